@@ -1,0 +1,11 @@
+"""The room that speaks as a role: a brief goes in, tools are used in a loop, a typed reply comes out.
+
+    architect, critic, coder, reviewer, test_engineer   one role a file: what it is told, what its reply means
+    turn        the loop: ask the model, carry out its tool calls, until one of them ends the turn
+    tools       the table: every tool with its arguments, and who is offered which
+    toolbox     what the tools do, and the guards before them
+    brief       the first user message: header lines, then fenced sections
+    prompts     the system message, from `prompts/<role>.md`
+
+What an agent says decides nothing here: a role returns what was said, the engine weighs it.
+"""

@@ -1,0 +1,51 @@
+"""The coder: does one task with tools, in the scope that was declared for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from swarmgate.agents import arguments as args
+from swarmgate.agents.brief import Brief, Section, bullets, task_text
+from swarmgate.agents.desk import Desk
+from swarmgate.agents.toolbox import RunGates, Toolbox
+from swarmgate.agents.turn import take_turn
+from swarmgate.domain.plan import Task
+
+
+async def code(
+    desk: Desk,
+    *,
+    task: Task,
+    attempt: int,
+    scope: Sequence[str],
+    instructions: str,
+    feedback: str,
+    run_gates: RunGates,
+) -> str:
+    """Let the coder work; returns its summary, which is a claim and no evidence.
+
+    Args:
+        desk: the coder's surroundings.
+        task: the task.
+        attempt: its number, from 1.
+        scope: the files that were declared for it.
+        instructions: the architect's.
+        feedback: what earlier attempts were rejected for (`feedback_text`).
+        run_gates: runs the gates over the files as they are.
+
+    Raises:
+        NoUsableReply: the turn did not end within the bound; otherwise as `take_turn`.
+    """
+    sections = (
+        Section("Your task", task_text(task)),
+        Section("Instructions of the architect", instructions),
+        Section("Earlier attempts", feedback, "Their files are still there. Mend what they were rejected for."),
+        Section("Declared scope", bullets(scope)),
+    )
+    brief = Brief("coder", "code", task=task.id, attempt=attempt, files=tuple(scope), sections=sections)
+    work = Toolbox(desk, scope=scope, run_gates=run_gates).handlers
+    return (await take_turn(desk, brief, work=work, endings={"finish": _summary})).value
+
+
+def _summary(call: args.Finish) -> str:
+    return call.summary

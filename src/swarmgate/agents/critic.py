@@ -1,0 +1,47 @@
+"""The critic: looks for what is wrong with a plan before the user is asked to approve it. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from swarmgate.agents.brief import Brief, Section, plan_json
+from swarmgate.agents.desk import Desk
+from swarmgate.agents.feedback import review_text
+from swarmgate.agents.toolbox import Toolbox
+from swarmgate.agents.turn import take_turn
+from swarmgate.agents.verdict import review_of, signed
+from swarmgate.domain.evidence import Review
+from swarmgate.domain.plan import Plan
+
+
+async def review_plan(
+    desk: Desk,
+    *,
+    goal: str,
+    spec: str,
+    plan: Plan,
+    round: int,  # noqa: A002 - the word for it, in the keyword that the engine passes
+    earlier: Sequence[Review],
+) -> Review:
+    """Judge the plan.
+
+    Args:
+        desk: the critic's surroundings.
+        goal: what the user wants.
+        spec: the text of a specification file; may be empty.
+        plan: the plan under review.
+        round: which review of this plan it is, from 1.
+        earlier: the verdicts of the rounds before.
+
+    Raises:
+        NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
+    """
+    before = "\n\n".join(f"Round {number}: {review_text(each)}" for number, each in enumerate(earlier, start=1))
+    sections = (
+        Section("Goal", goal),
+        Section("Specification", spec),
+        Section("The plan", plan_json(plan), f"Round {round} of its review."),
+        Section("Your objections so far", before),
+    )
+    brief = Brief("critic", "review_plan", goal=goal, sections=sections)
+    return signed(await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"submit_verdict": review_of}))

@@ -1,0 +1,149 @@
+"""The system messages: `<role>.md` with front matter, from the project's `.swarm/prompts/` first, else built in.
+
+    ---
+    role: architect
+    inputs: [step]
+    reply:
+      plan: [save_plan, ask_user]
+      delegate: [declare_scope, delegate]
+    ---
+    You are the architect ... {% if step == "plan" %} ... {% endif %}
+
+`inputs` are the variables that the text may use, of those in `INPUTS`. `reply` names, by step, the tools that the text
+speaks of as the answer: each must be on offer at that step, and one of them must end the turn.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from swarmgate import assets
+from swarmgate.agents.tools import offered
+from swarmgate.config import nearest
+from swarmgate.domain.base import Frozen
+from swarmgate.errors import ConfigError
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+INPUTS = ("step", "tools")
+"""What a prompt can be rendered with: the step, and the names of the tools on offer, separated by commas."""
+
+
+class FrontMatter(Frozen):
+    """What a prompt file says about itself."""
+
+    role: str
+    inputs: tuple[str, ...] = ()
+    reply: dict[str, tuple[str, ...]]
+
+
+class Prompts:
+    """Renders the system message of a role at a step.
+
+    Args:
+        override_dir: the folder with the project's own prompts; need not exist.
+    """
+
+    def __init__(self, override_dir: Path | None = None) -> None:
+        self._override_dir = override_dir
+        self._loaded: dict[str, tuple[Path, FrontMatter, Template]] = {}
+
+    def render(self, role: str, step: str) -> str:
+        """The system message.
+
+        Raises:
+            ConfigError: the file cannot be read, or does not fit its role, its inputs or the tools; names the file.
+        """
+        if role not in self._loaded:
+            self._loaded[role] = _load(self._path(role), role)
+        path, front, template = self._loaded[role]
+        _check_reply(path, front, step)
+        values = {"step": step, "tools": ", ".join(tool.name for tool in offered(role, step))}
+        from jinja2 import TemplateError  # noqa: PLC0415 - late: a tenth of a second
+
+        try:
+            return template.render({name: values[name] for name in front.inputs}).strip()
+        except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+            raise ConfigError(f"{path} cannot be rendered for step {step}: {error}") from error
+
+    def _path(self, role: str) -> Path:
+        own = self._override_dir / f"{role}.md" if self._override_dir else None
+        return own if own and own.exists() else assets.prompts() / f"{role}.md"
+
+
+def _load(path: Path, role: str) -> tuple[Path, FrontMatter, Template]:
+    """Reads the file and checks everything that does not depend on the step."""
+    try:
+        source = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text (byte {error.start})", hint="save it as UTF-8") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    head, body = _split(path, source)
+    front = _front_matter(path, head)
+    if front.role != role:
+        raise ConfigError(f"{path}: `role` must be {role}, as the file's name says, not {front.role!r}")
+    for name in front.inputs:
+        if name not in INPUTS:
+            close = nearest(name, INPUTS)
+            known = f"did you mean `{close}`?" if close else f"known: {', '.join(INPUTS)}"
+            raise ConfigError(f"{path}: unknown input `{name}`; {known}")
+    return path, front, _template(path, body, front)
+
+
+def _split(path: Path, source: str) -> tuple[str, str]:
+    lines = source.splitlines(keepends=True)
+    marks = [number for number, line in enumerate(lines) if line.rstrip() == "---"][:2]
+    if len(marks) < 2 or marks[0] != 0:  # noqa: PLR2004 - one mark opens, one closes
+        raise ConfigError(
+            f"{path} has no front matter", hint="begin it with `role`, `inputs`, `reply` between --- lines"
+        )
+    return "".join(lines[1 : marks[1]]), "".join(lines[marks[1] + 1 :])
+
+
+def _front_matter(path: Path, head: str) -> FrontMatter:
+    import yaml  # noqa: PLC0415 - late: only a run needs prompts
+
+    try:
+        return FrontMatter.model_validate(yaml.safe_load(head))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: the front matter is not valid YAML: {error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{path}: front matter `{place}`: {first['msg']}") from None
+
+
+def _template(path: Path, body: str, front: FrontMatter) -> Template:
+    from jinja2 import StrictUndefined, TemplateSyntaxError, meta  # noqa: PLC0415 - late: a tenth of a second
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - as above
+
+    # Sandboxed: a prompt of `.swarm/prompts/` comes with the repository, which may be anybody's.
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    try:
+        missing = meta.find_undeclared_variables(environment.parse(body)) - set(front.inputs)
+        if missing:
+            raise ConfigError(f"{path} uses `{min(missing)}`, which its `inputs` do not name")
+        return environment.from_string(body)
+    except TemplateSyntaxError as error:
+        raise ConfigError(f"{path}: line {error.lineno} after the front matter: {error.message}") from error
+
+
+def _check_reply(path: Path, front: FrontMatter, step: str) -> None:
+    tools: dict[str, Any] = {tool.name: tool for tool in offered(front.role, step)}
+    if step not in front.reply:
+        raise ConfigError(f"{path}: `reply` says nothing about step {step}")
+    for name in front.reply[step]:
+        if name not in tools:
+            raise ConfigError(f"{path}: `reply` names the tool {name!r}, which is not on offer at step {step}")
+    if not any(tools[name].ends for name in front.reply[step]):
+        raise ConfigError(f"{path}: no tool of `reply` ends step {step}")

@@ -1,0 +1,194 @@
+"""The table of tools (DESIGN.md, "The model wire"): what each takes, who is offered which, and how a call is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from swarmgate.agents import arguments as args
+from swarmgate.config import nearest
+from swarmgate.llm.model import ToolCall, ToolSpec
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+
+_TOLD = 50
+"""Errors in the arguments of one call that a model is told; more of them is noise."""
+
+
+class BadCall(ValueError):
+    """A tool call that cannot be carried out; the message tells the model how to mend it."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: its name on the wire, what the model is told, the model of its arguments, whether it ends the turn."""
+
+    name: str
+    description: str
+    arguments: type[args.Arguments]
+    ends: bool = False
+
+    @cached_property
+    def spec(self) -> ToolSpec:
+        """The tool as it is offered to a model."""
+        note = " Ends your turn." if self.ends else ""
+        return ToolSpec(name=self.name, description=self.description + note, parameters=schema(self.arguments))
+
+
+_ALL = (
+    Tool("read_file", "Show a text file, or some of its lines.", args.ReadFile),
+    Tool("list_files", "List the files of the repository.", args.ListFiles),
+    Tool("search", "Find lines that match a regular expression.", args.Search),
+    Tool("write_file", "Create a file or replace its whole content.", args.WriteFile),
+    Tool("edit_file", "Replace one piece of text in a file.", args.EditFile),
+    Tool("delete_file", "Delete a file.", args.DeleteFile),
+    Tool("run_command", "Run a shell command; gives exit code, output and time.", args.RunCommand),
+    Tool("run_gates", "Run the quality gates over the files as they are now.", args.RunGates),
+    Tool("ask_user", "Ask the user what neither the goal nor the repository can tell.", args.AskUser, ends=True),
+    Tool("save_plan", "Save the whole plan.", args.SavePlan, ends=True),
+    Tool("declare_scope", "Declare the files of this delegation.", args.DeclareScope),
+    Tool("delegate", "Hand the task to the coder: one task, once.", args.Delegate, ends=True),
+    Tool("finish", "Say that the work is done.", args.Finish, ends=True),
+    Tool("submit_verdict", "Give your verdict.", args.SubmitVerdict, ends=True),
+    Tool("close_phase", "Close the phase with a summary.", args.ClosePhase, ends=True),
+)
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _ALL}
+"""Every tool by name."""
+
+_TEST_VERDICT = Tool("submit_verdict", "Give your verdict.", args.SubmitTestVerdict, ends=True)
+
+_READ = ("read_file", "list_files", "search")
+_WRITE = ("write_file", "edit_file")
+
+OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("architect", "plan"): (*_READ, "ask_user", "save_plan"),
+    ("architect", "revise"): (*_READ, "ask_user", "save_plan"),
+    ("architect", "delegate"): (*_READ, "declare_scope", "delegate"),
+    ("architect", "implement"): (*_READ, *_WRITE, "delete_file", "run_gates", "finish"),
+    ("architect", "close_phase"): (*_READ, "close_phase"),
+    ("critic", "review_plan"): (*_READ, "submit_verdict"),
+    ("coder", "code"): (*_READ, *_WRITE, "delete_file", "run_command", "run_gates", "finish"),
+    ("reviewer", "review"): (*_READ, "submit_verdict"),
+    ("test_engineer", "test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
+}
+"""The tools on offer by role and step."""
+
+
+def offered(role: str, step: str) -> tuple[Tool, ...]:
+    """The tools that a role is offered at a step."""
+    tools = (TOOLS[name] for name in OFFERED[role, step])
+    return tuple(_TEST_VERDICT if (role, tool.name) == ("test_engineer", "submit_verdict") else tool for tool in tools)
+
+
+def read_call(call: ToolCall, tools: Sequence[Tool]) -> tuple[Tool, args.Arguments]:
+    """The tool that a call means, and its arguments.
+
+    Raises:
+        BadCall: no such tool on offer, no valid JSON, or arguments that the tool does not take.
+    """
+    tool = next((each for each in tools if each.name == call.name), None)
+    if tool is None:
+        raise BadCall(_unknown_tool(call.name, [each.name for each in tools]))
+    raw = _decoded(call)
+    try:
+        return tool, tool.arguments.model_validate(raw)
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False)
+        found = "\n".join(dict.fromkeys(f"- {_sentence(each, raw, tool)}" for each in errors[:_TOLD]))
+        more = f"\n- and {len(errors) - _TOLD} more" if len(errors) > _TOLD else ""
+        raise BadCall(
+            f"The arguments of {tool.name} are not valid:\n{found}{more}\nCall it again with these mended."
+        ) from None
+
+
+def schema(model: type[args.Arguments]) -> dict[str, Any]:
+    """The JSON schema of arguments, without references and without what only pydantic needs."""
+    whole = model.model_json_schema()
+    inlined: dict[str, Any] = _inline(whole, whole.pop("$defs", {}))
+    inlined.pop("description", None)
+    return inlined
+
+
+def _inline(node: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_inline(each, definitions) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        target = definitions[node["$ref"].rpartition("/")[2]]
+        node = {**{k: v for k, v in target.items() if k != "description"}, **node}
+        del node["$ref"]
+    if "anyOf" in node:  # `X | None` is said by leaving the key out
+        node = {**next(each for each in node["anyOf"] if each != {"type": "null"}), **node}
+        del node["anyOf"]
+    plain = {key: value for key, value in node.items() if not (key == "title" and isinstance(value, str))}
+    if plain.get("default", ...) is None:
+        del plain["default"]
+    return {key: _inline(value, definitions) for key, value in plain.items()}
+
+
+def _unknown_tool(name: str, names: Sequence[str]) -> str:
+    close = nearest(name, names) if name not in TOOLS else None
+    why = "you are not offered it at this step" if name in TOOLS else "there is no such tool"
+    hint = f" Did you mean {close}?" if close else ""
+    return f"{name[:100]!r} cannot be called: {why}.{hint} Your tools: {', '.join(names)}."
+
+
+def _decoded(call: ToolCall) -> dict[str, Any]:
+    """The JSON object of the arguments; also one that was encoded twice, or with bare line breaks in strings."""
+    text = call.arguments
+    try:
+        value = json.loads(text.strip() or "{}", strict=False)
+        value = json.loads(value, strict=False) if isinstance(value, str) else value
+    except json.JSONDecodeError as error:
+        near = text[max(0, error.pos - 30) : error.pos + 30]
+        raise BadCall(
+            f"The arguments of {call.name} are not valid JSON: {error.msg} at character {error.pos}, near {near!r}. "
+            "Send one JSON object; escape quotes, backslashes and line breaks inside strings."
+        ) from None
+    except (ValueError, RecursionError):
+        raise BadCall(f"The arguments of {call.name} are not JSON that can be read.") from None
+    if not isinstance(value, dict):
+        raise BadCall(f'The arguments of {call.name} must be a JSON object, such as {{"key": "value"}}.')
+    return value
+
+
+def _sentence(error: ErrorDetails, raw: Any, tool: Tool) -> str:
+    """One validation error: whose, which key, what is wrong, and the known keys where one is unknown."""
+    *tables, key = error["loc"]
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).lstrip(".")
+    what = error["msg"].replace("Input should", "must").replace("valid tuple", "list")
+    if error["type"] == "extra_forbidden":
+        known = _keys(schema(tool.arguments), tables)
+        close = nearest(str(key), known)
+        what = "unknown key; " + (f"did you mean `{close}`?" if close else f"known: {', '.join(known) or 'none'}")
+    elif error["type"] == "missing":
+        what = "is missing"
+    elif error["type"] in {"model_type", "model_attributes_type"}:
+        what = "must be an object"
+    return f"{_owner(raw, error['loc'])}`{place}`: {what}"
+
+
+def _keys(node: Mapping[str, Any], tables: Iterable[int | str]) -> tuple[str, ...]:
+    for part in tables:
+        node = node["items"] if isinstance(part, int) else node["properties"][part]
+    return tuple(node.get("properties", ()))
+
+
+def _owner(raw: Any, path: Sequence[int | str]) -> str:
+    """`Task 1.2: ` for what lies inside of a task of a plan: its id, else its title, else its place."""
+    match path:
+        case ["phases", int(phase), "tasks", int(number), *_]:
+            task = raw["phases"][phase]["tasks"][number]
+            name = (task.get("id") or task.get("title")) if isinstance(task, dict) else None
+            return f"Task {name}: " if name else f"Task number {number + 1} of phase {phase + 1}: "
+        case ["phases", int(phase), *_]:
+            return f"Phase {phase + 1}: "
+    return ""

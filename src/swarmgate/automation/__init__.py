@@ -1,0 +1,1 @@
+"""Work beside the loop that never calls a model: for now the doctor."""

@@ -1,0 +1,20 @@
+"""`swarm approve`: the user's yes to a plan or a phase."""
+
+from __future__ import annotations
+
+from swarmgate.cli.options import Json, Repo
+from swarmgate.cli.terminal import boundary
+
+
+def command(repo: Repo = None, json: Json = False) -> None:
+    """Approve what waits for you: the plan, or the checkpoint of a phase.
+
+    Example: swarm approve && swarm run
+    """
+    with boundary(json) as terminal:
+        from swarmgate.cli.progress import listener
+        from swarmgate.engine.swarm import Swarm
+
+        with listener(as_json=json) as listen:
+            approved = Swarm(repo, listener=listen).approve()
+        terminal.result({"approved": approved}, [f"Approved: {', '.join(approved)}.", "Next: swarm run"])

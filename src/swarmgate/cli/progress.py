@@ -1,0 +1,72 @@
+"""Live progress on stderr: a line an event, with time, tokens and cost; or the same as JSON lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+    from swarmgate.engine.progress import Listener, Progress
+
+
+@contextmanager
+def listener(*, as_json: bool) -> Iterator[Listener]:
+    """The listener to hand to `Swarm`; on a terminal a status line follows what is going on now."""
+    if as_json:
+        yield _json_line
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        yield _Printer(console, None)
+        return
+    with console.status("") as status:
+        yield _Printer(console, status)
+
+
+def _json_line(progress: Progress) -> None:
+    sys.stderr.write(progress.model_dump_json() + "\n")
+    sys.stderr.flush()
+
+
+class _Printer:
+    """Prints what is worth a line; shows the rest in the status line, where there is one."""
+
+    def __init__(self, console: Console, status: Status | None) -> None:
+        self._console = console
+        self._status = status
+        self._step = ""
+
+    def __call__(self, progress: Progress) -> None:
+        from rich.markup import escape
+
+        text = escape(progress.text)
+        if progress.kind == "step":
+            self._step = text
+        if self._status is not None:
+            self._status.update(f"{_where(progress)}{self._step} [dim]{_meter(progress)}[/dim]")
+            if progress.kind == "step":
+                return
+        style = {"event": "", "notice": "yellow", "model": "yellow", "gate": "dim", "tool": "dim", "step": "dim"}
+        if progress.kind == "event" and "REJECTED" in text:
+            style["event"] = "red"
+        elif progress.kind == "event" and " complete, commit " in text:
+            style["event"] = "green"
+        prefix = "" if progress.kind == "event" else "  "
+        self._console.print(f"[dim]{progress.seconds:7.1f} s[/dim] {prefix}{text}", style=style[progress.kind])
+
+
+def _where(progress: Progress) -> str:
+    return f"task {progress.task} attempt {progress.attempt}: " if progress.task else ""
+
+
+def _meter(progress: Progress) -> str:
+    usage = progress.usage
+    cost = "cost unknown" if usage.usd is None else f"${usage.usd:.4f}"
+    return f"({progress.seconds:.0f} s, {usage.tokens:,} tokens, {cost})"

@@ -1,0 +1,27 @@
+"""`swarm run`: work until it is the user's turn."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from swarmgate.cli.driving import drive, finish
+from swarmgate.cli.options import Json, Repo
+from swarmgate.cli.terminal import boundary
+
+
+def command(
+    stash: Annotated[bool, typer.Option("--stash", help="Put uncommitted changes aside (git stash) first.")] = False,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Work task by task until it is your turn: a phase checkpoint, a blocked task, a question.
+
+    Exit codes: 0 all done, 1 a task is blocked, 3 waiting for you, 4 budget used up, 5 endpoint failed, 130 stopped.
+    Whatever ended it, the next `swarm run` goes on from there.
+
+    Example: swarm run
+    """
+    with boundary(json) as terminal:
+        finish(terminal, drive(repo, terminal, lambda swarm: swarm.run(stash=stash)))

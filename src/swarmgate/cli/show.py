@@ -1,0 +1,59 @@
+"""`swarm show`: everything about one task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swarmgate.cli.options import Json, Repo, TaskId
+from swarmgate.cli.terminal import boundary
+
+if TYPE_CHECKING:
+    from swarmgate.engine.reports import AttemptReport, TaskReport
+
+
+def command(task: TaskId, repo: Repo = None, json: Json = False) -> None:
+    """Show one task: its criteria, every attempt with who rejected it and why, and what you may do.
+
+    Example: swarm show 1.2
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.swarm import Swarm
+
+        report = Swarm(repo).show(task)
+        terminal.result(report, _lines(report))
+
+
+def _lines(report: TaskReport) -> list[str]:
+    task = report.task
+    lines = [
+        f"Task {task.id}: {task.title} [{task.complexity}] - {report.status} ({report.state})",
+        *([f"  {line}" for line in task.description.splitlines()]),
+        f"  files:   {', '.join(task.files)}",
+        *([f"  depends: {', '.join(task.depends)}"] if task.depends else []),
+        *(f"  accept:  {text}" for text in task.acceptance),
+        *([f"  commit:  {report.commit}"] if report.commit else []),
+        *(f"  note:    {note}" for note in report.notes),
+        *(f"  override of {stage}: {reason}" for stage, reason in report.overrides.items()),
+    ]
+    for attempt in report.attempts:
+        lines += _attempt(attempt)
+    if report.reason:
+        lines += ["", f"It is {report.status}: {report.reason}"]
+    if report.actions:
+        lines += ["You may:", *(f"  {action}" for action in report.actions)]
+    return lines
+
+
+def _attempt(attempt: AttemptReport) -> list[str]:
+    head = f"  Attempt {attempt.number} ({attempt.kind}): {attempt.outcome}"
+    head += f" ({attempt.stage})" if attempt.stage else f" in {attempt.state}"
+    lines = ["", head + (f" - {attempt.reason}" if attempt.reason else "")]
+    lines += [f"    - {text.splitlines()[0] if text else ''}" for text in attempt.feedback]
+    for name, review in (("reviewer", attempt.review), ("test engineer", attempt.tests_review)):
+        if review is not None:
+            lines.append(f"    {name} ({review.model}): {review.verdict} - {review.summary.splitlines()[0]}")
+    if attempt.files:
+        lines.append(f"    changed: {', '.join(attempt.files)}")
+    if attempt.tests:
+        lines.append(f"    tests:   {', '.join(attempt.tests)}")
+    return lines

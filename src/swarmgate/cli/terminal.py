@@ -1,0 +1,95 @@
+"""The boundary to the terminal: results go to stdout, everything else to stderr, errors become exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from swarmgate import __version__
+from swarmgate.errors import PlanError, SwarmError
+
+INTERRUPTED = 130
+
+
+class Terminal:
+    """Where one command prints."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def result(self, data: Any, lines: Sequence[str] = ()) -> None:
+        """The result: `data` (JSON-ready, or a model) with `--json`, else the lines."""
+        if self.as_json:
+            sys.stdout.write(_to_json(data) + "\n")
+        else:
+            for line in lines:
+                typer.echo(line)
+        sys.stdout.flush()
+
+    def note(self, text: str) -> None:
+        """Something on the side, for people only."""
+        if not self.as_json:
+            typer.echo(text, err=True)
+
+
+@contextmanager
+def boundary(as_json: bool) -> Iterator[Terminal]:
+    """Runs a command; maps what it raises to a message and the exit code of `swarmgate.errors`."""
+    try:
+        yield Terminal(as_json=as_json)
+    except typer.Exit:
+        raise
+    except SwarmError as error:
+        _report(error, as_json=as_json)
+        raise typer.Exit(error.exit_code) from None
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        typer.echo("swarm: stopped at once. Nothing is lost; go on with: swarm run", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        # The reader of our output went away (`swarm history | head`); there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+    except Exception as error:  # noqa: BLE001 - the boundary: a bug becomes a report and exit code 70
+        typer.echo(f"swarm: a bug: {type(error).__name__}: {error}\nA report was written to {_bug_report()}", err=True)
+        raise typer.Exit(SwarmError.exit_code) from None
+
+
+def _report(error: SwarmError, *, as_json: bool) -> None:
+    problems = list(error.problems) if isinstance(error, PlanError) else []
+    if as_json:
+        told = {"error": error.code, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}
+        sys.stdout.write(json.dumps(told | ({"problems": problems} if problems else {})) + "\n")
+        return
+    message = error.message[:1].upper() + error.message[1:]
+    typer.echo("\n".join([f"swarm: {message}", *(f"  - {problem}" for problem in problems)]), err=True)
+    if error.hint:
+        typer.echo(f"  -> {error.hint}", err=True)
+
+
+def _to_json(data: Any) -> str:
+    if hasattr(data, "model_dump_json"):
+        return str(data.model_dump_json(indent=2))
+    return json.dumps(data, indent=2, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else str(value)
+
+
+def _bug_report() -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    path = Path(tempfile.gettempdir()) / f"swarmgate-bug-{stamp}-{os.getpid()}.txt"
+    about = f"swarmgate {__version__}\nPython {sys.version}\n{sys.platform}\narguments: {sys.argv[1:]}\n\n"
+    path.write_text(about + traceback.format_exc(), encoding="utf-8")
+    return path

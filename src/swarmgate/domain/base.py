@@ -1,0 +1,34 @@
+"""The two bricks of every domain record: frozen, closed models and text that survives a round trip through plan.md."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+_BREAKS = re.compile(r"\s+")
+# C0 controls less tab and newline, DEL, and the separators that str.splitlines() would break a line at.
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
+
+
+def _one_line(text: str) -> str:
+    return _BREAKS.sub(" ", _CONTROLS.sub(" ", text)).strip()
+
+
+def _lines(text: str) -> str:
+    unix = _CONTROLS.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return "\n".join(line.rstrip() for line in unix.split("\n")).strip()
+
+
+Line = Annotated[str, AfterValidator(_one_line)]
+"""Text on one line: every run of white space becomes one blank, control characters vanish."""
+
+Text = Annotated[str, AfterValidator(_lines)]
+"""Text of several lines: `\\n` line ends, no trailing blanks, no control characters."""
+
+
+class Frozen(BaseModel):
+    """A record that never changes after it was made and refuses fields that it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")

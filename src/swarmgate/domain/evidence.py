@@ -1,0 +1,92 @@
+"""Verdicts of the reviewing roles, and test runs that swarmgate measured itself."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swarmgate.domain.base import Frozen, Line, Text
+from swarmgate.domain.finding import Severity
+
+
+class Verdict(StrEnum):
+    """What a critic, a reviewer or a test engineer decided. There is no third value: no verdict is a rejection."""
+
+    APPROVED = "APPROVED"
+    REJECTED = "REJECTED"
+
+
+class Remark(Frozen):
+    """One finding of a role, as its `submit_verdict` call states it."""
+
+    severity: Severity
+    message: Text
+    file: Line = ""
+    line: int | None = None
+    quote: Text = ""
+    suggestion: Text = ""
+
+
+class Criterion(Frozen):
+    """The test engineer's map from one acceptance criterion to the tests that show it."""
+
+    criterion: Line
+    tests: tuple[Line, ...] = ()
+
+
+class Review(Frozen):
+    """A verdict with its reasons; `model` is the model that gave it."""
+
+    verdict: Verdict
+    summary: Text
+    findings: tuple[Remark, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
+    model: str = ""
+
+    @property
+    def approved(self) -> bool:
+        """True for APPROVED alone."""
+        return self.verdict is Verdict.APPROVED
+
+
+class TestRun(Frozen):
+    """One run of the project's tests by swarmgate.
+
+    `exit_code` is None when the command was ended at its time limit or could not be started. Counts are None when the
+    output names none. `failures` are the names of failed tests; `output` keeps head and tail.
+    """
+
+    __test__ = False  # pytest: not a test class
+
+    command: str
+    exit_code: int | None
+    seconds: float = 0.0
+    passed: int | None = None
+    failed: int | None = None
+    skipped: int | None = None
+    failures: tuple[str, ...] = ()
+    output: str = ""
+    problem: str = ""
+
+    @property
+    def ran(self) -> int:
+        """How many tests ran to a result, 0 when unknown."""
+        return (self.passed or 0) + (self.failed or 0)
+
+    @property
+    def green(self) -> bool:
+        """Exit code 0, at least one test ran, none failed. "No test ran" is not a pass."""
+        return self.exit_code == 0 and not self.problem and (self.passed or 0) > 0 and not self.failed
+
+    @property
+    def reason(self) -> str:
+        """Why it is not green, in one line; empty when it is."""
+        if self.green:
+            return ""
+        if self.problem:
+            return self.problem
+        if self.failed:
+            names = ", ".join(self.failures[:3])
+            return f"{self.failed} of {self.ran} tests failed{': ' + names if names else ''}"
+        if not self.ran:
+            return f"no test ran (`{self.command}`, exit code {self.exit_code})"
+        return f"`{self.command}` ended with exit code {self.exit_code}"

@@ -1,0 +1,105 @@
+"""What gates say: findings and typed results. A failed gate is a value, a broken tool is another value."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swarmgate.domain.base import Frozen
+
+
+class Severity(StrEnum):
+    """How bad a finding is, in rising order (`rank`)."""
+
+    INFO = "info"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """0 for info up to 4 for critical."""
+        return list(Severity).index(self)
+
+
+class Finding(Frozen):
+    """One thing that a gate found.
+
+    `line` and `column` count from 1; 0 means the whole file. `fingerprint` identifies the finding across revisions
+    (rule, path, normalised line, occurrence). `new` is False for what stood in the base revision already: reported, and
+    never blocking. A secret's value never stands in `message`; only a masked prefix does.
+    """
+
+    rule: str
+    path: str
+    line: int = 0
+    column: int = 0
+    severity: Severity = Severity.MEDIUM
+    message: str
+    suggestion: str = ""
+    fingerprint: str = ""
+    new: bool = True
+
+    @property
+    def place(self) -> str:
+        """`path:line:column`, as far as known."""
+        return ":".join([self.path, *(str(n) for n in (self.line, self.column) if n)])
+
+
+class GateStatus(StrEnum):
+    """The four results of a gate. Nothing scanned is SKIP, a missing or crashed tool is ERROR; neither is a pass."""
+
+    PASS = "PASS"  # noqa: S105 - a status, not a password
+    FAIL = "FAIL"
+    SKIP = "SKIP"
+    ERROR = "ERROR"
+
+
+class GateResult(Frozen):
+    """What one gate did: status, reason (for all but PASS), findings, and what it looked at."""
+
+    gate: str
+    status: GateStatus
+    required: bool = True
+    reason: str = ""
+    findings: tuple[Finding, ...] = ()
+    files: int = 0
+    seconds: float = 0.0
+    tool: str = ""
+    fixed: tuple[str, ...] = ()
+
+    @property
+    def blocks(self) -> bool:
+        """FAIL blocks; ERROR blocks where the gate is required; PASS and SKIP never do."""
+        return self.status is GateStatus.FAIL or (self.status is GateStatus.ERROR and self.required)
+
+    @property
+    def new_findings(self) -> tuple[Finding, ...]:
+        """The findings that the change introduced."""
+        return tuple(finding for finding in self.findings if finding.new)
+
+
+class GateReport(Frozen):
+    """The results of one pipeline run over one tree, in pipeline order."""
+
+    tree: str
+    results: tuple[GateResult, ...]
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether no result blocks and at least one gate looked at something."""
+        return not self.blocking and any(result.status is GateStatus.PASS for result in self.results)
+
+    @property
+    def blocking(self) -> tuple[GateResult, ...]:
+        """The results that block."""
+        return tuple(result for result in self.results if result.blocks)
+
+    @property
+    def reason(self) -> str:
+        """One line for plan.md: the first blocking gate's first new finding, or its reason."""
+        for result in self.blocking:
+            finding = next(iter(result.new_findings), None)
+            return f"{finding.place} {finding.message}" if finding else result.reason
+        return "" if self.passed else "no gate looked at anything"

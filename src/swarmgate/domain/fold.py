@@ -1,0 +1,72 @@
+"""The fold: the state of a project is what its events made of it, and nothing else.
+
+    state = fold(State(), entries)
+
+An event that the laws forbid raises here, so the ledger can never hold one: `ledger.append` folds before it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from swarmgate.domain import laws_planning as planning
+from swarmgate.domain import laws_task as task
+from swarmgate.domain.events import Entry
+from swarmgate.domain.state import State
+
+
+def fold(state: State, entries: Iterable[Entry]) -> State:
+    """The state after the entries, in order.
+
+    Raises:
+        IllegalMove: an event does not fit the state that it meets (`InvalidTaskStateTransition` for the life cycle).
+        PlanError: a plan that breaks the rules, or that rewrites what is settled.
+    """
+    for entry in entries:
+        after = LAWS[entry.event.type](state, entry.event, entry)
+        state = replace(after, seq=entry.seq, time=entry.time)
+    return state
+
+
+def _unchanged(state: State, _event: Any, _: Entry) -> State:
+    """For events that only stand on record."""
+    return state
+
+
+LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
+    "project_initialised": planning.initialised,
+    "goal_set": planning.goal_set,
+    "questions_asked": planning.questions_asked,
+    "question_answered": planning.question_answered,
+    "plan_saved": planning.plan_saved,
+    "planning_failed": planning.planning_failed,
+    "plan_reviewed": planning.plan_reviewed,
+    "plan_approved": planning.plan_approved,
+    "revision_requested": planning.revision_requested,
+    "plan_amended": planning.plan_amended,
+    "edit_refused": _unchanged,
+    "work_started": planning.work_started,
+    "run_started": planning.run_started,
+    "run_paused": planning.run_paused,
+    "tree_restored": planning.tree_restored,
+    "task_delegated": task.task_delegated,
+    "change_captured": task.change_captured,
+    "gates_run": task.gates_run,
+    "review_given": task.review_given,
+    "tests_written": task.tests_written,
+    "tests_run": task.tests_run,
+    "attempt_rejected": task.attempt_rejected,
+    "attempt_interrupted": task.attempt_interrupted,
+    "task_completed": task.task_completed,
+    "task_blocked": task.task_blocked,
+    "task_retried": task.task_retried,
+    "task_skipped": task.task_skipped,
+    "rejection_overridden": task.rejection_overridden,
+    "phase_closed": planning.phase_closed,
+    "phase_approved": planning.phase_approved,
+    "usage_recorded": planning.usage_recorded,
+    "ledger_repaired": _unchanged,
+}
+"""One law an event. A test asserts that this dict and the union name the same types."""

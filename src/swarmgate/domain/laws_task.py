@@ -1,0 +1,227 @@
+"""The laws of a task's life: how each event of an attempt changes the state, and when it is illegal.
+
+Each law is a function `(state, event, entry) -> state`; `fold` looks it up by the event's type. The moves
+themselves are the table in `lifecycle`; what stands here is who may make them when.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from immutables import Map
+
+from swarmgate.domain import events as ev
+from swarmgate.domain.lifecycle import Move, TaskState, advance
+from swarmgate.domain.state import Attempt, Outcome, Override, Planning, Recovery, State, TaskRecord, TaskStatus
+from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
+
+NEVER_OVERRIDDEN = frozenset({"secret_scan", "sast_scan", "syntax_check"})
+"""Gates whose rejection nobody can overrule: a leaked secret, a vulnerability, or code that does not parse."""
+
+
+def task_delegated(state: State, event: ev.TaskDelegated, entry: ev.Entry) -> State:
+    record = state.task(event.task)
+    after = advance(event.task, record.state, Move.DELEGATE)
+    if reason := delegation_problem(state, event):
+        raise IllegalMove(f"Task {event.task} cannot be delegated: {reason}.")
+    attempt = Attempt(
+        number=event.attempt,
+        kind=event.kind,
+        scope=event.scope,
+        instructions=event.instructions,
+        tree=event.tree,
+        seq=entry.seq,
+        started=entry.time,
+        state=after,
+        captured=False,
+    )
+    record = replace(
+        record, attempts=(*record.attempts, attempt), status=TaskStatus.IN_PROGRESS, reason="", override_pending=False
+    )
+    return replace(state, tasks=state.tasks.set(event.task, record), open=event.task, tree=event.tree)
+
+
+def delegation_problem(state: State, event: ev.TaskDelegated) -> str:
+    """Why this delegation is against the rules; empty when it is legal."""
+    record = state.task(event.task)
+    if state.plan is None or state.planning is not Planning.APPROVED:
+        return "the user has not approved the plan"
+    if event.task not in state.plan.tasks:
+        return "the plan has no such task"
+    if state.open:
+        return f"task {state.open} is open, and work goes one task at a time"
+    if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED):
+        return f"it is {record.status.value}"
+    if state.plan.phase_numbers[event.task] != state.current_phase:
+        return f"phase {state.current_phase} is the current one"
+    if waiting := [other for other in state.plan.tasks[event.task].depends if not state.task(other).settled]:
+        return f"it depends on {', '.join(waiting)}"
+    if event.attempt != len(record.attempts) + 1:
+        return f"the next attempt is number {len(record.attempts) + 1}"
+    due = attempt_kind(state, event.task)
+    return "" if event.kind is due else f"the next attempt is of the kind {due.value!r}"
+
+
+def attempt_kind(state: State, task_id: str) -> ev.AttemptKind:
+    """Who does the next attempt: the architect after `max_rejections` rejections, nobody when the user overrode one."""
+    record = state.task(task_id)
+    if record.override_pending:
+        return ev.AttemptKind.OVERRIDE
+    return ev.AttemptKind.ESCALATED if record.rejections >= state.rules.max_rejections else ev.AttemptKind.CODER
+
+
+def change_captured(state: State, event: ev.ChangeCaptured, _: ev.Entry) -> State:
+    attempt = _running(state, event.task, event.attempt)
+    if attempt.state is not TaskState.CODER_DELEGATED or attempt.captured:
+        raise _out_of_turn(event.task, attempt, "have its change captured")
+    return _update(state, event.task, captured=True, tree=event.tree, files=event.files, summary=event.summary)
+
+
+def gates_run(state: State, event: ev.GatesRun, _: ev.Entry) -> State:
+    attempt = _running(state, event.task, event.attempt)
+    if not attempt.captured:
+        raise _out_of_turn(event.task, attempt, "pass the gates before the coder's turn has ended")
+    after = advance(event.task, attempt.state, Move.PASS_GATES)
+    return _update(state, event.task, state=after if event.passed else attempt.state, tree=event.tree)
+
+
+def review_given(state: State, event: ev.ReviewGiven, _: ev.Entry) -> State:
+    attempt = _running(state, event.task, event.attempt)
+    after = advance(event.task, attempt.state, Move.PASS_REVIEW)
+    return _update(state, event.task, state=after if event.passed else attempt.state, review=event.review)
+
+
+def tests_written(state: State, event: ev.TestsWritten, _: ev.Entry) -> State:
+    attempt = _running(state, event.task, event.attempt)
+    if attempt.state is not TaskState.REVIEWER_RUN or attempt.tested:
+        raise _out_of_turn(event.task, attempt, "have its tests written")
+    return _update(state, event.task, tested=True, tree=event.tree, tests=event.tests, tests_review=event.review)
+
+
+def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
+    attempt = _running(state, event.task, event.attempt)
+    if not attempt.tested:
+        raise _out_of_turn(event.task, attempt, "pass the tests before the test engineer's turn has ended")
+    after = advance(event.task, attempt.state, Move.PASS_TESTS)
+    return _update(state, event.task, state=after if event.passed else attempt.state, tree=event.tree)
+
+
+def attempt_rejected(state: State, event: ev.AttemptRejected, entry: ev.Entry) -> State:
+    attempt = _running(state, event.task, event.attempt)
+    advance(event.task, attempt.state, Move.REJECT)
+    closed = _update(
+        state,
+        event.task,
+        outcome=Outcome.REJECTED,
+        stage=event.stage,
+        reason=event.reason,
+        feedback=event.feedback,
+        ended=entry.time,
+    )
+    record = closed.task(event.task)
+    record = replace(record, rejections=record.rejections + 1)
+    return replace(closed, tasks=closed.tasks.set(event.task, record), open="")
+
+
+def attempt_interrupted(state: State, event: ev.AttemptInterrupted, entry: ev.Entry) -> State:
+    attempt = _running(state, event.task, event.attempt)
+    advance(event.task, attempt.state, Move.INTERRUPT)
+    closed = _update(state, event.task, outcome=Outcome.INTERRUPTED, reason=event.reason, ended=entry.time)
+    record = replace(closed.task(event.task), override_pending=attempt.kind is ev.AttemptKind.OVERRIDE)
+    return replace(closed, tasks=closed.tasks.set(event.task, record), open="", recovery=Recovery.NONE)
+
+
+def task_completed(state: State, event: ev.TaskCompleted, entry: ev.Entry) -> State:
+    record = state.task(event.task)
+    after = advance(event.task, record.state, Move.COMPLETE)
+    _running(state, event.task, event.attempt)
+    closed = _update(state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time)
+    record = replace(closed.task(event.task), status=TaskStatus.COMPLETE, reason="", commit=event.commit)
+    return replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree="")
+
+
+def task_blocked(state: State, event: ev.TaskBlocked, _: ev.Entry) -> State:
+    record = _idle(state, event.task)
+    blocked = replace(record, status=TaskStatus.BLOCKED, reason=f"({event.stage}) {event.reason}")
+    return replace(state, tasks=state.tasks.set(event.task, blocked))
+
+
+def task_retried(state: State, event: ev.TaskRetried, _: ev.Entry) -> State:
+    record = _idle(state, event.task)
+    retried = replace(
+        record,
+        rejections=0,
+        status=TaskStatus.IN_PROGRESS if record.attempts else TaskStatus.PENDING,
+        reason="",
+        notes=(*record.notes, event.note) if event.note else record.notes,
+        overrides=Map(),
+        override_pending=False,
+    )
+    return replace(state, tasks=state.tasks.set(event.task, retried))
+
+
+def task_skipped(state: State, event: ev.TaskSkipped, _: ev.Entry) -> State:
+    record = replace(_idle(state, event.task), status=TaskStatus.SKIPPED, reason=event.reason)
+    return replace(state, tasks=state.tasks.set(event.task, record))
+
+
+def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.Entry) -> State:
+    record = _idle(state, event.task)
+    last = record.last
+    if last is None or last.outcome is not Outcome.REJECTED:
+        raise IllegalMove(f"Task {event.task} has no rejection that could be overridden.")
+    if event.stage != last.stage:
+        raise IllegalMove(f"The last attempt at task {event.task} was rejected by {last.stage}, not {event.stage}.")
+    if firm := NEVER_OVERRIDDEN & set(event.stage.removeprefix("gates: ").split(", ")):
+        raise IllegalMove(
+            f"A rejection by {', '.join(sorted(firm))} cannot be overridden.",
+            hint=f"Mend the cause, then: swarm retry {event.task}",
+        )
+    record = replace(
+        record,
+        status=TaskStatus.IN_PROGRESS,
+        reason="",
+        overrides=record.overrides.set(event.stage, event.reason),
+        override_pending=True,
+    )
+    return replace(
+        state,
+        tasks=state.tasks.set(event.task, record),
+        overrides=(*state.overrides, Override(event.task, event.stage, event.reason, entry.time)),
+    )
+
+
+def _out_of_turn(task_id: str, attempt: Attempt, what: str) -> InvalidTaskStateTransition:
+    return InvalidTaskStateTransition(
+        f"INVALID_TASK_STATE_TRANSITION: attempt {attempt.number} at task {task_id} is in state {attempt.state.value} "
+        f"and cannot {what}."
+    )
+
+
+def _running(state: State, task_id: str, number: int) -> Attempt:
+    attempt = state.task(task_id).running
+    if attempt is None or attempt.number != number:
+        raise InvalidTaskStateTransition(
+            f"INVALID_TASK_STATE_TRANSITION: attempt {number} at task {task_id} is not running."
+        )
+    return attempt
+
+
+def _idle(state: State, task_id: str) -> TaskRecord:
+    """The record of a task that the user may decide about now: in the plan, no running attempt, not settled."""
+    record = state.task(task_id)
+    if state.plan is None or task_id not in state.plan.tasks:
+        raise IllegalMove(f"The plan has no task {task_id}.", hint="See the tasks with: swarm status")
+    if record.running or record.settled:
+        what = "an attempt is running" if record.running else f"it is {record.status.value}"
+        raise IllegalMove(f"Task {task_id} cannot be changed now: {what}.")
+    return record
+
+
+def _update(before: State, task_id: str, /, **changes: Any) -> State:
+    """The state with the task's newest attempt changed; a new tree becomes what the work tree should hold."""
+    record = before.task(task_id)
+    attempts = (*record.attempts[:-1], replace(record.attempts[-1], **changes))
+    tasks = before.tasks.set(task_id, replace(record, attempts=attempts))
+    return replace(before, tasks=tasks, tree=changes.get("tree", before.tree))

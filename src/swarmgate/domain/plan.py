@@ -1,0 +1,192 @@
+"""The plan: phases of small tasks, and the rules that make a plan legal (DESIGN.md, "Plan")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from swarmgate.domain.base import Frozen, Line, Text
+
+TASK_ID = re.compile(r"([1-9]\d*)\.([1-9]\d*)")
+
+
+class Complexity(StrEnum):
+    """How big a task is, in rising order. A LARGE task is never accepted: it has to be split."""
+
+    SMALL = "SMALL"
+    MEDIUM = "MEDIUM"
+    LARGE = "LARGE"
+
+
+class Task(Frozen):
+    """One task: small enough for one delegation, with criteria that can be tested.
+
+    `id` is `phase.number`; `files` are the repository-relative paths that the task may create or change.
+    """
+
+    id: Line
+    title: Line
+    description: Text = ""
+    acceptance: tuple[Line, ...] = ()
+    files: tuple[Line, ...] = ()
+    depends: tuple[Line, ...] = ()
+    complexity: Complexity = Complexity.SMALL
+
+
+class Phase(Frozen):
+    """A named group of tasks that ends in a checkpoint. Phases are numbered from 1 by their order."""
+
+    name: Line
+    tasks: tuple[Task, ...] = ()
+
+
+class Plan(Frozen):
+    """The whole plan. A legal plan is one for which `problems` has nothing to say."""
+
+    title: Line
+    phases: tuple[Phase, ...] = ()
+
+    @cached_property
+    def tasks(self) -> Mapping[str, Task]:
+        """Every task by id, in plan order."""
+        return {task.id: task for phase in self.phases for task in phase.tasks}
+
+    @cached_property
+    def phase_numbers(self) -> Mapping[str, int]:
+        """The number of the phase in which each task stands."""
+        return {task.id: number for number, phase in self.numbered for task in phase.tasks}
+
+    @property
+    def numbered(self) -> Iterator[tuple[int, Phase]]:
+        """The phases with their numbers, from 1."""
+        return enumerate(self.phases, start=1)
+
+    def phase(self, number: int) -> Phase:
+        """The phase with that number, from 1."""
+        return self.phases[number - 1]
+
+
+def problems(plan: Plan) -> tuple[str, ...]:
+    """Every broken rule of a plan, one sentence each, naming the task; empty for a legal plan."""
+    return (*_shape_problems(plan), *_task_problems(plan), *_dependency_problems(plan))
+
+
+def problems_of_change(old: Plan, new: Plan, settled: frozenset[str]) -> tuple[str, ...]:
+    """What is wrong with replacing `old` by `new` when the tasks in `settled` are done, skipped or running."""
+    found = list(problems(new))
+    for task_id in sorted(settled, key=id_key):
+        if new.tasks.get(task_id) != old.tasks[task_id]:
+            found.append(
+                f"Task {task_id} is complete, skipped or running: it must stay as it is. "
+                "Put what has to change into a new task."
+            )
+        elif new.phase_numbers[task_id] != old.phase_numbers[task_id]:
+            found.append(f"Task {task_id} is complete, skipped or running: it must stay in its phase.")
+    return tuple(found)
+
+
+def id_key(task_id: str) -> tuple[int, ...]:
+    """Sort key that puts 1.10 after 1.9; ids that are not numbers come first."""
+    return tuple(int(part) for part in task_id.split(".") if part.isdigit())
+
+
+def path_problem(path: str) -> str:
+    """Why a path from a plan or a model is not one of the repository; empty when it is.
+
+    A purely textual check: what the file system says (symbolic links, other spellings) is the workspace's business.
+    """
+    parts = PurePosixPath(path).parts
+    if not path or "\x00" in path:
+        return "is empty or holds a NUL character"
+    if path.startswith(("/", "~")) or "\\" in path or re.match(r"[A-Za-z]:", path):
+        return "must be relative to the repository, with forward slashes"
+    if ".." in parts:
+        return "must not hold '..'"
+    if not parts or path.endswith("/"):
+        return "names a folder; name files"
+    if any(part.lower() == ".git" for part in parts) or parts[0].lower() == ".swarm":
+        return "lies in .git or .swarm, which no task may touch"
+    return ""
+
+
+def _shape_problems(plan: Plan) -> Iterator[str]:
+    if not plan.title:
+        yield "The plan has no title."
+    if not plan.phases:
+        yield "The plan has no phases."
+    seen: set[str] = set()
+    for number, phase in plan.numbered:
+        if not phase.name:
+            yield f"Phase {number} has no name."
+        if not phase.tasks:
+            yield f"Phase {number} has no tasks."
+        for task in phase.tasks:
+            match = TASK_ID.fullmatch(task.id)
+            if not match:
+                yield f"Task {task.id!r}: the id must be phase.number, such as {number}.1."
+            elif int(match[1]) != number:
+                yield f"Task {task.id} stands in phase {number}: its id must begin with {number}."
+            if task.id in seen:
+                yield f"Task {task.id}: the id is used twice."
+            seen.add(task.id)
+
+
+def _task_problems(plan: Plan) -> Iterator[str]:
+    for _, phase in plan.numbered:
+        for task in phase.tasks:
+            if not task.title:
+                yield f"Task {task.id} has no title."
+            if not any(task.acceptance):
+                yield f"Task {task.id} has no acceptance criterion: say how a test can tell that it is done."
+            elif not all(task.acceptance):
+                yield f"Task {task.id} has an empty acceptance criterion."
+            if not task.files:
+                yield f"Task {task.id} names no files: list the files that it creates or changes."
+            if task.complexity is Complexity.LARGE:
+                yield f"Task {task.id} is LARGE: split it into SMALL or MEDIUM tasks that can each be tested."
+            for path in task.files:
+                if problem := path_problem(path):
+                    yield f"Task {task.id}: the file {path!r} {problem}."
+
+
+def _dependency_problems(plan: Plan) -> Iterator[str]:
+    numbers = plan.phase_numbers
+    for task in plan.tasks.values():
+        for other in task.depends:
+            if other == task.id:
+                yield f"Task {task.id} depends on itself."
+            elif other not in numbers:
+                yield f"Task {task.id} depends on {other!r}, which does not exist."
+            elif numbers[other] > numbers[task.id]:
+                yield f"Task {task.id} depends on {other} of a later phase."
+    if cycle := _cycle(plan):
+        yield f"Task {cycle[0]}: the dependencies form a cycle: {' -> '.join(cycle)}."
+
+
+def _cycle(plan: Plan) -> tuple[str, ...]:
+    """One dependency cycle of two tasks or more, as a path that ends where it began; empty if there is none.
+
+    Tasks without open dependencies are peeled off (Kahn 1962); whatever is left lies on or behind a cycle.
+    """
+    left = {task.id: {d for d in task.depends if d in plan.tasks and d != task.id} for task in plan.tasks.values()}
+    waiting: dict[str, list[str]] = {}
+    for task_id, depends in left.items():
+        for other in depends:
+            waiting.setdefault(other, []).append(task_id)
+    free = [task_id for task_id, depends in left.items() if not depends]
+    while free:
+        done = free.pop()
+        del left[done]
+        for task_id in waiting.get(done, ()):
+            left[task_id].discard(done)
+            if not left[task_id]:
+                free.append(task_id)
+    if not left:
+        return ()
+    path = [next(iter(left))]
+    while path[-1] not in path[:-1]:
+        path.append(min(left[path[-1]], key=id_key))
+    return tuple(path[path.index(path[-1]) :])

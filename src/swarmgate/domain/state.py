@@ -1,0 +1,232 @@
+"""The state of a project as one immutable record. It is made by `fold.fold` alone, from the events of the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from immutables import Map
+
+from swarmgate.domain.events import AttemptKind, RunPaused
+from swarmgate.domain.evidence import Remark, Review
+from swarmgate.domain.lifecycle import TaskState
+from swarmgate.domain.plan import Plan
+from swarmgate.domain.usage import Usage
+
+
+class Outcome(StrEnum):
+    """How an attempt ended, or that it did not yet."""
+
+    RUNNING = "RUNNING"
+    REJECTED = "REJECTED"
+    INTERRUPTED = "INTERRUPTED"
+    COMPLETE = "COMPLETE"
+
+
+class TaskStatus(StrEnum):
+    """The status of a task in the plan."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETE = "complete"
+    BLOCKED = "blocked"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at a task. `tree` is its newest recorded tree; `captured` and `tested` say which turns ended."""
+
+    number: int
+    kind: AttemptKind
+    scope: tuple[str, ...]
+    instructions: str
+    tree: str
+    seq: int
+    started: str
+    state: TaskState = TaskState.CODER_DELEGATED
+    outcome: Outcome = Outcome.RUNNING
+    captured: bool = False
+    tested: bool = False
+    files: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    summary: str = ""
+    review: Review | None = None
+    tests_review: Review | None = None
+    stage: str = ""
+    reason: str = ""
+    feedback: tuple[Remark, ...] = ()
+    ended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecord:
+    """What has happened to a task. `rejections` counts since the user last asked for a retry."""
+
+    attempts: tuple[Attempt, ...] = ()
+    rejections: int = 0
+    status: TaskStatus = TaskStatus.PENDING
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    overrides: Map[str, str] = field(default_factory=Map)
+    override_pending: bool = False
+    commit: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def last(self) -> Attempt | None:
+        """The newest attempt."""
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def running(self) -> Attempt | None:
+        """The attempt that is open now."""
+        last = self.last
+        return last if last is not None and last.outcome is Outcome.RUNNING else None
+
+    @property
+    def state(self) -> TaskState:
+        """Where the task stands in its life cycle."""
+        if self.status is TaskStatus.COMPLETE:
+            return TaskState.COMPLETE
+        return self.running.state if self.running else TaskState.IDLE
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to do: complete or skipped."""
+        return self.status in (TaskStatus.COMPLETE, TaskStatus.SKIPPED)
+
+
+class Planning(StrEnum):
+    """How far the plan has come. Work needs APPROVED."""
+
+    NONE = "none"
+    ASKED = "asked"
+    """A goal or a revision is set; the architect has to save a plan."""
+    SAVED = "saved"
+    """A plan waits for the critic."""
+    OBJECTED = "objected"
+    """The critic rejected it and a round is left; the architect has to revise."""
+    REVIEWED = "reviewed"
+    """It waits for the user's approval."""
+    APPROVED = "approved"
+    FAILED = "failed"
+    """The architect gave no legal plan; the user has to say more."""
+
+
+class Recovery(StrEnum):
+    """What a new run finds of the run before it."""
+
+    NONE = "none"
+    RESTORE = "restore"
+    """It paused inside a step: bring the files back and do the step again."""
+    INTERRUPT = "interrupt"
+    """It died: end the attempt as INTERRUPTED."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of the architect, numbered from 1, and the user's answer once there is one."""
+
+    number: int
+    text: str
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRecord:
+    """The checkpoint of a phase: closed by the architect's summary, approved by the user."""
+
+    summary: str = ""
+    decisions: tuple[str, ...] = ()
+    lessons: tuple[str, ...] = ()
+    closed: bool = False
+    approved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of `config.toml` that decide what comes next, as the newest run recorded them."""
+
+    max_rejections: int = 2
+    critic_rounds: int = 2
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A rejection that the user overruled."""
+
+    task: str
+    stage: str
+    reason: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything that is known at ledger position `seq`. Immutable; `fold` returns the next one.
+
+    `tree` is the tree that the last step left in the work tree while a task is unfinished, else empty. `open` is the id
+    of the task with a running attempt, else empty. `goals` counts the goals set so far: evidence of earlier ones is
+    archived. `running` says that a run took up the work and has not said since that it paused.
+    """
+
+    seq: int = 0
+    time: str = ""
+    initialised: bool = False
+    base_branch: str = ""
+    goal: str = ""
+    spec: str = ""
+    source: str = ""
+    goals: int = 0
+    questions: tuple[Question, ...] = ()
+    planning: Planning = Planning.NONE
+    planning_problems: tuple[str, ...] = ()
+    plan: Plan | None = None
+    plan_reviews: tuple[Review, ...] = ()
+    critic_rounds: int = 0
+    revision: str = ""
+    branch: str = ""
+    base: str = ""
+    tasks: Map[str, TaskRecord] = field(default_factory=Map)
+    phases: Map[int, PhaseRecord] = field(default_factory=Map)
+    open: str = ""
+    tree: str = ""
+    overrides: tuple[Override, ...] = ()
+    rules: Rules = field(default_factory=Rules)
+    running: bool = False
+    pause: RunPaused | None = None
+    recovery: Recovery = Recovery.NONE
+    usage: Usage = field(default_factory=Usage)
+    usage_by_role: Map[str, Usage] = field(default_factory=Map)
+
+    def task(self, task_id: str) -> TaskRecord:
+        """The record of a task, an empty one when nothing has happened to it yet."""
+        return self.tasks.get(task_id) or TaskRecord()
+
+    def phase(self, number: int) -> PhaseRecord:
+        """The record of a phase's checkpoint."""
+        return self.phases.get(number) or PhaseRecord()
+
+    @property
+    def current_phase(self) -> int:
+        """The first phase that is not approved yet; 0 without a plan, one past the last when all are approved."""
+        if self.plan is None:
+            return 0
+        for number, _ in self.plan.numbered:
+            if not self.phase(number).approved:
+                return number
+        return len(self.plan.phases) + 1
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is a plan and every phase of it is approved."""
+        return (
+            self.plan is not None and self.planning is Planning.APPROVED and self.current_phase > len(self.plan.phases)
+        )
+
+    def phase_settled(self, number: int) -> bool:
+        """Whether every task of the phase is complete or skipped."""
+        return self.plan is not None and all(self.task(t.id).settled for t in self.plan.phase(number).tasks)

@@ -1,0 +1,158 @@
+"""The composition root: the one place where the rooms are put together into what the steps work with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from swarmgate.agents.desk import Desk, Limits, ToolUse
+from swarmgate.agents.prompts import Prompts
+from swarmgate.config import Config
+from swarmgate.domain.finding import GateReport, GateResult
+from swarmgate.engine.context import Context, StopFlag
+from swarmgate.engine.progress import Listener
+from swarmgate.errors import WorkspaceError
+from swarmgate.gates.definition import load
+from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.ledger.evidence import EvidenceStore
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.traces import TraceStore
+from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.connect import check_keys, connect, same_model_warning
+from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.repository import Repository
+
+_GUIDANCE = "AGENTS.md"
+_GUIDANCE_LIMIT = 20_000
+"""Characters of AGENTS.md that go into every brief; about 5,000 tokens."""
+
+
+def build(
+    *,
+    config: Config,
+    folder: SwarmFolder,
+    repository: Repository,
+    ledger: Ledger,
+    environ: Mapping[str, str],
+    listener: Listener,
+    stash: bool = False,
+) -> Context:
+    """The surroundings of one run. No model is connected before its role is first needed."""
+    meters: dict[str, Metered] = {}
+    desks: dict[str, Desk] = {}
+    tell = _Teller()
+    budget = Budget(config.budget, ledger.state.usage, on_event=tell.model)
+    traces = TraceStore(folder, lambda: ledger.state.seq)
+
+    def desk(role: str) -> Desk:
+        if role not in desks:
+            meters[role] = connect(role, config, environ=environ, recorder=traces, budget=budget, on_event=tell.model)
+            desks[role] = Desk(
+                model=meters[role],
+                files=FileTree(repository.root),
+                prompts=Prompts(folder.prompts),
+                guidance=_guidance(repository),
+                limits=Limits(config.loop.replies, config.loop.max_turns, config.commands.timeout_s),
+                env=_without_keys(config),
+                on_tool=tell.tool,
+            )
+        return desks[role]
+
+    async def judge(*, fix: bool, base: str = "") -> GateReport:
+        return await run_pipeline(
+            load(folder.path),
+            repository=repository,
+            base=base or repository.head_tree(),
+            config=GatesOptions(skip=config.gates.skip, timeout_s=config.gates.timeout_s),
+            fix=fix,
+            on_result=tell.gate,
+        )
+
+    context = Context(
+        config=config,
+        folder=folder,
+        repository=repository,
+        ledger=ledger,
+        evidence=EvidenceStore(folder),
+        desk=desk,
+        meters=meters,
+        judge=judge,
+        stop=StopFlag(folder.stop_request),
+        listener=listener,
+        stash=stash,
+    )
+    tell.context = context
+    return context
+
+
+ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
+"""The roles that the loop cannot do without."""
+
+
+def require_models(config: Config, environ: Mapping[str, str]) -> str:
+    """Makes sure that every role has a model and its key; returns a warning when coder and reviewer are the same one.
+
+    Raises:
+        ConfigError: a role has no model.
+        MissingRequirement: a key's variable is not set.
+    """
+    check_keys(config, environ, roles=ROLES)
+    return same_model_warning(config)
+
+
+def require_branch(context: Context) -> None:
+    """Makes sure that the repository is quiet and, once work has begun, on the branch of the work.
+
+    Raises:
+        WorkspaceError: it is not; the hint says how to get there.
+    """
+    context.repository.require_quiet()
+    branch, here = context.ledger.state.branch, context.repository.branch()
+    if branch and here != branch:
+        raise WorkspaceError(
+            f"The work is on branch {branch}, and {here or 'no branch'} is checked out.", hint=f"git switch {branch}"
+        )
+
+
+class _Teller:
+    """Turns what the rooms below report into progress, once the context exists that knows where the work stands."""
+
+    context: Context | None = None
+
+    def model(self, event: ModelEvent) -> None:
+        match event:
+            case FellBack():
+                text = f"{event.model} failed for good ({event.reason}); asking {event.to}"
+            case CostUnknown():
+                text = (
+                    f"the price of {event.model} is unknown: [budget] usd holds known costs only "
+                    f'(set [prices."{event.model}"])'
+                )
+            case _:
+                text = (
+                    f"{event.model}: {event.reason}; try {event.attempt} of {event.attempts} in {event.seconds:.0f} s"
+                )
+        self._tell("model", text)
+
+    def tool(self, use: ToolUse) -> None:
+        self._tell("tool", f"{use.role}: {use.tool} {use.summary}".rstrip())
+
+    def gate(self, result: GateResult) -> None:
+        self._tell("gate", f"{result.gate}: {result.status}{' - ' + result.reason if result.reason else ''}")
+
+    def _tell(self, kind: str, text: str) -> None:
+        if self.context is not None:
+            self.context.tell(kind, text)
+
+
+def _guidance(repository: Repository) -> str:
+    path = repository.root / _GUIDANCE
+    if path.is_symlink() or not path.is_file():
+        return ""
+    return path.read_text(encoding="utf-8", errors="replace")[:_GUIDANCE_LIMIT]
+
+
+def _without_keys(config: Config) -> dict[str, str]:
+    """Overrides for the commands of agents: no provider's key is in their environment."""
+    return {provider.api_key_env: "" for provider in config.providers.values() if provider.api_key_env}

@@ -1,0 +1,119 @@
+"""What the steps work with: the rooms below, put together by `build`, and the few things that several steps need."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from swarmgate.agents.desk import Desk
+from swarmgate.config import Config
+from swarmgate.domain.change import ChangeSet
+from swarmgate.domain.events import Event, UsageRecorded
+from swarmgate.domain.finding import GateReport
+from swarmgate.domain.state import State
+from swarmgate.engine.progress import Listener, Progress, silent
+from swarmgate.ledger.evidence import EvidenceStore
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.llm.budget import Metered
+from swarmgate.workspace.detect import Detection, detect, is_test_path
+from swarmgate.workspace.repository import Repository
+
+
+@dataclass
+class StopFlag:
+    """Set by Ctrl-C or by `swarm stop`; the loop looks at it between steps."""
+
+    request: Path
+    asked: bool = False
+
+    @property
+    def requested(self) -> bool:
+        """Whether somebody wants the run to end at the next safe point."""
+        return self.asked or self.request.exists()
+
+    def clear(self) -> None:
+        """Forgets an earlier request."""
+        self.asked = False
+        self.request.unlink(missing_ok=True)
+
+
+class Judge(Protocol):
+    """Runs the gate pipeline over the work tree."""
+
+    def __call__(self, *, fix: bool, base: str = "") -> Awaitable[GateReport]:
+        """The report. `fix` says whether gates may change files; `base` is compared with, HEAD when empty."""
+        ...
+
+
+@dataclass(frozen=True)
+class Context:
+    """The surroundings of a step.
+
+    `desk` gives the desk of a role, made on first use, its model with it. `meters` are the models made so far, by role.
+    `stash` allows uncommitted changes to be stashed instead of refused.
+    """
+
+    config: Config
+    folder: SwarmFolder
+    repository: Repository
+    ledger: Ledger
+    evidence: EvidenceStore
+    desk: Callable[[str], Desk]
+    meters: dict[str, Metered]
+    judge: Judge
+    stop: StopFlag
+    listener: Listener = silent
+    stash: bool = False
+    started: float = field(default_factory=time.monotonic)
+
+    @cached_property
+    def detection(self) -> Detection:
+        """Languages, test command and test paths of the tree as it was at first use."""
+        return detect(self.repository.root, self.repository.list_tree(self.repository.snapshot()))
+
+    def is_test_path(self, path: str) -> bool:
+        """Whether the test engineer may write there."""
+        return is_test_path(path, self.config.tests.paths or self.detection.test_globs)
+
+    def test_command(self) -> str:
+        """The configured test command, else the one that the tree calls for now; empty when there is none."""
+        if self.config.tests.command:
+            return self.config.tests.command
+        files = self.repository.list_tree(self.repository.snapshot())
+        return detect(self.repository.root, files).test_command
+
+    def tell(self, kind: str, text: str, *, step: str = "") -> None:
+        """Tells the listener."""
+        state = self.ledger.state
+        attempt = state.task(state.open).running if state.open else None
+        used = sum((meter.pending for meter in self.meters.values()), state.usage)
+        self.listener(
+            Progress(
+                kind=kind,
+                text=text,
+                step=step,
+                phase=state.current_phase,
+                task=state.open,
+                attempt=attempt.number if attempt else 0,
+                seconds=time.monotonic() - self.started,
+                usage=used,
+            )
+        )
+
+    def drain_usage(self, state: State) -> list[Event]:
+        """What the models used since the last time, as events."""
+        events: list[Event] = []
+        for role, meter in self.meters.items():
+            usage = meter.drain()
+            if usage.calls:
+                events.append(UsageRecorded(role=role, task=state.open, usage=usage))
+        return events
+
+    def change(self, tree: str) -> ChangeSet:
+        """What a tree changes against the last commit."""
+        return self.repository.changes(self.repository.head_tree(), tree)

@@ -1,0 +1,84 @@
+"""The stage of `swarm demo`: a small real git project, and a scripted model behind a real HTTP endpoint.
+
+Only the words of the models come from a script. Git, the gates, pytest, the ledger and the commits are the real ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from swarmgate import assets
+from swarmgate.engine.initialise import initialise
+from swarmgate.errors import UsageError
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.background import serving
+from swarmgate.workspace.process import run
+
+GOAL = "Short codes for addresses: encode and decode numbers, and a service that shortens and expands."
+_IDENTITY = ("-c", "user.name=swarm demo", "-c", "user.email=demo@swarmgate.invalid")
+
+
+@contextmanager
+def stage(folder: Path, *, live: bool) -> Iterator[None]:
+    """Makes the project in `folder` and keeps the scripted model running for the length of the block.
+
+    Args:
+        folder: a new or empty folder.
+        live: no scripted model; the endpoint of the user's own settings is used.
+
+    Raises:
+        UsageError: the folder is not empty.
+        MissingRequirement: git or the scripted model cannot be started.
+    """
+    make_project(folder)
+    initialise(folder)
+    script = [sys.executable, "-m", "swarmgate.testing", str(assets.demo() / "script.yaml"), "--until-stdin-closes"]
+    with nullcontext("") if live else serving(script) as base_url:
+        configure(SwarmFolder(folder), base_url)
+        yield
+
+
+def make_project(folder: Path) -> None:
+    """Copies the demo's project and commits it."""
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty.", hint="Name a new folder: swarm demo --dir NEW")
+    shutil.copytree(assets.demo() / "project", folder, dirs_exist_ok=True)
+    (folder / "gitignore").rename(folder / ".gitignore")
+    for arguments in (
+        ("init", "--quiet"),
+        ("add", "--all"),
+        (*_IDENTITY, "commit", "--quiet", "-m", "A small project"),
+    ):
+        done = asyncio.run(run(["git", *arguments], cwd=folder, timeout_s=60))
+        if not done.ok:
+            raise UsageError(f"git {arguments[-1]} failed: {done.output.strip()}")
+    _name_the_committer(folder)
+
+
+def configure(folder: SwarmFolder, base_url: str) -> None:
+    """Writes the demo's settings: the tests run with this Python, and the scripted model speaks for every role."""
+    text = folder.config.read_text(encoding="utf-8")
+    command = json.dumps(f"{sys.executable} -m pytest -q")
+    lines = [line for line in text.splitlines() if not line.startswith("command = ")]
+    text = "\n".join(lines).replace("[tests]\n", f"[tests]\ncommand = {command}\n", 1) + "\n"
+    if base_url:
+        text += (
+            f'\n[providers.demo]\nbase_url = "{base_url}"\n\n[roles.default]\nmodel = "demo/senior"\n\n'
+            '[roles.coder]\nmodel = "demo/junior"\n\n[prices.demo]\ninput = 0\noutput = 0\n'
+        )
+    replace(folder.config, text)
+
+
+def _name_the_committer(folder: Path) -> None:
+    """In this repository alone, and only where the user has no identity of their own."""
+    known = asyncio.run(run(["git", "config", "user.email"], cwd=folder, timeout_s=60))
+    if not known.ok:
+        for key, value in (("user.name", "swarm demo"), ("user.email", "demo@swarmgate.invalid")):
+            asyncio.run(run(["git", "config", key, value], cwd=folder, timeout_s=60))

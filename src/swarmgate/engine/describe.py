@@ -1,0 +1,74 @@
+"""Events in words: one line each, for progress and for `swarm history`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from swarmgate.domain.events import Event
+
+_WIDTH = 120
+"""Longest line of somebody's text that is shown, in characters."""
+
+
+def describe(event: Event) -> str:
+    """One line, empty for an event that is bookkeeping only."""
+    return _WORDS[event.type](event)
+
+
+def first_line(text: str) -> str:
+    """The first line of a text, cut to a width that fits a terminal."""
+    line = text.strip().split("\n", 1)[0]
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..."
+
+
+def _plan_saved(event: Any) -> str:
+    tasks = sum(len(phase.tasks) for phase in event.plan.phases)
+    return f"plan saved: {event.plan.title} ({len(event.plan.phases)} phases, {tasks} tasks)"
+
+
+def _tree_restored(event: Any) -> str:
+    kept = f"; what differed is kept in {event.kept}" if event.kept else ""
+    return f"{len(event.paths)} files brought back{kept}" if event.paths else ""
+
+
+def _tests_run(event: Any) -> str:
+    outcome = f"{event.run.passed} passed" if event.run.green else event.run.reason
+    return f"task {event.task}: tests {outcome} in {event.run.seconds:.1f} s"
+
+
+_WORDS: dict[str, Callable[[Any], str]] = {
+    "project_initialised": lambda e: f"project initialised on branch {e.branch}",
+    "goal_set": lambda e: f"goal: {first_line(e.goal)}",
+    "questions_asked": lambda e: f"the architect asks {len(e.questions)} questions",
+    "question_answered": lambda e: f"question {e.number} answered: {first_line(e.answer)}",
+    "plan_saved": _plan_saved,
+    "planning_failed": lambda e: f"planning failed: {first_line(e.problems[0])}",
+    "plan_reviewed": lambda e: f"critic: {e.review.verdict} - {first_line(e.review.summary)}",
+    "plan_approved": lambda _: "plan approved",
+    "revision_requested": lambda e: f"revision requested: {first_line(e.text)}",
+    "plan_amended": lambda e: f"plan amended by hand in {e.source}",
+    "edit_refused": lambda e: f"edit of {e.source} refused, kept at {e.kept}: {e.problems[0]}",
+    "work_started": lambda e: f"work begins on branch {e.branch}",
+    "run_started": lambda _: "",
+    "run_paused": lambda e: f"paused ({e.reason}): {first_line(e.detail)}",
+    "tree_restored": _tree_restored,
+    "task_delegated": lambda e: f"task {e.task}, attempt {e.attempt} ({e.kind}): {len(e.scope)} files in scope",
+    "change_captured": lambda e: f"task {e.task}: {len(e.files)} files changed (+{e.added} -{e.removed})",
+    "gates_run": lambda e: f"task {e.task}: gates {'passed' if e.passed else 'failed'}",
+    "review_given": lambda e: f"task {e.task}: reviewer {e.review.verdict} - {first_line(e.review.summary)}",
+    "tests_written": lambda e: f"task {e.task}: test engineer {e.review.verdict}, {len(e.tests)} test files",
+    "tests_run": _tests_run,
+    "attempt_rejected": lambda e: f"task {e.task}, attempt {e.attempt}: REJECTED ({e.stage}) - {first_line(e.reason)}",
+    "attempt_interrupted": lambda e: f"task {e.task}, attempt {e.attempt}: INTERRUPTED - {e.reason}",
+    "task_completed": lambda e: f"task {e.task} complete, commit {e.commit[:12]}",
+    "task_blocked": lambda e: f"task {e.task} blocked: ({e.stage}) {first_line(e.reason)}",
+    "task_retried": lambda e: f"task {e.task} will be retried",
+    "task_skipped": lambda e: f"task {e.task} skipped: {e.reason}",
+    "rejection_overridden": lambda e: f"task {e.task}: {e.stage} overridden - {e.reason}",
+    "phase_closed": lambda e: f"phase {e.phase} closed: {first_line(e.summary)}",
+    "phase_approved": lambda e: f"phase {e.phase} approved",
+    "usage_recorded": lambda _: "",
+    "ledger_repaired": lambda e: f"a torn last line of the ledger ({e.size} bytes) was moved to {e.kept}",
+}
+"""One entry an event; a test asserts that none is missing."""

@@ -1,0 +1,68 @@
+"""`swarm init`: `.swarm/` from the template, and what could be detected written down where the user can change it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from swarmgate import __version__
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.events import ProjectInitialised
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.detect import detect
+from swarmgate.workspace.repository import Repository
+
+
+class Initialised(Frozen):
+    """What `swarm init` did and found. `created` is False when the project had been initialised before."""
+
+    root: str
+    branch: str
+    languages: tuple[str, ...]
+    test_command: str
+    created: bool
+
+
+def initialise(start: Path) -> Initialised:
+    """Makes `.swarm/` in the root of the repository. Running it again adds what is missing and changes nothing else.
+
+    Raises:
+        NotAProject, WorkspaceError, LedgerError: the repository or the folder cannot be used.
+    """
+    repository = Repository.discover(start)
+    folder = SwarmFolder(repository.root)
+    created = not folder.config.exists()
+    detected = detect(repository.root, repository.list_tree(repository.snapshot()))
+    folder.create()
+    if created:
+        text = folder.config.read_text(encoding="utf-8")
+        text = _set(text, "name", json.dumps(repository.root.name))
+        text = _set(text, "languages", json.dumps(list(detected.languages)))
+        if detected.test_command:
+            text = _set(text, "command", json.dumps(detected.test_command))
+        replace(folder.config, text)
+    branch = repository.branch() or ""
+    with Ledger.write(folder) as ledger:
+        if not ledger.state.initialised:
+            event = ProjectInitialised(
+                version=__version__,
+                branch=branch,
+                languages=detected.languages,
+                test_command=detected.test_command,
+            )
+            ledger.append([event], expect=ledger.state.seq, actor="user")
+    return Initialised(
+        root=str(repository.root),
+        branch=branch,
+        languages=detected.languages,
+        test_command=detected.test_command,
+        created=created,
+    )
+
+
+def _set(text: str, key: str, value: str) -> str:
+    """Fills in the first commented-out `# key = ...` line of the template."""
+    return re.sub(rf"(?m)^# {key} = .*$", lambda _: f"{key} = {value}", text, count=1)

@@ -1,0 +1,125 @@
+"""The loop: decide purely, do one step, record what happened. Everything else is a view of the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+
+from swarmgate.domain.decide import Step, next_step
+from swarmgate.domain.events import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
+from swarmgate.domain.lifecycle import TaskState
+from swarmgate.domain.state import State
+from swarmgate.engine.context import Context
+from swarmgate.engine.describe import describe
+from swarmgate.engine.steps import STEPS
+from swarmgate.engine.steps.recovery import interruption, restored
+from swarmgate.errors import BudgetExhausted, ModelError, SwarmError
+from swarmgate.ledger.traces import TraceStore
+
+
+class Stopped(SwarmError):
+    """The user asked for a stop; the run ended between two steps."""
+
+    exit_code = 130
+    code = "STOPPED"
+
+
+async def run_loop(ctx: Context) -> State:
+    """Works until it is the user's turn, and returns the state that waits.
+
+    Raises:
+        Stopped: at the next safe point after Ctrl-C or `swarm stop`.
+        SwarmError: what ended a step; the pause is on record, and the next run goes on from there.
+    """
+    state = _begin(ctx)
+    try:
+        while step := next_step(state):
+            if ctx.stop.requested:
+                raise Stopped("Stopped at a safe point, as asked.", hint="Go on with: swarm run")
+            ctx.tell("step", describe_step(step, state), step=step)
+            events = await STEPS[step](state, ctx)
+            state = _record(ctx, [*events, *ctx.drain_usage(state)])
+    except BaseException as error:
+        _pause(ctx, error)
+        raise
+    return state
+
+
+def _begin(ctx: Context) -> State:
+    ctx.stop.clear()
+    rules, budget = ctx.config.loop, ctx.config.budget
+    events: list[Event] = []
+    lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.seq)
+    if lost.calls:
+        events.append(UsageRecorded(role="interrupted", task=ctx.ledger.state.open, usage=lost))
+    events.append(
+        RunStarted(
+            pid=os.getpid(),
+            host=socket.gethostname(),
+            max_rejections=rules.max_rejections,
+            critic_rounds=rules.critic_rounds,
+            budget_usd=budget.usd,
+            budget_tokens=budget.tokens,
+        )
+    )
+    return _record(ctx, events)
+
+
+def _record(ctx: Context, events: list[Event]) -> State:
+    state = ctx.ledger.append(events, expect=ctx.ledger.state.seq)
+    for event in events:
+        if text := describe(event):
+            ctx.tell("event", text)
+    return state
+
+
+def _pause(ctx: Context, error: BaseException) -> None:
+    """Puts on record why the run ends here. An attempt that was cut short by the user ends as INTERRUPTED."""
+    state = ctx.ledger.state
+    events: list[Event] = ctx.drain_usage(state)
+    attempt = state.task(state.open).running
+    at_once = isinstance(error, (KeyboardInterrupt, asyncio.CancelledError))
+    if at_once and attempt is not None and attempt.state is not TaskState.TESTS_RUN:
+        events += [*restored(state, ctx), interruption(state, "stopped at once by the user")]
+    detail = error.message if isinstance(error, SwarmError) else type(error).__name__
+    events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=isinstance(error, Stopped)))
+    _record(ctx, events)
+
+
+def _reason(error: BaseException) -> PauseReason:
+    match error:
+        case Stopped():
+            return PauseReason.STOPPED
+        case KeyboardInterrupt() | asyncio.CancelledError():
+            return PauseReason.INTERRUPTED
+        case BudgetExhausted():
+            return PauseReason.BUDGET
+        case ModelError():
+            return PauseReason.ENDPOINT
+        case _:
+            return PauseReason.ERROR
+
+
+def describe_step(step: Step, state: State) -> str:
+    """What begins now, in a few words."""
+    words = {
+        Step.RECOVER: "bringing the files back to what the last step left",
+        Step.PLAN: "the architect plans",
+        Step.REVISE: "the architect revises the plan",
+        Step.REVIEW_PLAN: "the critic reviews the plan",
+        Step.START_WORK: "making the branch of the work",
+        Step.DELEGATE: "the architect delegates",
+        Step.OPEN_OVERRIDE: "opening an attempt on the tree as it stands",
+        Step.CODE: "the coder works",
+        Step.IMPLEMENT: "the architect implements",
+        Step.CAPTURE: "capturing the change",
+        Step.GATES: "the gates judge",
+        Step.REVIEW: "the reviewer reads",
+        Step.TEST: "the test engineer works",
+        Step.RUN_TESTS: "gates and tests over the final tree",
+        Step.COMMIT: "committing",
+        Step.BLOCK: "out of attempts",
+        Step.CLOSE_PHASE: f"the architect sums up phase {state.current_phase}",
+    }
+    return words[step]

@@ -1,0 +1,112 @@
+"""Whose turn it is and what can be done about it, in words a user can type. Every waiting state has a way out here."""
+
+from __future__ import annotations
+
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.decide import Waiting, blocked_task, waiting_for
+from swarmgate.domain.state import State
+
+
+class RunOutcome(Frozen):
+    """Where a run ended: what the user is waited for, at ledger position `seq`, and what may be done now.
+
+    `task` is the blocked task; `questions` are the open ones with their numbers; `reason` says why in one line.
+    """
+
+    waiting: Waiting
+    seq: int
+    phase: int = 0
+    task: str = ""
+    reason: str = ""
+    questions: tuple[tuple[int, str], ...] = ()
+    objections: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+
+
+EXIT_CODES: dict[Waiting, int] = {
+    Waiting.NOTHING: 0,
+    Waiting.GOAL: 2,
+    Waiting.BLOCKED_TASK: 1,
+    Waiting.PLANNING_FAILED: 1,
+    Waiting.ANSWERS: 3,
+    Waiting.PLAN_APPROVAL: 3,
+    Waiting.PHASE_APPROVAL: 3,
+}
+"""The exit code of a command that ends waiting (DESIGN.md, "Command line")."""
+
+
+def outcome_of(state: State) -> RunOutcome:
+    """The outcome of a run that ended at this state, which waits for the user."""
+    waiting = waiting_for(state)
+    if waiting is None:
+        raise ValueError("the engine still has something to do")
+    blocked = blocked_task(state) if waiting is Waiting.BLOCKED_TASK else None
+    reason = state.task(blocked.id).reason if blocked else " ".join(state.planning_problems)
+    return RunOutcome(
+        waiting=waiting,
+        seq=state.seq,
+        phase=state.current_phase,
+        task=blocked.id if blocked else "",
+        reason=reason,
+        questions=tuple((q.number, q.text) for q in state.questions if not q.answer),
+        objections=_objections(state) if waiting is Waiting.PLAN_APPROVAL else (),
+        actions=actions(state, waiting),
+    )
+
+
+def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
+    """The commands that lead on from here, each with what it does."""
+    match waiting:
+        case None:
+            return ("swarm run: go on with the work",)
+        case Waiting.GOAL:
+            return ('swarm plan "GOAL": say what is wanted',)
+        case Waiting.ANSWERS:
+            return tuple(
+                f'swarm plan --answer {question.number}="...": answer question {question.number}'
+                for question in state.questions
+                if not question.answer
+            )
+        case Waiting.PLAN_APPROVAL:
+            return (
+                "swarm approve: approve the plan",
+                'swarm revise "...": have it changed',
+                "edit .swarm/plan.md: change it yourself",
+            )
+        case Waiting.PLANNING_FAILED:
+            keep = ("swarm approve: keep the plan as it was",) if state.plan else ()
+            return (
+                ('swarm revise "...": try again with more to go by', *keep)
+                if state.plan
+                else ('swarm plan "GOAL": try again, with a goal that says more',)
+            )
+        case Waiting.PHASE_APPROVAL:
+            return (
+                f"swarm approve: approve phase {state.current_phase}, then swarm run",
+                'swarm revise "...": have the plan changed',
+                "edit .swarm/plan.md: change the plan yourself",
+            )
+        case Waiting.BLOCKED_TASK:
+            return _ways_out(state)
+        case Waiting.NOTHING:
+            return ('swarm plan "GOAL": every phase is approved; begin something new',)
+
+
+def _ways_out(state: State) -> tuple[str, ...]:
+    task = blocked_task(state)
+    if task is None:
+        return ()
+    override = (f'swarm override {task.id} --reason "...": overrule the rejection; all other stages judge again',)
+    return (
+        f'swarm retry {task.id} --note "...": try again, with a hint',
+        'swarm revise "...": change the plan',
+        *(override if state.task(task.id).last else ()),
+        f'swarm skip {task.id} --reason "...": give the task up',
+    )
+
+
+def _objections(state: State) -> tuple[str, ...]:
+    last = state.plan_reviews[-1] if state.plan_reviews else None
+    if last is None or last.approved:
+        return ()
+    return (last.summary, *(finding.message for finding in last.findings))

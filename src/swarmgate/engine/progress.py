@@ -1,0 +1,34 @@
+"""What the engine tells while it works. The command line draws it or prints it as JSON lines; nothing depends on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Usage
+
+
+class Progress(Frozen):
+    """One thing that happened just now.
+
+    `kind` is `step` (a step begins), `event` (something was recorded), `tool` (an agent used a tool), `gate` (a gate
+    gave its result), `model` (a call is tried again, a fallback took over) or `notice` (the user should know). Tokens
+    and cost are those of the whole project so far.
+    """
+
+    kind: str
+    text: str
+    step: str = ""
+    phase: int = 0
+    task: str = ""
+    attempt: int = 0
+    seconds: float = 0.0
+    usage: Usage = Usage()
+
+
+Listener = Callable[[Progress], None]
+
+
+def silent(progress: Progress) -> None:
+    """The listener that ignores everything."""
+    del progress

@@ -1,0 +1,64 @@
+"""What every step of a running attempt starts from: the task, its record, the attempt, and what the user overrode."""
+
+from __future__ import annotations
+
+from swarmgate.domain.events import AttemptKind, AttemptRejected
+from swarmgate.domain.evidence import Remark
+from swarmgate.domain.finding import GateReport, GateResult, Severity
+from swarmgate.domain.laws_task import NEVER_OVERRIDDEN
+from swarmgate.domain.plan import Task
+from swarmgate.domain.state import Attempt, State, TaskRecord
+
+_FEEDBACK = 20
+"""As many findings go back to the coder; more would only fill its window."""
+
+
+def current(state: State) -> tuple[Task, TaskRecord, Attempt]:
+    """The task with the running attempt."""
+    record = state.task(state.open)
+    if state.plan is None or record.running is None:
+        raise ValueError("no attempt is running")
+    return state.plan.tasks[state.open], record, record.running
+
+
+def overridden(record: TaskRecord, attempt: Attempt, stage: str) -> bool:
+    """Whether the user overruled this stage (`reviewer`, `tests`, a gate's id ...) for this attempt."""
+    if attempt.kind is not AttemptKind.OVERRIDE:
+        return False
+    stages = {part for known in record.overrides for part in known.removeprefix("gates: ").split(", ")}
+    return stage in stages and stage not in NEVER_OVERRIDDEN
+
+
+def blocking(report: GateReport, record: TaskRecord, attempt: Attempt) -> tuple[GateResult, ...]:
+    """The results that reject the attempt: those that block and were not overruled."""
+    return tuple(result for result in report.blocking if not overridden(record, attempt, result.gate))
+
+
+def gates_rejection(
+    report: GateReport, against: tuple[GateResult, ...], task: Task, attempt: Attempt
+) -> AttemptRejected:
+    """The rejection that a failed pipeline means, with its findings as feedback."""
+    names = ", ".join(result.gate for result in against) or "pipeline"
+    feedback = [
+        Remark(
+            severity=finding.severity,
+            message=f"[{finding.rule}] {finding.message}",
+            file=finding.path,
+            line=finding.line or None,
+            suggestion=finding.suggestion,
+        )
+        for result in against
+        for finding in result.new_findings
+    ]
+    feedback += [
+        Remark(severity=Severity.HIGH, message=f"[{result.gate}] {result.reason}")
+        for result in against
+        if result.reason
+    ]
+    return AttemptRejected(
+        task=task.id,
+        attempt=attempt.number,
+        stage=f"gates: {names}",
+        reason=report.model_copy(update={"results": against or report.results}).reason,
+        feedback=tuple(feedback[:_FEEDBACK]),
+    )

@@ -1,0 +1,35 @@
+"""The end of a phase: the architect sums up, and the user is waited for."""
+
+from __future__ import annotations
+
+from swarmgate.agents import architect
+from swarmgate.domain.events import Event, PhaseClosed
+from swarmgate.domain.state import State
+from swarmgate.engine.context import Context
+from swarmgate.errors import NoUsableReply
+
+
+async def close_phase(state: State, ctx: Context) -> list[Event]:
+    """The architect's summary. Where it gives none, the facts of the ledger stand alone; a phase is never stuck."""
+    if state.plan is None:
+        raise ValueError("there is no phase to close")
+    number = state.current_phase
+    phase = state.plan.phase(number)
+    report = phase_report(state, number)
+    try:
+        closing = await architect.close_phase(ctx.desk("architect"), phase=number, name=phase.name, report=report)
+    except NoUsableReply as error:
+        return [PhaseClosed(phase=number, summary=f"{report}\n\nThe architect gave no summary: {error.message}")]
+    return [PhaseClosed(phase=number, summary=closing.summary, decisions=closing.decisions, lessons=closing.lessons)]
+
+
+def phase_report(state: State, number: int) -> str:
+    """What the ledger knows of a phase: each task, its attempts and why they were rejected."""
+    if state.plan is None:
+        return ""
+    lines = []
+    for task in state.plan.phase(number).tasks:
+        record = state.task(task.id)
+        lines.append(f"Task {task.id}: {task.title} - {record.status}, {len(record.attempts)} attempts")
+        lines += [f"  attempt {a.number}: {a.outcome} ({a.stage}) {a.reason}" for a in record.attempts if a.reason]
+    return "\n".join(lines)

@@ -1,0 +1,151 @@
+"""Opening work: the branch, the next attempt at a task, and the end of the attempts."""
+
+from __future__ import annotations
+
+import re
+
+from swarmgate.agents import architect
+from swarmgate.agents.feedback import feedback_text
+from swarmgate.domain.decide import next_task
+from swarmgate.domain.events import AttemptKind, Event, TaskBlocked, TaskDelegated, TreeRestored, WorkStarted
+from swarmgate.domain.laws_task import attempt_kind
+from swarmgate.domain.plan import Plan, Task
+from swarmgate.domain.state import State
+from swarmgate.engine.context import Context
+from swarmgate.errors import DirtyTree, NoUsableReply
+
+_LISTED = 20
+"""As many uncommitted files are listed; the rest is counted."""
+
+
+async def start_work(state: State, ctx: Context) -> list[Event]:
+    """The branch of the work, from the current HEAD, with a clean tree."""
+    ctx.repository.require_quiet()
+    refuse_dirty_tree(ctx)
+    plan, _ = _next(state)
+    name = f"{ctx.config.git.branch_prefix}{_slug(plan.title)}"
+    if ctx.repository.branch() != name:  # a crash may have come right after the branch was made
+        name = _free_name(ctx, name)
+        ctx.repository.create_branch(name)
+    return [WorkStarted(branch=name, base=ctx.repository.head())]
+
+
+async def delegate(state: State, ctx: Context) -> list[Event]:
+    """The next attempt at the next task: by the coder, or by the architect when too many were rejected."""
+    plan, task = _next(state)
+    record = state.task(task.id)
+    events = [] if record.attempts else _clear_leftovers(state, ctx)
+    number, kind = len(record.attempts) + 1, attempt_kind(state, task.id)
+    if kind is AttemptKind.ESCALATED and record.last is not None:
+        scope, instructions = record.last.scope or task.files, "Architect implementing directly"
+    else:
+        try:
+            delegation = await architect.delegate(
+                ctx.desk("architect"),
+                task=task,
+                attempt=number,
+                plan=plan,
+                feedback=feedback_text(record.attempts, record.notes),
+                others=_other_open_tasks(state, plan, task),
+            )
+        except NoUsableReply as error:
+            return [*events, TaskBlocked(task=task.id, stage="architect", reason=error.message)]
+        scope, instructions = delegation.scope, delegation.instructions
+    opened = TaskDelegated(
+        task=task.id,
+        attempt=number,
+        kind=kind,
+        scope=scope,
+        instructions=instructions,
+        tree=ctx.repository.snapshot(),
+    )
+    return [*events, opened]
+
+
+async def open_override(state: State, ctx: Context) -> list[Event]:
+    """An attempt on the tree as it stands: the user overruled a rejection."""
+    _, task = _next(state)
+    record = state.task(task.id)
+    stage, reason = next(
+        ((o.stage, o.reason) for o in reversed(state.overrides) if o.task == task.id), ("", "overridden by the user")
+    )
+    return [
+        TaskDelegated(
+            task=task.id,
+            attempt=len(record.attempts) + 1,
+            kind=AttemptKind.OVERRIDE,
+            scope=record.last.scope if record.last else task.files,
+            instructions=f"{stage}: {reason}",
+            tree=ctx.repository.snapshot(),
+        )
+    ]
+
+
+async def block(state: State, ctx: Context) -> list[Event]:
+    """The last attempt that was left is rejected: only the user can say what now."""
+    del ctx
+    _, task = _next(state)
+    last = state.task(task.id).last
+    if last is None:
+        raise ValueError(f"task {task.id} has no attempt that could have been rejected")
+    return [TaskBlocked(task=task.id, stage=last.stage, reason=last.reason)]
+
+
+def refuse_dirty_tree(ctx: Context) -> None:
+    """Stashes uncommitted changes where the user allowed it.
+
+    Raises:
+        DirtyTree: there are some, and they would get mixed with the agents' work.
+    """
+    paths = ctx.repository.dirty()
+    if not paths:
+        return
+    if ctx.stash:
+        ctx.repository.stash("swarm: changes that were uncommitted before the run")
+        ctx.tell("notice", f"{len(paths)} uncommitted files were stashed; get them back with: git stash pop")
+        return
+    listed = "".join(f"\n  {path}" for path in paths[:_LISTED])
+    if len(paths) > _LISTED:
+        listed += f"\n  and {len(paths) - _LISTED} more"
+    raise DirtyTree(
+        f"Uncommitted changes would get mixed with the work:{listed}",
+        paths=paths,
+        hint="Commit them, or put them aside with: swarm run --stash",
+    )
+
+
+def _clear_leftovers(state: State, ctx: Context) -> list[Event]:
+    """Before a fresh task: files that a given-up task left behind go to the quarantine; anything else is refused."""
+    if not state.tree:
+        refuse_dirty_tree(ctx)
+        return []
+    head = ctx.repository.head_tree()
+    quarantine = ctx.folder.quarantine_folder("leftovers")
+    paths = ctx.repository.restore(head, quarantine=quarantine)
+    kept = ctx.folder.relative(quarantine) if quarantine.exists() else ""
+    return [TreeRestored(tree=head, paths=paths, kept=kept)]
+
+
+def _next(state: State) -> tuple[Plan, Task]:
+    task = next_task(state)
+    if state.plan is None or task is None:
+        raise ValueError("there is no task to work on")
+    return state.plan, task
+
+
+def _other_open_tasks(state: State, plan: Plan, task: Task) -> dict[str, Task]:
+    return {
+        other.id: other for other in plan.tasks.values() if other.id != task.id and not state.task(other.id).settled
+    }
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:50].strip("-") or "work"
+
+
+def _free_name(ctx: Context, name: str) -> str:
+    candidate, counter = name, 1
+    while ctx.repository.branch_exists(candidate):
+        counter += 1
+        candidate = f"{name}-{counter}"
+    return candidate

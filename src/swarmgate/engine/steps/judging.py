@@ -1,0 +1,68 @@
+"""Judging a change: first the gates, which cost nothing, then the reviewer."""
+
+from __future__ import annotations
+
+from swarmgate.agents import reviewer
+from swarmgate.domain.events import AttemptRejected, Event, GatesRun, ReviewGiven
+from swarmgate.domain.evidence import Review, Verdict
+from swarmgate.domain.finding import GateReport
+from swarmgate.domain.state import State
+from swarmgate.engine.context import Context
+from swarmgate.engine.steps.attempts import blocking, current, gates_rejection, overridden
+from swarmgate.errors import NoUsableReply
+from swarmgate.gates.report import lines
+from swarmgate.ledger.evidence import GATES, REVIEW
+
+
+async def gates(state: State, ctx: Context) -> list[Event]:
+    """The pipeline over the coder's tree; the tree after automatic fixes is the one that goes on."""
+    task, record, attempt = current(state)
+    report = await ctx.judge(fix=True)
+    against = blocking(report, record, attempt)
+    forgiven = tuple(result.gate for result in report.blocking if result not in against)
+    passed = not against and (report.passed or bool(forgiven))
+    ran = GatesRun(
+        task=task.id,
+        attempt=attempt.number,
+        tree=report.tree,
+        passed=passed,
+        statuses={result.gate: result.status for result in report.results},
+        overridden=forgiven,
+        evidence=ctx.evidence.write(task.id, attempt.number, GATES, report.model_dump_json(indent=1).encode()),
+    )
+    return [ran] if passed else [ran, gates_rejection(report, against, task, attempt)]
+
+
+async def review(state: State, ctx: Context) -> list[Event]:
+    """The reviewer sees the diff, the brief and the gate results, and never what the coder claims."""
+    task, record, attempt = current(state)
+    change = ctx.change(attempt.tree)
+    report = GateReport.model_validate_json(ctx.evidence.place(task.id, attempt.number, GATES).read_bytes())
+    try:
+        verdict = await reviewer.review(
+            ctx.desk("reviewer"),
+            task=task,
+            attempt=attempt.number,
+            scope=attempt.scope,
+            patch=ctx.repository.patch(change.base, change.tree).decode("utf-8", "replace"),
+            gates="\n".join(lines(report)),
+            test_command=ctx.test_command(),
+            outside=tuple(path for path in change.paths if path not in attempt.scope),
+        )
+    except NoUsableReply as error:
+        verdict = Review(verdict=Verdict.REJECTED, summary=f"No verdict: {error.message}")
+    passed = verdict.approved or overridden(record, attempt, "reviewer")
+    given = ReviewGiven(
+        task=task.id,
+        attempt=attempt.number,
+        review=verdict,
+        passed=passed,
+        evidence=ctx.evidence.write(task.id, attempt.number, REVIEW, verdict.model_dump_json(indent=1).encode()),
+    )
+    return [given] if passed else [given, rejection(task.id, attempt.number, "reviewer", verdict)]
+
+
+def rejection(task_id: str, number: int, stage: str, verdict: Review) -> AttemptRejected:
+    """The rejection that a role's verdict means."""
+    reason = verdict.summary or next((finding.message for finding in verdict.findings), "no reason was given")
+    return AttemptRejected(task=task_id, attempt=number, stage=stage, reason=reason, feedback=verdict.findings)

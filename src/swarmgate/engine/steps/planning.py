@@ -1,0 +1,99 @@
+"""Planning: the architect plans or revises, the critic reviews. The user approves elsewhere."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from swarmgate.agents import architect, critic
+from swarmgate.agents.architect import Questions
+from swarmgate.domain.events import Event, PlanningFailed, PlanReviewed, PlanSaved, QuestionsAsked
+from swarmgate.domain.evidence import Review, Verdict
+from swarmgate.domain.laws_planning import plan_change_problems
+from swarmgate.domain.plan import Plan
+from swarmgate.domain.state import Planning, State
+from swarmgate.engine.context import Context
+from swarmgate.errors import NoUsableReply
+
+_LISTED_FILES = 200
+
+
+async def plan(state: State, ctx: Context) -> list[Event]:
+    """The first plan for a goal, or the questions that stand before it."""
+    try:
+        result = await architect.plan(
+            ctx.desk("architect"),
+            goal=state.goal,
+            spec=state.spec,
+            answers=_answers(state),
+            overview=overview(ctx),
+        )
+    except NoUsableReply as error:
+        return [PlanningFailed(problems=(error.message,))]
+    return [_planned(result)]
+
+
+async def revise(state: State, ctx: Context) -> list[Event]:
+    """The plan again: after the critic's objections, or because the user asked for something else."""
+    if state.plan is None:
+        raise ValueError("there is no plan to revise")
+    objected = state.planning is Planning.OBJECTED
+    try:
+        result = await architect.revise(
+            ctx.desk("architect"),
+            goal=state.goal,
+            plan=state.plan,
+            status=_status(state),
+            request=state.revision,
+            objections=state.plan_reviews[-1] if objected else None,
+            answers=_answers(state),
+            overview=overview(ctx),
+            check=partial(plan_change_problems, state),
+        )
+    except NoUsableReply as error:
+        return [PlanningFailed(problems=(error.message,))]
+    return [_planned(result)]
+
+
+async def review_plan(state: State, ctx: Context) -> list[Event]:
+    """The critic's verdict. No usable verdict counts as a rejection, and stays on record as such."""
+    if state.plan is None:
+        raise ValueError("there is no plan to review")
+    try:
+        review = await critic.review_plan(
+            ctx.desk("critic"),
+            goal=state.goal,
+            spec=state.spec,
+            plan=state.plan,
+            round=state.critic_rounds + 1,
+            earlier=state.plan_reviews,
+        )
+    except NoUsableReply as error:
+        review = Review(verdict=Verdict.REJECTED, summary=f"The critic gave no verdict: {error.message}")
+    return [PlanReviewed(review=review)]
+
+
+def overview(ctx: Context) -> str:
+    """What the architect is told of the repository before it looks for itself."""
+    files = ctx.repository.list_tree(ctx.repository.snapshot())
+    shown = [path for path in files if not path.startswith(".swarm/")]
+    more = f"\n... and {len(shown) - _LISTED_FILES} more" if len(shown) > _LISTED_FILES else ""
+    languages = ", ".join(ctx.config.project.languages or ctx.detection.languages) or "none detected"
+    return (
+        f"Languages: {languages}\nTest command: {ctx.test_command() or 'none detected'}\n"
+        f"Files ({len(shown)}):\n" + "\n".join(shown[:_LISTED_FILES]) + more
+    )
+
+
+def _planned(result: Plan | Questions) -> Event:
+    return QuestionsAsked(questions=result.texts) if isinstance(result, Questions) else PlanSaved(plan=result)
+
+
+def _answers(state: State) -> tuple[tuple[str, str], ...]:
+    return tuple((question.text, question.answer) for question in state.questions)
+
+
+def _status(state: State) -> str:
+    """Which tasks are settled and must stay, which are open; for the architect's brief."""
+    if state.plan is None:
+        return ""
+    return "\n".join(f"{task_id}: {state.task(task_id).status}" for task_id in state.plan.tasks)

@@ -1,0 +1,130 @@
+"""Tests: the test engineer writes them, and swarmgate runs them itself, over the tree that will be committed."""
+
+from __future__ import annotations
+
+from swarmgate.agents import test_engineer
+from swarmgate.domain.events import AttemptRejected, Event, TestsRun, TestsWritten
+from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
+from swarmgate.domain.finding import Severity
+from swarmgate.domain.state import State
+from swarmgate.engine.context import Context
+from swarmgate.engine.steps.attempts import blocking, current, gates_rejection, overridden
+from swarmgate.engine.steps.judging import rejection
+from swarmgate.errors import ConfigError, MissingRequirement, NoUsableReply
+from swarmgate.ledger.evidence import GATES, TESTS
+from swarmgate.workspace.suite import run_tests as run_suite
+
+_NOT_FOUND = 127
+"""The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
+_OUTPUT_TAIL = 2_000
+
+
+async def test(state: State, ctx: Context) -> list[Event]:
+    """The test engineer's turn. What it changed outside the test paths is taken back."""
+    task, record, attempt = current(state)
+    change = ctx.change(attempt.tree)
+    try:
+        verdict = await test_engineer.test(
+            ctx.desk("test_engineer"),
+            task=task,
+            attempt=attempt.number,
+            scope=attempt.scope,
+            patch=ctx.repository.patch(change.base, change.tree).decode("utf-8", "replace"),
+            test_command=ctx.test_command(),
+            is_test_path=ctx.is_test_path,
+        )
+    except NoUsableReply as error:
+        verdict = Review(verdict=Verdict.REJECTED, summary=f"No verdict: {error.message}")
+    _take_back_strays(ctx, attempt.tree)
+    tree = ctx.repository.snapshot()
+    written = ctx.repository.changes(attempt.tree, tree)
+    events: list[Event] = [
+        TestsWritten(
+            task=task.id,
+            attempt=attempt.number,
+            tree=tree,
+            review=verdict,
+            tests=tuple(file.path for file in written.present),
+        )
+    ]
+    if not verdict.approved and not overridden(record, attempt, "test_engineer"):
+        events.append(rejection(task.id, attempt.number, "test_engineer", verdict))
+    return events
+
+
+async def run_tests(state: State, ctx: Context) -> list[Event]:
+    """Gates and tests over the final tree: what passes here is what is committed, byte for byte."""
+    task, record, attempt = current(state)
+    report = await ctx.judge(fix=True)
+    against = blocking(report, record, attempt)
+    if against:
+        ctx.evidence.write(task.id, attempt.number, f"final-{GATES}", report.model_dump_json(indent=1).encode())
+        return [gates_rejection(report, against, task, attempt)]
+    ran = await measure(ctx, report.tree, attempt.tests)
+    passed = ran.green or overridden(record, attempt, "tests")
+    proof = ran.model_dump_json(indent=1).encode()
+    event = TestsRun(
+        task=task.id,
+        attempt=attempt.number,
+        tree=report.tree,
+        run=ran.model_copy(update={"output": "" if ran.green else ran.output[-_OUTPUT_TAIL:]}),
+        passed=passed,
+        evidence=ctx.evidence.write(task.id, attempt.number, TESTS, proof),
+    )
+    return [event] if passed else [event, _failed(task.id, attempt.number, ran)]
+
+
+async def measure(ctx: Context, tree: str, new_tests: tuple[str, ...]) -> TestRun:
+    """Runs the new tests and the whole suite; the first run that is not green speaks. The tree is as before after it.
+
+    Raises:
+        ConfigError: nobody knows how to test this project.
+        MissingRequirement: the program that runs the tests is not there.
+    """
+    command = ctx.test_command()
+    if not command:
+        raise ConfigError(
+            "No test command was detected for this project, so nothing can be proven.",
+            hint='Say how it is tested: [tests] command = "..." in .swarm/config.toml, then: swarm run',
+        )
+    settings = ctx.config.tests
+    selections = [new_tests, ()] if new_tests else [()]
+    for paths in selections:
+        ran = await run_suite(
+            command,
+            root=ctx.repository.root,
+            timeout_s=settings.timeout_s,
+            paths=paths,
+            count_pattern=settings.count_pattern,
+        )
+        if ran.exit_code == _NOT_FOUND:
+            raise MissingRequirement(
+                f"`{command}` could not be run: {ran.problem or 'a program was not found'}",
+                hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
+            )
+        if not ran.green:
+            break
+    _remove_traces_of_tests(ctx, tree)
+    return ran
+
+
+def _failed(task_id: str, number: int, ran: TestRun) -> AttemptRejected:
+    output = Remark(severity=Severity.HIGH, message=ran.output[-_OUTPUT_TAIL:] or ran.reason)
+    return AttemptRejected(task=task_id, attempt=number, stage="tests", reason=ran.reason, feedback=(output,))
+
+
+def _take_back_strays(ctx: Context, tree: str) -> None:
+    now = ctx.repository.snapshot()
+    strays = [path for path in ctx.repository.changes(tree, now).paths if not ctx.is_test_path(path)]
+    if strays:
+        quarantine = ctx.folder.quarantine_folder("test-engineer")
+        ctx.repository.restore(tree, quarantine=quarantine, only=strays)
+        ctx.tell("notice", f"the test engineer changed files that are no tests; taken back: {', '.join(strays[:5])}")
+
+
+def _remove_traces_of_tests(ctx: Context, tree: str) -> None:
+    """Files that a test run left behind are not part of what passed."""
+    if ctx.repository.snapshot() != tree:
+        quarantine = ctx.folder.quarantine_folder("left-by-tests")
+        paths = ctx.repository.restore(tree, quarantine=quarantine)
+        ctx.tell("notice", f"the tests changed {len(paths)} files ({', '.join(paths[:3])}); they were brought back")

@@ -1,0 +1,299 @@
+"""The public facade: everything that `swarm` can do, for programs.
+
+from swarmgate.engine import Swarm
+
+swarm = Swarm(Path("my-repo"))
+await swarm.plan("Build JWT auth")
+swarm.approve()
+outcome = await swarm.run()
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from swarmgate import config as settings
+from swarmgate.config import Config
+from swarmgate.domain.decide import Waiting, waiting_for
+from swarmgate.domain.events import (
+    Event,
+    GoalSet,
+    PhaseApproved,
+    PlanApproved,
+    QuestionAnswered,
+    RejectionOverridden,
+    RevisionRequested,
+    TaskRetried,
+    TaskSkipped,
+)
+from swarmgate.domain.state import Planning, State
+from swarmgate.engine.outcome import RunOutcome, actions, outcome_of
+from swarmgate.engine.progress import Listener, Progress, silent
+from swarmgate.engine.reports import (
+    FailureGroup,
+    HistoryLine,
+    StatusReport,
+    TaskReport,
+    failure_groups,
+    history_lines,
+    status_report,
+    task_report,
+)
+from swarmgate.errors import IllegalMove, UsageError
+from swarmgate.ledger.checks import Check
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.lock import describe, live_owner
+
+
+class Swarm:
+    """One project.
+
+    Args:
+        start: any folder inside the repository.
+        listener: told about progress.
+        environ: where keys and `SWARM_*` settings are looked up; the process's environment by default.
+        flags: settings that win over files and environment, nested as in config.toml.
+    """
+
+    def __init__(
+        self,
+        start: Path | None = None,
+        *,
+        listener: Listener = silent,
+        environ: Mapping[str, str] | None = None,
+        flags: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._start = (start or Path.cwd()).resolve()
+        self._listener = listener
+        self._environ = os.environ if environ is None else environ
+        self._flags = flags or {}
+        self._interrupt: Callable[[], None] | None = None
+
+    @cached_property
+    def folder(self) -> SwarmFolder:
+        """The project's `.swarm/`; raises `NotAProject` where there is none."""
+        return SwarmFolder.find(self._start)
+
+    @cached_property
+    def config(self) -> Config:
+        """The merged settings; raises `ConfigError`."""
+        return settings.load(project_file=self.folder.config, environ=self._environ, flags=self._flags)
+
+    @property
+    def state(self) -> State:
+        """The fold over the ledger as it is now."""
+        return Ledger.read(self.folder).state
+
+    # --- planning ---
+
+    async def plan(
+        self, goal: str = "", *, spec: str = "", source: str = "", answers: Mapping[int, str] | None = None
+    ) -> RunOutcome:
+        """Plans a goal (or goes on with one that waits for answers) until it is the user's turn.
+
+        Raises:
+            IllegalMove: work on the present plan has begun, or a number in `answers` names no question.
+            SwarmError: as `run`.
+        """
+        events: list[Event] = [
+            QuestionAnswered(number=number, answer=answer) for number, answer in (answers or {}).items()
+        ]
+        if goal:
+            events = [GoalSet(goal=goal, spec=spec, source=source)]
+            if answers:
+                raise UsageError("Answers belong to the goal that is being planned; give no new goal with them.")
+        elif not events and self.state.planning in (Planning.NONE, Planning.APPROVED):
+            raise UsageError("There is no goal to plan.", hint='Say what is wanted: swarm plan "Build JWT auth"')
+        return await self._work(events)
+
+    async def revise(self, text: str) -> RunOutcome:
+        """Has the architect change the plan as the user says, and the critic review it.
+
+        Raises:
+            IllegalMove: there is no plan.
+            SwarmError: as `run`.
+        """
+        return await self._work([RevisionRequested(text=text)])
+
+    def approve(self) -> tuple[str, ...]:
+        """Approves what waits for the user: the plan, or the phase checkpoint. Returns what was approved, in words.
+
+        Raises:
+            IllegalMove: nothing waits for approval.
+        """
+        with self._writing() as ledger:
+            state = ledger.state
+            match waiting_for(state):
+                case Waiting.PLAN_APPROVAL:
+                    events: list[Event] = [PlanApproved()]
+                    words = ["the plan"]
+                case Waiting.PLANNING_FAILED if state.plan is not None:
+                    events, words = [PlanApproved()], ["the plan as it stands, without the revision"]
+                case Waiting.PHASE_APPROVAL:
+                    events = [PhaseApproved(phase=state.current_phase)]
+                    words = [f"phase {state.current_phase}"]
+                case other:
+                    raise IllegalMove("Nothing waits for your approval.", hint="; ".join(actions(state, other)))
+            ledger.append(events, expect=state.seq, actor="user")
+            return tuple(words)
+
+    # --- work ---
+
+    async def run(self, *, stash: bool = False) -> RunOutcome:
+        """Works task by task until it is the user's turn.
+
+        Args:
+            stash: put uncommitted changes aside instead of refusing to start.
+
+        Raises:
+            DirtyTree, WorkspaceError: the repository cannot be worked on as it is.
+            LedgerLocked: another run is going on.
+            BudgetExhausted, ModelError, MissingRequirement: the work is paused, and the next run goes on from there.
+            Stopped: the user asked for it.
+        """
+        return await self._work([], stash=stash, needs_tree=True)
+
+    def interrupt(self) -> None:
+        """Asks the run of this object to end at the next safe point. Safe to call from a signal handler."""
+        if self._interrupt is not None:
+            self._interrupt()
+
+    def stop(self) -> str:
+        """Asks a run in another process to end at the next safe point; returns who that is, empty if nobody works."""
+        owner = live_owner(self.folder.lock)
+        if not owner:
+            return ""
+        self.folder.stop_request.parent.mkdir(parents=True, exist_ok=True)
+        self.folder.stop_request.touch()
+        return describe(owner)
+
+    # --- decisions about one task ---
+
+    def retry(self, task: str, *, note: str = "") -> None:
+        """Has a blocked or rejected task tried again; `note` goes to the architect and the coder."""
+        self._decide(TaskRetried(task=task, note=note))
+
+    def skip(self, task: str, *, reason: str) -> None:
+        """Gives a task up. Its change, if there is one, goes to the quarantine when the next task begins."""
+        self._decide(TaskSkipped(task=task, reason=reason))
+
+    def override(self, task: str, *, reason: str) -> str:
+        """Overrules the last rejection of a task and returns its stage. All other stages judge the tree again.
+
+        Raises:
+            IllegalMove: there is no rejection, or it is one that nobody can overrule (secrets, SAST, syntax).
+        """
+        if not reason.strip():
+            raise UsageError("An override needs a reason; it goes on record.", hint='Add: --reason "..."')
+        last = self.state.task(task).last
+        stage = last.stage if last else ""
+        self._decide(RejectionOverridden(task=task, stage=stage, reason=reason))
+        return stage
+
+    # --- looking ---
+
+    def status(self) -> StatusReport:
+        """Where the work stands, and what can be done next."""
+        owner = live_owner(self.folder.lock)
+        return status_report(self.state, working=describe(owner) if owner else "")
+
+    def show(self, task: str) -> TaskReport:
+        """Everything about one task; raises `UsageError` where the plan has none of that id."""
+        return task_report(self.state, task)
+
+    def failures(self) -> tuple[FailureGroup, ...]:
+        """Rejections of all tasks, grouped by what they have in common."""
+        return failure_groups(self.state)
+
+    def history(self, *, task: str = "") -> tuple[HistoryLine, ...]:
+        """What happened, in words, in order."""
+        return history_lines((entry for entry, _ in Ledger.read(self.folder).entries()), task=task)
+
+    def verify(self) -> tuple[Check, ...]:
+        """Walks the chain and compares ledger, plan files, evidence and git. Changes nothing."""
+        from swarmgate.ledger.audit import audit  # noqa: PLC0415 - git comes with it
+        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+
+        return audit(self.folder, Repository.discover(self.folder.root))
+
+    def doctor(self) -> tuple[Check, ...]:
+        """Whether everything is there that the work needs. Spends no tokens, changes nothing."""
+        from swarmgate.automation.doctor import examine  # noqa: PLC0415 - git comes with it
+        from swarmgate.engine.build import ROLES  # noqa: PLC0415 - as above
+
+        return examine(self.folder, self._environ, ROLES)
+
+    # --- inside ---
+
+    def _decide(self, event: Event) -> None:
+        with self._writing() as ledger:
+            ledger.append([event], expect=ledger.state.seq, actor="user")
+
+    def _writing(self) -> Ledger:
+        """The ledger for writing, after the hand edits of the plan files were taken in or refused.
+
+        Raises:
+            UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
+        """
+        from swarmgate.ledger.reconcile import reconcile  # noqa: PLC0415 - only writers need it
+
+        ledger = Ledger.write(self.folder)
+        try:
+            if ledger.taken_over:
+                self._notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
+            outcome = reconcile(ledger, author="user")
+            for name in outcome.amended:
+                self._notice(f"your edit of {name} was taken into the plan")
+            for name in outcome.restored:
+                self._notice(f"{name} was missing or out of date and was written again")
+            if outcome.refused:
+                refused = outcome.refused[0]
+                raise UsageError(
+                    f"An edit of {refused.source} cannot stand: {' '.join(refused.problems)} "
+                    f"The edit is kept in {refused.kept}; {refused.source} is as the ledger says again.",
+                    hint="Change what you meant to and run the command again.",
+                )
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
+    async def _work(self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False) -> RunOutcome:
+        """Records what the user said, then lets the loop work until it is the user's turn."""
+        from swarmgate.engine.build import build, require_branch, require_models  # noqa: PLC0415 - brings all rooms
+        from swarmgate.engine.loop import run_loop  # noqa: PLC0415 - as above
+        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+
+        repository = Repository.discover(self.folder.root)
+        config = self.config
+        with self._writing() as ledger:
+            context = build(
+                config=config,
+                folder=self.folder,
+                repository=repository,
+                ledger=ledger,
+                environ=self._environ,
+                listener=self._listener,
+                stash=stash,
+            )
+            if warning := require_models(config, self._environ):
+                self._notice(warning)
+            if needs_tree:
+                require_branch(context)
+            ledger.append(first, expect=ledger.state.seq, actor="user")
+            self._interrupt = lambda: setattr(context.stop, "asked", True)
+            try:
+                state = await run_loop(context)
+            finally:
+                self._interrupt = None
+                for meter in context.meters.values():
+                    await meter.aclose()
+        return outcome_of(state)
+
+    def _notice(self, text: str) -> None:
+        self._listener(Progress(kind="notice", text=text))

@@ -1,0 +1,227 @@
+"""Every error that swarmgate raises on purpose, and the exit code that each one ends a command with.
+
+    SwarmError                          exit code
+    ├── UsageError                      2    wrong usage or bad input: the message names file, line or key
+    │   ├── ConfigError                 2    a configuration file, variable or flag is wrong
+    │   ├── NotAProject                 2    no git repository, or no `.swarm/` in it
+    │   ├── WorkspaceError              2    the repository is not in a state that can be worked on
+    │   │   ├── DirtyTree               2    uncommitted changes stand in the way
+    │   │   ├── UnsafePath              2    a path leaves the repository or enters `.git`, `.swarm`
+    │   │   ├── FileProblem             2    a file cannot be read or edited as asked (not text, no such line ...)
+    │   │   └── CommitRefused           2    git or a hook of the repository refused the commit
+    │   ├── PlanError                   2    a plan breaks the rules of a plan
+    │   │   └── PlanSyntaxError         2    plan.md or plan.json cannot be read
+    │   └── IllegalMove                 2    the request does not fit the state of the project
+    │       └── InvalidTaskStateTransition   the life cycle of a task forbids it
+    ├── LedgerError                     2    the ledger cannot be used as it is
+    │   ├── LedgerCorrupt               1    the chain is broken: tampered with, or damaged
+    │   ├── LedgerLocked                2    another process is writing
+    │   ├── StaleWriter                 2    the ledger moved on since this writer read it
+    │   └── LedgerWriteFailed           2    the disk refused the append; nothing was recorded
+    ├── WaitingForUser                  3    a question or an approval is due
+    ├── BudgetExhausted                 4    money or tokens of `[budget]` are used up; resumable
+    ├── ModelError                      5    the model endpoint failed
+    │   ├── EndpointFailed              5    for good: after retries and every fallback
+    │   └── NoUsableReply               5    it answers, but never with what was asked for
+    └── MissingRequirement              6    a tool or a key that was asked for is not there
+
+Anything else that reaches the boundary is a bug: exit code 70 and a report file.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class SwarmError(Exception):
+    """Root of the tree: a sentence for the user and, where there is one, the next step to take.
+
+    Args:
+        message: what happened and where (file, line, key), one or two sentences.
+        hint: what to do next; empty when the message says it all.
+    """
+
+    exit_code: ClassVar[int] = 70
+    code: ClassVar[str] = "ERROR"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(SwarmError):
+    """Wrong usage or bad input."""
+
+    exit_code = 2
+    code = "USAGE"
+
+
+class ConfigError(UsageError):
+    """A configuration file, a `SWARM_*` variable or a flag is wrong."""
+
+    code = "CONFIG"
+
+
+class NotAProject(UsageError):
+    """There is no git repository here, or no `.swarm/` folder in it."""
+
+    code = "NOT_A_PROJECT"
+
+
+class WorkspaceError(UsageError):
+    """The repository is not in a state that swarmgate can work on."""
+
+    code = "WORKSPACE"
+
+
+class DirtyTree(WorkspaceError):
+    """Uncommitted changes stand in the way.
+
+    Args:
+        paths: what is uncommitted, repository-relative.
+    """
+
+    code = "DIRTY_TREE"
+
+    def __init__(self, message: str, *, paths: tuple[str, ...], hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.paths = paths
+
+
+class UnsafePath(WorkspaceError):
+    """A path leaves the repository, or enters `.git` or `.swarm`."""
+
+    code = "UNSAFE_PATH"
+
+
+class FileProblem(WorkspaceError):
+    """A file cannot be read, edited or deleted as asked; the message is written for the model that asked."""
+
+    code = "FILE_PROBLEM"
+
+
+class CommitRefused(WorkspaceError):
+    """Git, or a hook of the user's repository, refused the commit. Nothing was committed, no file was lost.
+
+    Args:
+        output: everything that git and the hooks printed.
+    """
+
+    code = "COMMIT_REFUSED"
+
+    def __init__(self, message: str, *, output: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.output = output
+
+
+class PlanError(UsageError):
+    """A plan breaks the rules of a plan.
+
+    Args:
+        problems: every broken rule, one sentence each, naming the task.
+    """
+
+    code = "PLAN"
+
+    def __init__(self, message: str, *, problems: tuple[str, ...] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problems = problems
+
+
+class PlanSyntaxError(PlanError):
+    """plan.md or plan.json cannot be read; the message carries file and line."""
+
+    code = "PLAN_SYNTAX"
+
+
+class IllegalMove(UsageError):
+    """The request does not fit the state that the project is in."""
+
+    code = "ILLEGAL_MOVE"
+
+
+class InvalidTaskStateTransition(IllegalMove):
+    """The life cycle of a task forbids this move (`domain.lifecycle`)."""
+
+    code = "INVALID_TASK_STATE_TRANSITION"
+
+
+class LedgerError(SwarmError):
+    """The ledger cannot be used as it is."""
+
+    exit_code = 2
+    code = "LEDGER"
+
+
+class LedgerCorrupt(LedgerError):
+    """The hash chain is broken: a line was altered, removed or damaged.
+
+    Args:
+        line: number of the first line that does not fit, from 1; 0 when it is not a matter of one line.
+    """
+
+    exit_code = 1
+    code = "LEDGER_CORRUPT"
+
+    def __init__(self, message: str, *, line: int = 0, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.line = line
+
+
+class LedgerLocked(LedgerError):
+    """Another live process holds the ledger."""
+
+    code = "LEDGER_LOCKED"
+
+
+class StaleWriter(LedgerError):
+    """The ledger has moved on since this writer read it."""
+
+    code = "STALE_WRITER"
+
+
+class LedgerWriteFailed(LedgerError):
+    """The disk refused the append (full, read-only); nothing was recorded and the file is as before."""
+
+    code = "LEDGER_WRITE_FAILED"
+
+
+class WaitingForUser(SwarmError):
+    """A question or an approval is due before work can go on."""
+
+    exit_code = 3
+    code = "WAITING"
+
+
+class BudgetExhausted(SwarmError):
+    """The money or the tokens of `[budget]` are used up. The project is paused and resumable."""
+
+    exit_code = 4
+    code = "BUDGET"
+
+
+class ModelError(SwarmError):
+    """A model endpoint failed."""
+
+    exit_code = 5
+    code = "MODEL"
+
+
+class EndpointFailed(ModelError):
+    """The endpoint failed for good: retries and every fallback are used up."""
+
+    code = "ENDPOINT_FAILED"
+
+
+class NoUsableReply(ModelError):
+    """The model answers, but within the bound it never gave what was asked for."""
+
+    code = "NO_USABLE_REPLY"
+
+
+class MissingRequirement(SwarmError):
+    """A tool, a key or a version that was asked for is not there."""
+
+    exit_code = 6
+    code = "MISSING_REQUIREMENT"

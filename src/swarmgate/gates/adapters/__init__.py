@@ -1,0 +1,20 @@
+"""The built-in scanners, one module each. This table is the only registry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swarmgate.gates.adapters import diff, placeholders, ruff_check, ruff_fix, secrets, syntax
+
+if TYPE_CHECKING:
+    from swarmgate.gates.job import Adapter
+
+ADAPTERS: dict[str, Adapter] = {
+    "diff": diff.run,
+    "placeholders": placeholders.run,
+    "ruff_check": ruff_check.run,
+    "ruff_fix": ruff_fix.run,
+    "secrets": secrets.run,
+    "syntax": syntax.run,
+}
+"""The name in a definition's `adapter` key, and who does it."""

@@ -1,0 +1,92 @@
+"""The change set itself as evidence: what changed, and what in it can hurt whoever checks it out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import posixpath
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates.files import MAX_BYTES
+from swarmgate.gates.job import Outcome
+from swarmgate.workspace.paths import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from swarmgate.domain.change import ChangedFile
+    from swarmgate.gates.job import Job
+
+_LINK, _SUBMODULE = "120000", "160000"
+
+
+async def run(job: Job) -> Outcome:
+    """Count the change by kind and look at modes, links, submodules, big binaries and names."""
+    if not job.change:
+        return Outcome(tool="git", failure="nothing was changed")
+    findings = await asyncio.to_thread(lambda: list(_look(job)))
+    kinds = Counter(file.kind.value for file in job.change.files)
+    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    lines = f"+{sum(file.added for file in job.change.files)} -{sum(file.removed for file in job.change.files)}"
+    return Outcome(tuple(findings), len(job.change.files), "git", (f"{counts} ({lines})",))
+
+
+def _look(job: Job) -> Iterator[Finding]:
+    links = [file.path for file in job.change.present if file.new_mode == _LINK]
+    targets = job.repository.read_many(job.change.tree, links) if links else {}
+    for file in job.change.present:
+        if file.new_mode == _LINK:
+            yield from _link(file, os.fsdecode(targets.get(file.path, b"")))
+        if file.new_mode == _SUBMODULE:
+            yield _finding("submodule", file, Severity.MEDIUM, "the change adds or moves a submodule")
+        if file.mode_changed:
+            yield _finding("mode-change", file, Severity.INFO, f"file mode {file.old_mode} became {file.new_mode}")
+        if file.binary and file.new_mode != _SUBMODULE:
+            yield from _binary(file, job.repository.root / os.fsdecode(encode(file.path)))
+    added = [file for file in job.change.present if not file.old_mode or file.old_path not in {"", file.path}]
+    if added:
+        yield from _same_names(added, job.repository.list_tree(job.change.tree))
+
+
+def _link(file: ChangedFile, target: str) -> Iterator[Finding]:
+    resolved = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), target))
+    if target.startswith("/") or resolved == ".." or resolved.startswith("../"):
+        yield _finding(
+            "link-out-of-repository", file, Severity.CRITICAL, f"the link leads out of the repository: {target}"
+        )
+    elif resolved == ".git" or resolved.startswith(".git/"):
+        yield _finding("link-into-git", file, Severity.CRITICAL, f"the link leads into git's own folder: {target}")
+
+
+def _binary(file: ChangedFile, place: Path) -> Iterator[Finding]:
+    try:
+        size = place.lstat().st_size
+    except OSError:
+        return
+    if size > MAX_BYTES:
+        yield _finding("big-binary", file, Severity.MEDIUM, f"a binary file of {size / 1e6:.1f} MB")
+
+
+def _same_names(added: list[ChangedFile], tree: tuple[str, ...]) -> Iterator[Finding]:
+    """Added files or folders whose name differs from another one's in case only."""
+    spellings: defaultdict[str, set[str]] = defaultdict(set)
+    for path in tree:
+        for prefix in _prefixes(path):
+            spellings[prefix.casefold()].add(prefix)
+    for file in added:
+        for prefix in _prefixes(file.path):
+            for other in sorted(spellings[prefix.casefold()] - {prefix}):
+                message = f"{prefix!r} and {other!r} are one file on a system that ignores case"
+                yield _finding("case-conflict", file, Severity.HIGH, message)
+
+
+def _prefixes(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _finding(rule: str, file: ChangedFile, severity: Severity, message: str) -> Finding:
+    return Finding(rule=rule, path=file.path, severity=severity, message=message)

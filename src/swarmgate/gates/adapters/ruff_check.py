@@ -1,0 +1,53 @@
+"""`ruff check` over the changed Python files, in the project's own configuration."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from swarmgate.gates import baseline, ruff
+from swarmgate.gates.job import Outcome
+from swarmgate.gates.tool import Broken
+
+if TYPE_CHECKING:
+    from swarmgate.domain.finding import Finding
+    from swarmgate.gates.files import Source
+    from swarmgate.gates.job import Job
+
+_PARALLEL = 4
+
+
+async def run(job: Job) -> Outcome:
+    """Lint the files, then the base revision of those with findings, under the same configuration."""
+    linted = await ruff.check(job, [source.path for source in job.sources])
+    if isinstance(linted, Broken):
+        return Outcome(tool=ruff.tool(), error=linted.reason)
+    if linted.excluded:
+        return Outcome(tool=ruff.tool(), skip="the project's ruff configuration excludes every changed file")
+    by_path: dict[str, list[Finding]] = {}
+    for finding in linted.findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    affected = [source for source in job.sources if source.path in by_path]
+    old_paths = [source.base_path for source in affected if source.base_path]
+    contents = await asyncio.to_thread(job.repository.read_many, job.change.base, old_paths) if old_paths else {}
+    turn = asyncio.Semaphore(_PARALLEL)
+
+    async def compared(source: Source) -> list[Finding] | Broken:
+        before: tuple[Finding, ...] = ()
+        content = contents.get(source.base_path, b"")
+        if source.base_path in contents:
+            async with turn:
+                # The old name decides which per-file ignores held for the old content.
+                was = await ruff.check_content(job, source.path, content, under=source.base_path)
+            if isinstance(was, Broken):
+                return was
+            before = was.findings
+        return baseline.compare(source, by_path[source.path], content, before)
+
+    known = {source.path for source in affected}
+    findings = [finding for finding in linted.findings if finding.path not in known]  # fail closed: new
+    for each in await asyncio.gather(*map(compared, affected)):
+        if isinstance(each, Broken):
+            return Outcome(tool=ruff.tool(), error=each.reason)
+        findings += each
+    return Outcome(tuple(findings), len(job.sources), ruff.tool())

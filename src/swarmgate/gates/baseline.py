@@ -1,0 +1,68 @@
+"""What the change introduced and what stood there before: findings of both revisions compared by fingerprint.
+
+A fingerprint is the SHA-256 of rule, path, the line's content with white space collapsed, and the how-manieth finding
+of that kind it is in the file. Lines that moved or were indented anew therefore match, and so do renamed files, because
+both sides are taken under the new path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from swarmgate.domain.finding import Finding
+    from swarmgate.gates.files import Source
+
+
+def compare(
+    source: Source, findings: Sequence[Finding], base: bytes, base_findings: Iterable[Finding]
+) -> list[Finding]:
+    """Fingerprint the findings of one file and mark as old those that the base revision had as well.
+
+    Where the change repeats a line that was bad before, the findings on lines that it added are the new ones.
+
+    Args:
+        source: the file as it is now.
+        findings: what was found in it.
+        base: its content in the base revision.
+        base_findings: what the same scanner found there.
+    """
+    was = _lines(base)
+    budget = Counter((finding.rule, _content(finding, was)) for finding in base_findings)
+    marked = fingerprint(source, findings)
+    now = _lines(source.content)
+    by_kind: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for index, finding in enumerate(marked):
+        by_kind[finding.rule, _content(finding, now)].append(index)
+    for kind, indexes in by_kind.items():
+        untouched_first = sorted(indexes, key=lambda index: (marked[index].line in source.added_lines, index))
+        for index in untouched_first[: budget[kind]]:
+            marked[index] = marked[index].model_copy(update={"new": False})
+    return marked
+
+
+def fingerprint(source: Source, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings of one file, sorted by line, each with its fingerprint."""
+    lines, seen = _lines(source.content), Counter[tuple[str, str]]()
+    marked = []
+    for finding in sorted(findings, key=lambda finding: (finding.line, finding.column, finding.rule)):
+        kind = finding.rule, _content(finding, lines)
+        seen[kind] += 1
+        text = "\0".join((finding.rule, source.path, kind[1], str(seen[kind])))
+        digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+        marked.append(finding.model_copy(update={"fingerprint": digest}))
+    return marked
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8", "surrogateescape").split("\n")
+
+
+def _content(finding: Finding, lines: Sequence[str]) -> str:
+    if not 0 < finding.line <= len(lines):
+        return finding.message
+    return " ".join(lines[finding.line - 1].split()) or finding.message

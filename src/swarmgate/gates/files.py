@@ -1,0 +1,182 @@
+"""Which files of a change a gate looks at, by language, traits and globs; and why others are left out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.base import Frozen
+from swarmgate.workspace.globs import matches
+from swarmgate.workspace.paths import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_BYTES = 1_000_000
+"""A file above this size is told as skipped."""
+
+
+class Trait(StrEnum):
+    """What is special about a file, seen from its path, mode, size and first bytes."""
+
+    BINARY = "binary"
+    LARGE = "large"
+    VENDORED = "vendored"
+    GENERATED = "generated"
+    LOCK = "lock"
+    LINK = "link"
+    SUBMODULE = "submodule"
+    TEST = "test"
+    DOC = "doc"
+
+
+UNREADABLE = frozenset({Trait.BINARY, Trait.LARGE, Trait.LINK, Trait.SUBMODULE})
+"""Files whose content no gate reads: links and submodules are never followed."""
+
+_LANGUAGES = {
+    "bash": "sh bash zsh", "c": "c h", "cpp": "cc cpp cxx hh hpp hxx", "csharp": "cs", "css": "css", "dart": "dart",
+    "elixir": "ex exs", "erlang": "erl hrl", "go": "go", "groovy": "groovy gradle", "haskell": "hs",
+    "html": "html htm", "ini": "ini cfg conf properties env", "java": "java", "javascript": "js jsx mjs cjs",
+    "json": "json ipynb geojson webmanifest", "jsonc": "jsonc json5", "jsonl": "jsonl ndjson", "kotlin": "kt kts",
+    "less": "less", "lua": "lua", "markdown": "md markdown mdx", "perl": "pl pm", "php": "php",
+    "powershell": "ps1 psm1", "protobuf": "proto", "python": "py pyi pyw", "r": "r", "rst": "rst",
+    "ruby": "rb rake gemspec", "rust": "rs", "scala": "scala sc", "scss": "scss", "sql": "sql", "svelte": "svelte",
+    "swift": "swift", "terraform": "tf tfvars hcl", "text": "txt", "toml": "toml", "typescript": "ts tsx mts cts",
+    "vue": "vue", "xml": "xml svg xsd xsl", "yaml": "yaml yml", "zig": "zig",
+}  # fmt: skip
+_BY_SUFFIX = {suffix: language for language, suffixes in _LANGUAGES.items() for suffix in suffixes.split()}
+_BY_NAME = {
+    "dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile",
+    "cmakelists.txt": "cmake", "gemfile": "ruby", "rakefile": "ruby", "jenkinsfile": "groovy", "pipfile": "toml",
+    ".bashrc": "bash", ".zshrc": "bash", ".profile": "bash", ".npmrc": "ini", ".pypirc": "ini", ".editorconfig": "ini",
+    # Named .json by tradition, read with comments by their tools.
+    "tsconfig.json": "jsonc", "jsconfig.json": "jsonc", "devcontainer.json": "jsonc", ".eslintrc.json": "jsonc",
+    ".babelrc": "jsonc", ".swcrc": "jsonc", "language-configuration.json": "jsonc",
+}  # fmt: skip
+_LOCKS = {
+    "brewfile.lock.json", "bun.lock", "bun.lockb", "cargo.lock", "cartfile.resolved", "composer.lock", "flake.lock",
+    "gemfile.lock", "go.sum", "go.work.sum", "gradle.lockfile", "mix.lock", "npm-shrinkwrap.json",
+    "package-lock.json", "package.resolved", "packages.lock.json", "pdm.lock", "pipfile.lock", "pnpm-lock.yaml",
+    "podfile.lock", "poetry.lock", "pubspec.lock", "pylock.toml", "uv.lock", "yarn.lock",
+}  # fmt: skip
+_VENDORED = {"node_modules", "vendor", "third_party", "thirdparty", "bower_components", "site-packages", "_vendor"}
+_GENERATED_FOLDERS = {"dist"}
+_GENERATED = re.compile(
+    r"(\.min\.(js|css|mjs)|\.(js|css)\.map|_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.snap)$", re.IGNORECASE
+)
+_TEST_FOLDERS = {"test", "tests", "spec", "specs", "__tests__", "testdata", "fixtures"}
+_TEST_NAME = re.compile(r"^(test_.*|.*_tests?|.*[._]spec|.*\.test|conftest|.*Tests?)$")
+_DOCS = {"markdown", "rst", "text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One present file of a change. `content` is empty where no gate reads it, `base_path` for an added file."""
+
+    path: str
+    language: str
+    traits: frozenset[Trait] = frozenset()
+    content: bytes = b""
+    base_path: str = ""
+    added_lines: frozenset[int] = frozenset()
+
+    @property
+    def added(self) -> bool:
+        """Whether the base revision has no such file."""
+        return not self.base_path
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The files a gate looks at, and how many of those that its globs and languages ask for were skipped, by trait."""
+
+    sources: tuple[Source, ...]
+    skipped: Counter[str]
+
+    @property
+    def note(self) -> str:
+        """`3 skipped: 2 binary, 1 large`, or empty."""
+        parts = ", ".join(f"{count} {trait}" for trait, count in sorted(self.skipped.items()))
+        return f"{self.skipped.total()} skipped: {parts}" if parts else ""
+
+
+class FileFilter(Frozen):
+    """What a gate asks for: files that match `include`, not `exclude`, are of a language, lack each `skip` trait.
+
+    Globs: see `workspace.globs`. No `include` and no `languages` means every file. Links, submodules, binary and
+    over-large files are never read.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    skip: tuple[Trait, ...] = (Trait.VENDORED, Trait.GENERATED, Trait.LOCK)
+
+    def wants(self, path: str, language: str) -> bool:
+        """Whether the globs and languages ask for this file, whatever its traits."""
+        path = _on_disk(path)
+        included = not self.include or any(matches(path, pattern) for pattern in self.include)
+        excluded = any(matches(path, pattern) for pattern in self.exclude)
+        return included and not excluded and (not self.languages or language in self.languages)
+
+    def select(self, sources: Iterable[Source]) -> Selection:
+        """Split the files of a change into those looked at and the count of those skipped for a trait."""
+        barred, taken, skipped = UNREADABLE | frozenset(self.skip), [], Counter[str]()
+        for source in sources:
+            if not self.wants(source.path, source.language):
+                continue
+            reasons = [trait for trait in Trait if trait in source.traits & barred]
+            if reasons:
+                skipped[reasons[0].value] += 1
+            else:
+                taken.append(source)
+        return Selection(tuple(taken), skipped)
+
+    def narrower_than(self, base: FileFilter) -> tuple[str, ...]:
+        """What this filter leaves out and `base` does not, as far as the keys tell; empty when nothing."""
+        limits = {
+            "include": bool(self.include) and not (base.include and set(base.include) <= set(self.include)),
+            "exclude": not set(self.exclude) <= set(base.exclude),
+            "languages": bool(self.languages) and not (base.languages and set(base.languages) <= set(self.languages)),
+            "skip": not set(self.skip) <= set(base.skip),
+        }
+        return tuple(key for key, narrower in limits.items() if narrower)
+
+
+def language_of(path: str) -> str:
+    """The language of a file by its name, in lower case; empty when unknown."""
+    name = _on_disk(path).rsplit("/", 1)[-1].lower()
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    if name == ".env" or name.startswith((".env.", "env.")):
+        return "ini"
+    if name.startswith("tsconfig.") and name.endswith(".json"):
+        return "jsonc"
+    if path.startswith(".vscode/") and name.endswith(".json"):
+        return "jsonc"
+    return _BY_SUFFIX.get(name.rpartition(".")[2], "") if "." in name else ""
+
+
+def traits_of(path: str) -> frozenset[Trait]:
+    """What the path alone tells of a file."""
+    parts = PurePosixPath(_on_disk(path))
+    folders = {part.lower() for part in parts.parts[:-1]}
+    name = parts.name.lower()
+    found = {
+        Trait.VENDORED: bool(folders & _VENDORED),
+        Trait.GENERATED: bool(folders & _GENERATED_FOLDERS or _GENERATED.search(name)),
+        Trait.LOCK: name in _LOCKS,
+        Trait.TEST: bool(folders & _TEST_FOLDERS or _TEST_NAME.match(parts.stem)),
+        Trait.DOC: language_of(path) in _DOCS,
+    }
+    return frozenset(trait for trait, holds in found.items() if holds)
+
+
+def _on_disk(path: str) -> str:
+    # A name that is no UTF-8 is quoted in our records: its suffix would end in a quote.
+    return os.fsdecode(encode(path))

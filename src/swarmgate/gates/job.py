@@ -1,0 +1,55 @@
+"""What an adapter gets (`Job`) and what it gives back (`Outcome`); the one Protocol that every adapter follows."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from swarmgate.domain.change import ChangeSet
+    from swarmgate.domain.finding import Finding
+    from swarmgate.gates.definition import GateDefinition
+    from swarmgate.gates.files import Source
+    from swarmgate.workspace.repository import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of one gate over one change.
+
+    `sources` are the files to look at (already filtered by the definition), with the content of the tree `change.tree`.
+    `stop` is set when the time limit has passed: a scanner in a thread looks at it between two files.
+    """
+
+    definition: GateDefinition
+    repository: Repository
+    change: ChangeSet
+    sources: tuple[Source, ...]
+    timeout_s: float
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a scanner says. At most one of `skip`, `failure` and `error` is set.
+
+    `skip`: why nothing was looked at. `failure`: a verdict that is not about a place in a file. `error`: the tool is
+    broken or did not do its work. `notes` are told in the result's reason.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    files: int = 0
+    tool: str = ""
+    notes: tuple[str, ...] = ()
+    skip: str = ""
+    failure: str = ""
+    error: str = ""
+
+
+class Adapter(Protocol):
+    """A built-in scanner. It may raise anything: the pipeline turns that into an ERROR result."""
+
+    async def __call__(self, job: Job) -> Outcome:
+        """Look at `job.sources` and say what was found."""
+        ...

@@ -1,0 +1,34 @@
+"""Python source to syntax tree and code, in process, without running it and without a warning reaching the user."""
+
+from __future__ import annotations
+
+import ast
+import threading
+import warnings
+
+# catch_warnings swaps process-wide state: two gates in two threads must not interleave there.
+_QUIET = threading.Lock()
+
+
+def parse(content: bytes) -> ast.Module:
+    """The syntax tree; the declared coding (PEP 263), a BOM or UTF-8 decides how bytes are read.
+
+    Raises:
+        SyntaxError: no valid Python (also for bytes that are not the declared coding).
+        ValueError: NUL bytes.
+        RecursionError, MemoryError: nested too deeply for this interpreter.
+    """
+    with _QUIET, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(content)
+
+
+def check(content: bytes) -> None:
+    """Compile without executing: also finds what only the compiler sees (`return` outside a function).
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: see `parse`.
+    """
+    with _QUIET, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(content, "<file>", "exec", dont_inherit=True)

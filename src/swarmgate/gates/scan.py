@@ -1,0 +1,65 @@
+"""Runs a pure scanner over the files of a job, and over the base revision of those where it found something."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from swarmgate.gates import baseline
+from swarmgate.gates.job import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from swarmgate.domain.finding import Finding
+    from swarmgate.gates.files import Source
+    from swarmgate.gates.job import Job
+
+    Scanner = Callable[[Source], Sequence[Finding] | str]
+    """Looks at one file: its findings, or in a word why it cannot look at such a file."""
+
+
+async def scan(job: Job, scanner: Scanner, *, tool: str, nothing: str) -> Outcome:
+    """Run `scanner` in a thread over every file of the job.
+
+    Args:
+        job: what to look at.
+        scanner: a pure function; the same one reads the base revision.
+        tool: name and version of what scans.
+        nothing: the reason when the scanner could look at no file; the words it gave are added.
+    """
+    return await asyncio.to_thread(_scan, job, scanner, tool, nothing)
+
+
+def _scan(job: Job, scanner: Scanner, tool: str, nothing: str) -> Outcome:
+    found: list[tuple[Source, Sequence[Finding]]] = []
+    unseen, files = Counter[str](), 0
+    for source in job.sources:
+        if job.stop.is_set():
+            break
+        said = scanner(source)
+        if isinstance(said, str):
+            unseen[said] += 1
+            continue
+        files += 1
+        if said:
+            found.append((source, said))
+    words = ", ".join(f"{word} ({count})" for word, count in sorted(unseen.items()))
+    if not files:
+        return Outcome(tool=tool, skip=f"{nothing}: {words}" if words else nothing)
+    findings = tuple(finding for each in _against_base(job, scanner, found) for finding in each)
+    return Outcome(findings, files, tool, (f"not looked at: {words}",) if words else ())
+
+
+def _against_base(job: Job, scanner: Scanner, found: Sequence[tuple[Source, Sequence[Finding]]]) -> list[list[Finding]]:
+    # Only files with findings are worth a look at their past.
+    paths = [source.base_path for source, _ in found if source.base_path]
+    contents = job.repository.read_many(job.change.base, paths) if paths else {}
+    marked = []
+    for source, findings in found:
+        content = contents.get(source.base_path, b"")
+        before = () if source.added or job.stop.is_set() else scanner(replace(source, content=content))
+        marked.append(baseline.compare(source, findings, content, () if isinstance(before, str) else before))
+    return marked

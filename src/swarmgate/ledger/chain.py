@@ -1,0 +1,70 @@
+r"""The lines of ledger.jsonl: one entry a line, each hash-chained to the line before.
+
+    {"seq":7,"time":"2026-11-21T13:00:00.123Z","actor":"user","event":{...},"prev":"<64 hex>","hash":"<64 hex>"}
+
+`hash` is the SHA-256 of the line's own bytes up to and without `,"hash":`; `prev` is the hash of the line before, 64
+zeros for the first. Any program can check the chain without knowing the events.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from swarmgate.domain.events import Entry
+from swarmgate.errors import LedgerCorrupt
+
+GENESIS = "0" * 64
+_PREV, _HASH, _END = b',"prev":"', b',"hash":"', b'"}'
+_TAIL = len(_HASH) + 64 + len(_END)
+_LINK = len(_PREV) + 64 + 1  # the link's own closing quote
+_HINT = "Bring the file back from a backup or from git: the line was altered, removed or damaged after it was written."
+
+
+def encode(entry: Entry, prev: str) -> tuple[bytes, str]:
+    """The line of an entry, with its line feed, and its hash."""
+    body = entry.model_dump_json().encode()[:-1] + _PREV + prev.encode() + b'"'
+    digest = hashlib.sha256(body).hexdigest()
+    return body + _HASH + digest.encode() + _END + b"\n", digest
+
+
+def walk(data: bytes, *, prev: str = GENESIS, seq: int = 0) -> Iterator[tuple[Entry, str]]:
+    """The entries of whole lines with their hashes, each checked against the line before.
+
+    Args:
+        data: lines that each end in a line feed.
+        prev: the hash of the line before the first one.
+        seq: the sequence number of the line before the first one.
+
+    Raises:
+        LedgerCorrupt: a line does not fit; `line` is its number in the file.
+    """
+    for raw in io.BytesIO(data):
+        line = raw[:-1]
+        seq += 1
+        body, digest = line[:-_TAIL], line[-64 - len(_END) : -len(_END)].decode("ascii", "replace")
+        if line[-_TAIL : -_TAIL + len(_HASH)] != _HASH or hashlib.sha256(body).hexdigest() != digest:
+            raise LedgerCorrupt(f"ledger.jsonl line {seq} does not match its own hash.", line=seq, hint=_HINT)
+        if body[-_LINK:] != _PREV + prev.encode() + b'"':
+            raise LedgerCorrupt(f"ledger.jsonl line {seq} does not follow the line before it.", line=seq, hint=_HINT)
+        yield _entry(body[:-_LINK] + b"}", seq), digest
+        prev = digest
+
+
+def _entry(data: bytes, seq: int) -> Entry:
+    try:
+        entry = Entry.model_validate_json(data)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise LedgerCorrupt(
+            f"ledger.jsonl line {seq} holds an event that this version does not know ({where}: {problem['msg']}).",
+            line=seq,
+            hint="Was it written by a newer swarmgate? Then upgrade: pip install -U swarmgate",
+        ) from None
+    if entry.seq != seq:
+        raise LedgerCorrupt(f"ledger.jsonl line {seq} says that it is number {entry.seq}.", line=seq, hint=_HINT)
+    return entry

@@ -1,0 +1,49 @@
+"""Evidence: files under `evidence/<task>/attempt-<n>/` that prove what an event claims; the event has their SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.workspace.atomic import replace
+
+PATCH = "change.patch"
+GATES = "gates.json"
+REVIEW = "review.json"
+TESTS = "tests.json"
+
+
+class EvidenceStore:
+    """Writes and reads evidence of one project."""
+
+    def __init__(self, folder: SwarmFolder) -> None:
+        self._folder = folder
+
+    def place(self, task: str, attempt: int, name: str) -> Path:
+        """Where a piece of evidence lies."""
+        return self._folder.evidence / task / f"attempt-{attempt}" / name
+
+    def write(self, task: str, attempt: int, name: str, data: bytes) -> str:
+        """Stores a piece durably and returns its SHA-256 in hex."""
+        path = self.place(task, attempt, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace(path, data)
+        return hashlib.sha256(data).hexdigest()
+
+    def problem(self, task: str, attempt: int, name: str, digest: str) -> str:
+        """Why the piece does not prove what was recorded; empty when it does."""
+        path = self.place(task, attempt, name)
+        shown = self._folder.relative(path)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            return f"{shown} cannot be read: {error.strerror}"
+        return "" if hashlib.sha256(data).hexdigest() == digest else f"{shown} was changed after it was recorded"
+
+    def archive(self, goal: int) -> None:
+        """Moves the evidence of an ended goal (its number, from 1) to `history/goal-<n>/`."""
+        if self._folder.evidence.exists():
+            target = self._folder.history / f"goal-{goal}"
+            target.mkdir(parents=True, exist_ok=True)
+            self._folder.evidence.rename(target / "evidence")

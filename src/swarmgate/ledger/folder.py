@@ -1,0 +1,95 @@
+"""Where things lie in `.swarm/`, how it is made, and how bytes are kept that would otherwise be lost."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+from swarmgate import assets
+from swarmgate.errors import NotAProject, UsageError
+
+
+class SwarmFolder:
+    """The `.swarm/` folder of one repository. Paths only; nothing is read or made until it is asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.path = root / ".swarm"
+        self.config = self.path / "config.toml"
+        self.ledger = self.path / "ledger.jsonl"
+        self.plan_md = self.path / "plan.md"
+        self.plan_json = self.path / "plan.json"
+        self.context = self.path / "context.md"
+        self.history = self.path / "history"
+        self.evidence = self.path / "evidence"
+        self.gates = self.path / "gates"
+        self.prompts = self.path / "prompts"
+        self.traces = self.path / "traces"
+        self.quarantine = self.path / "quarantine"
+        self.runtime = self.path / "runtime"
+        self.lock = self.runtime / "lock"
+        self.stop_request = self.runtime / "stop"
+
+    @classmethod
+    def find(cls, start: Path) -> SwarmFolder:
+        """The folder of the project that `start` lies in: the nearest `.swarm/` upward, within the repository.
+
+        Raises:
+            NotAProject: there is none up to the root of the git repository.
+        """
+        for place in (start, *start.parents):
+            folder = cls(place)
+            if folder.exists():
+                return folder
+            if (place / ".git").exists():
+                raise NotAProject(f"There is no .swarm/ folder in {place}.", hint="Make one with: swarm init")
+        raise NotAProject(
+            f"{start} is not inside a git repository.",
+            hint="Make one with: git init, commit something, then run: swarm init",
+        )
+
+    def exists(self) -> bool:
+        """Whether the project was initialised here.
+
+        Raises:
+            UsageError: `.swarm` is a symbolic link: the ledger would lie outside the repository.
+        """
+        if self.path.is_symlink():
+            raise UsageError(
+                f"{self.path} is a symbolic link; the ledger must lie in the repository itself.",
+                hint="Replace the link by a real folder.",
+            )
+        return self.path.is_dir()
+
+    def create(self) -> None:
+        """Copies the template; files that are there already stay as they are."""
+        self.exists()
+        for source in sorted(assets.template().rglob("*")):
+            target = self.path / source.relative_to(assets.template())
+            if source.is_dir():
+                target.mkdir(parents=True, exist_ok=True)
+            elif not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+        self.runtime.mkdir(exist_ok=True)
+
+    def keep(self, name: str, data: bytes) -> Path:
+        """Puts bytes that swarmgate will not use, and must not lose, into the quarantine; returns the new file."""
+        target = self.quarantine_folder(name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        return target
+
+    def quarantine_folder(self, name: str) -> Path:
+        """A path in the quarantine that does not exist yet: time, a counter where needed, and the name."""
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+        candidate, counter = self.quarantine / f"{stamp}-{name}", 1
+        while candidate.exists():
+            counter += 1
+            candidate = self.quarantine / f"{stamp}.{counter}-{name}"
+        return candidate
+
+    def relative(self, path: Path) -> str:
+        """A path of the project as messages show it."""
+        return path.relative_to(self.root).as_posix()

@@ -1,0 +1,59 @@
+"""Model exchanges under `.swarm/traces/`, one JSON file a call, named by the ledger position that it was made at.
+
+    000042-003-reviewer-review.json     the third call after ledger line 42
+
+The position is what lets a new run count the cost of calls whose step died before it could record them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from pydantic import BaseModel
+
+from swarmgate.domain.usage import Usage
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.workspace.atomic import replace
+
+
+class TraceStore:
+    """Writes the exchanges of one run; they are redacted before they come here (`llm.trace`).
+
+    Args:
+        folder: the project's folder.
+        position: the ledger's present sequence number.
+    """
+
+    def __init__(self, folder: SwarmFolder, position: Callable[[], int]) -> None:
+        self._folder = folder
+        self._position = position
+        self._counter = len(self._at(position()))
+        self._last = position()
+
+    def record(self, exchange: BaseModel) -> None:
+        """Keeps one exchange."""
+        seq = self._position()
+        self._counter = self._counter + 1 if seq == self._last else 1
+        self._last = seq
+        data = exchange.model_dump(mode="json", exclude_defaults=True)
+        purpose = data.get("purpose", {})
+        name = f"{seq:06d}-{self._counter:03d}-{purpose.get('role', 'model')}-{purpose.get('step', 'call')}.json"
+        self._folder.traces.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(data, ensure_ascii=False, indent=1)
+        replace(self._folder.traces / name, text.encode("utf-8", "replace"), durable=False)
+
+    def unrecorded(self, seq: int) -> Usage:
+        """What the calls made at ledger position `seq` used; they belong to a step that never came to record it."""
+        total = Usage()
+        for name in self._at(seq):
+            try:
+                data = json.loads((self._folder.traces / name).read_text(encoding="utf-8"))
+                usage = data["reply"]["usage"]
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+            total += Usage.model_validate(usage)
+        return total
+
+    def _at(self, seq: int) -> list[str]:
+        return sorted(path.name for path in self._folder.traces.glob(f"{seq:06d}-*.json"))

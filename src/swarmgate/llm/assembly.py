@@ -1,0 +1,218 @@
+"""From the bytes of an answer, streamed or not, to its text, tool calls and usage; bounded in memory."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from swarmgate.domain.usage import Usage
+from swarmgate.llm.model import ToolCall
+
+MAX_REPLY = 1_000_000
+"""Characters of text and arguments; a longer answer is cut off, no usable one comes near."""
+
+MAX_BODY = 4 * MAX_REPLY
+"""Bytes of one JSON body or one line of a stream; JSON escapes and framing included."""
+
+KEPT = 4_000
+"""Characters of text that stay of an answer that was too long: enough to see what the model was at."""
+
+
+class Malformed(ValueError):
+    """The bytes are not a chat completion."""
+
+
+class Refused(ValueError):
+    """The endpoint answered 200 and reported an error inside of it."""
+
+
+@dataclass
+class _Slot:
+    """A tool call while it arrives."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+class Assembly:
+    """Collects the chunks of a streamed answer, or the one body of another."""
+
+    def __init__(self) -> None:
+        self.finish_reason = ""
+        self.too_long = False
+        self.size = 0
+        self.usage: Usage | None = None
+        self._text: list[str] = []
+        self._slots: list[_Slot] = []
+        self._places: dict[int, _Slot] = {}
+
+    def add(self, chunk: Any) -> None:
+        """Take in one chunk, or a whole completion.
+
+        Raises:
+            Malformed: it has not the shape of one.
+            Refused: it is an error report.
+        """
+        if not isinstance(chunk, dict):
+            raise Malformed("not a JSON object")
+        if error := chunk.get("error"):
+            raise Refused(str(error.get("message", error) if isinstance(error, dict) else error)[:1000])
+        self.usage = _usage(chunk.get("usage")) or self.usage
+        choices = chunk.get("choices") or []
+        if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+            raise Malformed("`choices` is not a list of objects")
+        for choice in choices[:1]:
+            self.finish_reason = str(choice.get("finish_reason") or self.finish_reason)
+            self._add_message(choice.get("delta") or choice.get("message") or {})
+        self.too_long = self.size > MAX_REPLY
+
+    @property
+    def text(self) -> str:
+        """What was said; only the beginning of an answer that was too long."""
+        text = "".join(self._text)
+        return text[:KEPT] if self.too_long else text
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tools called; none of an answer that was too long."""
+        if self.too_long:
+            return ()
+        return tuple(
+            ToolCall(id=slot.id or f"call_{number}", name=slot.name, arguments="".join(slot.arguments) or "{}")
+            for number, slot in enumerate(self._slots)
+        )
+
+    def _add_message(self, message: Any) -> None:
+        if not isinstance(message, dict):
+            raise Malformed("the message is not an object")
+        text = _content(message.get("content"))
+        self._text.append(text)
+        self.size += len(text)
+        for delta in message.get("tool_calls") or []:
+            if not isinstance(delta, dict):
+                raise Malformed("a tool call is not an object")
+            self._add_call(delta)
+
+    def _add_call(self, delta: dict[str, Any]) -> None:
+        function = delta.get("function") or {}
+        if not isinstance(function, dict):
+            raise Malformed("the function of a tool call is not an object")
+        slot = self._slot(delta)
+        slot.id = str(delta.get("id") or slot.id)
+        slot.name = str(function.get("name") or slot.name)
+        arguments = function.get("arguments") or ""
+        arguments = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        slot.arguments.append(arguments)
+        self.size += len(arguments)
+
+    def _slot(self, delta: dict[str, Any]) -> _Slot:
+        """The call that a delta continues, or a new one.
+
+        By the protocol `index` tells them apart. Some endpoints leave it out, others send 0 for every call: there a
+        new id begins a new call.
+        """
+        index, call_id = delta.get("index"), delta.get("id")
+        place = index if isinstance(index, int) else len(self._slots) if call_id or not self._slots else -1
+        slot = self._slots[-1] if place == -1 else self._places.get(place)
+        if slot is None or (call_id and slot.id and call_id != slot.id):
+            slot = _Slot()
+            self._slots.append(slot)
+            self._places[place] = slot
+        return slot
+
+
+class JsonBody:
+    """An answer in one JSON object."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self.done = False
+        self._assembly = assembly
+        self._data = bytearray()
+
+    def feed(self, data: bytes) -> bool:
+        """Take in bytes; False when nothing more is wanted."""
+        self._data += data
+        self._assembly.too_long = len(self._data) > MAX_BODY
+        self._assembly.size = len(self._data) if self._assembly.too_long else 0
+        return not self._assembly.too_long
+
+    def finish(self) -> None:
+        """The body is complete.
+
+        Raises:
+            Malformed, Refused: as `Assembly.add`.
+        """
+        if not self._assembly.too_long:
+            self._assembly.add(_json(bytes(self._data)))
+
+
+class EventBody:
+    """An answer as server-sent events, one JSON chunk on each `data:` line, `[DONE]` on the last."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self.done = False
+        self._assembly = assembly
+        self._rest = b""
+
+    def feed(self, data: bytes) -> bool:
+        """Take in bytes; False when nothing more is wanted.
+
+        Raises:
+            Malformed, Refused: as `Assembly.add`.
+        """
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            payload = line.removeprefix(b"data:").strip()
+            if not line.startswith(b"data:") or not payload or self.done:
+                continue
+            if payload == b"[DONE]":
+                self.done = True
+            else:
+                self._assembly.add(_json(payload))
+        if len(self._rest) > MAX_BODY:
+            self._assembly.too_long, self._assembly.size = True, self._assembly.size + len(self._rest)
+        return not self._assembly.too_long
+
+    def finish(self) -> None:
+        """The stream has ended.
+
+        Raises:
+            Malformed: before the answer did.
+        """
+        if self._assembly.too_long:
+            return
+        self.feed(b"\n")
+        if not (self.done or self._assembly.finish_reason):
+            raise Malformed("the stream broke off before the answer was complete")
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"invalid JSON: {error}") from error
+
+
+def _content(content: Any) -> str:
+    """Text, or the text of a list of parts."""
+    if isinstance(content, list):
+        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _usage(report: Any) -> Usage | None:
+    if not isinstance(report, dict):
+        return None
+    details = report.get("prompt_tokens_details")
+    prompt = _count(report.get("prompt_tokens"))
+    completion = _count(report.get("completion_tokens"))
+    if not prompt and not completion:
+        return None
+    cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+    return Usage(prompt_tokens=prompt, completion_tokens=completion, cached_tokens=min(cached, prompt))
+
+
+def _count(value: Any) -> int:
+    return max(0, int(value)) if isinstance(value, int | float) and value == value and abs(value) < 1e12 else 0  # noqa: PLR0124, PLR2004 - NaN

@@ -1,0 +1,104 @@
+"""From the configuration to the model of a role, all layers on; the one place that knows their order."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+
+from swarmgate.config import PROJECT_FILE, Config, Role
+from swarmgate.errors import MissingRequirement
+from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.events import OnEvent, ignore
+from swarmgate.llm.fallback import Fallback
+from swarmgate.llm.model import Model
+from swarmgate.llm.prices import cost
+from swarmgate.llm.retry import Retry
+from swarmgate.llm.trace import Recorder, Traced
+
+
+def connect(
+    role_name: str,
+    config: Config,
+    *,
+    environ: Mapping[str, str],
+    recorder: Recorder | None,
+    budget: Budget,
+    on_event: OnEvent = ignore,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    jitter: Callable[[], float] = random.random,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Metered:
+    """The model of a role: endpoint, trace, retries, fallback, budget. Opens no connection yet; `aclose()` it.
+
+    Every try is recorded on its own, also those that were tried again.
+
+    Raises:
+        ConfigError: the role has no model, or a provider is unknown.
+        MissingRequirement: the variable with a provider's key is not set.
+    """
+    role = config.role(role_name)
+    stack = AsyncExitStack()
+    secrets = tuple(filter(None, (environ.get(each.api_key_env, "").strip() for each in config.providers.values())))
+
+    def endpoint(name: str) -> Model:
+        from swarmgate.llm.openai_model import OpenAIModel  # noqa: PLC0415 - late: loads openai
+
+        provider, _ = config.provider(name)
+        model = OpenAIModel(
+            name,
+            provider,
+            role,
+            api_key=_key(name, config, environ, role_name),
+            price=lambda usage: cost(name, usage, config),
+        )
+        stack.push_async_callback(model.aclose)
+        traced = Traced(model, recorder, secrets=secrets, clock=clock) if recorder is not None else model
+        return Retry(traced, provider.max_retries, on_event=on_event, sleep=sleep, jitter=jitter)
+
+    models = [endpoint(name) for name in _models(role)]
+    return Metered(Fallback(models, on_event=on_event), budget, role=role_name, close=stack.aclose)
+
+
+def check_keys(config: Config, environ: Mapping[str, str], *, roles: Iterable[str]) -> None:
+    """Whether these roles can be connected, before any work begins.
+
+    Raises:
+        ConfigError: a role has no model.
+        MissingRequirement: a key is missing.
+    """
+    for role_name in roles:
+        for name in _models(config.role(role_name)):
+            _key(name, config, environ, role_name)
+
+
+def same_model_warning(config: Config) -> str:
+    """A sentence when coder and reviewer are the same model, which then judges its own work; else empty."""
+    coder, reviewer = config.role("coder").model, config.role("reviewer").model
+    if coder != reviewer:
+        return ""
+    return (
+        f"coder and reviewer are the same model ({coder}): it reviews its own work and shares its own blind spots; "
+        f"set another [roles.reviewer] model in {PROJECT_FILE}"
+    )
+
+
+def _models(role: Role) -> list[str]:
+    return list(dict.fromkeys((role.model, *role.fallback)))
+
+
+def _key(model: str, config: Config, environ: Mapping[str, str], role_name: str) -> str:
+    provider, _ = config.provider(model)
+    variable = provider.api_key_env
+    key = environ.get(variable, "").strip() if variable else ""
+    if not variable or (key and key.isascii() and key.isprintable()):
+        return key
+    name = model.partition("/")[0]
+    what = "holds no usable key (only printable ASCII can be one)" if key else "is not set"
+    raise MissingRequirement(
+        f"the environment variable {variable} {what}: provider `{name}` of role `{role_name}` takes its key from there "
+        f"([providers.{name}] api_key_env in {PROJECT_FILE})",
+        hint=f"export {variable}=... and run the command again",
+    )

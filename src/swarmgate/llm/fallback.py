@@ -1,0 +1,62 @@
+"""The next model when one has failed for good."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from swarmgate.domain.usage import Usage
+from swarmgate.llm.events import FellBack, OnEvent, ignore
+from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
+
+REST_S = 300.0
+"""A model whose retries were used up is asked last for this long, so that not every call waits for it again."""
+
+
+class Fallback:
+    """A `Model` that asks several in order; `ModelReply.model` says which one answered."""
+
+    def __init__(
+        self, models: Sequence[Model], *, on_event: OnEvent = ignore, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.name = models[0].name
+        self._models = tuple(models)
+        self._on_event = on_event
+        self._clock = clock
+        self._rests_until: dict[str, float] = {}
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer the conversation.
+
+        Raises:
+            CallFailed: every model failed; the message names each one with its last error.
+        """
+        failures: list[CallFailed] = []
+        wasted = Usage()
+        order = self._order()
+        for model, following in zip(order, [*order[1:], None], strict=True):
+            try:
+                reply = await model.complete(request)
+            except CallFailed as error:
+                failures.append(error)
+                wasted += error.usage
+                if error.retriable:
+                    self._rests_until[model.name] = self._clock() + REST_S
+                if following:
+                    self._on_event(FellBack(model=model.name, to=following.name, reason=error.message))
+            else:
+                self._rests_until.pop(model.name, None)
+                return reply.model_copy(update={"usage": wasted + reply.usage})
+        raise _all_failed(failures, wasted)
+
+    def _order(self) -> list[Model]:
+        now = self._clock()
+        return sorted(self._models, key=lambda model: self._rests_until.get(model.name, 0.0) > now)
+
+
+def _all_failed(failures: list[CallFailed], wasted: Usage) -> CallFailed:
+    hints = [error.hint for error in failures if error.hint]
+    resume = "nothing is lost: `swarm run` goes on from here once the endpoint answers"
+    what = "; ".join(error.message for error in failures)
+    message = what if len(failures) == 1 else f"every model of the role failed: {what}"
+    return CallFailed(message, hint="; ".join([*dict.fromkeys(hints), resume]), usage=wasted)

@@ -1,0 +1,104 @@
+"""Tools for a model that cannot call any: the same schema, spoken as JSON in text.
+
+The model is told the tools in the system message and answers `{"tool": name, "arguments": {...}}`, or a list of such
+objects; results come back as user messages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from swarmgate.llm.model import Message, ToolCall, ToolSpec
+
+_CANDIDATES = 200
+"""How many `{` and `[` of a reply are tried; prose with more of them holds no call in good faith."""
+
+_HOW = """
+
+# Tools
+You cannot call tools natively. To use a tool, answer with one JSON object and nothing else:
+{"tool": "NAME", "arguments": {...}}
+To use several, answer with a JSON list of such objects. Each result comes back in the next message. The tools, with the
+JSON schema of their arguments:
+"""
+
+
+def as_text(messages: Iterable[Message], tools: Sequence[ToolSpec]) -> tuple[Message, ...]:
+    """The same conversation without tool messages: specs in the system message, calls and results as text.
+
+    Neighbouring results become one user message, so that user and assistant keep taking turns.
+    """
+    plain: list[Message] = []
+    names: dict[str, str] = {}
+    for is_result, group in groupby(messages, key=lambda message: message.role == "tool"):
+        if is_result:
+            results = (f"Result of {names.get(each.tool_call_id, 'the tool')}:\n{each.content}" for each in group)
+            plain.append(Message(role="user", content="\n\n".join(results)))
+            continue
+        for message in group:
+            names |= {call.id: call.name for call in message.tool_calls}
+            plain.append(_without_calls(message))
+    if tools and plain and plain[0].role == "system":
+        specs = "\n".join(json.dumps(tool.model_dump()) for tool in tools)
+        plain[0] = Message(role="system", content=plain[0].content + _HOW + specs)
+    return tuple(plain)
+
+
+def parse(text: str, *, prefix: str) -> tuple[str, tuple[ToolCall, ...]]:
+    """The text before the first call, and the calls; no calls when there is nothing that reads as one.
+
+    Args:
+        text: the model's answer; fences and prose around the JSON are fine.
+        prefix: what the ids of the calls begin with; unique in the conversation.
+    """
+    decoder = json.JSONDecoder()
+    at = 0
+    for _ in range(_CANDIDATES):
+        opening = re.compile(r"[\[{]").search(text, at)
+        if opening is None:
+            break
+        try:
+            value, at = decoder.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            at = opening.end()
+            continue
+        calls = _calls(value, prefix)
+        if calls:
+            before = re.sub(r"```\w*\s*$", "", text[: opening.start()])
+            return before.strip(), calls
+    return text, ()
+
+
+def _without_calls(message: Message) -> Message:
+    if not message.tool_calls:
+        return message
+    calls = [{"tool": call.name, "arguments": _loaded(call.arguments)} for call in message.tool_calls]
+    spoken = json.dumps(calls[0] if len(calls) == 1 else calls)
+    return Message(role=message.role, content=f"{message.content}\n{spoken}".strip())
+
+
+def _loaded(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+
+
+def _calls(value: Any, prefix: str) -> tuple[ToolCall, ...]:
+    entries = value if isinstance(value, list) else [value]
+    calls = [_call(entry, f"{prefix}_{number}") for number, entry in enumerate(entries)]
+    return tuple(call for call in calls if call) if all(calls) else ()
+
+
+def _call(entry: Any, call_id: str) -> ToolCall | None:
+    if not isinstance(entry, dict):
+        return None
+    name = entry.get("tool", entry.get("name") if "arguments" in entry else None)
+    if not isinstance(name, str):
+        return None
+    arguments = entry.get("arguments", {})
+    return ToolCall(id=call_id, name=name, arguments=arguments if isinstance(arguments, str) else json.dumps(arguments))

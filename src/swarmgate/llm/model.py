@@ -1,0 +1,111 @@
+"""What a model is to the rest of swarmgate: something with a name that completes a conversation."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, Self
+
+from pydantic import Field, model_validator
+
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Usage
+from swarmgate.errors import EndpointFailed
+
+TOO_LONG = "too_long"
+"""`ModelReply.finish_reason` of an answer that was cut off because no usable one is that long."""
+
+
+class ToolCall(Frozen):
+    """A tool that the model wants run; `arguments` is its raw JSON, not validated yet."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+
+
+class Message(Frozen):
+    """One message of a conversation; `tool_call_id` says which call a `tool` message answers."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+class ToolSpec(Frozen):
+    """A tool as it is offered to a model; `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ModelRequest(Frozen):
+    """A conversation to complete: exactly one system message, first.
+
+    `purpose` says what the call is for (role, step, task, attempt ...) and goes to traces only, never to the model.
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    purpose: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_system_message_first(self) -> Self:
+        if [at for at, message in enumerate(self.messages) if message.role == "system"] != [0]:
+            raise ValueError("a conversation has exactly one system message, the first")
+        return self
+
+
+class ModelReply(Frozen):
+    """What came back.
+
+    `model` is the `provider/model` that answered. `finish_reason` is the endpoint's word (stop, tool_calls, length)
+    or `TOO_LONG`: then `text` holds only the beginning and `tool_calls` is empty. `usage` holds the endpoint's own
+    counts, or an estimate of a token per 4 characters where it reports none, so that token budgets hold either way.
+    """
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    model: str = ""
+    finish_reason: str = "stop"
+
+
+class Model(Protocol):
+    """Completes conversations."""
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer the conversation.
+
+        Raises:
+            ModelError: no answer was to be had.
+            BudgetExhausted: the answer may not be paid for.
+        """
+
+
+class CallFailed(EndpointFailed):
+    """A call to a model failed.
+
+    Args:
+        retriable: whether the same call may succeed later.
+        retry_after: seconds that the endpoint asked to wait; None when it did not say.
+        usage: what the failed call used all the same.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        retriable: bool = False,
+        retry_after: float | None = None,
+        usage: Usage | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retriable = retriable
+        self.retry_after = retry_after
+        self.usage = usage or Usage()

@@ -1,0 +1,226 @@
+"""One call to one OpenAI-compatible endpoint, through the `openai` package.
+
+Import this module late: `openai` takes long to load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Any
+
+import openai
+
+from swarmgate.config import Provider, Role
+from swarmgate.domain.usage import Usage
+from swarmgate.llm import wire
+from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, Refused
+from swarmgate.llm.json_tools import parse
+from swarmgate.llm.model import TOO_LONG, CallFailed, ModelReply, ModelRequest
+from swarmgate.llm.redact import redact
+from swarmgate.llm.retry import retry_after
+
+INACTIVITY_S = 60.0
+"""A stream that was silent for this long has died."""
+
+_AFTER_DONE_S = 1.0
+"""How long to wait for the end of the connection after the end of the answer, so that it can be used again."""
+
+_FEATURE_REFUSED = {400, 404, 422, 500, 501}
+_RETRIED = {408, 409, 425, 429}
+_CONTEXT = re.compile(
+    r"context.{0,20}(length|window|size)|maximum context|prompt is too long|too many (input )?tokens", re.IGNORECASE
+)
+
+
+class OpenAIModel:
+    """A `Model` at an endpoint.
+
+    Args:
+        name: `provider/model`.
+        provider: the endpoint.
+        role: sampling and time limit; its `model` and `fallback` are not looked at.
+        api_key: empty when the endpoint needs none: then no Authorization header is sent.
+        price: the cost in US dollars of what a call used; None when unknown.
+        timeout_s: longest time of a call; default as `role`, then `provider` say.
+        inactivity_s: longest silence in a stream.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        provider: Provider,
+        role: Role | None = None,
+        *,
+        api_key: str = "",
+        price: Callable[[Usage], float | None] = lambda _usage: None,
+        timeout_s: float | None = None,
+        inactivity_s: float = INACTIVITY_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = name
+        self._served = name.partition("/")[2]
+        self._provider = provider
+        self._key = api_key
+        self._price = price
+        self._clock = clock
+        self._temperature = role.temperature if role else None
+        self._max_tokens = role.max_tokens if role else None
+        self._timeout_s = timeout_s or (role.timeout_s if role else None) or provider.timeout_s
+        self._inactivity_s = inactivity_s
+        tools = role.tools if role and role.tools is not None else provider.tools
+        self._dialect = wire.Dialect(tools=tools, stream=provider.stream)
+        self._client: openai.AsyncOpenAI | None = None
+
+    async def aclose(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer the conversation; a feature that the endpoint refuses is left out from then on.
+
+        Raises:
+            CallFailed: no answer; `retriable` says whether trying again may help.
+        """
+        started = self._clock()
+        while True:
+            body = wire.body(
+                request,
+                self._dialect,
+                model=self._served,
+                temperature=self._temperature,
+                max_tokens=self._max_tokens,
+            )
+            assembly = Assembly()
+            try:
+                await self._exchange(body, assembly)
+            except openai.APIStatusError as error:
+                narrower = self._dialect.without(_complaint(error), body)
+                if error.status_code not in _FEATURE_REFUSED or narrower is None:
+                    raise self._refusal(error) from error
+                self._dialect = narrower
+            else:
+                return self._reply(request, body, assembly, self._clock() - started)
+
+    async def _exchange(self, body: dict[str, Any], assembly: Assembly) -> None:
+        """Send `body` and read the answer into `assembly`, within the time limits."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._timeout_s
+        reader: JsonBody | EventBody | None = None
+        # The overloads of create() cannot be matched by a dict; the body is ours, see `wire`.
+        create: Any = self._open().chat.completions.with_streaming_response.create
+        try:
+            async with asyncio.timeout_at(end) as limit, create(**body, extra_headers=self._left_out()) as response:
+                is_json = "json" in response.headers.get("content-type", "")
+                reader = JsonBody(assembly) if is_json else EventBody(assembly)
+                async with aclosing(response.iter_bytes()) as chunks:
+                    async for data in chunks:
+                        if not reader.feed(data):
+                            break
+                        silence = _AFTER_DONE_S if reader.done else self._inactivity_s
+                        limit.reschedule(min(end, loop.time() + silence))
+                reader.finish()
+        except TimeoutError:
+            if not (reader and reader.done):
+                waited = f"{self._timeout_s:g} s" if loop.time() >= end else f"{self._inactivity_s:g} s of silence"
+                raise self._failure(f"no complete answer within {waited}", retriable=True) from None
+        except Malformed as error:
+            raise self._failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
+        except Refused as error:
+            raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
+        except openai.APIStatusError:
+            raise
+        except Exception as error:
+            if not _is_transport(error):
+                raise
+            raise self._no_connection(error) from error
+
+    def _open(self) -> openai.AsyncOpenAI:
+        if self._client is None:
+            self._client = openai.AsyncOpenAI(
+                base_url=self._provider.base_url,
+                api_key=self._key or "none",
+                default_headers=self._provider.headers,
+                max_retries=0,
+                timeout=openai.Timeout(self._timeout_s, connect=min(10.0, self._timeout_s)),
+            )
+        return self._client
+
+    def _left_out(self) -> dict[str, Any]:
+        """Headers not to send: openai takes organization and project from OPENAI_* variables, no settings of ours."""
+        names = ["OpenAI-Organization", "OpenAI-Project", *([] if self._key else ["Authorization"])]
+        return {name: openai.Omit() for name in names if name not in self._provider.headers}
+
+    def _reply(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
+        usage = assembly.usage or Usage(
+            prompt_tokens=wire.estimated_tokens(wire.characters(body["messages"]) + len(str(body.get("tools", "")))),
+            completion_tokens=wire.estimated_tokens(assembly.size),
+        )
+        usage = usage.model_copy(update={"calls": 1, "seconds": seconds, "usd": self._price(usage)})
+        text, calls = assembly.text, assembly.tool_calls
+        if request.tools and not self._dialect.tools and not assembly.too_long:
+            text, calls = parse(text, prefix=f"text_{len(request.messages)}")
+        reason = TOO_LONG if assembly.too_long else assembly.finish_reason or "stop"
+        if not text.strip() and not calls and reason != TOO_LONG:
+            raise self._empty(reason, usage)
+        return ModelReply(text=text, tool_calls=calls, usage=usage, model=self.name, finish_reason=reason)
+
+    def _failure(self, message: str, *, hint: str = "", retriable: bool = False, **more: Any) -> CallFailed:
+        return CallFailed(f"{self.name}: {redact(message, (self._key,))}", hint=hint, retriable=retriable, **more)
+
+    def _empty(self, reason: str, usage: Usage) -> CallFailed:
+        if reason == "length":
+            hint = "raise max_tokens of the role, or leave it out"
+            return self._failure("the answer was cut off at max_tokens before it said anything", hint=hint, usage=usage)
+        return self._failure(f"the answer is empty (finish_reason {reason})", retriable=True, usage=usage)
+
+    def _no_connection(self, error: Exception) -> CallFailed:
+        cause = error if error.__cause__ is None else error.__cause__
+        hint = f"is the endpoint running? [providers] base_url says {self._provider.base_url}"
+        return self._failure(f"the connection failed: {str(cause) or type(cause).__name__}", hint=hint, retriable=True)
+
+    def _refusal(self, error: openai.APIStatusError) -> CallFailed:
+        """What a status says, and what the user should look at."""
+        status, said = error.status_code, _complaint(error)
+        if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
+            hint = "use a model with a larger context for this role, or split the task"
+            return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
+        quota = "insufficient_quota" in said or error.code == "insufficient_quota"
+        headers = error.response.headers
+        final = quota or headers.get("x-should-retry") == "false"  # OpenAI's own way to say so
+        retriable = (status in _RETRIED or status >= 500) and not final  # noqa: PLR2004 - server errors
+        wait = retry_after(headers.get("retry-after", ""), now=datetime.now(UTC))
+        key = self._provider.api_key_env
+        hint = {
+            401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",
+            403: f"check what the key in {key or '[providers] api_key_env'} may use",
+            404: f"check the model name `{self._served}` and base_url {self._provider.base_url}",
+        }.get(status, "check the account at the provider" if quota else "")
+        return self._failure(
+            f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, retry_after=wait
+        )
+
+
+def _complaint(error: openai.APIStatusError) -> str:
+    """What the endpoint said, at most 300 characters."""
+    body: Any = error.body
+    said = body.get("message", body) if isinstance(body, dict) else body or error.message
+    return re.sub(r"\s+", " ", str(said))[:300]
+
+
+def _is_transport(error: Exception) -> bool:
+    """Whether the connection failed.
+
+    openai stands on httpx, from version 3 on httpx2, and lets the errors of either through while a body is read.
+    """
+    roots = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    return isinstance(error, OSError | openai.APIConnectionError) or bool(
+        roots & {"httpx", "httpx2", "httpcore", "anyio"}
+    )

@@ -1,0 +1,92 @@
+"""The same call again, later: exponential back-off with jitter, or as long as the endpoint asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from swarmgate.domain.usage import Usage
+from swarmgate.llm.events import OnEvent, Retrying, ignore
+from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
+
+LONGEST_S = 60.0
+"""No wait is longer, whatever Retry-After says."""
+
+
+def delay(attempt: int, asked: float | None, jitter: float) -> float:
+    """Seconds to wait after failed attempt number `attempt` (from 1).
+
+    Doubles from half a second; `jitter` in [0, 1) takes off up to half, so that clients do not come back together.
+    What the endpoint asked for is obeyed instead.
+    """
+    if asked is not None:
+        return min(max(asked, 0.0), LONGEST_S)
+    return min(2.0 ** min(attempt - 2, 10), LONGEST_S) * (1 - jitter / 2)
+
+
+def retry_after(header: str, *, now: datetime) -> float | None:
+    """Seconds that a Retry-After header asks for: a number or an HTTP date (RFC 9110, 10.2.3); None: neither."""
+    header = header.strip()
+    if header.replace(".", "", 1).isdecimal():
+        return float(header)
+    try:
+        date = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (date - now).total_seconds())
+
+
+class Retry:
+    """A `Model` that calls another up to `retries` times more when a call fails in a way that may pass.
+
+    What failed calls used is part of the usage of the reply, or of the final error.
+    """
+
+    def __init__(
+        self,
+        inner: Model,
+        retries: int,
+        *,
+        on_event: OnEvent = ignore,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._retries = retries
+        self._on_event = on_event
+        self._sleep = sleep
+        self._jitter = jitter
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer the conversation.
+
+        Raises:
+            CallFailed: the last failure.
+        """
+        wasted = Usage()
+        attempt = 1
+        while True:
+            try:
+                reply = await self._inner.complete(request)
+            except CallFailed as error:
+                wasted += error.usage
+                if not error.retriable or attempt > self._retries:
+                    raise self._given_up(error, attempt, wasted) from error
+                seconds = delay(attempt, error.retry_after, self._jitter())
+                told = Retrying(
+                    model=self.name, reason=error.message, seconds=seconds, attempt=attempt, attempts=self._retries
+                )
+                self._on_event(told)
+                await self._sleep(seconds)
+                attempt += 1
+            else:
+                return reply.model_copy(update={"usage": wasted + reply.usage})
+
+    def _given_up(self, error: CallFailed, attempts: int, wasted: Usage) -> CallFailed:
+        tries = f" (tried {attempts} times)" if attempts > 1 else ""
+        return CallFailed(f"{error.message}{tries}", hint=error.hint, retriable=error.retriable, usage=wasted)

@@ -1,0 +1,98 @@
+"""A request as the `chat/completions` endpoint takes it, and what of it an endpoint may turn out not to take."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from swarmgate.domain.base import Frozen
+from swarmgate.llm.json_tools import as_text
+from swarmgate.llm.model import Message, ModelRequest, ToolCall
+
+_NOT = r"(support|unrecogni[sz]ed|unknown (field|param|arg)|not available|not permitted|--enable|--jinja)"
+_ANY = re.IGNORECASE | re.DOTALL
+_REFUSALS = {
+    "stream_options": re.compile(r"stream_options|include_usage", _ANY),
+    "max_tokens": re.compile(r"max_completion_tokens", _ANY),
+    # ollama: "does not support tools"; OpenRouter: "No endpoints found that support tool use";
+    # vLLM: '"auto" tool choice requires --enable-auto-tool-choice'; llama.cpp: "tools param requires --jinja flag"
+    "tools": re.compile(rf"{_NOT}.*\b(tools?|functions?)\b|\b(tools?|functions?)\b.*{_NOT}", _ANY),
+    "stream": re.compile(rf"{_NOT}.*\bstream|\bstream.*{_NOT}", _ANY),
+}
+"""What the error message of a 4xx says when the endpoint does not take a feature; the first that fits is dropped."""
+
+
+class Dialect(Frozen):
+    """The features of the wire that an endpoint takes; `max_tokens` False means the newer `max_completion_tokens`."""
+
+    tools: bool = True
+    stream: bool = True
+    stream_options: bool = True
+    max_tokens: bool = True
+
+    def without(self, complaint: str, body: dict[str, Any]) -> Dialect | None:
+        """The dialect less the feature of `body` that the endpoint complains about; None: it is something else."""
+        for feature, pattern in _REFUSALS.items():
+            if feature in body and getattr(self, feature) and pattern.search(complaint):
+                return self.model_copy(update={feature: False})
+        return None
+
+
+def body(
+    request: ModelRequest, dialect: Dialect, *, model: str, temperature: float | None, max_tokens: int | None
+) -> dict[str, Any]:
+    """The JSON body of the call."""
+    native = dialect.tools
+    messages = request.messages if native else as_text(request.messages, request.tools)
+    fields: dict[str, Any] = {"model": model, "messages": [_message(each) for each in messages]}
+    if native and request.tools:
+        fields["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
+    if temperature is not None:
+        fields["temperature"] = temperature
+    if max_tokens is not None:
+        fields["max_tokens" if dialect.max_tokens else "max_completion_tokens"] = max_tokens
+    if dialect.stream:
+        fields["stream"] = True
+        if dialect.stream_options:
+            fields["stream_options"] = {"include_usage": True}
+    return fields
+
+
+def estimated_tokens(characters: int) -> int:
+    """A token per 4 characters of English text or code: OpenAI's rule of thumb."""
+    return -(-characters // 4)
+
+
+def characters(messages: Iterable[dict[str, Any]]) -> int:
+    """The length of everything that is said in messages of the wire."""
+    return sum(
+        len(message.get("content") or "")
+        + sum(len(call["function"]["name"] + call["function"]["arguments"]) for call in message.get("tool_calls", ()))
+        for message in messages
+    )
+
+
+def _message(message: Message) -> dict[str, Any]:
+    fields: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        fields["content"] = message.content or None
+        fields["tool_calls"] = [_call(call) for call in message.tool_calls]
+    if message.role == "tool":
+        fields["tool_call_id"] = message.tool_call_id
+    return fields
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _object(call.arguments)}}
+
+
+def _object(arguments: str) -> str:
+    """Arguments that every endpoint can read: several parse what is replayed to them and fail on malformed JSON."""
+    try:
+        if isinstance(json.loads(arguments), dict):
+            return arguments
+    except (ValueError, RecursionError):
+        pass
+    return json.dumps({"malformed": arguments[:2000]})

@@ -1,0 +1,1 @@
+"""The user's tree: the only place for processes, git, diffs and files."""

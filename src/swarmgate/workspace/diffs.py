@@ -1,0 +1,156 @@
+"""The difference of two trees, read from git: what became of each file, and which lines are new."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
+from swarmgate.workspace import paths
+from swarmgate.workspace.driver import OUTSIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from swarmgate.workspace.driver import Driver
+
+ABSENT = "000000"
+"""The mode that git prints for a file that is not there."""
+
+SUBMODULE = "160000"
+"""The mode of a commit of another repository."""
+
+_KINDS = {
+    "A": ChangeKind.ADDED,
+    "C": ChangeKind.ADDED,
+    "D": ChangeKind.DELETED,
+    "M": ChangeKind.MODIFIED,
+    "R": ChangeKind.RENAMED,
+    "T": ChangeKind.TYPE_CHANGED,
+}
+_PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "-l2000")
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_BINARY_PROBE = 8000  # bytes in which git looks for a NUL (xdiff-interface.c, FIRST_FEW_BYTES)
+
+
+@dataclass(frozen=True)
+class Raw:
+    """One entry of `git diff-tree --raw`: modes and object ids on both sides, git's letter, raw paths."""
+
+    letter: str
+    old_mode: str
+    new_mode: str
+    old_id: str
+    new_id: str
+    old_path: bytes
+    path: bytes
+
+
+@dataclass
+class _Lines:
+    binary: bool = False
+    added: int = 0
+    removed: int = 0
+    numbers: list[int] = field(default_factory=list)
+
+    def count(self, hunk: re.Match[bytes]) -> int:
+        """Take in a hunk's header; returns how many lines of text follow it."""
+        removed, start, added = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
+        self.removed += removed
+        self.added += added
+        self.numbers.extend(range(start, start + added))
+        return removed + added
+
+
+def raw(git: Driver, base: str, tree: str, *, renames: bool = False) -> tuple[Raw, ...]:
+    """What differs between two trees outside `.swarm/`, sorted by path as git sorts."""
+    records = iter(
+        git.records("diff-tree", "-r", "-z", *_rename_options(renames), "--raw", base, tree, "--", ".", OUTSIDE)
+    )
+    return tuple(_raw(header, records) for header in records)
+
+
+def _rename_options(renames: bool) -> tuple[str, ...]:  # noqa: FBT001 - private, and named at its calls
+    return ("-M50%", "-l2000") if renames else ("--no-renames",)
+
+
+def _raw(header: bytes, records: Iterator[bytes]) -> Raw:
+    old_mode, new_mode, old_id, new_id, letter = header.decode().lstrip(":").split()
+    old_path = next(records)
+    path = next(records) if letter[0] in "RC" else old_path
+    return Raw(letter[0], old_mode, new_mode, old_id, new_id, old_path, path)
+
+
+def changes(git: Driver, base: str, tree: str) -> ChangeSet:
+    """The change set from `base` to `tree`."""
+    entries = raw(git, base, tree, renames=True)
+    if not entries:
+        return ChangeSet(base=base, tree=tree)
+    text = git.run("diff-tree", "-r", "-p", "-U0", "-M50%", *_PLAIN, base, tree, "--", ".", OUTSIDE)
+    sections = _sections(text)
+    # A change of type is printed as a deletion and a creation.
+    counts = [[next(sections) for _ in range(2 if entry.letter == "T" else 1)] for entry in entries]
+    files = (_file(git, entry, parts) for entry, parts in zip(entries, counts, strict=True))
+    return ChangeSet(base=base, tree=tree, files=tuple(sorted(files, key=lambda file: file.path)))
+
+
+def patch(git: Driver, base: str, tree: str) -> bytes:
+    """The difference as a patch that `git apply` takes, binary files included."""
+    return git.run(
+        "diff-tree", "-r", "-p", "--binary", "--full-index", "-M50%", *_PLAIN, base, tree, "--", ".", OUTSIDE
+    )
+
+
+def _sections(text: bytes) -> Iterator[_Lines]:
+    """One record for each `diff --git` section of a patch without context lines."""
+    current: _Lines | None = None
+    skip = 0
+    for line in text.split(b"\n"):
+        if skip and not line.startswith(b"\\"):
+            skip -= 1
+        elif line.startswith(b"diff --git "):
+            if current:
+                yield current
+            current = _Lines()
+        elif current and line.startswith(b"Binary files "):
+            current.binary = True
+        elif current and (hunk := _HUNK.match(line)):
+            skip = current.count(hunk)
+    if current:
+        yield current
+
+
+def _file(git: Driver, entry: Raw, parts: list[_Lines]) -> ChangedFile:
+    if parts[-1].binary and entry.letter != "T":
+        parts = [_unmasked(git, entry) or parts[-1]]
+    kind = _KINDS[entry.letter]
+    return ChangedFile(
+        path=paths.decode(entry.path),
+        kind=kind,
+        old_path=paths.decode(entry.old_path) if kind is ChangeKind.RENAMED else "",
+        old_mode="" if entry.old_mode == ABSENT else entry.old_mode,
+        new_mode="" if entry.new_mode == ABSENT else entry.new_mode,
+        binary=any(part.binary for part in parts),
+        added=sum(part.added for part in parts),
+        removed=sum(part.removed for part in parts),
+        added_lines=tuple(parts[-1].numbers) if kind is not ChangeKind.DELETED else (),
+    )
+
+
+def _unmasked(git: Driver, entry: Raw) -> _Lines | None:
+    """The lines of a file that is text, and binary only by a `.gitattributes` rule: such a rule must not hide them."""
+    old, new = (
+        git.run("cat-file", "blob", blob) if mode not in {ABSENT, SUBMODULE} else b""
+        for mode, blob in ((entry.old_mode, entry.old_id), (entry.new_mode, entry.new_id))
+    )
+    if b"\0" in old[:_BINARY_PROBE] + new[:_BINARY_PROBE]:
+        return None
+    if entry.letter in "MR":
+        text = git.run("diff", "-U0", "--text", *_PLAIN, entry.old_id, entry.new_id)
+        return next(_sections(text), None)
+    return _Lines(added=_count(new), removed=_count(old), numbers=list(range(1, _count(new) + 1)))
+
+
+def _count(content: bytes) -> int:
+    return content.count(b"\n") + (not content.endswith(b"\n") and bool(content))

@@ -1,0 +1,132 @@
+"""Run the user's tests and measure what happened: exit code, counts, failed tests, seconds. Nobody's word is taken."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.evidence import TestRun
+from swarmgate.workspace import counts, junit, process
+from swarmgate.workspace.detect import script_runner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from swarmgate.workspace.counts import Counts
+    from swarmgate.workspace.process import Completed
+
+_NOT_FOUND = 127  # POSIX shells: the command was not found
+_RUNNERS = {
+    "pytest": r"\b(?:pytest|py\.test)\b",
+    "unittest": r"-m unittest\b",
+    "cargo": r"\bcargo\b",
+    "go": r"\bgo test\b",
+    "maven": r"\bmvnw?\b",
+    "gradle": r"\bgradlew?\b",
+    "rspec": r"\brspec\b",
+    "phpunit": r"\bphpunit\b",
+    "dotnet": r"\bdotnet\b",
+    "bun": r"\bbun test\b",
+}
+_SCRIPTS = re.compile(r"\b(?:npm|pnpm|yarn|bun)\b")
+_TAKES_PATHS = frozenset({"pytest", "jest", "vitest", "rspec", "phpunit", "mocha"})
+_SHELL = re.compile(r"[;&|<>`\n]|\$\(")
+_UNKNOWN_PROGRAM = re.compile(r"(?:^|: )(?:\d+: |line \d+: )?([^\s:]+): (?:command )?not found", re.MULTILINE)
+_UNKNOWN_MODULE = re.compile(r"^(\S+): No module named (pytest|unittest|nose2?)$", re.MULTILINE)
+
+
+async def run_tests(
+    command: str, *, root: Path, timeout_s: float, paths: Sequence[str] = (), count_pattern: str = ""
+) -> TestRun:
+    """Run a test command, a shell line, in `root`.
+
+    Args:
+        command: what the user would type.
+        root: top level of the work tree.
+        timeout_s: seconds until its whole process group is ended.
+        paths: run only these test files, where the runner takes paths; otherwise the whole suite is run.
+        count_pattern: the user's `tests.count_pattern`, for output that is not known here.
+
+    Raises:
+        ConfigError: `count_pattern` is wrong.
+    """
+    runner = runner_of(command, root)
+    line = with_paths(command, runner, paths)
+    started = time.time()
+    with tempfile.TemporaryDirectory(prefix="swarmgate-tests-") as folder:
+        report = Path(folder) / "junit.xml"
+        done = await process.run(line, cwd=root, timeout_s=timeout_s, env=_environment(report))
+        found = _count(done, runner, count_pattern, root=root, report=report, started=started)
+    return TestRun(
+        command=line,
+        exit_code=done.exit_code,
+        seconds=done.seconds,
+        passed=found.passed if found else None,
+        failed=found.failed if found else None,
+        skipped=found.skipped if found else None,
+        failures=found.failures if found else (),
+        output=done.output,
+        problem=_problem(done, found, timeout_s),
+    )
+
+
+def runner_of(command: str, root: Path) -> str:
+    """The test runner that a command starts, behind `npm test` too; empty when it is none of the known ones."""
+    found = next((name for name, pattern in _RUNNERS.items() if re.search(pattern, command)), "")
+    if found or not _SCRIPTS.search(command):
+        return found or script_runner(command)
+    try:
+        script = json.loads((root / "package.json").read_bytes())["scripts"]["test"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+    return script_runner(str(script))
+
+
+def with_paths(command: str, runner: str, paths: Sequence[str]) -> str:
+    """The command narrowed to `paths`; unchanged where the runner takes none or the line is more than one command."""
+    if not paths or runner not in _TAKES_PATHS or _SHELL.search(command):
+        return command
+    separator = " -- " if re.match(r"\s*npm\b", command) and " -- " not in command else " "
+    return command + separator + shlex.join(paths)
+
+
+def _environment(report: Path) -> dict[str, str]:
+    """Pytest writes its report there however it is started; no run leaves byte code or a cache in the tree."""
+    options = [os.environ.get("PYTEST_ADDOPTS", ""), f"--junitxml={shlex.quote(str(report))}", "-p no:cacheprovider"]
+    return {
+        "PYTEST_ADDOPTS": " ".join(filter(None, options)),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "CI": os.environ.get("CI", "true"),  # runners that would watch the files run once instead
+    }
+
+
+def _count(done: Completed, runner: str, pattern: str, *, root: Path, report: Path, started: float) -> Counts | None:
+    if pattern:
+        return counts.read_with(pattern, done.output)
+    reports: tuple[Path, ...] = (report,)
+    if runner in {"maven", "gradle"}:
+        reports = junit.jvm_reports(root, int(started))
+    return junit.read(root, reports) or counts.read(runner, done.output)
+
+
+def _problem(done: Completed, found: Counts | None, timeout_s: float) -> str:
+    if done.timed_out:
+        return f"the tests did not end within {timeout_s:g} s; the whole process group was ended"
+    if done.exit_code == _NOT_FOUND:
+        named = _UNKNOWN_PROGRAM.search(done.stderr)
+        return f"`{named[1] if named else done.command.split()[0]}` was not found; is it installed?"
+    module = _UNKNOWN_MODULE.search(done.stderr)
+    if module and not found:
+        return f"{module[2]} is not installed for {module[1]}"
+    if found is None and done.ok:
+        return (
+            f"the output of `{done.command}` names no test count: set tests.count_pattern in .swarm/config.toml "
+            "to a regular expression with groups `passed` and `failed`"
+        )
+    return ""

@@ -1,0 +1,78 @@
+"""Every built-in prompt, and what is wrong with a project's own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from swarmgate import assets
+from swarmgate.agents.prompts import Prompts
+from swarmgate.agents.tools import OFFERED, TOOLS, offered
+from swarmgate.errors import ConfigError
+
+GOOD = "---\nrole: coder\ninputs: [step]\nreply: {code: [finish]}\n---\nYou code at {{ step }}.\n"
+
+
+@pytest.mark.parametrize(("role", "step"), OFFERED)
+def test_a_prompt_speaks_of_tools_that_are_on_offer_and_of_the_end(role: str, step: str) -> None:
+    text = Prompts().render(role, step)
+    names = {tool.name for tool in offered(role, step)}
+    spoken = {word for word in re.findall(r"[a-z_]+", text) if word in TOOLS and "_" in word}
+    assert spoken <= names
+    assert any(tool.name in text for tool in offered(role, step) if tool.ends)
+    assert "{{" not in text
+    assert "{%" not in text
+
+
+@pytest.mark.parametrize("path", sorted(assets.prompts().glob("*.md")), ids=lambda path: path.stem)
+def test_guidance_is_marked_for_the_tiers(path: Path) -> None:
+    text = path.read_text()
+    marks = re.findall(r"<!-- BEHAVIORAL_GUIDANCE_(START|END) -->", text)
+    assert marks
+    assert marks == ["START", "END"] * (len(marks) // 2)
+
+
+def test_the_projects_own_prompt_stands_first(tmp_path: Path) -> None:
+    (tmp_path / "coder.md").write_text(GOOD)
+    prompts = Prompts(tmp_path)
+    assert prompts.render("coder", "code") == "You code at code."
+    assert "You are the critic" in prompts.render("critic", "review_plan")
+    assert "You are the coder" in Prompts(tmp_path / "nowhere").render("coder", "code")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("inputs: [step]", "inputs: [stepp]", "unknown input `stepp`; did you mean `step`?"),
+        ("inputs: [step]", "inputs: []", "uses `step`, which its `inputs` do not name"),
+        ("{{ step }}", "{{ mood }}", "uses `mood`"),
+        ("{{ step }}", "{% if step %}", "line 1 after the front matter"),
+        ("{{ step }}", "{{ step.nothing }}", "cannot be rendered"),
+        ("{{ step }}", "{{ step.__class__.__mro__ }}", "cannot be rendered"),
+        ("{{ step }}", "{{ 1 / 0 }}", "cannot be rendered"),
+        ("{{ step }}", "{% include 'x' %}", "cannot be rendered"),
+        ("role: coder", "role: critic", "`role` must be coder"),
+        ("role: coder", "rolle: coder", "`role`: Field required"),
+        ("role: coder", "role: [", "not valid YAML"),
+        ("code: [finish]", "code: [finnish]", "the tool 'finnish', which is not on offer"),
+        ("code: [finish]", "code: [read_file]", "no tool of `reply` ends step code"),
+        ("code: [finish]", "review: [finish]", "says nothing about step code"),
+        ("---\n", "", "no front matter"),
+    ],
+)
+def test_a_broken_prompt_is_named_with_what_is_wrong(tmp_path: Path, old: str, new: str, told: str) -> None:
+    (tmp_path / "coder.md").write_text(GOOD.replace(old, new))
+    with pytest.raises(ConfigError, match=re.escape(told)) as caught:
+        Prompts(tmp_path).render("coder", "code")
+    assert str(tmp_path / "coder.md") in caught.value.message
+
+
+def test_a_prompt_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "coder.md").write_bytes(b"---\n\xff")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        Prompts(tmp_path).render("coder", "code")
+    (tmp_path / "critic.md").mkdir()
+    with pytest.raises(ConfigError, match="cannot be read"):
+        Prompts(tmp_path).render("critic", "review_plan")

@@ -1,0 +1,59 @@
+"""Every test runs in a home of its own, with no git configuration but the one that it writes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_IDENTITY = {"NAME": "Ada Tester", "EMAIL": "ada@example.test", "DATE": "2024-05-01T12:00:00+00:00"}
+
+
+@pytest.fixture(autouse=True)
+def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh home; no variable of the developer's shell that git, swarmgate or a test runner reads."""
+    home = tmp_path_factory.mktemp("home")
+    for name in os.environ:
+        if name.startswith(("GIT_", "SWARM_", "XDG_", "PYTEST_ADDOPTS")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CONFIG", "CACHE", "DATA", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for role in ("AUTHOR", "COMMITTER"):
+        for key, value in _IDENTITY.items():
+            monkeypatch.setenv(f"GIT_{role}_{key}", value)
+    return home
+
+
+def _git(folder: Path, *args: str) -> str:
+    done = subprocess.run(["git", *args], cwd=folder, check=True, capture_output=True, text=True, errors="replace")
+    return done.stdout.rstrip("\n")
+
+
+@pytest.fixture
+def git() -> Callable[..., str]:
+    """`git(folder, *args)`: run git there and return what it prints, without the last line end."""
+    return _git
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A git repository on branch `main` with one commit: README.md and src/app.py."""
+    root = tmp_path.resolve() / "repo"
+    (root / "src").mkdir(parents=True)
+    (root / "README.md").write_text("# Demo\n")
+    (root / "src/app.py").write_text("def one():\n    return 1\n")
+    _git(root, "init", "--quiet", "--initial-branch=main")
+    _git(root, "config", "user.name", _IDENTITY["NAME"])
+    _git(root, "config", "user.email", _IDENTITY["EMAIL"])
+    _git(root, "add", "--all")
+    _git(root, "commit", "--quiet", "--message=Start")
+    return root

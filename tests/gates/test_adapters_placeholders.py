@@ -1,0 +1,173 @@
+"""Placeholders: stubs, markers and elided code are found; what is rightly empty or only talks of them is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swarmgate.domain.finding import GateStatus
+from swarmgate.gates.adapters import placeholders
+from swarmgate.gates.files import Source, language_of, traits_of
+
+if TYPE_CHECKING:
+    Project = Any
+
+
+def rules(path: str, text: str) -> Any:
+    said = placeholders.look(Source(path, language_of(path), traits_of(path), text.encode()))
+    return said if isinstance(said, str) else [(finding.rule, finding.line) for finding in said]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# TODO: finish\n", "x = 1  # FIXME\n", "# XXX this breaks\n", "#TODO(ann) later\n",
+        "# works. TODO handle errors\n",
+        '"""Parser.\n\nTODO: write it\n"""\n', "# HACK: around\n", "#: TBD\n",
+    ],
+)  # fmt: skip
+def test_markers(text: str) -> None:
+    assert [rule for rule, _ in rules("a.py", text)] == ["marker"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'x = "TODO: this is data"\n', "# finds TODO and FIXME in comments\n", "# a number as XXX-XX-XXXX\n",
+        "todo = 1\n",
+        "# the 'TODO' marker\n", "# see TODO.md\n", "# mastodon TODOs\n", "# TODO/FIXME markers are found\n",
+    ],
+)  # fmt: skip
+def test_words_that_are_no_markers(text: str) -> None:
+    assert rules("a.py", text) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "pass", "...", "raise NotImplementedError", "raise NotImplementedError('later')", '"""Doc."""\n    pass',
+        '"""Parse it."""',
+    ],
+)  # fmt: skip
+def test_functions_without_a_body(body: str) -> None:
+    assert rules("a.py", f"x = 1\ndef parse(text) -> int:\n    {body}\n") == [("stub-body", 2)]
+    assert rules("a.py", f"class A(Base):\n  async def parse(text) -> int:\n    {body}\n") == [("stub-body", 2)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A(Protocol):\n    def f(self) -> int: ...\n",
+        "class A(Protocol[T]):\n    def f(self) -> int:\n        '''Doc.'''\n",
+        "class A(abc.ABC):\n    def f(self): pass\n",
+        "class A(metaclass=ABCMeta):\n    def f(self): raise NotImplementedError\n",
+        "class A:\n    @abc.abstractmethod\n    def f(self): pass\n",
+        "@typing.overload\ndef f(x: int) -> int: ...\n",
+        "class A:\n    def f(self): raise NotImplementedError\nclass B(A):\n    def f(self): return 1\n",
+        "try:\n    x()\nexcept OSError:\n    pass\n",
+        "def f():\n    return None\n",
+        "class Error(Exception):\n    pass\n",
+        "def log_message(self, *args):\n    pass  # silence the server\n",
+        "def on_start(self) -> None:\n    '''Does nothing by default.'''\n",
+        "def noop():\n    pass\n",
+        "class NullWriter:\n    def write(self, text): pass\n",
+        "if TYPE_CHECKING:\n    def f() -> int: ...\n",
+        "@click.group()\ndef cli():\n    pass\n",
+        "def f(x: tuple[int, ...] = ...) -> None:\n    g(x[..., 0])\n",
+    ],
+)
+def test_bodies_that_are_rightly_empty(text: str) -> None:
+    assert rules("a.py", text) == []
+
+
+def test_a_stub_file_is_all_declarations() -> None:
+    assert rules("a.pyi", "def f() -> int: ...\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# rest of the code unchanged\n", "# ... existing code ...\n", "# existing code here\n",
+        "# ... rest of the function\n",
+        "# (rest of the file remains the same)\n", "# ... implementation\n", "# other methods unchanged\n",
+        "# code omitted for brevity\n", "def f():\n    a()\n    ...\n    b()\n", "x = 1\n# ...\ny = 2\n",
+    ],
+)  # fmt: skip
+def test_elided_code(text: str) -> None:
+    assert [rule for rule, _ in rules("a.py", text)] == ["elided-code"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# In a real implementation, this would call the API\n", "# For now, just return a constant\n",
+        "# this is a stub\n", "# placeholder implementation\n", "# Not implemented yet.\n", "# your code goes here\n",
+    ],
+)  # fmt: skip
+def test_stub_wording(text: str) -> None:
+    assert [rule for rule, _ in rules("a.py", text)] == ["stub-wording"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# reads the rest of the file\n", "# existing code is kept\n", "# for now\n", "# the remaining fields\n",
+        "# falls back where fork is not implemented by the kernel\n", "# a real number\n", "# Other methods\n",
+        "# a list\n# ...\n# of things\n",
+    ],
+)  # fmt: skip
+def test_ordinary_comments(text: str) -> None:
+    assert rules("a.py", text) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("a.js", 'const u = "http://x//TODO: no";\n// TODO: yes\n', 2),
+        ("a.ts", "/*\n * fine\n * FIXME: yes\n */\n", 3),
+        ("a.go", "x := `// TODO: no`\n/* TODO: yes */\n", 2),
+        ("a.rs", "fn f<'a>(x: &'a str) {} // TODO: yes\n", 1),
+        ("a.sh", "echo ${#x} '# TODO: no'\n# TODO: yes\n", 2),
+        ("a.yaml", "a: 'x # TODO: no'\nb: 1  # TODO: yes\n", 2),
+        ("a.sql", "select '-- TODO: no';\n-- TODO: yes\n", 2),
+        ("a.html", "<p>TODO: no</p>\n<!-- TODO: yes -->\n", 2),
+        ("a.lua", "--[[ one\nTODO: yes ]]\n", 2),
+        ("Dockerfile", "# TODO: yes\n", 1),
+        ("a.c", "/* TODO: yes, and never closed", 1),
+    ],
+)
+def test_comments_of_other_languages(path: str, text: str, line: int) -> None:
+    assert rules(path, text) == [("marker", line)]
+
+
+def test_elided_code_in_other_languages() -> None:
+    assert rules("a.js", "// ... existing code ...\n") == [("elided-code", 1)]
+
+
+def test_tests_are_looked_at_for_markers_only_and_docs_not_at_all() -> None:
+    text = "def test_a():\n    pass  # TODO: write\n# for now, return\n"
+    assert rules("tests/test_a.py", text) == [("marker", 2)]
+    assert rules("README.md", "TODO: all\n") == "documentation"
+
+
+@pytest.mark.parametrize("text", ["/*" * 200_000, '\\"' * 200_000, "'" * 200_000, "<!--" * 100_000, "`" * 200_001])
+def test_the_lexer_is_linear(text: str) -> None:
+    for path in ("a.js", "a.html", "a.sh"):
+        assert rules(path, text) in ([], [("marker", 1)])
+
+
+def test_deep_code_does_not_break_the_scanner() -> None:
+    chain = "x = " + " + ".join("a" for _ in range(900)) + "\n"
+    branches = "if a: b()\n" + "elif a: b()\n" * 80
+    assert rules("a.py", f"{chain}{branches}def f(): pass\n") == [("stub-body", 83)]
+
+
+def test_only_what_the_change_brings_blocks(project: Project) -> None:
+    project.commit_files({"a.py": "def f():\n    pass\n\n\n# TODO: old\n"})
+    project.write("a.py", "x = 1\n\n\n# TODO: old\ndef f():\n    pass\n")
+    assert project.gate("placeholder_scan").status is GateStatus.PASS
+    project.write("a.py", "def f():\n    pass\n\n\ndef g():\n    pass\n\n\n# TODO: old\n")
+    result = project.gate("placeholder_scan")
+    assert [(finding.line, finding.new) for finding in result.findings] == [(1, False), (5, True), (9, False)]
+    assert result.status is GateStatus.FAIL

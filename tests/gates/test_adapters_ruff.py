@@ -1,0 +1,111 @@
+"""ruff in the project's own configuration: light fixes, old findings told, new ones blocking, broken settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.gates import ruff
+
+if TYPE_CHECKING:
+    Project = Any
+
+
+def test_old_findings_inform_and_new_ones_block(project: Project) -> None:
+    project.commit_files({"a.py": "import os\nprint(missing)\n"})
+    project.write("a.py", "import os\n\n\n    \nprint(missing)\nx = 1\n")
+    result = project.gate("lint_check")
+    assert result.status is GateStatus.PASS
+    assert {(finding.rule, finding.new) for finding in result.findings} == {("F401", False), ("F821", False)}
+    project.write("a.py", "import os\nprint(missing)\nprint(gone)\n")
+    result = project.gate("lint_check")
+    assert result.status is GateStatus.FAIL
+    (new,) = result.new_findings
+    assert (new.rule, new.line, new.severity) == ("F821", 3, Severity.HIGH)
+    assert "1 new at or above medium, 2 stood there before" in result.reason
+
+
+def test_a_renamed_file_keeps_its_past(project: Project) -> None:
+    project.commit_files({"old.py": "import os\n" + "x = 1\n" * 20})
+    (project.root / "old.py").rename(project.root / "fresh.py")
+    result = project.gate("lint_check")
+    assert (result.status, [finding.new for finding in result.findings]) == (GateStatus.PASS, [False])
+
+
+def test_the_projects_rules_and_per_file_ignores_hold(project: Project) -> None:
+    settings = '[tool.ruff.lint]\nselect = ["D100"]\nper-file-ignores = {"free/**" = ["D100"]}\n'
+    project.commit_files({"pyproject.toml": settings})
+    project.write("free/a.py", "import os\n")
+    project.write("bound/a.py", "import os\n")
+    result = project.gate("lint_check")
+    assert [(finding.path, finding.rule) for finding in result.findings] == [("bound/a.py", "D100")]
+
+
+def test_without_configuration_only_mistakes_count(project: Project) -> None:
+    project.write("a.py", "def f(a, b=[]):\n    return  a\n")
+    assert project.gate("lint_check").findings == ()
+
+
+def test_the_users_home_has_no_say(project: Project, isolated: Any) -> None:
+    config = isolated / "config" / "ruff"
+    config.mkdir(parents=True)
+    (config / "ruff.toml").write_text('lint.select = ["ALL"]\n')
+    project.write("a.py", "x = 1\n")
+    assert project.gate("lint_check").findings == ()
+
+
+def test_excluded_by_the_project_is_a_skip(project: Project) -> None:
+    project.commit_files({"ruff.toml": 'extend-exclude = ["gen"]\n'})
+    project.write("gen/a.py", "import os\n")
+    result = project.gate("lint_check")
+    assert (result.status, result.reason) == (
+        GateStatus.SKIP, "the project's ruff configuration excludes every changed file",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["[tool.ruff.lint]\nselec = []\n", "[tool.ruff\n"])
+def test_a_broken_configuration_is_an_error_and_no_crash(project: Project, text: str) -> None:
+    project.commit_files({"pyproject.toml": text})
+    project.write("a.py", "x = 1\n")
+    report = project.run()
+    by_gate = {result.gate: result for result in report.results}
+    for gate in ("lint_fix", "lint_check"):
+        assert by_gate[gate].status is GateStatus.ERROR
+        assert "pyproject.toml" in by_gate[gate].reason
+    assert not report.passed
+
+
+def test_an_unformatted_file_is_not_rewritten(project: Project) -> None:
+    ugly = "x = {  'a':1 }\ny = 1\n"
+    project.commit_files({"ugly.py": ugly, "neat.py": "x = 1\n"})
+    project.write("ugly.py", ugly + "z = 2\n")
+    project.write("neat.py", "x = 1\ny=  2\n")
+    result = project.gate("lint_fix")
+    assert result.fixed == ("neat.py",)
+    assert (project.root / "ugly.py").read_text() == ugly + "z = 2\n"
+    assert (project.root / "neat.py").read_text() == "x = 1\ny = 2\n"
+
+
+def test_unchanged_files_are_not_touched(project: Project) -> None:
+    project.commit_files({"other.py": "import os\n"})
+    project.write("a.py", "x = 1\n")
+    assert project.gate("lint_fix").fixed == ()
+    assert (project.root / "other.py").read_text() == "import os\n"
+
+
+def test_a_file_that_does_not_parse_is_left_to_the_syntax_gate(project: Project) -> None:
+    project.write("broken.py", "def f(:\n")
+    project.write("good.py", "x=1\n")
+    result = project.gate("lint_fix")
+    assert (result.status, result.fixed) == (GateStatus.PASS, ("good.py",))
+
+
+def test_output_that_is_not_ruffs() -> None:
+    from pathlib import Path
+
+    from swarmgate.gates.tool import Broken
+
+    assert isinstance(ruff.parse("Killed", Path("/")), Broken)
+    assert isinstance(ruff.parse('[{"code": "F401"}]', Path("/")), Broken)

@@ -1,0 +1,162 @@
+"""Secrets: found in every text file and never shown. Samples are put together here: this file holds none."""
+
+from __future__ import annotations
+
+import uuid
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.gates.adapters import secrets
+from swarmgate.gates.files import Source, language_of, traits_of
+
+if TYPE_CHECKING:
+    Project = Any
+
+RANDOM = "".join("k7QzR2vX9mLp4TnBw8HcJ5sDy1GfN3aEu6VoC0tiZqXw2Sb4")
+HEX = sha256(b"sample").hexdigest()
+
+PROVIDERS = {
+    "AWS": "AKIA" + "Q7RZ2VX9MLP4TNBW",
+    "GitHub": "ghp_" + RANDOM[:36],
+    "GitHub fine-grained": "github_pat_" + RANDOM + RANDOM[:30],
+    "GitLab": "glpat-" + RANDOM[:20],
+    "Slack": "xoxb-" + "271828182845-" + RANDOM[:24],
+    "Stripe": "sk_live_" + RANDOM[:24],
+    "OpenAI": "sk-proj-" + RANDOM,
+    "Anthropic": "sk-ant-" + "api03-" + RANDOM * 2,
+    "Google": "AIza" + RANDOM[:35],
+    "Hugging Face": "hf_" + RANDOM[:34],
+    "npm": "npm_" + RANDOM[:36],
+    "PyPI": "pypi-" + "AgEIcHlwaS5vcmc" + RANDOM * 2,
+    "SendGrid": "SG." + RANDOM[:22] + "." + RANDOM[:43],
+    "JWT": "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiJhZGEifQ" + "." + RANDOM[:43],
+}
+PEM = "-----BEGIN RSA " + "PRIVATE KEY-----\nMII" + RANDOM + "\n" + RANDOM + "\n-----END RSA " + "PRIVATE KEY-----\n"
+
+
+def look(path: str, text: str) -> Any:
+    return secrets.look(Source(path, language_of(path), traits_of(path), text.encode()))
+
+
+@pytest.mark.parametrize("value", PROVIDERS.values(), ids=PROVIDERS.keys())
+@pytest.mark.parametrize("form", ["client = Client(key='{}')\n", "See {} for it.\n", 'const a = "{}"\n'])
+def test_formats_of_providers(value: str, form: str) -> None:
+    for path in ("a.py", "README.md", "package-lock.json", ".env", "no_suffix"):
+        (finding,) = look(path, "x\n" + form.format(value))
+        assert finding.line == 2
+        assert finding.severity is Severity.CRITICAL
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("key.pem", PEM),
+        ("a.py", f"KEY = '''{PEM}'''\n"),
+        ("a.json", '{"key": "' + PEM.replace("\n", "\\n") + '"}'),
+        ("a.py", f"db = 'postgres://ada:{RANDOM[:14]}@db.internal/app'\n"),
+        (".env", f"DB_PASSWORD={RANDOM[:14]}\n"),
+        (".env", f"SESSION_TOKEN={RANDOM[:30]}\n"),
+        ("a.py", f"password = '{RANDOM[:12]}'\n"),
+        ("a.py", "password = 'hunter" + "2hunter2'\n"),
+        ("a.yaml", f"api_key: {RANDOM[:20]}\n"),
+        ("a.js", f"const apiKey = `{RANDOM[:24]}`;\n"),
+        ("a.json", f'{{"client_secret": "{RANDOM[:24]}"}}\n'),
+        ("a.tf", f'secret_key = "{RANDOM[:40]}"\n'),
+        ("a.py", f'signing_key = "{HEX}"\n'),
+    ],
+)
+def test_keys_urls_and_assignments(path: str, text: str) -> None:
+    (finding,) = look(path, text)
+    assert finding.line == 1
+    assert finding.severity.rank >= Severity.MEDIUM.rank
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.py", "password = get_password()\n"),
+        ("a.py", "password = os.environ['DB_PASSWORD']\n"),
+        ("a.py", "api_key = 'your-key-here'\n"),
+        ("a.py", "password = 'changeme'\n"),
+        ("a.py", "secret = 'example-secret'\n"),
+        ("a.py", "aws = 'AKIA" + "IOSFODNN7EXAMPLE'\n"),
+        ("a.py", f"request_id = '{uuid.UUID(HEX[:32])}'\n"),
+        ("a.py", f"api_key_id = '{uuid.UUID(HEX[:32])}'\n"),
+        ("uv.lock", f'hash = "sha256:{HEX}"\n'),
+        ("package-lock.json", f'"integrity": "sha512-{RANDOM}=="\n'),
+        ("a.py", f"SHA256 = '{HEX}'\n"),
+        ("a.yml", f"uses: actions/checkout@{HEX[:40]}\n"),
+        ("a.py", "password_field = 'user_password'\n"),
+        ("a.py", "api_key_env = 'MY_SERVICE_KEY'\n"),
+        ("a.py", "label = 'Enter your password: '\n"),
+        ("a.yaml", "password: ${DB_PASSWORD}\n"),
+        ("a.yaml", "password: {{ vault_password }}\n"),
+        ("a.md", "postgres://user:password@localhost/db\n"),
+        ("a.py", "url = f'postgres://{user}:{password}@host/db'\n"),
+        ("a.py", "if '-----BEGIN " + "PRIVATE KEY-----' in text:\n"),
+        ("a.py", "def login(password: str, token: str = '') -> None:\n"),
+        ("a.ts", "interface A { password: string; token?: string }\n"),
+        ("a.py", "token = 'comma'\n"),
+        ("a.py", "alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'\n"),
+        ("a.go", "token := parser.Next()\n"),
+        ("a.ini", "password =\n"),
+        ("a.py", "{'max_tokens': 'Unsupported parameter 7'}\n"),
+    ],
+)
+def test_what_is_no_secret(path: str, text: str) -> None:
+    assert look(path, text) == []
+
+
+def test_a_value_is_never_shown() -> None:
+    value = RANDOM[:16]
+    (finding,) = look("a.py", f"password = '{value}'\n")
+    digest = sha256(value.encode()).hexdigest()[:12]
+    assert finding.message.endswith(f": {value[:4]}… (sha256 {digest})")
+    for size in range(5, len(value)):
+        assert value[:size] not in finding.model_dump_json()
+
+
+def test_a_short_value_shows_less() -> None:
+    assert secrets.mask("abcdefgh").startswith("ab…")
+    assert secrets.mask("abc").startswith("…")
+
+
+def test_assignments_in_tests_do_not_block_and_formats_do() -> None:
+    (finding,) = look("tests/test_a.py", f"password = '{RANDOM[:12]}'\n")
+    assert finding.severity is Severity.LOW
+    (finding,) = look("tests/test_a.py", f"token = '{PROVIDERS['GitHub']}'\n")
+    assert finding.severity is Severity.CRITICAL
+
+
+@pytest.mark.parametrize("before", ["", "# pragma: allowlist nextline " + "secret\n"])
+def test_a_suppression_is_told(before: str) -> None:
+    after = "" if before else "  # pragma: allowlist " + "secret"
+    (finding,) = look("a.py", f"x = 1\ny = 2\n{before}password = '{RANDOM[:12]}'{after}\n")
+    assert finding.severity is Severity.INFO
+    assert "suppressed by a comment" in finding.message
+
+
+def test_an_old_secret_informs_and_a_new_one_blocks(project: Project) -> None:
+    project.commit_files({"config.py": f"password = '{RANDOM[:12]}'\n"})
+    project.write("config.py", f"x = 1\npassword = '{RANDOM[:12]}'\n")
+    result = project.gate("secret_scan")
+    assert (result.status, [finding.new for finding in result.findings]) == (GateStatus.PASS, [False])
+    project.write("config.py", f"password = '{RANDOM[10:24]}'\n")
+    result = project.gate("secret_scan")
+    assert result.status is GateStatus.FAIL
+    assert RANDOM[10:24] not in result.model_dump_json()
+
+
+def test_a_long_line_is_read_in_pieces() -> None:
+    (finding,) = look("a.json", '{"a": "' + "ab cd " * 20_000 + PROVIDERS["AWS"] + '"}')
+    assert finding.rule == "aws-access-key"
+
+
+def test_our_own_repository_holds_none() -> None:
+    from pathlib import Path
+
+    found = look("tests/gates/test_adapters_secrets.py", Path(__file__).read_text())
+    assert [finding for finding in found if finding.severity.rank >= Severity.MEDIUM.rank] == []

@@ -1,0 +1,217 @@
+"""The pipeline over real repositories: order, fixes, time limits, broken tools, and files of every kind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swarmgate.domain.finding import GateStatus
+from swarmgate.errors import ConfigError
+from swarmgate.gates import adapters
+from swarmgate.gates.definition import GateDefinition, load
+from swarmgate.gates.job import Outcome
+from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.workspace.repository import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from swarmgate.domain.finding import GateResult
+    from swarmgate.gates.job import Job
+
+    Project = Any  # tests/gates/conftest.py, which importlib mode cannot import
+
+
+def command(*argv: str, **keys: Any) -> GateDefinition:
+    return GateDefinition.model_validate({"id": "mine", "title": "Mine", "command": argv, **keys})
+
+
+def test_a_clean_change_passes_every_gate(project: Project) -> None:
+    project.write("src/app.py", "def one() -> int:\n    return 1\n")
+    project.write("settings.toml", "a = 1\n")
+    report = project.run()
+    assert report.passed
+    assert {result.status for result in report.results} == {GateStatus.PASS}
+    assert report.tree == Repository.discover(project.root).snapshot()
+
+
+def test_results_come_in_order_and_are_told_as_they_come(project: Project) -> None:
+    project.write("src/new.py", "x = 1\n")
+    told: list[GateResult] = []
+    repository = Repository.discover(project.root)
+    report = asyncio.run(
+        run_pipeline(load(), repository=repository, base=repository.head_tree(), on_result=told.append)
+    )
+    assert [result.gate for result in report.results] == [gate.id for gate in load()]
+    assert told[0].gate == "lint_fix"
+    assert sorted(result.gate for result in told) == sorted(gate.id for gate in load())
+
+
+def test_fixes_come_first_and_are_part_of_the_tree(project: Project) -> None:
+    project.write("src/new.py", "import os\nx = {  'a':1 }\n")
+    report = project.run()
+    fixed = report.results[0]
+    assert (fixed.gate, fixed.status, fixed.fixed) == ("lint_fix", GateStatus.PASS, ("src/new.py",))
+    assert (project.root / "src/new.py").read_text() == 'x = {"a": 1}\n'
+    assert report.passed
+    assert report.tree == Repository.discover(project.root).snapshot()
+
+
+def test_without_fixing_nothing_is_written(project: Project) -> None:
+    place = project.write("src/new.py", "import os\n")
+    report = project.run(fix=False)
+    assert place.read_text() == "import os\n"
+    assert report.results[0].reason == "fixing is switched off"
+    assert [result.gate for result in report.blocking] == ["lint_check"]
+
+
+def test_an_empty_change_is_refused(project: Project) -> None:
+    report = project.run()
+    assert [(result.gate, result.reason) for result in report.blocking] == [("diff", "nothing was changed")]
+
+
+def test_a_change_that_only_deletes_passes_by_the_diff(project: Project) -> None:
+    (project.root / "src/app.py").unlink()
+    report = project.run()
+    assert report.passed
+    by_gate = {result.gate: result for result in report.results}
+    assert by_gate["diff"].status is GateStatus.PASS
+    assert by_gate["lint_check"].reason == "the change only deletes files"
+
+
+def test_skip_only_and_unknown_names(project: Project) -> None:
+    project.write("a.py", "x = 1\n")
+    results = {result.gate: result for result in project.run(skip=("lint_check",)).results}
+    assert results["lint_check"].reason == "skipped by configuration (gates.skip)"
+    results = {result.gate: result for result in project.run(only=("diff",)).results}
+    assert [name for name, result in results.items() if result.status is GateStatus.PASS] == ["diff"]
+    with pytest.raises(ConfigError, match="lint_chek") as caught:
+        project.run(skip=("lint_chek",))
+    assert "lint_check" in caught.value.hint
+
+
+def test_a_disabled_gate_says_so(project: Project) -> None:
+    project.write("a.py", "TOKEN = 1  # TODO: x\n")
+    project.write(".swarm/gates/placeholder_scan.toml", "enabled = false")
+    (result,) = [each for each in project.run().results if each.gate == "placeholder_scan"]
+    assert result.status is GateStatus.SKIP
+    assert "disabled in .swarm/gates/placeholder_scan.toml" in result.reason
+    assert "weakened" in result.reason
+
+
+def test_a_hanging_command_is_ended(project: Project, tmp_path: Path) -> None:
+    project.write("a.py", "x = 1\n")
+    started = time.monotonic()
+    (result,) = project.run(
+        command("sh", "-c", "sleep 60; echo late > " + str(tmp_path / "late"), timeout_s=0.3)
+    ).results
+    assert (result.status, result.reason) == (GateStatus.ERROR, "did not end within 0.3 s")
+    assert time.monotonic() - started < 5
+    assert result.blocks
+
+
+def test_a_hanging_scanner_is_an_error(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hang(job: Job) -> Outcome:
+        await asyncio.sleep(30)
+        return Outcome()
+
+    monkeypatch.setitem(adapters.ADAPTERS, "diff", hang)
+    project.write("a.py", "x = 1\n")
+    result = {each.gate: each for each in project.run(only=("diff",), timeout_s=0.1).results}["diff"]
+    assert (result.status, result.reason) == (GateStatus.ERROR, "did not end within 0.1 s")
+
+
+def test_a_scanner_that_raises_is_an_error(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def crash(job: Job) -> Outcome:
+        raise RuntimeError("boom")
+
+    monkeypatch.setitem(adapters.ADAPTERS, "diff", crash)
+    project.write("a.py", "x = 1\n")
+    assert project.gate("diff").reason == "RuntimeError: boom"
+
+
+def test_a_missing_tool_names_the_way_to_it(project: Project) -> None:
+    project.write("a.py", "x = 1\n")
+    gate = command("no-such-tool-anywhere", install_hint="brew install it")
+    (result,) = project.run(gate).results
+    assert result.status is GateStatus.ERROR
+    assert "no-such-tool-anywhere" in result.reason
+    assert result.reason.endswith("brew install it")
+    (result,) = project.run(gate.model_copy(update={"required": False})).results
+    assert not result.blocks
+
+
+def test_death_by_signal(project: Project) -> None:
+    project.write("a.py", "x = 1\n")
+    (result,) = project.run(command("sh", "-c", "kill -SEGV $$")).results
+    assert (result.status, result.reason) == (GateStatus.ERROR, "sh was ended by SIGSEGV")
+
+
+def test_a_check_that_writes_is_an_error(project: Project) -> None:
+    project.write("a.py", "x = 1\n")
+    (result,) = project.run(command("sh", "-c", "echo y >> a.py")).results
+    assert result.status is GateStatus.ERROR
+    assert "a check must only read: a.py" in result.reason
+
+
+def test_a_fix_outside_the_change_is_an_error(project: Project) -> None:
+    project.write("a.py", "x = 1\n")
+    (result,) = project.run(command("sh", "-c", "echo >> README.md", stage="fix")).results
+    assert result.status is GateStatus.ERROR
+    assert "no part of the change: README.md" in result.reason
+
+
+def test_a_file_deleted_while_scanned(project: Project) -> None:
+    place = project.write("a.py", "import os\n")
+    vanish = command("rm", str(place))
+    report = project.run(vanish, *load(), fix=False)
+    by_gate = {result.gate: result for result in report.results}
+    assert by_gate["syntax_check"].status is GateStatus.PASS
+    assert by_gate["mine"].status is GateStatus.ERROR
+    assert "a check must only read: a.py" in by_gate["lint_check"].reason
+
+
+@pytest.mark.parametrize("name", ["with space.py", "line\nbreak.py", "-r.py", "ümlaut.py", 'quo"te.py', "a[1]*.py"])
+def test_odd_names(project: Project, name: str) -> None:
+    project.write(name, "import os\nx = undefined_name  # TODO: later\n")
+    report = project.run()
+    by_gate = {result.gate: result for result in report.results}
+    assert by_gate["lint_fix"].fixed == (name,)
+    assert [(finding.path, finding.rule) for finding in by_gate["lint_check"].findings] == [(name, "F821")]
+    assert [finding.path for finding in by_gate["placeholder_scan"].findings] == [name]
+
+
+@pytest.mark.skipif(os.uname().sysname == "Darwin", reason="macOS refuses names that are not UTF-8")
+def test_a_name_that_is_not_utf8(project: Project) -> None:
+    (project.root / os.fsdecode(b"caf\xe9.py")).write_bytes(b"x = undefined_name\n")
+    report = project.run()
+    (finding,) = next(each for each in report.results if each.gate == "lint_check").findings
+    assert finding.new
+    assert finding.rule == "F821"
+
+
+def test_what_is_not_read_is_told(project: Project) -> None:
+    project.write("big.py", "x = 1\n" * 200_000)
+    project.write("image.py", b"\0\1\2")
+    project.write("node_modules/m.py", "x = 1\n")
+    (project.root / "link.py").symlink_to("src/app.py")
+    result = project.gate("lint_check")
+    assert result.status is GateStatus.SKIP
+    assert "4 skipped: 1 binary, 1 large, 1 link, 1 vendored" in result.reason
+
+
+def test_findings_are_capped_per_rule_and_the_count_told(project: Project) -> None:
+    project.write("a.py", "\n".join(f"x{n} = 1  # TODO: {n}" for n in range(80)) + "\n")
+    result = project.gate("placeholder_scan")
+    assert len(result.findings) == 50
+    assert "marker: 30 more not listed" in result.reason
+    assert [finding.line for finding in result.findings] == sorted(finding.line for finding in result.findings)
+
+
+def test_options_are_closed() -> None:
+    with pytest.raises(ValueError, match="skipp"):
+        GatesOptions.model_validate({"skipp": ()})

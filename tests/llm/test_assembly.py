@@ -1,0 +1,103 @@
+"""Chunks as the odd endpoint sends them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swarmgate.llm.assembly import MAX_BODY, Assembly, EventBody, JsonBody, Malformed, Refused
+
+
+def calls(*deltas: dict[str, Any]) -> list[tuple[str, str, str]]:
+    assembly = Assembly()
+    for delta in deltas:
+        assembly.add({"choices": [{"delta": {"tool_calls": [delta]}}]})
+    return [(call.id, call.name, call.arguments) for call in assembly.tool_calls]
+
+
+def test_deltas_are_joined_by_index() -> None:
+    assert calls(
+        {"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}},
+        {"index": 1, "id": "b", "function": {"name": "g"}},
+        {"index": 0, "function": {"arguments": '{"x":'}},
+        {"index": 0, "function": {"arguments": "1}"}},
+    ) == [("a", "f", '{"x":1}'), ("b", "g", "{}")]
+
+
+def test_without_index_a_new_id_begins_a_new_call() -> None:
+    assert calls(
+        {"id": "a", "function": {"name": "f", "arguments": "{"}},
+        {"function": {"arguments": "}"}},
+        {"id": "b", "function": {"name": "g", "arguments": {"x": 1}}},
+    ) == [("a", "f", "{}"), ("b", "g", '{"x": 1}')]
+
+
+def test_the_same_index_for_every_call_is_seen_through() -> None:
+    assert calls(
+        {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}},
+        {"index": 0, "id": "b", "function": {"name": "g", "arguments": "{"}},
+        {"index": 0, "function": {"arguments": "}"}},
+    ) == [("a", "f", "{}"), ("b", "g", "{}")]
+
+
+def test_a_call_without_an_id_gets_one() -> None:
+    assert calls({"index": 0, "function": {"name": "f"}}) == [("call_0", "f", "{}")]
+
+
+@pytest.mark.parametrize("bad", [{"prompt_tokens": "x"}, {"prompt_tokens": -3}, {"prompt_tokens": float("nan")}, 3, {}])
+def test_usage_that_says_nothing_is_none(bad: Any) -> None:
+    assembly = Assembly()
+    assembly.add({"usage": bad, "choices": []})
+    assert assembly.usage is None
+
+
+def test_parts_of_text_are_joined_and_cached_tokens_are_part_of_the_prompt() -> None:
+    assembly = Assembly()
+    assembly.add({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"text": "b"}, 3]}}]})
+    assembly.add({"usage": {"prompt_tokens": 5, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 9}}})
+    assert assembly.text == "ab"
+    assert assembly.usage
+    assert assembly.usage.cached_tokens == 5
+
+
+@given(st.integers(1, 40), st.sampled_from(["\n", "\r\n"]))
+def test_a_stream_reads_the_same_however_it_is_cut(size: int, end: str) -> None:
+    chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("grüße, ", "日本")]
+    lines = ["event: message", ": comment", *(f"data: {json.dumps(each, ensure_ascii=False)}" for each in chunks)]
+    data = end.join([*lines, "data:[DONE]", "data: {garbage after the end", ""]).encode()
+    assembly = Assembly()
+    body = EventBody(assembly)
+    assert all(body.feed(data[at : at + size]) for at in range(0, len(data), size))
+    body.finish()
+    assert (assembly.text, body.done) == ("grüße, 日本", True)
+
+
+def test_a_last_line_without_an_end_counts_and_done_may_be_missing() -> None:
+    assembly = Assembly()
+    body = EventBody(assembly)
+    body.feed(b'data: {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]}')
+    body.finish()
+    assert assembly.text == "a"
+
+
+def test_a_line_without_end_and_a_body_without_end_are_bounded() -> None:
+    for make in (EventBody, JsonBody):
+        assembly = Assembly()
+        body = make(assembly)
+        fed = 0
+        while body.feed(b"data: x" * 10_000):
+            fed += 70_000
+            assert fed <= MAX_BODY
+        assert assembly.too_long
+        body.finish()
+
+
+def test_an_error_report_and_garbage_are_told_apart() -> None:
+    with pytest.raises(Refused, match="overloaded"):
+        Assembly().add({"error": {"message": "overloaded"}})
+    with pytest.raises(Malformed, match="invalid JSON"):
+        EventBody(Assembly()).feed(b"data: {\n")

@@ -1,0 +1,222 @@
+"""Sources and their order; every bad input and what the user is told about it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from swarmgate import config
+from swarmgate.config import Config, load, nearest
+from swarmgate.errors import ConfigError
+
+PROVIDERS = '[providers.local]\nbase_url = "http://127.0.0.1:8899/v1/"\n'
+
+
+def loaded(tmp_path: Path, toml: str = "", environ: dict[str, str] | None = None, **more: Any) -> Config:
+    file = tmp_path / "config.toml"
+    file.write_text(toml)
+    return load(user_file=more.pop("user_file", tmp_path / "none"), project_file=file, environ=environ or {}, **more)
+
+
+def refusal(tmp_path: Path, toml: str = "", environ: dict[str, str] | None = None, **more: Any) -> str:
+    with pytest.raises(ConfigError) as caught:
+        loaded(tmp_path, toml, environ, **more)
+    assert caught.value.exit_code == 2
+    return caught.value.message.replace(f"{tmp_path}/", "")
+
+
+def test_nothing_set_is_the_built_in_defaults(tmp_path: Path) -> None:
+    assert load(user_file=tmp_path / "none", environ={}) == Config()
+    assert Config().loop.max_rejections == 2
+    assert Config().git.branch_prefix == "swarm/"
+
+
+def test_later_sources_win_key_by_key(tmp_path: Path) -> None:
+    user = tmp_path / "user.toml"
+    user.write_text("[loop]\nmax_turns = 1\nreplies = 1\ncritic_rounds = 1\nmax_rejections = 1\n[tests]\ncommand = 'u'")
+    project = "[loop]\nreplies = 2\ncritic_rounds = 2\nmax_rejections = 2"
+    environ = {"SWARM_LOOP__CRITIC_ROUNDS": "3", "SWARM_LOOP__MAX_REJECTIONS": "3", "HOME": "/x"}
+    flags = {"loop": {"max_rejections": 4, "max_turns": None}, "budget": None}
+    merged = loaded(tmp_path, project, environ, user_file=user, flags=flags)
+    loop = merged.loop
+    assert (loop.max_turns, loop.replies, loop.critic_rounds, loop.max_rejections) == (1, 2, 3, 4)
+    assert merged.tests.command == "u"
+
+
+def test_the_users_file_stands_where_the_platform_keeps_settings(isolated: Path) -> None:
+    from platformdirs import user_config_path
+
+    file = user_config_path("swarmgate") / "config.toml"
+    assert isolated in file.parents
+    file.parent.mkdir(parents=True)
+    file.write_text("[budget]\nusd = 2\n")
+    assert load(environ={}).budget.usd == 2
+
+
+def test_a_list_replaces_a_list(tmp_path: Path) -> None:
+    merged = loaded(tmp_path, "[gates]\nskip = ['a', 'b']", flags={"gates": {"skip": ["c"]}})
+    assert merged.gates.skip == ("c",)
+
+
+def test_the_environment_nests_and_lists_are_json(tmp_path: Path) -> None:
+    environ = {
+        "SWARM_PROVIDERS__LOCAL__BASE_URL": "http://x/v1",
+        "SWARM_PROVIDERS__LOCAL__TOOLS": "false",
+        "SWARM_PROVIDERS__LOCAL__HEADERS__X_TEAM": "blue",
+        "SWARM_ROLES__CODER__MODEL": "local/org/m",
+        "SWARM_ROLES__CODER__FALLBACK": '["local/n"]',
+        "SWARM_BUDGET": '{"usd": 1, "tokens": 2}',
+        "SWARM_BUDGET__USD": "3",
+        "SWARMING": "not ours",
+    }
+    merged = loaded(tmp_path, environ=environ)
+    assert merged.role("coder").fallback == ("local/n",)
+    provider, served = merged.provider(merged.role("coder").model)
+    assert (served, provider.tools, provider.headers) == ("org/m", False, {"x_team": "blue"})
+    assert (merged.budget.usd, merged.budget.tokens) == (3, 2)
+
+
+def test_a_role_falls_back_to_the_default_role(tmp_path: Path) -> None:
+    roles = '[roles.default]\nmodel = "local/a"\n[roles.coder]\nmodel = "local/b"\n'
+    merged = loaded(tmp_path, PROVIDERS + roles)
+    assert [merged.role(name).model for name in ("coder", "critic")] == ["local/b", "local/a"]
+    assert merged.providers["local"].base_url == "http://127.0.0.1:8899/v1"
+
+
+def test_a_role_without_a_model_shows_what_to_add_and_where(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="role `coder`") as caught:
+        Config().role("coder")
+    assert ".swarm/config.toml" in caught.value.hint
+    snippet = caught.value.hint.partition("\n")[2]
+    assert loaded(tmp_path, snippet).role("coder").model.startswith("local/")
+    with pytest.raises(ConfigError) as caught:
+        loaded(tmp_path, PROVIDERS).role("coder")
+    assert "base_url" not in caught.value.hint
+
+
+def test_it_is_frozen() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        Config().budget.usd = 3  # type: ignore[misc]  # that it cannot be set is the point
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("budget = = 3", "config.toml is not valid TOML: Invalid value (at line 1, column 10)"),
+        ("[budgt]\nusd = 1", "config.toml, line 1: `budgt`: unknown key `budgt`; did you mean `budget`?"),
+        ("[budget]\n\nusdd = 1", "config.toml, line 3: `budget.usdd`: unknown key `usdd`; did you mean `usd`?"),
+        ("[budget]\neuros = 1", "unknown key `euros`; known here: usd, tokens"),
+        ("budget.'usdd' = 1", "config.toml, line 1: `budget.usdd`"),
+        ("budget = {usdd = 1}", "config.toml, line 1: `budget.usdd`"),
+        ("budget = 3", "`budget`: must be a table, [budget]"),
+        ("providers = 3", "`providers`: must be a table, [providers]"),
+        ("[budget]\nusd = -1", "`budget.usd`: must be greater than or equal to 0"),
+        ("[budget]\nusd = nan", "`budget.usd`: must be a finite number"),
+        ("[loop]\nmax_rejections = 6", "line 2: `loop.max_rejections`: must be less than or equal to 5"),
+        ("[tests]\ntimeout_s = 0", "`tests.timeout_s`: must be greater than or equal to 1"),
+        ("[tests]\ntimeout_s = 86401", "`tests.timeout_s`: must be less than or equal to 86400"),
+        ("[tests]\ncount_pattern = '('", "`tests.count_pattern`: must be a regular expression: missing )"),
+        ("[tests]\ncount_pattern = 'x'", "must have a group around the number of tests"),
+        ("[git]\nbranch_prefix = '-x'", "`git.branch_prefix`: must be the beginning of a git branch name"),
+        ("[gates]\nskip = 'lint'", "`gates.skip`: must be a list"),
+        ("[providers.local]\n", "line 1: `providers.local`: the key `base_url` is missing"),
+        ("[providers.'a/b']\nbase_url = 'http://x'", "`a/b` cannot be a name here"),
+        ("[providers.a]\nbase_url = 'ftp://x'", "line 2: `providers.a.base_url`: must be an http or https address"),
+        ("[providers.a]\nbase_url = 'http://x:99999/'", "must be an http or https address"),
+        ("[providers.a]\nbase_url = 'http://me:pw@x/v1'", "must not carry a user name or password"),
+        (
+            "[providers.a]\nbase_url='http://x'\napi_key_env = 'sk-abcdef123456'",
+            "line 3: `providers.a.api_key_env`",
+        ),
+        ("[providers.a]\nbase_url='http://x'\napi_key_env = 'ghp_abcdef123456'", "must be the NAME of an environment"),
+        ("[providers.a]\nbase_url='http://x'\nheaders = {a = 'Bearer abcdefgh'}", "keys never stand in files"),
+        ("[roles.codr]\nmodel = 'a/b'", "line 1: `roles.codr`: unknown key `codr`; did you mean `coder`?"),
+        ("[roles.coder]\nmodel = 'gpt'", '`roles.coder.model`: must read "provider/model"'),
+        (
+            PROVIDERS + "[roles.coder]\nmodel = 'lokal/b'",
+            "line 4: `roles.coder.model`: unknown provider `lokal`; known: local",
+        ),
+        (
+            PROVIDERS + "[roles.coder]\nmodel = 'local/b'\nfallback = ['x/y']",
+            "line 5: `roles.coder.fallback.0`: unknown prov",
+        ),
+    ],
+)
+def test_a_bad_file_names_file_line_and_key(tmp_path: Path, toml: str, message: str) -> None:
+    assert message in refusal(tmp_path, toml)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("SWARM_BUDGT__USD", "3", "variable SWARM_BUDGT__USD: unknown key `budgt`; did you mean `budget`?"),
+        ("SWARM_BUDGET__USDD", "3", "variable SWARM_BUDGET__USDD: `budget.usdd`: unknown key"),
+        ("SWARM_BUDGET__USD", "much", "variable SWARM_BUDGET__USD: `budget.usd`: must be a valid number"),
+        ("SWARM_GATES__SKIP", "a,b", "variable SWARM_GATES__SKIP must hold JSON"),
+        ("SWARM_BUDGET", "3", "variable SWARM_BUDGET: `budget`: must be a table"),
+        ("SWARM_", "3", "variable SWARM_: unknown key ``"),
+        ("SWARM_ROLES__CODR__MODEL", "a/b", "`roles.codr`: unknown key `codr`; did you mean `coder`?"),
+    ],
+)
+def test_a_bad_variable_is_named(tmp_path: Path, name: str, value: str, message: str) -> None:
+    assert message in refusal(tmp_path, environ={name: value})
+
+
+def test_a_bad_flag_is_blamed_not_the_file_below_it(tmp_path: Path) -> None:
+    message = refusal(tmp_path, "[budget]\nusd = 1", flags={"budget": {"usd": -1}})
+    assert message.startswith("the command line: `budget.usd`")
+
+
+def test_the_last_source_that_says_it_is_blamed(tmp_path: Path) -> None:
+    (tmp_path / "user.toml").write_text("[budget]\nusd = -1")
+    message = refusal(tmp_path, "[budget]\ntokens = 1", user_file=tmp_path / "user.toml")
+    assert message.startswith("user.toml, line 2")
+
+
+def test_a_key_pasted_by_mistake_is_never_echoed(tmp_path: Path) -> None:
+    for toml in ("api_key_env = 'sk-abcdef123456'", "base_url = 'sk-abcdef123456'", "max_retries = 'sk-abcdef123456'"):
+        rest = "" if "base_url" in toml else "base_url = 'http://x'\n"
+        assert "abcdef" not in refusal(tmp_path, f"[providers.a]\n{rest}{toml}")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes(b"# \xe9")
+    (tmp_path / "folder.toml").mkdir()
+    for name, what in (("latin.toml", "is not UTF-8 text (byte 2)"), ("folder.toml", "cannot be read")):
+        assert refusal(tmp_path, user_file=tmp_path / name).startswith(f"{name} {what}")
+
+
+def test_a_byte_order_mark_is_no_matter(tmp_path: Path) -> None:
+    assert loaded(tmp_path, "\ufeff[budget]\nusd = 1").budget.usd == 1
+
+
+def test_an_unknown_provider_at_run_time_is_told() -> None:
+    with pytest.raises(ConfigError, match="unknown provider `x`; known: none"):
+        Config().provider("x/y")
+
+
+@pytest.mark.parametrize(("name", "found"), [("statsu", "status"), ("PLAN", "plan"), ("zzz", None)])
+def test_nearest(name: str, found: str | None) -> None:
+    assert nearest(name, ["plan", "status"]) == found
+
+
+def test_every_setting_is_described() -> None:
+    def undescribed(section: type[config.Section]) -> list[str]:
+        return [name for name, field in section.model_fields.items() if not field.description]
+
+    sections = config.Section.__subclasses__()
+    assert len(sections) >= 11
+    assert [undescribed(section) for section in sections] == [[]] * len(sections)
+
+
+def test_import_is_light_and_without_variables_pydantic_settings_stays_out() -> None:
+    code = (
+        "import sys, pathlib, swarmgate.config as c; c.load(user_file=pathlib.Path('none'), environ={}); "
+        "sys.exit('pydantic_settings' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

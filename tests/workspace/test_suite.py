@@ -1,0 +1,165 @@
+"""Test runs, with the real tools."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from swarmgate.workspace import junit
+from swarmgate.workspace.suite import run_tests, runner_of, with_paths
+
+PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q -c pytest.ini -p no:asyncio -p no:xdist -p no:hypothesispytest"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "tests/test_good.py").write_text("def test_a(): pass\n\ndef test_b(): pass\n")
+    return tmp_path
+
+
+async def test_pytest_is_counted_exactly_and_leaves_nothing_behind(project: Path) -> None:
+    (project / "tests/test_bad.py").write_text(
+        "import pytest\n\nclass TestX:\n    @pytest.mark.parametrize('n', [1, 2])\n"
+        "    def test_n(self, n): assert n == 1\n\n"
+        "@pytest.mark.skip\ndef test_s(): pass\n\n@pytest.fixture\ndef broken():\n    yield\n    raise RuntimeError\n\n"
+        "def test_teardown(broken): assert 0\n"
+    )
+    done = await run_tests(PYTEST, root=project, timeout_s=60)
+    assert (done.exit_code, done.passed, done.failed, done.skipped) == (1, 3, 2, 1)
+    assert done.failures == ("tests/test_bad.py::TestX::test_n[2]", "tests/test_bad.py::test_teardown")
+    assert not done.green
+    assert done.reason.startswith("2 of 5 tests failed: tests/test_bad.py::TestX::test_n[2]")
+    left = sorted(path.name for path in project.rglob("*"))  # noqa: ASYNC240 - a test
+    assert left == ["pytest.ini", "test_bad.py", "test_good.py", "tests"]
+
+
+async def test_pytest_green_on_named_paths_only(project: Path) -> None:
+    (project / "tests/test_bad one.py").write_text("def test_c(): assert 0\n")
+    good = await run_tests(PYTEST, root=project, timeout_s=60, paths=["tests/test_good.py"])
+    assert good.green
+    assert (good.passed, good.problem, good.reason) == (2, "", "")
+    bad = await run_tests(PYTEST, root=project, timeout_s=60, paths=["tests/test_bad one.py"])
+    assert (bad.passed, bad.failed) == (0, 1)
+
+
+async def test_an_existing_pytest_addopts_still_counts(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-k test_a")
+    assert (await run_tests(PYTEST, root=project, timeout_s=60)).passed == 1
+
+
+async def test_no_test_ran_is_not_green(project: Path) -> None:
+    (project / "tests/test_good.py").unlink()
+    done = await run_tests(PYTEST + " || true", root=project, timeout_s=60)
+    assert (done.exit_code, done.passed, done.green) == (0, 0, False)
+    assert "no test ran" in done.reason
+
+
+async def test_a_collection_error_is_a_failure_with_a_name(project: Path) -> None:
+    (project / "tests/test_bad.py").write_text("import nowhere_to_be_found\n")
+    done = await run_tests(PYTEST, root=project, timeout_s=60)
+    assert done.failed == 1
+    assert "test_bad" in done.failures[0]
+
+
+async def test_a_hanging_suite_is_ended_with_its_children(tmp_path: Path) -> None:
+    started = time.monotonic()
+    done = await run_tests("sleep 60 & sleep 60; wait", root=tmp_path, timeout_s=0.3)
+    assert time.monotonic() - started < 5
+    assert done.exit_code is None
+    assert done.problem == "the tests did not end within 0.3 s; the whole process group was ended"
+
+
+async def test_a_missing_program_is_named(tmp_path: Path) -> None:
+    done = await run_tests("no-such-runner --all", root=tmp_path, timeout_s=10)
+    assert (done.exit_code, done.problem) == (127, "`no-such-runner` was not found; is it installed?")
+
+
+async def test_a_missing_pytest_is_named(tmp_path: Path) -> None:
+    done = await run_tests(f"{shlex.quote(sys.executable)} -I -S -m pytest", root=tmp_path, timeout_s=10)
+    assert "pytest is not installed" in done.problem
+
+
+async def test_output_without_a_count_asks_for_the_pattern(tmp_path: Path) -> None:
+    done = await run_tests("echo all good", root=tmp_path, timeout_s=10)
+    assert (done.exit_code, done.passed, done.green) == (0, None, False)
+    assert "tests.count_pattern" in done.problem
+    counted = await run_tests("echo 3 good", root=tmp_path, timeout_s=10, count_pattern=r"(?P<passed>\d+) good")
+    assert counted.green
+
+
+async def test_a_failed_build_is_its_exit_code_and_not_a_matter_of_counts(tmp_path: Path) -> None:
+    done = await run_tests("echo cannot compile >&2; exit 2", root=tmp_path, timeout_s=10)
+    assert (done.exit_code, done.problem, done.green) == (2, "", False)
+    assert "cannot compile" in done.output
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+async def test_node_s_own_runner_behind_npm(tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"scripts": {"test": "node --test"}}')
+    (tmp_path / "a.test.js").write_text(
+        "const test = require('node:test'); test('fine', () => {}); test('broken', () => { throw new Error('x') });\n"
+    )
+    done = await run_tests("node --test", root=tmp_path, timeout_s=60)
+    assert (done.passed, done.failed) == (1, 1)
+    assert "broken" in done.failures
+    assert runner_of("npm test", tmp_path) == "node"
+
+
+@pytest.mark.parametrize(
+    ("command", "runner"),
+    [
+        ("python3 -m pytest -q", "pytest"),
+        ("uv run pytest", "pytest"),
+        ("cargo test --all", "cargo"),
+        ("cd x && go test ./...", "go"),
+        ("./mvnw -q test", "maven"),
+        ("npx vitest run", "vitest"),
+        ("bun test", "bun"),
+        ("make check", ""),
+        ("npm test", ""),
+    ],
+)
+def test_the_runner_of_a_command(tmp_path: Path, command: str, runner: str) -> None:
+    assert runner_of(command, tmp_path) == runner
+
+
+@pytest.mark.parametrize(
+    ("command", "runner", "expected"),
+    [
+        ("pytest -q", "pytest", "pytest -q 'a b.py' c.py"),
+        ("npm test", "jest", "npm test -- 'a b.py' c.py"),
+        ("pnpm test", "vitest", "pnpm test 'a b.py' c.py"),
+        ("cd x && pytest", "pytest", "cd x && pytest"),
+        ("cargo test", "cargo", "cargo test"),
+    ],
+)
+def test_narrowing_a_command_to_paths(command: str, runner: str, expected: str) -> None:
+    assert with_paths(command, runner, ["a b.py", "c.py"]) == expected
+
+
+def test_maven_and_gradle_reports_of_this_run_are_summed(tmp_path: Path) -> None:
+    for name, body, age in [
+        ("app/target/surefire-reports/TEST-A.xml", '<testcase classname="A" name="x"/>', 0),
+        ("lib/build/test-results/test/TEST-B.xml", '<testcase classname="B" name="y"><failure/></testcase>', 0),
+        ("lib/build/test-results/test/TEST-Old.xml", '<testcase classname="C" name="z"/>', 1000),
+    ]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"<testsuite>{body}</testsuite>")
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    found = junit.read(tmp_path, junit.jvm_reports(tmp_path, time.time() - 60))
+    assert found is not None
+    assert (found.passed, found.failed, found.failures) == (1, 1, ("B::y",))
+
+
+def test_a_report_with_entities_or_broken_xml_is_not_read(tmp_path: Path) -> None:
+    for text in ('<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase name="&a;"/></testsuite>', "<testsuite>"):
+        (tmp_path / "r.xml").write_text(text)
+        assert junit.read(tmp_path, [tmp_path / "r.xml"]) is None
