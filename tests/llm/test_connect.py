@@ -109,7 +109,8 @@ def test_keys_are_checked_for_fallbacks_and_only_where_one_is_needed() -> None:
     roles = {"default": {"model": "a/m"}, "sme": {"model": "a/m", "fallback": ["b/m"]}}
     settings = Config.model_validate({"providers": providers, "roles": roles})
     with pytest.raises(MissingRequirement, match="B_KEY"):
-        check_keys(settings, {}, roles=["architect", "coder", "reviewer"])
+        check_keys(settings, {}, roles=["sme"])
+    check_keys(settings, {}, roles=["coder"])
     check_keys(settings, {"B_KEY": "k"}, roles=["architect", "coder", "reviewer"])
 
 

@@ -11,7 +11,7 @@ from swarmgate.agents.brief import Brief, Section, answers_text, bullets, outlin
 from swarmgate.agents.delegation import Delegation, instruction_problems, scope_problems, shortest
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.feedback import review_text
-from swarmgate.agents.toolbox import RunGates, Toolbox
+from swarmgate.agents.toolbox import Toolbox
 from swarmgate.agents.turn import Refused, take_turn
 from swarmgate.domain.evidence import Review
 from swarmgate.domain.plan import Plan, Task, problems
@@ -151,7 +151,6 @@ async def implement(
     scope: Sequence[str],
     instructions: str,
     feedback: str,
-    run_gates: RunGates,
 ) -> str:
     """Write the code itself, in an escalated attempt; returns the summary, which is a claim and no evidence.
 
@@ -165,7 +164,7 @@ async def implement(
         Section("Declared scope", bullets(scope)),
     )
     brief = Brief(ROLE, "implement", task=task.id, attempt=attempt, files=tuple(scope), sections=sections)
-    work = Toolbox(desk, scope=scope, run_gates=run_gates).handlers
+    work = Toolbox(desk, scope=scope).handlers
     return (await take_turn(desk, brief, work=work, endings={"finish": _summary})).value
 
 

@@ -71,7 +71,7 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("architect", "plan"): (*_READ, "ask_user", "save_plan"),
     ("architect", "revise"): (*_READ, "ask_user", "save_plan"),
     ("architect", "delegate"): (*_READ, "declare_scope", "delegate"),
-    ("architect", "implement"): (*_READ, *_WRITE, "delete_file", "run_gates", "finish"),
+    ("architect", "implement"): (*_READ, *_WRITE, "delete_file", "finish"),
     ("architect", "close_phase"): (*_READ, "close_phase"),
     ("critic", "review_plan"): (*_READ, "submit_verdict"),
     ("coder", "code"): (*_READ, *_WRITE, "delete_file", "run_command", "run_gates", "finish"),

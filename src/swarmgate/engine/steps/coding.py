@@ -42,7 +42,6 @@ async def implement(state: State, ctx: Context) -> list[Event]:
             scope=attempt.scope,
             instructions=attempt.instructions,
             feedback=feedback_text(record.attempts[:-1], record.notes),
-            run_gates=lambda: _gates_for_agents(ctx),
         )
     except NoUsableReply as error:
         return [*_captured(state, ctx, ""), _rejected(state, "architect", error)]
