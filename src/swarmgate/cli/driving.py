@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -22,15 +21,22 @@ def drive(
     repo: Path | None, terminal: Terminal, work: Callable[[Swarm], Coroutine[Any, Any, RunOutcome]]
 ) -> RunOutcome:
     """Runs `work` with live progress. Ctrl-C asks for a safe point; a second one ends it at once."""
+    import asyncio
+
     from swarmgate.cli.progress import listener
     from swarmgate.engine.swarm import Swarm
 
     with listener(as_json=terminal.as_json) as listen:
         swarm = Swarm(repo, listener=listen)
-        return asyncio.run(_with_signals(swarm, work(swarm)))
+        try:
+            return asyncio.run(_with_signals(swarm, work(swarm)))
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
 
 
 async def _with_signals(swarm: Swarm, work: Coroutine[Any, Any, RunOutcome]) -> RunOutcome:
+    import asyncio
+
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     asked = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -53,7 +52,7 @@ def boundary(as_json: bool) -> Iterator[Terminal]:
     except SwarmError as error:
         _report(error, as_json=as_json)
         raise typer.Exit(error.exit_code) from None
-    except (KeyboardInterrupt, asyncio.CancelledError):
+    except KeyboardInterrupt:
         typer.echo("swarm: stopped at once. Nothing is lost; go on with: swarm run", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 
 from swarmgate.domain.decide import Step, next_step
 from swarmgate.domain.events import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
@@ -56,7 +55,7 @@ def _begin(ctx: Context) -> State:
     events.append(
         RunStarted(
             pid=os.getpid(),
-            host=socket.gethostname(),
+            host=os.uname().nodename,
             max_rejections=rules.max_rejections,
             critic_rounds=rules.critic_rounds,
             budget_usd=budget.usd,

@@ -14,10 +14,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from swarmgate import config as settings
-from swarmgate.config import Config
 from swarmgate.domain.decide import Waiting, waiting_for
 from swarmgate.domain.events import (
     Event,
@@ -48,6 +46,9 @@ from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.lock import describe, live_owner
+
+if TYPE_CHECKING:
+    from swarmgate.config import Config
 
 
 class Swarm:
@@ -82,7 +83,9 @@ class Swarm:
     @cached_property
     def config(self) -> Config:
         """The merged settings; raises `ConfigError`."""
-        return settings.load(project_file=self.folder.config, environ=self._environ, flags=self._flags)
+        from swarmgate.config import load  # noqa: PLC0415 - looking at the ledger needs no settings
+
+        return load(project_file=self.folder.config, environ=self._environ, flags=self._flags)
 
     @property
     def state(self) -> State:

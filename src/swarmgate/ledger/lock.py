@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import socket
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -49,13 +48,13 @@ class WriterLock:
                 f"Another swarm process is at work here: {describe(owner)}.",
                 hint="Wait for it, or end it with: swarm stop",
             ) from None
-        if owner and owner.get("host") != socket.gethostname():
+        if owner and owner.get("host") != os.uname().nodename:
             raise LedgerLocked(
                 f"The ledger is locked by {describe(owner)}, on another host.",
                 hint=f"If that process is dead, remove {self._path} and try again.",
             )
         self.taken_over = describe(owner) if owner else ""
-        mine = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
+        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename})
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, mine.encode(), 0)
 

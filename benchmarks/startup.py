@@ -1,0 +1,48 @@
+"""How long `swarm --help` and `swarm status` take, as a ratio to importing the libraries that every command needs.
+
+    python benchmarks/startup.py
+
+Target: at most 2.5 times `python -c "import pydantic, typer, rich"`. Medians of interleaved runs.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from scale import deep_ledger
+from workload import make_project
+
+RUNS = 15
+FLOOR = "import pydantic, typer, rich"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = make_project(Path(name) / "project", "http://127.0.0.1:9/v1")
+        deep_ledger(folder, tasks=200, done=150)
+        swarm = [sys.executable, "-m", "swarmgate"]
+        commands = {
+            "floor": [sys.executable, "-c", FLOOR],
+            "swarm --help": [*swarm, "--help"],
+            "swarm status (200 tasks)": [*swarm, "status", "--repo", str(folder.root)],
+        }
+        taken: dict[str, list[float]] = {name: [] for name in commands}
+        for _ in range(RUNS):
+            for name, command in commands.items():
+                started = time.perf_counter()
+                subprocess.run(command, check=True, capture_output=True)
+                taken[name].append(time.perf_counter() - started)
+    floor = statistics.median(taken["floor"])
+    print(f"{'command':<28}{'median':>10}{'ratio':>8}   target 2.5")
+    for name, times in taken.items():
+        median = statistics.median(times)
+        print(f"{name:<28}{median * 1000:>7.0f} ms{median / floor:>8.2f}")
+
+
+if __name__ == "__main__":
+    main()
