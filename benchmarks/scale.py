@@ -71,12 +71,16 @@ def one_task(task: str, *, rejections: int) -> list[Event]:
         events += [
             TaskDelegated(task=task, attempt=attempt, scope=(f"src/part_{task}.py",), instructions="Do it.", tree=TREE),
             ChangeCaptured(task=task, attempt=attempt, tree=TREE, files=(f"src/part_{task}.py",), added=10),
-            UsageRecorded(role="coder", task=task, usage=Usage(calls=3, prompt_tokens=900, completion_tokens=90, usd=0.01)),
+            UsageRecorded(
+                role="coder", task=task, usage=Usage(calls=3, prompt_tokens=900, completion_tokens=90, usd=0.01)
+            ),
         ]
         if attempt <= rejections:
             events += [
                 GatesRun(task=task, attempt=attempt, tree=TREE, passed=False, statuses={"lint_check": GateStatus.FAIL}),
-                AttemptRejected(task=task, attempt=attempt, stage="gates: lint_check", reason="src/a.py:1 unused import"),
+                AttemptRejected(
+                    task=task, attempt=attempt, stage="gates: lint_check", reason="src/a.py:1 unused import"
+                ),
             ]
             if attempt % 2 == 0:  # before the architect would take over
                 events += [
@@ -156,7 +160,9 @@ def main() -> None:
         case ["--row", tasks, events]:
             measure(int(tasks), int(events))
         case _:
-            print(f"{'tasks':>7}{'events':>10}{'ledger':>11}{'cold fold':>11}{'per event':>12}{'change':>13}{'peak':>12}")
+            print(
+                f"{'tasks':>7}{'events':>10}{'ledger':>11}{'cold fold':>11}{'per event':>12}{'change':>13}{'peak':>12}"
+            )
             for tasks_, events_ in SIZES:
                 subprocess.run([sys.executable, __file__, "--row", str(tasks_), str(events_)], check=True)
             print("targets at the last row: 3 s, 50 ms, 300 MB")

@@ -33,10 +33,10 @@ def main() -> None:
         }
         taken: dict[str, list[float]] = {name: [] for name in commands}
         for _ in range(RUNS):
-            for name, command in commands.items():
+            for what, command in commands.items():
                 started = time.perf_counter()
                 subprocess.run(command, check=True, capture_output=True)
-                taken[name].append(time.perf_counter() - started)
+                taken[what].append(time.perf_counter() - started)
     floor = statistics.median(taken["floor"])
     print(f"{'command':<28}{'median':>10}{'ratio':>8}   target 2.5")
     for name, times in taken.items():

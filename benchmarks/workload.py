@@ -1,4 +1,4 @@
-"""What the benchmarks work on: a small Python project, and a scripted team that does N tasks of the demo's size in it."""
+"""What the benchmarks work on: a small Python project, and a scripted team that does N small tasks in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def scaled_{n}(values: list[int], factor: int) -> list[int]:
         raise ValueError(f"{{factor}} is negative")
     return [value * factor for value in values]
 '''
-TEST = '''import pytest
+TEST = """import pytest
 
 from pkg.part_{n} import scaled_{n}
 
@@ -34,7 +34,7 @@ def test_every_value_is_scaled() -> None:
 def test_negative_factors_are_refused() -> None:
     with pytest.raises(ValueError, match="negative"):
         scaled_{n}([1], -1)
-'''
+"""
 
 
 def make_project(folder: Path, base_url: str) -> SwarmFolder:
@@ -77,7 +77,9 @@ def team(tasks: int) -> list[dict[str, Any]]:
     for n in range(1, tasks + 1):
         task = f"1.{n}"
         rules += [
-            _rule({"role": "architect", "step": "delegate", "task": task}, ("delegate", {"instructions": f"Part {n}."})),
+            _rule(
+                {"role": "architect", "step": "delegate", "task": task}, ("delegate", {"instructions": f"Part {n}."})
+            ),
             _rule(
                 {"role": "coder", "step": "code", "task": task},
                 ("write_file", {"path": f"src/pkg/part_{n}.py", "content": MODULE.format(n=n)}),
@@ -86,7 +88,9 @@ def team(tasks: int) -> list[dict[str, Any]]:
             _rule(
                 {"role": "test_engineer", "step": "test", "task": task},
                 ("write_file", {"path": f"tests/test_part_{n}.py", "content": TEST.format(n=n)}),
-                _approve("Tested.", criteria=[{"criterion": "values are scaled", "tests": ["test_every_value_is_scaled"]}]),
+                _approve(
+                    "Tested.", criteria=[{"criterion": "values are scaled", "tests": ["test_every_value_is_scaled"]}]
+                ),
             ),
         ]
     return rules

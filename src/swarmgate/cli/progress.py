@@ -53,7 +53,7 @@ class _Printer:
             self._status.update(f"{_where(progress)}{self._step} [dim]{_meter(progress)}[/dim]")
             if progress.kind == "step":
                 return
-        if progress.kind == "gate" and progress.text.endswith(": PASS"):
+        if progress.kind == "gate" and ": PASS" in progress.text:
             return
         style = {"event": "", "notice": "yellow", "model": "yellow", "gate": "dim", "tool": "dim", "step": "dim"}
         if progress.kind == "event" and "REJECTED" in text:

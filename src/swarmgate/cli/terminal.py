@@ -70,8 +70,7 @@ def _report(error: SwarmError, *, as_json: bool) -> None:
         told = {"error": error.code, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}
         sys.stdout.write(json.dumps(told | ({"problems": problems} if problems else {})) + "\n")
         return
-    message = error.message[:1].upper() + error.message[1:]
-    typer.echo("\n".join([f"swarm: {message}", *(f"  - {problem}" for problem in problems)]), err=True)
+    typer.echo("\n".join([f"swarm: {error.message}", *(f"  - {problem}" for problem in problems)]), err=True)
     if error.hint:
         typer.echo(f"  -> {error.hint}", err=True)
 

@@ -88,5 +88,6 @@ class TestRun(Frozen):
             names = ", ".join(self.failures[:3])
             return f"{self.failed} of {self.ran} tests failed{': ' + names if names else ''}"
         if not self.ran:
-            return f"no test ran (`{self.command}`, exit code {self.exit_code})"
+            last = next((line for line in reversed(self.output.splitlines()) if line.strip()), "no output")
+            return f"no test ran (`{self.command}`, exit code {self.exit_code}): {last.strip()}"
         return f"`{self.command}` ended with exit code {self.exit_code}"
