@@ -1,0 +1,110 @@
+"""Where settings come from, and their merging into one `Config`."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from swarmgate.config.refusals import Source, check_providers, refusal, unknown
+from swarmgate.config.sections import PREFIX, RESERVED, Config
+from swarmgate.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def load(
+    *,
+    user_file: Path | None = None,
+    project_file: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> Config:
+    """Merge all sources into one frozen `Config`.
+
+    Args:
+        user_file: default `config.toml` in the platform's settings folder for swarmgate; may be missing.
+        project_file: the project's `.swarm/config.toml`; may be missing, None outside a project.
+        environ: default `os.environ`. Tables nest with `__`: `SWARM_BUDGET__USD=3`; lists are JSON.
+        flags: nested as the tables are; None values mean "not given".
+
+    Raises:
+        ConfigError: a source cannot be read, a key is unknown or a value breaks a limit.
+    """
+    if user_file is None:
+        from platformdirs import user_config_path  # noqa: PLC0415 - late: only the edge needs it
+
+        user_file = user_config_path("swarmgate") / "config.toml"
+    files = [_file(path) for path in (user_file, project_file) if path is not None]
+    variables = _environment(os.environ if environ is None else environ)
+    sources = [*files, *variables, Source("the command line", _given(flags or {}))]
+    merged: dict[str, Any] = {}
+    for source in sources:
+        merged = _merge(merged, source.values)
+    try:
+        config = Config.model_validate(merged)
+    except ValidationError as error:
+        raise refusal(error.errors(include_url=False, include_input=False)[0], sources) from None
+    check_providers(config, sources)
+    return config
+
+
+def _file(path: Path) -> Source:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        return Source(str(path), tomllib.loads(text), text)
+    except FileNotFoundError:
+        return Source(str(path), {})
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}", hint="mend that line, then try again") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text (byte {error.start})", hint="save it as UTF-8") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _environment(environ: Mapping[str, str]) -> list[Source]:
+    """One source a variable, so that a refusal can name it."""
+    names = sorted(name for name in environ if name.startswith(PREFIX) and name not in RESERVED)
+    if not names:
+        return []  # and pydantic_settings, 0.1 s to import, stays out
+    from pydantic_settings import EnvSettingsSource, SettingsError  # noqa: PLC0415 - late, see above
+
+    class Variable(EnvSettingsSource):
+        """Reads `environ[name]` alone instead of `os.environ`."""
+
+        name: str = ""
+
+        def _load_env_vars(self) -> Mapping[str, str | None]:
+            return {self.name.lower(): environ[self.name]}
+
+    sources = []
+    for name in names:
+        section = name.removeprefix(PREFIX).partition("__")[0].lower()
+        if section not in Config.model_fields:
+            raise ConfigError(f"environment variable {name}: {unknown(section, Config.model_fields)}")
+        reader = type("Reader", (Variable,), {"name": name})
+        try:
+            values = reader(Config, env_prefix=PREFIX, env_nested_delimiter="__")()
+        except SettingsError as error:
+            raise ConfigError(f'environment variable {name} must hold JSON, such as \'["a", "b"]\'') from error
+        sources.append(Source(f"environment variable {name}", values))
+    return sources
+
+
+def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    tables = {key: _given(value) if isinstance(value, Mapping) else value for key, value in flags.items()}
+    return {key: value for key, value in tables.items() if value is not None}
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables merge key by key; any other value of `above` replaces the one below."""
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        merged[key] = _merge(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return merged

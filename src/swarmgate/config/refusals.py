@@ -1,0 +1,126 @@
+"""Refusals of settings: where they stand (file and line, variable, flags), which key, and what is wrong with it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+
+from swarmgate.config.sections import Config, unknown_provider
+from swarmgate.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One layer of settings: `name` is what a user is told, `text` the TOML for finding line numbers."""
+
+    name: str
+    values: dict[str, Any]
+    text: str = ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was most likely meant to be; None when nothing comes close."""
+    close = difflib.get_close_matches(name.lower(), {each.lower(): each for each in known}, n=1, cutoff=0.6)
+    return next((each for each in known if close and each.lower() == close[0]), None)
+
+
+def unknown(key: str, known: Iterable[str]) -> str:
+    """A sentence about a key that does not exist, with the nearest one that does."""
+    names = list(known)
+    close = nearest(key, names)
+    return f"unknown key `{key}`; " + (f"did you mean `{close}`?" if close else f"known here: {', '.join(names)}")
+
+
+def refusal(error: ErrorDetails, sources: list[Source]) -> ConfigError:
+    """A validation error as a sentence: where, which key, what is wrong."""
+    path = tuple(str(part) for part in error["loc"] if part != "[key]")
+    *tables, key = path
+    if error["type"] == "extra_forbidden" or error["loc"][-1] == "[key]":
+        known = _known_keys(tables)
+        what = (
+            unknown(key, known) if known else f"`{key}` cannot be a name here: letters, digits, `.`, `_` and `-` only"
+        )
+    elif error["type"] == "missing":
+        path, what = tuple(tables), f"the key `{key}` is missing"
+    elif error["type"] in {"model_type", "dict_type"}:
+        what = f"must be a table, [{'.'.join(path)}]"
+    else:
+        what = re.sub(r"^(Input|String|Tuple) should", "must", error["msg"].removeprefix("Value error, ")).replace(
+            "valid tuple", "list"
+        )
+    return _located(path, what, sources)
+
+
+def _located(path: tuple[str, ...], what: str, sources: list[Source]) -> ConfigError:
+    """Blames the last source that says anything about `path`."""
+    source = next((each for each in reversed(sources) if _holds(each.values, path)), None)
+    key = ".".join(path)
+    if source is None:
+        return ConfigError(f"`{key}`: {what}")
+    line = _line_of(source.text, path)
+    return ConfigError(f"{source.name}{f', line {line}' if line else ''}: `{key}`: {what}")
+
+
+def _holds(values: Any, path: tuple[str, ...]) -> bool:
+    for part in path:
+        if isinstance(values, Mapping) and part in values:
+            values = values[part]
+        elif isinstance(values, list) and part.isdigit() and int(part) < len(values):
+            values = values[int(part)]
+        else:
+            return False
+    return True
+
+
+def _known_keys(tables: Iterable[str]) -> tuple[str, ...]:
+    """The keys that may stand in a table of `Config`; empty when any name may."""
+    kind: Any = Config
+    for table in tables:
+        kind = get_args(kind)[1] if get_origin(kind) is dict else kind.model_fields[table].annotation
+    if get_origin(kind) is not dict:
+        return tuple(kind.model_fields)
+    name = get_args(kind)[0]
+    return get_args(name) if get_origin(name) is Literal else ()
+
+
+def _line_of(text: str, path: tuple[str, ...]) -> int:
+    """The line of the longest prefix of `path` that the TOML text writes out; 0 when it writes none.
+
+    Reads tables and keys only, one a line: enough to lead a reader to the place.
+    """
+    best, depth = 0, 0
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := re.match(r"\s*\[+([^\]]+)\]", line):
+            here = table = _dotted(match[1])
+        elif match := re.match(r"""\s*((?:"[^"]*"|'[^']*'|[\w.\s-])+?)\s*=""", line):
+            here = (*table, *_dotted(match[1]))
+        else:
+            continue
+        if len(here) > depth and path[: len(here)] == here:
+            best, depth = number, len(here)
+    return best
+
+
+def _dotted(key: str) -> tuple[str, ...]:
+    return tuple(part.strip("\"'") for part in re.findall(r""""[^"]*"|'[^']*'|[\w-]+""", key))
+
+
+def check_providers(config: Config, sources: list[Source]) -> None:
+    """Whether every model's provider is configured.
+
+    Raises:
+        ConfigError: one is not; the message says where the model stands.
+    """
+    for name, role in config.roles.items():
+        models = {("model",): role.model} | {("fallback", str(at)): model for at, model in enumerate(role.fallback)}
+        for where, model in models.items():
+            provider = model.partition("/")[0]
+            if provider not in config.providers:
+                raise _located(("roles", name, *where), unknown_provider(provider, config.providers), sources)

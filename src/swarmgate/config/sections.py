@@ -1,0 +1,226 @@
+"""The tables of the configuration as frozen, closed records, with the hard limits of every key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from swarmgate.errors import ConfigError
+
+PREFIX = "SWARM_"
+"""What the name of every environment variable that is a setting begins with."""
+
+RESERVED: frozenset[str] = frozenset()
+"""`SWARM_*` variables that are not settings; every other one must name a known key."""
+
+PROJECT_FILE = ".swarm/config.toml"
+"""Where the settings of a project stand, relative to its root."""
+
+_KEY_SHAPES = re.compile(
+    r"(sk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|gsk_|hf_|Bearer )[A-Za-z0-9_\-]{4,}"
+)
+
+
+def _variable_name(value: str) -> str:
+    if _KEY_SHAPES.match(value) or (value and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value)):
+        raise ValueError(
+            "must be the NAME of an environment variable; if this is the key itself, take it out of the file, "
+            "put it into a variable such as MY_KEY and write MY_KEY here"
+        )
+    return value
+
+
+def _no_key(value: str) -> str:
+    if _KEY_SHAPES.search(value):
+        raise ValueError("looks like a key; keys never stand in files, use api_key_env")
+    return value
+
+
+def _url(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        valid = parts.scheme in {"http", "https"} and parts.hostname and (parts.port or True)
+    except ValueError:
+        valid = False
+    if not valid or re.search(r"\s", value):
+        raise ValueError('must be an http or https address, such as "http://127.0.0.1:8899/v1"')
+    if parts.username or parts.password:
+        raise ValueError("must not carry a user name or password; keys never stand in files, use api_key_env")
+    return value.rstrip("/")
+
+
+def _model_name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*/\S+", value):
+        raise ValueError('must read "provider/model"')
+    return value
+
+
+def _count_pattern(value: str) -> str:
+    try:
+        groups = re.compile(value).groups
+    except re.error as error:
+        raise ValueError(f"must be a regular expression: {error}") from error
+    if value and not groups:
+        raise ValueError("must have a group around the number of tests, such as `(\\d+) tests`")
+    return value
+
+
+def _branch_prefix(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./-]*", value) or re.search(r"\.\.|//|/\.|\.lock/|\.$", value):
+        raise ValueError('must be the beginning of a git branch name, such as "swarm/"')
+    return value
+
+
+Seconds = Annotated[float, Field(ge=1, le=86_400)]
+ProviderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+ModelName = Annotated[str, AfterValidator(_model_name)]
+RoleName = Literal["default", "architect", "critic", "coder", "reviewer", "test_engineer", "sme"]
+
+
+class Section(BaseModel):
+    """A table of the configuration: frozen, closed, finite numbers only."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Provider(Section):
+    """`[providers.NAME]`: an OpenAI-compatible endpoint."""
+
+    base_url: Annotated[str, AfterValidator(_url)] = Field(description="Address up to and including `/v1`.")
+    api_key_env: Annotated[str, AfterValidator(_variable_name)] = Field(
+        "", description="Name of the environment variable that holds the key; empty: the endpoint needs none."
+    )
+    headers: dict[str, Annotated[str, AfterValidator(_no_key)]] = Field(
+        default_factory=dict, description="Further HTTP headers of each request; never a key."
+    )
+    tools: bool = Field(True, description="False: the models cannot call tools and are served by JSON in text.")
+    stream: bool = Field(True, description="Ask for streamed answers.")
+    timeout_s: Seconds = Field(300, description="Longest time of one model call, in seconds.")
+    max_retries: int = Field(5, ge=0, le=20, description="How often a failed call is tried again before the fallback.")
+
+
+class Role(Section):
+    """`[roles.NAME]`: which model speaks as this role."""
+
+    model: ModelName = Field(description="`provider/model`; the model's own name may contain slashes.")
+    fallback: tuple[ModelName, ...] = Field((), description="Models asked in this order when the first has failed.")
+    temperature: float | None = Field(None, ge=0, le=2, description="Sampling temperature; unset: the endpoint's own.")
+    max_tokens: int | None = Field(None, ge=1, le=10_000_000, description="Longest answer in tokens; unset: no limit.")
+    timeout_s: Seconds | None = Field(None, description="Longest time of one call; unset: the provider's.")
+    tools: bool | None = Field(None, description="Whether the model can call tools; unset: as the provider says.")
+
+
+class BudgetLimits(Section):
+    """`[budget]`: what a project may use up; checked before each model call."""
+
+    usd: float | None = Field(None, ge=0, description="US dollars; unset: no limit.")
+    tokens: int | None = Field(None, ge=0, description="Prompt and completion tokens; unset: no limit.")
+
+
+class Price(Section):
+    """`[prices."provider/model"]`: US dollars per million tokens."""
+
+    input: float = Field(ge=0, description="Prompt tokens.")
+    output: float = Field(ge=0, description="Completion tokens.")
+    cached: float | None = Field(None, ge=0, description="Cached prompt tokens; unset: the input price.")
+
+
+class Suite(Section):
+    """`[tests]`: how the project's tests are run."""
+
+    command: str = Field("", description="The test command; empty: detected.")
+    timeout_s: Seconds = Field(600, description="Longest time of one run of the suite, in seconds.")
+    count_pattern: Annotated[str, AfterValidator(_count_pattern)] = Field(
+        "", description="Regular expression with a group around the number of tests that ran; empty: detected."
+    )
+    paths: tuple[str, ...] = Field((), description="Globs of the files that are tests; empty: detected.")
+
+
+class Project(Section):
+    """`[project]`: what the project is."""
+
+    name: str = Field("", description="Name in messages; empty: the folder's.")
+    languages: tuple[str, ...] = Field((), description="Languages of the project; empty: detected.")
+
+
+class Loop(Section):
+    """`[loop]`: the bounds of the work on one task."""
+
+    max_rejections: int = Field(2, ge=1, le=5, description="Rejected attempts before the architect takes over.")
+    critic_rounds: int = Field(2, ge=1, le=5, description="Rounds in which the critic may object to the plan.")
+    replies: int = Field(3, ge=1, le=10, description="How often an unusable reply is sent back to the model.")
+    max_turns: int = Field(80, ge=1, le=1000, description="Model calls in one agent's turn.")
+
+
+class Gates(Section):
+    """`[gates]`: the quality gates."""
+
+    skip: tuple[str, ...] = Field((), description="Names of gates that are not run.")
+    timeout_s: Seconds | None = Field(None, description="Longest time of one gate; unset: as its definition says.")
+
+
+class Commands(Section):
+    """`[commands]`: what agents run themselves."""
+
+    timeout_s: Seconds = Field(120, description="Longest time of one `run_command`, in seconds.")
+
+
+class Git(Section):
+    """`[git]`: how work is committed."""
+
+    branch_prefix: Annotated[str, AfterValidator(_branch_prefix)] = Field(
+        "swarm/", description="Beginning of the branch that work happens on."
+    )
+
+
+class Config(Section):
+    """All settings of one run."""
+
+    providers: dict[ProviderName, Provider] = Field(default_factory=dict, description="Endpoints by name.")
+    roles: dict[RoleName, Role] = Field(default_factory=dict, description="Models by role; `default` serves the rest.")
+    budget: BudgetLimits = Field(default_factory=BudgetLimits, description="What may be used up.")
+    prices: dict[str, Price] = Field(default_factory=dict, description='By "provider/model", or by "model" alone.')
+    tests: Suite = Field(default_factory=Suite, description="How tests are run.")
+    project: Project = Field(default_factory=Project, description="What the project is.")
+    loop: Loop = Field(default_factory=Loop, description="Bounds of the work on one task.")
+    gates: Gates = Field(default_factory=Gates, description="The quality gates.")
+    commands: Commands = Field(default_factory=Commands, description="What agents run themselves.")
+    git: Git = Field(default_factory=Git, description="How work is committed.")
+
+    def role(self, name: str) -> Role:
+        """The settings of a role, or those of `roles.default`.
+
+        Raises:
+            ConfigError: neither is set; the hint is the snippet to add.
+        """
+        for key, role in self.roles.items():
+            if key == name:
+                return role
+        if "default" in self.roles:
+            return self.roles["default"]
+        provider = next(iter(self.providers), "local")
+        endpoint = "" if self.providers else f'[providers.{provider}]\nbase_url = "http://127.0.0.1:8899/v1"\n'
+        raise ConfigError(
+            f"no model is set for the role `{name}`",
+            hint=f'add to {PROJECT_FILE}:\n{endpoint}[roles.default]\nmodel = "{provider}/NAME-OF-A-MODEL"',
+        )
+
+    def provider(self, model: str) -> tuple[Provider, str]:
+        """The endpoint of a `provider/model` and the model's name there.
+
+        Raises:
+            ConfigError: no such provider.
+        """
+        name, _, served = model.partition("/")
+        if name not in self.providers:
+            raise ConfigError(unknown_provider(name, self.providers), hint=f"add [providers.{name}] to {PROJECT_FILE}")
+        return self.providers[name], served
+
+
+def unknown_provider(name: str, known: Iterable[str]) -> str:
+    """A sentence about a provider that is not configured."""
+    return f"unknown provider `{name}`; known: {', '.join(known) or 'none'}"
