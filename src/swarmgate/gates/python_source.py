@@ -5,9 +5,19 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 # catch_warnings swaps process-wide state: two gates in two threads must not interleave there.
 _QUIET = threading.Lock()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warning of the compiler reaches the user from this block; one thread at a time."""
+    with _QUIET, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def parse(content: bytes) -> ast.Module:
@@ -18,8 +28,7 @@ def parse(content: bytes) -> ast.Module:
         ValueError: NUL bytes.
         RecursionError, MemoryError: nested too deeply for this interpreter.
     """
-    with _QUIET, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         return ast.parse(content)
 
 
@@ -29,6 +38,5 @@ def check(content: bytes) -> None:
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: see `parse`.
     """
-    with _QUIET, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         compile(content, "<file>", "exec", dont_inherit=True)

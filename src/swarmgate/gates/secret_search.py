@@ -1,157 +1,158 @@
-"""Where could a secret be: detect-secrets' plugins, our own rules and assignments to telling names, line by line.
+"""Where could a secret be: the formats of providers, and values assigned to telling names. What is one: secret_values.
 
-Imported late: it brings detect-secrets. Its plugins and filters are called one by one, since its own scan loop keeps
-global settings that two threads would share.
+Everything works on the file's bytes and is linear in them: RE2 for the patterns, bounded steps for the values.
 """
 
 from __future__ import annotations
 
-import functools
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
-from detect_secrets.filters.allowlist import is_line_allowlisted
-from detect_secrets.plugins.high_entropy_strings import HighEntropyStringsPlugin
-from detect_secrets.plugins.keyword import KeywordDetector
-from detect_secrets.util.code_snippet import get_code_snippet
-
-from swarmgate import assets
-from swarmgate.errors import ConfigError
-from swarmgate.gates.secret_values import Candidate, Kind
+from swarmgate.gates import secret_rules
+from swarmgate.gates.secret_values import Form, assigned, formatted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from detect_secrets.plugins.base import BasePlugin
+    from swarmgate.gates.secret_rules import Assignment, Rule
 
-_LONG_LINE = 2000
-"""Characters of a line that the assignment rules look at; provider rules see all of it."""
+_MAX_VALUE = 1024
+"""Bytes of a value that is assigned to a name; longer ones are texts and blobs."""
 
-_WINDOW = 4000
-"""Detect-secrets' patterns get a long line in pieces of this length, overlapping by a quarter."""
+_UNCERTAIN = {"weak", "random"}
+"""Checks that judge a value: such a finding blocks like an assignment, not like a provider's format."""
 
-# The header alone is no key (ours wants the body), addresses are no secrets, and our URL rule knows placeholders.
-_LEFT_OUT = {"PrivateKeyDetector", "IPPublicDetector", "BasicAuthDetector"}
-
-_ASSIGNMENT = re.compile(
-    r"""(?P<name>[\w.\-]{0,40}?(?:token|api_?-?key|secret|passw(?:or)?d|passphrase|pwd|credential|access_?-?key|auth_?-?key)[\w\-]{0,20})"""
-    r"""["'\]]{0,2}\s{0,8}(?::=|=>|=(?!=)|:)\s{0,8}(?P<quote>["'`]?)(?P<value>[^\s"'`,;]{6,200})(?P<end>.?)""",
-    re.IGNORECASE,
-)
+# In these a bare word after `=` or `:` is the value; everywhere else it is a reference to one.
+_BARE = {"ini", "yaml", "dockerfile", "bash", "properties", "powershell", "makefile", "terraform"}
+_PROSE = {"markdown", "rst", "text", ""}
+_SHOUTED = re.compile(rb"^[A-Z][A-Z0-9]*_[A-Z0-9_]+$")
+_LINE_VALUE = re.compile(rb"[^\r\n]{0,1024}")
+_WORD_VALUE = re.compile(rb"[^\s\"'`<>|]{0,1024}")
+_ELEMENT_VALUE = re.compile(rb"[^<>\r\n]{0,1024}")
+_INNER_VALUE = re.compile(rb"[^\s\"'`<>|;&,)\\]{0,1024}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
-    id: str
+class Candidate:
+    """A text taken for a secret: where it stands in the file's bytes, and the rule that says so."""
+
+    start: int
+    end: int
+    rule: str
     title: str
-    pattern: re.Pattern[str]
-    word: str
-    multiline: bool
+    cwe: str
+    value: str
+    certain: bool
 
 
-def search(path: str, text: str, *, providers_only: bool) -> Iterator[Candidate]:
-    """Everything in a text that may be a secret, before its plausibility is judged."""
-    lines = text.splitlines()
-    for rule in _rules():
-        if rule.multiline and rule.word in text.lower():
-            for match in rule.pattern.finditer(text):
-                place = len(text[: match.start() + 1].splitlines())
-                yield _candidate(rule, match, place, lines, path)
-    for number, line in enumerate(lines, 1):
-        if len(line) >= 8:  # noqa: PLR2004 - shorter than any secret with its name
-            yield from _in_line(path, lines, number, line, providers_only=providers_only)
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Where a name stands, where its value begins, and the quote before that, if any."""
+
+    start: int
+    stop: int
+    value: int
+    quote: bytes | None
 
 
-def _in_line(path: str, lines: list[str], number: int, line: str, *, providers_only: bool) -> Iterator[Candidate]:
-    lowered = line.lower()
-    found = [
-        Candidate(number, rule.id, rule.title, _value(match), Kind.PROVIDER, line)
-        for rule in _rules()
-        if not rule.multiline and rule.word in lowered
-        for match in rule.pattern.finditer(line)
-    ]
-    found += _by_plugins(path, number, line, providers_only=providers_only)
+def search(path: str, language: str, text: bytes, *, providers_only: bool) -> list[Candidate]:
+    """The secrets of a text, in the order of their place; where two overlap, the more certain one.
+
+    Args:
+        path: the file's name, for rules of certain files.
+        language: in code an unquoted value is a reference, in a configuration file it is the value.
+        text: the file, in an encoding that holds ASCII as it is.
+        providers_only: leave out what only a name tells (lock and generated files are full of names).
+    """
+    rules = secret_rules.load()
+    found = [each for rule in rules.possible(path, text) for each in _by_format(rule, text)]
     if not providers_only:
-        for match in _ASSIGNMENT.finditer(line[:_LONG_LINE]):
-            if match["quote"] and match["end"].isspace():
-                continue  # the first word of a sentence
-            found.append(
-                Candidate(
-                    number,
-                    "assigned-secret",
-                    f"secret assigned to {match['name'][-40:]}",
-                    match["value"],
-                    Kind.KEYWORD,
-                    line,
-                    quoted=bool(match["quote"]),
-                )
-            )
-    if found:
-        suppressed = _suppressed(path, lines, number)
-        for candidate in found:
-            yield candidate.marked(suppressed=suppressed)
+        found += [each for rule in rules.assignments for each in _by_name(rule, language, text)]
+    return _apart(found)
 
 
-def _by_plugins(path: str, number: int, line: str, *, providers_only: bool) -> list[Candidate]:
-    found = []
-    for start in range(0, max(len(line) - _WINDOW // 4, 1), _WINDOW * 3 // 4):
-        piece = line[start : start + _WINDOW]
-        for rule, plugin, kind in _plugins():
-            if providers_only and kind is not Kind.PROVIDER:
-                continue
-            if kind is Kind.KEYWORD and len(line) > _LONG_LINE:
-                continue
-            for secret in plugin.analyze_line(filename=path, line=piece, line_number=number):
-                value = secret.secret_value or ""
-                quoted = f'"{value}' in piece or f"'{value}" in piece or f"`{value}" in piece
-                found.append(Candidate(number, rule, plugin.secret_type, value, kind, line, quoted=quoted))
-    return found
+def _apart(found: list[Candidate]) -> list[Candidate]:
+    kept: list[Candidate] = []
+    for each in sorted(found, key=lambda each: (each.start, not each.certain, -len(each.value))):
+        last = kept[-1] if kept else None
+        if last is None or each.start >= last.end:
+            kept.append(each)
+        elif each.certain and not last.certain:
+            kept[-1] = each
+    return kept
 
 
-def _candidate(rule: _Rule, match: re.Match[str], line: int, lines: list[str], path: str) -> Candidate:
-    suppressed = _suppressed(path, lines, line)
-    return Candidate(line, rule.id, rule.title, _value(match), Kind.PROVIDER, lines[line - 1], suppressed=suppressed)
+def _by_format(rule: Rule, text: bytes) -> Iterator[Candidate]:
+    secret, user = rule.pattern.group("value"), rule.pattern.group("user")
+    for match in rule.pattern.re.finditer(text):
+        start, end = match.span(secret)
+        if start < 0:
+            start, end = match.span()
+        if rule.allow is not None and rule.allow.re.search(text[start:end]):
+            continue
+        value = text[start:end].decode("utf-8", "replace")
+        name = match.group(user).decode("utf-8", "replace") if user else ""
+        if formatted(value, check=rule.check, min_entropy=rule.min_entropy, user=name):
+            begin = match.start() + (text[match.start() : match.start() + 1] == b"\n") if rule.block else start
+            yield Candidate(begin, end, rule.id, rule.title, rule.cwe, value, certain=rule.check not in _UNCERTAIN)
 
 
-def _value(match: re.Match[str]) -> str:
-    return match["value"] if "value" in match.re.groupindex else match.group()
+def _by_name(rule: Assignment, language: str, text: bytes) -> Iterator[Candidate]:
+    named, quoted = rule.pattern.group("name"), rule.pattern.group("quote")
+    for match in rule.pattern.re.finditer(text):
+        spot = _Spot(match.start(named), match.end(named), match.end(), match.group(quoted) if quoted else None)
+        place = _value(rule.id, language, text, spot)
+        if place is None:
+            continue
+        start, end, form = place
+        name, value = text[spot.start : spot.stop].decode("latin-1"), text[start:end].decode("utf-8", "replace")
+        if assigned(name, value, form):
+            yield Candidate(start, end, rule.id, f"{rule.title} {name[-60:]}", "CWE-798", value, certain=False)
 
 
-def _suppressed(path: str, lines: list[str], number: int) -> bool:
-    context = get_code_snippet(lines=list(lines[max(0, number - 2) : number]), line_number=min(number, 2))
-    return is_line_allowlisted(path, lines[number - 1], context)
+def _value(rule: str, language: str, text: bytes, spot: _Spot) -> tuple[int, int, Form] | None:
+    """Where the value of an assignment begins and ends, and in what form it stands there."""
+    start = spot.value
+    if spot.quote:
+        end = text.find(spot.quote, start, start + _MAX_VALUE)
+        if end < 0 or b"\n" in text[start:end]:
+            return None
+        return start, end, Form.QUOTED
+    if rule == "element-secret":
+        return start, _end(_ELEMENT_VALUE, text, start), Form.QUOTED
+    return _bare(rule, language, text, spot)
 
 
-@functools.cache
-def _plugins() -> Sequence[tuple[str, BasePlugin, Kind]]:
-    classes: list[type[BasePlugin]] = sorted(
-        get_mapping_from_secret_type_to_class().values(), key=lambda each: each.__name__
-    )
-    chosen = [(each(), _kind(each)) for each in classes if each.__name__ not in _LEFT_OUT]
-    return [(_rule_id(plugin.secret_type), plugin, kind) for plugin, kind in chosen]
+def _bare(rule: str, language: str, text: bytes, spot: _Spot) -> tuple[int, int, Form] | None:
+    start = spot.value
+    lead = text[spot.stop : start]
+    tight = lead in {b"=", b":="} or rule == "option-secret"
+    shouted = tight and _SHOUTED.match(text[spot.start : spot.stop])
+    if language in _BARE or language in _PROSE or shouted:
+        line = language in {"ini", "yaml", "properties"} and rule != "option-secret"
+        pattern = _LINE_VALUE if line else _WORD_VALUE
+        if line and text.find(b"\n", start, start + _MAX_VALUE) < 0 < len(text) - start - _MAX_VALUE:
+            return None
+        value = pattern.match(text, start)
+        if value is None or (language in {"bash", "makefile"} and not tight and b":" not in lead):
+            return None
+        end = start + len(_uncommented(value.group()) if line else value.group().rstrip(b",;)\\"))
+        certain = language in _BARE or (language in _PROSE and shouted)
+        return start, end, Form.BARE if certain else Form.PROSE
+    before = text[max(0, spot.start - 1) : spot.start]
+    if tight and before in {b";", b"&", b"?", b'"', b"'", b"`", b" "} and b"." not in text[spot.start : spot.stop]:
+        value = _INNER_VALUE.match(text, start)
+        end = value.end() if value else start
+        if text[end : end + 1] in {b";", b"&", b'"', b"'", b"\\", b"`"}:
+            return start, end, Form.INNER
+    return None
 
 
-def _kind(plugin: type[BasePlugin]) -> Kind:
-    if issubclass(plugin, HighEntropyStringsPlugin):
-        return Kind.ENTROPY
-    return Kind.KEYWORD if issubclass(plugin, KeywordDetector) else Kind.PROVIDER
+def _end(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
+    match = pattern.match(text, start)
+    return match.end() if match else start
 
 
-def _rule_id(secret_type: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", secret_type.lower()).strip("-")
-
-
-@functools.cache
-def _rules() -> Sequence[_Rule]:
-    path = assets.gates() / "rules" / "secrets.toml"
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))["rule"]
-        return [
-            _Rule(each["id"], each["title"], re.compile(each["pattern"]), each["word"], each.get("multiline", False))
-            for each in raw
-        ]
-    except (OSError, ValueError, KeyError, re.error) as error:
-        raise ConfigError(f"{path}: the secret rules cannot be read: {error}") from error
+def _uncommented(line: bytes) -> bytes:
+    return re.split(rb"\s+[#;]|\s+//", line, maxsplit=1)[0].rstrip().rstrip(b",")

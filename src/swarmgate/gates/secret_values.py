@@ -1,156 +1,225 @@
-"""Is a candidate a secret, or an example, a reference, a hash, a name? Pure judgement on one value and its line."""
+"""Is a value a secret, or an example, a reference, a hash, a word? Pure judgement on one value and its name."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
-from enum import IntEnum
+from enum import Enum
+
+from swarmgate.gates.secret_words import BEFORE_KEY, COMMON, OTHER_NAMES, PASSWORDS, SECRETS, TAILS
 
 
-class Kind(IntEnum):
-    """What a candidate was found by, the most certain first."""
+class Form(Enum):
+    """How a value stands in its file: quoted, bare as in an .env file, bare in prose, or inside a longer string."""
 
-    PROVIDER = 1
-    KEYWORD = 2
-    ENTROPY = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A text that may be a secret, with the line that it stands on. Never shown to anybody as it is."""
-
-    line: int
-    rule: str
-    title: str
-    value: str
-    kind: Kind
-    context: str
-    quoted: bool = False
-    suppressed: bool = False
-
-    def marked(self, *, suppressed: bool) -> Candidate:
-        """The same candidate, suppressed by a comment or not."""
-        return replace(self, suppressed=suppressed)
+    QUOTED = "quoted"
+    BARE = "bare"
+    PROSE = "prose"
+    INNER = "inner"
 
 
-_CODE = {
-    "c", "cpp", "csharp", "dart", "go", "groovy", "java", "javascript", "kotlin", "lua", "perl", "php", "python", "r",
-    "ruby", "rust", "scala", "swift", "typescript", "vue", "svelte", "zig", "haskell", "elixir", "terraform", "html",
-    "markdown", "rst", "text", "sql",
-}  # fmt: skip
+class Kind(Enum):
+    """What a name says about its value, from the most to the least telling."""
+
+    PASSWORD = "password"  # noqa: S105 - a kind, not a password
+    SECRET = "secret"  # noqa: S105 - a kind, not a secret
+    KEY = "key"
+
+
+_HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _DUMMY = re.compile(
-    r"your|example|change[-_ ]?me|change[-_ ]?this|replace|placeholder|dummy|fake|sample|redacted|insert|todo"
-    r"|x{4,}|\*{3,}|\.{3,}|…|lorem|foo|bar|baz|<|>|\$\{|\{\{|%\(|\{[^{}\s]*\}|_here$|^\$|^%|^@"
-    r"|not[-_]?a?[-_]?(?:real|secret)|1234567|abcdef|^env[.:]|deadbeef",
+    r"your|example|change[-_ ]?(?:me|it|this)|replace|placeholder|dummy|fake|sample|redacted|insert|todo|fixme"
+    r"|x{4,}|\*{3,}|\.{3,}|…|lorem|^my[-_]|<|>|\$\{|\$\(|\{\{|%\(|%s|%d|#\{|\{[^{}\s]*\}|[-_]here$"
+    r"|^\$[A-Za-z_{(]|^%[A-Za-z_]|^@[a-z]"
+    r"|not[-_]?a?[-_]?(?:real|secret)|^env[.:(]|deadbeef|some[-_]?(?:secret|token|password|key|value)"
+    r"|^enc\[|^vault:|^op://"
+    r"|^!\w|^ref:|^process\.|^os\.|^config\.|^secrets?\.|mock|^test[-_]|[-_]test$"
+    r"|goes[-_]|^a?bcd|abcdef|asdf|qwerty|foo|bar\b|\bbaz"
+    r"|#{2,}|^__.*__$|^@.*@$|%[\d.]*[a-z]\w*\b.*%|%[\d.]+f|\(\?|\[\^|\\[dws]|^\\x|\]\+"
+    r"|^(?:enter|type|set|choose|use|put|add|provide|generate|define)[-_ ]"
+    r"|hidden|masked|removed|omitted|filtered|undefined|^null|^none",
     re.IGNORECASE,
 )
-_PROVIDER_DUMMY = re.compile(
-    r"example|x{6,}|\*{3,}|\.{3,}|your[-_]|placeholder|1234567890|0{12,}|_here$|<|\$\{|\{\{", re.IGNORECASE
+_FORMAT_DUMMY = re.compile(
+    r"example|x{6,}|\*{3,}|\.{3,}|your[-_]|placeholder|1234567890|0{12,}|_here$|<|\$\{|\{\{"
+    r"|redacted|abcdefghij|0123456789",
+    re.IGNORECASE,
 )
-_WORDS = {
-    "password", "passwd", "pass", "passphrase", "secret", "secrets", "token", "tokens", "key", "apikey", "api_key",
-    "user", "username", "admin", "root", "test", "testing", "tests", "none", "null", "nil", "true", "false",
-    "undefined", "string", "str", "bytes", "bool", "int", "optional", "required", "unknown", "default", "empty",
-    "disabled", "enabled", "postgres", "mysql", "guest", "demo", "localhost", "value", "hidden", "masked",
-    "private", "public", "bearer", "basic", "object", "self", "request", "response", "config", "settings",
-}  # fmt: skip
-_UUID = re.compile(r"^\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?$", re.IGNORECASE)
+_UUID = re.compile(r"^\{?[0-9a-f]{8}-?[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?$", re.IGNORECASE)
 _HEX = re.compile(r"^(?:0x)?[0-9a-f]+$", re.IGNORECASE)
-_NAME_OF_VARIABLE = re.compile(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
-_REFERENCE = re.compile(
-    r"^[\w$]+(?:(?:\.|->|::|\?\.)[\w$]+)*[\[(]|^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)+$|^[A-Za-z_]+$"
-)
-_WORDY = re.compile(r"^[a-z]+(?:[-_ ./:][a-z]+)+$|^[A-Z]?[a-z]+(?:[A-Z][a-z]+)+$|^[/~.][\w./~-]*$|^https?://[^@\s]*$")
-_NAME_OF_OTHER = re.compile(
-    r"(?:token|key|secret|passw(?:or)?d|pwd|credentials?|passphrase)[\w\-]*?[_\-]?(?:s?names?|files?|paths?|dir|ur[li]s?|fields?|labels?|"
-    r"env|env_?vars?|headers?|ids?|types?|hint|prompt|regex|pattern|polic(?:y|ies)|length|size|min|max|versions?|refs?|arn|column|index|"
-    r"expir\w*|ttl|lifetime|scopes?|count|limit|usage|placeholder|error|message|title|hash(?:ed)?|endpoint|manager|provider|class|format|"
-    r"algorithm|encoding|rotation|reset|format|prefix|suffix|strength|validators?|hashers?)[\"'\]]{0,2}\s*(?::=|=>|={1,3}|:)",
+_SEQUENCE = re.compile(r"^(?:0?1234?5?6?7?8?9?0?|0+|9?8?7?6?5?4?3?2?1?0?|(\w)\1*)$")
+_CALL_OR_PATH = re.compile(
+    r"^[\w$.:>\-]+\(|^[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+(?:\[.*)?$|^[\w$.]+\["
+    r"|^[~.]{0,2}/[\w./~\-]*$|^\w[\w.+\-]*://[^@\s]*$"
+    r"|^[A-Za-z]:\\|\.(?:pem|key|crt|cer|json|ya?ml|txt|p12|pfx|jks|env|properties|php|js|py|html?|css|xml|svg|png)$"
+    r"|^[\w.+\-]+@[\w\-]+\.\w+$",
     re.IGNORECASE,
 )
-_ABOUT_HASHES = re.compile(
-    r"sha-?\d|md5|hash|digest|checksum|integrity|commit|\brev(?:ision)?\b|fingerprint|etag|blob|nonce\b|uuid|guid",
-    re.IGNORECASE,
+_CONSTANT = re.compile(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
+_JOINED = re.compile(r"^[A-Za-z]+(?:[-_./: +][A-Za-z]*\d?)+$|^[a-z]+(?:[A-Z][a-z]+)+\d?$|^[A-Z][a-z]+(?:[A-Z][a-z]+)*$")
+_NAMED = re.compile(r"passw|passphrase|secret|token|(?:^|[_.\-])key|key$|credential", re.IGNORECASE)
+_HASH = re.compile(
+    r"^(?:\$(?:argon2\w{0,2}|2[aby]|[156y]|apr1|pbkdf2[\w-]*)\$[\w$=,./+-]{20,}|pbkdf2_sha\d+\$\S{20,})$"
 )
-_ABOUT_SECRETS = re.compile(
-    r"key|token|secret|passw|pwd|credential|auth|private|sign(?:ing|ature)|salt|bearer", re.IGNORECASE
+_BASE64 = re.compile(r"^[A-Za-z0-9+/_\-]{14,}={1,2}$")
+_NUMBER = re.compile(r"^(?:0x[0-9a-fA-F]+|\d{1,4}|\d+\.\d+(?:\.\d+)*)$")
+_MIN_PART, _MIN_HEX_BITS = 7, 2.3
+_CONSONANTS = re.compile(
+    r"[bcdfghjklmnpqrstvwxz]{6}|[BCDFGHJKLMNPQRSTVWXZ]{7}|[bcdfghjklmnpqrstvwxz]{2}[qxzj][bcdfghjklmnpqrstvwxz]{2}"
 )
-_MIN_KEYWORD_ENTROPY = 2.3
-_MIN_LONG = 32
-_MAX_SEPARATORS = 3
+_TURNS = re.compile(
+    r"\d(?=[A-Za-z])|[a-z](?=[A-Z][A-Z0-9])|[A-Za-z](?=\d[A-Za-z])|[A-Z]{2}(?=[a-z])|[A-Z][a-z](?=[A-Z])"
+)
+_MIN_LENGTH, _MIN_SECRET, _MIN_KEY = 4, 8, 16
 
 
-def plausible(candidate: Candidate, language: str) -> bool:
-    """Whether a candidate is taken for a real secret.
+def formatted(value: str, *, check: str, min_entropy: float, user: str = "") -> bool:
+    """Whether a value in a provider's format is a real one.
 
     Args:
-        candidate: what was found.
-        language: of the file; in code an unquoted value is a reference, in a configuration file it is the value.
+        value: the matched secret.
+        check: the rule's further test (see the rule file), or empty.
+        min_entropy: bits a character that it must have.
+        user: the user name beside it, where the format has one: the same word is an example.
     """
-    value = candidate.value.strip()
-    if not re.search(r"[^\W\d_]", value) or _same_character(value):
+    if check == "weak":
+        return value.lower() != user.lower() and _password(value, Form.QUOTED)
+    if check == "any":
+        return len(set(value)) > 2  # noqa: PLR2004 - `xxxxxx`, `******`
+    if check == "random":
+        return not _FORMAT_DUMMY.search(value) and random_looking(value, _MIN_KEY)
+    if check == "basic":
+        return _is_basic(value)
+    if check == "jwt":
+        return _is_jwt(value)
+    if len(set(value)) <= 4 or (min_entropy and entropy(value) < min_entropy):  # noqa: PLR2004 - `AKIAAAAA...`
         return False
-    if candidate.kind is Kind.PROVIDER:
-        return _provider(candidate, value)
+    return not _FORMAT_DUMMY.search(value)
+
+
+def assigned(name: str, value: str, form: Form) -> bool:
+    """Whether a value that is assigned to a telling name is a secret.
+
+    Args:
+        name: the name as it stands in the file: `DB_PASSWORD`, `spring.datasource.password`, `apiKey`.
+        value: the text assigned to it, without quotes.
+        form: how it stands there.
+    """
+    value = value.strip()
+    kind = kind_of(name)
+    if kind is None or len(value) < _MIN_LENGTH or value.lower() == name.lower():
+        return False
+    if kind is Kind.PASSWORD and form is not Form.INNER:
+        return _password(value, form)
+    if _reference(value, form) or _UUID.match(value):
+        return False
+    if kind is Kind.KEY:
+        return random_looking(value, _MIN_KEY)
+    if random_looking(value, _MIN_SECRET):
+        return True
+    return (
+        name.lower().endswith("secret")
+        and form is not Form.PROSE
+        and len(value) >= _MIN_SECRET
+        and _password(value, form)
+    )
+
+
+def kind_of(name: str) -> Kind | None:
+    """What a name promises; None when it names something else (`password_field`, `primaryKey`, `token_url`)."""
+    words = [word.lower() for word in _HUMPS.findall(name.rsplit(".", 1)[-1] if "." in name else name)]
+    if not words:
+        return None
+    while len(words) > 1 and (words[-1].isdigit() or words[-1] in TAILS):
+        words.pop()
+    last = words[-1]
+    if set(words[:-1]) & OTHER_NAMES:
+        return None
+    if last in PASSWORDS or last.endswith(("password", "passwd", "pwd", "passphrase")):
+        return Kind.PASSWORD
+    if last in SECRETS or last.endswith(("secret", "token", "apikey")):
+        return Kind.SECRET
+    if last == "key" and len(words) > 1 and words[-2] in BEFORE_KEY:
+        return Kind.SECRET
+    return Kind.KEY if last.endswith(("key", "auth", "salt", "cred", "authorization")) else None
+
+
+def _password(value: str, form: Form) -> bool:
+    if _reference(value, form) or value.lower() in COMMON or _SEQUENCE.match(value) or len(value) < _MIN_LENGTH:
+        return False
+    if form is Form.PROSE and not _strong(value):
+        return False
     if (
-        value.lower() in _WORDS
-        or _DUMMY.search(value)
-        or _UUID.match(value)
-        or _WORDY.match(value)
-        or _NAME_OF_VARIABLE.match(value)
+        _JOINED.match(value)
+        and not value[-1].isdigit()
+        and (_NAMED.search(value) or value[0].isupper() or any(c in value for c in "._ :/"))
     ):
         return False
-    if candidate.kind is Kind.KEYWORD:
-        return _keyword(candidate, value, language)
-    return _entropy(candidate, value)
+    return not _NUMBER.match(value)
 
 
-def _provider(candidate: Candidate, value: str) -> bool:
-    if candidate.rule == "url-credentials":
-        user = re.search(r"://([^\s/:@]*):", candidate.context)
-        known = {user[1].lower()} if user else set()
-        return value.lower() not in _WORDS | known and not _DUMMY.search(value)
-    if candidate.rule == "private-key":
-        return not _PROVIDER_DUMMY.search(value)
-    if candidate.rule == "json-web-token" and value.count(".") < 2:  # noqa: PLR2004 - header.payload.signature
+def _reference(value: str, form: Form) -> bool:
+    """Whether a value stands for another one, is prose, or is the text of an example."""
+    if any(c.isspace() or (c.isalpha() and not c.isascii()) for c in value):
+        return True
+    if _HASH.match(value):
         return False
-    return not _PROVIDER_DUMMY.search(value)
+    if _DUMMY.search(value) or _CONSTANT.match(value) or _CALL_OR_PATH.search(value):
+        return True
+    if form is not Form.QUOTED and re.search(r"[(){}\[\]|\"'`\\]", value):
+        return True
+    return not any(c.isalnum() for c in value) or len(set(value)) <= 2  # noqa: PLR2004 - `xxxxxx`, `------`
 
 
-def _keyword(candidate: Candidate, value: str, language: str) -> bool:
-    if _NAME_OF_OTHER.search(candidate.context) or " " in value or len(value) < 6:  # noqa: PLR2004 - a policy of ours
+def random_looking(value: str, shortest: int) -> bool:
+    """Whether a value looks generated: one part of it, at least, is no word, no number and no word with a number."""
+    if len(value) < shortest or _SEQUENCE.match(value) or not any(c.isalpha() for c in value):
         return False
-    if not candidate.quoted and (language in _CODE or _REFERENCE.match(value)):
-        return False
-    if value.isalpha() and value.islower() and not re.search(r"passw|pwd|passphrase", candidate.context, re.IGNORECASE):
-        return False  # `token = "comma"`: a word; passwords may be words
-    if re.search(r"[()\[\]{}\\|^]", value) and not candidate.quoted:
-        return False
-    if _ABOUT_HASHES.search(candidate.context) and _HEX.match(value):
-        return False
-    return entropy(value) >= _MIN_KEYWORD_ENTROPY
-
-
-def _entropy(candidate: Candidate, value: str) -> bool:
-    if _ABOUT_HASHES.search(candidate.context) or value.lower() in "abcdefghijklmnopqrstuvwxyz0123456789":
-        return False
-    named = bool(_ABOUT_SECRETS.search(candidate.context.replace(value, "")))
     if _HEX.match(value):
-        return named and len(value) >= _MIN_LONG
-    mixed = bool(re.search(r"[a-z]", value) and re.search(r"[A-Z]", value) and re.search(r"\d", value))
+        return any(c.isdigit() for c in value) and entropy(value) >= _MIN_HEX_BITS
+    if _BASE64.match(value):
+        return entropy(value) >= 3.0  # noqa: PLR2004 - measured
+    long = max(re.split(r"[-_./:+@=%]", value), key=len)
+    return len(long) >= _MIN_PART and _generated(long) and entropy(value) >= 2.5  # noqa: PLR2004 - measured
+
+
+def _generated(part: str) -> bool:
+    if _CONSONANTS.search(part):
+        return True
+    turns = len(_TURNS.findall(part))
+    return turns >= max(2, len(part) // 6) if any(c.isdigit() for c in part) else turns >= max(3, len(part) // 5)
+
+
+def _strong(value: str) -> bool:
+    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and not _CONSTANT.match(value)
+
+
+def _is_basic(value: str) -> bool:
+    try:
+        text = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    user, colon, password = text.partition(":")
     return (
-        mixed
-        and "/" not in value[:1]
-        and (named or (len(value) >= _MIN_LONG and value.count("/") + value.count("-") <= _MAX_SEPARATORS))
+        bool(colon and user.isprintable() and password.isprintable())
+        and bool(password)
+        and not _FORMAT_DUMMY.search(text)
     )
+
+
+def _is_jwt(value: str) -> bool:
+    head, _, rest = value.partition(".")
+    try:
+        header = json.loads(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)))
+    except (ValueError, UnicodeDecodeError):
+        return False
+    return isinstance(header, dict) and "alg" in header and not re.search(r"x{6,}|\.{3,}", rest)
 
 
 def entropy(value: str) -> float:
     """Shannon entropy in bits a character."""
     return -sum(count / len(value) * math.log2(count / len(value)) for count in Counter(value).values())
-
-
-def _same_character(value: str) -> bool:
-    return len(set(value)) <= 2  # noqa: PLR2004 - `xxxxxx`, `------`, `0x0000`

@@ -5,6 +5,7 @@ A value never leaves this module: a prefix and a hash do.
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -12,69 +13,84 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.files import Trait
 from swarmgate.gates.scan import scan
-from swarmgate.gates.secret_values import Candidate, Kind, plausible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job, Outcome
+    from swarmgate.gates.secret_search import Candidate
 
-_SEVERITY = {Kind.PROVIDER: Severity.CRITICAL, Kind.KEYWORD: Severity.HIGH, Kind.ENTROPY: Severity.MEDIUM}
+_ALLOWED = re.compile(rb"pragma:[ \t]{0,4}(?:allow|white)list[ \t-]{1,3}secret\b", re.IGNORECASE)
+_ALLOWED_NEXT = re.compile(
+    rb"pragma:[ \t]{0,4}(?:allow|white)list[ \t-]{1,3}nextline[ \t-]{1,3}secret\b", re.IGNORECASE
+)
 
 
 async def run(job: Job) -> Outcome:
-    """Search every text file for the formats of providers, for assignments and for random-looking strings."""
-    tool = f"detect-secrets {version('detect-secrets')} + swarmgate rules"
+    """Search every text file for the formats of providers and for values that are assigned to telling names."""
+    tool = f"google-re2 {version('google-re2')} + swarmgate rules"
     return await scan(job, look, tool=tool, nothing="no text file in the change")
 
 
 def look(source: Source) -> list[Finding] | str:
     """The secrets of one file.
 
-    Lock files, generated files are full of hashes and random names: there only formats that a provider owns count.
-    Assignments in tests are told and do not block. A line that carries detect-secrets' own `allowlist secret` comment
-    is told as suppressed, so that a suppression is seen too.
+    Lock files and generated files are full of hashes and random names: there only formats that a provider owns count.
+    Assignments in tests are told and do not block. A line with an `allowlist secret` pragma (the form of
+    detect-secrets, which repositories have already) is told as suppressed, so that a suppression is seen too.
     """
-    from swarmgate.gates import secret_search  # noqa: PLC0415 - late: brings detect-secrets
+    from swarmgate.gates import secret_search  # noqa: PLC0415 - late: compiles the rules
 
-    text = source.content.decode("utf-8", "replace")
-    if "\0" in text:  # UTF-16 from an editor on Windows
-        text = source.content.decode("utf-16", "replace")
+    text = _readable(source.content)
     noisy = bool({Trait.LOCK, Trait.GENERATED} & source.traits)
-    best: dict[tuple[int, str], Candidate] = {}
-    for candidate in secret_search.search(source.path, text, providers_only=noisy):
-        if not plausible(candidate, source.language):
-            continue
-        key = candidate.line, candidate.value
-        if key not in best or candidate.kind.value < best[key].kind.value:
-            best[key] = candidate
-    return [_finding(source, candidate) for candidate in _distinct(list(best.values()))]
+    found = secret_search.search(source.path, source.language, text, providers_only=noisy)
+    lines = _lines_of(text, found)
+    best: dict[tuple[int, str], Finding] = {}
+    for candidate, number in zip(found, lines, strict=True):
+        best.setdefault((number, candidate.value), _finding(source, candidate, number, text))
+    return list(best.values())
 
 
-def _distinct(candidates: list[Candidate]) -> list[Candidate]:
-    """One candidate a secret: the most certain one where several overlap on a line."""
-    kept: list[Candidate] = []
-    for candidate in sorted(candidates, key=lambda each: (each.kind.value, each.line, -len(each.value))):
-        same_line = (other.value for other in kept if other.line == candidate.line)
-        if not any(candidate.value in value or value in candidate.value for value in same_line):
-            kept.append(candidate)
-    return sorted(kept, key=lambda each: each.line)
+def _readable(content: bytes) -> bytes:
+    if content[:2] in {b"\xff\xfe", b"\xfe\xff"} or b"\0" in content[:200]:  # UTF-16 from an editor on Windows
+        return content.decode("utf-16", "replace").encode()
+    return content
 
 
-def _finding(source: Source, candidate: Candidate) -> Finding:
-    severity = _SEVERITY[candidate.kind]
+def _lines_of(text: bytes, found: Sequence[Candidate]) -> list[int]:
+    numbers, line, position = [], 1, 0
+    for candidate in found:
+        line += text.count(b"\n", position, candidate.start)
+        position = candidate.start
+        numbers.append(line)
+    return numbers
+
+
+def _finding(source: Source, candidate: Candidate, number: int, text: bytes) -> Finding:
+    severity = Severity.CRITICAL if candidate.certain else Severity.HIGH
     suffix = ""
-    if candidate.kind is not Kind.PROVIDER and Trait.TEST in source.traits:
+    if not candidate.certain and Trait.TEST in source.traits:
         severity = Severity.LOW
-    if candidate.suppressed:
+    if _suppressed(text, candidate.start):
         severity, suffix = Severity.INFO, ", suppressed by a comment"
     return Finding(
         rule=candidate.rule,
         path=source.path,
-        line=candidate.line,
+        line=number,
         severity=severity,
+        cwe=candidate.cwe,
         message=f"{candidate.title}: {mask(candidate.value)}{suffix}",
         suggestion="take it out, read it from the environment, and revoke it if it was ever real",
     )
+
+
+def _suppressed(text: bytes, start: int) -> bool:
+    begin = text.rfind(b"\n", 0, start) + 1
+    end = text.find(b"\n", start)
+    before = text.rfind(b"\n", 0, max(begin - 1, 0)) + 1
+    line = text[begin : end if end >= 0 else len(text)]
+    return bool(_ALLOWED.search(line) or (begin and _ALLOWED_NEXT.search(text[before:begin])))
 
 
 def mask(value: str) -> str:

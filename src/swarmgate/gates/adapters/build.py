@@ -1,0 +1,56 @@
+"""The project's own builds and type checks over the change; what was broken before it does not count."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from swarmgate.gates import build_python
+from swarmgate.gates.job import Outcome
+from swarmgate.gates.scan import scan
+
+if TYPE_CHECKING:
+    from swarmgate.gates.build_run import Verdict
+    from swarmgate.gates.job import Job
+
+_PROJECT = ".swarm/"
+"""Where a definition comes from that the project wrote: there, a missing toolchain is an error."""
+
+
+async def run(job: Job) -> Outcome:
+    """Compile the changed Python files, then run every build that the changed files call for."""
+    from swarmgate.gates import build_run, build_tools  # noqa: PLC0415 - late: a change of prose needs none of it
+
+    ends = time.monotonic() + job.timeout_s
+    root = job.repository.root
+    compiled = await _python(job)
+    builds = build_tools.detect(root, job.change.paths)
+    verdicts = [await build_run.run(job, build, ends) for build in builds]
+    ran = [build.name for build, verdict in zip(builds, verdicts, strict=True) if not verdict.missing]
+    names = (*((compiled.tool,) if compiled.files else ()), *dict.fromkeys(ran))
+    missing = [verdict.missing for verdict in verdicts if verdict.missing]
+    errors = [verdict.error for verdict in verdicts if verdict.error]
+    explicit = job.definition.required and job.definition.source.startswith(_PROJECT)
+    if explicit:
+        errors += missing
+    nothing = "; ".join(missing) or "no build or type check is known for the changed files"
+    return Outcome(
+        findings=(*compiled.findings, *(finding for verdict in verdicts for finding in verdict.findings)),
+        files=len(job.change.present) if ran else compiled.files,
+        tool=", ".join(names),
+        notes=_notes(verdicts, missing if names and not explicit else []),
+        error="; ".join(errors),
+        skip="" if names or errors else nothing,
+    )
+
+
+async def _python(job: Job) -> Outcome:
+    minor = build_python.target(job.repository.root)
+    looker = partial(build_python.look, minor=minor)
+    tool = f"compile (Python {f'3.{minor}' if minor else 'as installed'})"
+    return await scan(job, looker, tool=tool, nothing="no Python file was changed")
+
+
+def _notes(verdicts: list[Verdict], missing: list[str]) -> tuple[str, ...]:
+    return (*(verdict.note for verdict in verdicts if verdict.note), *(f"not built: {each}" for each in missing))

@@ -1,0 +1,85 @@
+"""The base revision as files on disk, so that a build can say what was wrong before the change."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swarmgate.gates import baseline
+from swarmgate.gates.files import Source
+from swarmgate.workspace.paths import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from swarmgate.domain.change import ChangeSet
+    from swarmgate.domain.finding import Finding
+    from swarmgate.workspace.repository import Repository
+
+_ENVIRONMENTS = ("node_modules", ".venv", "venv")
+"""What the packages of the project are installed in: not in git, and the base needs them as well."""
+
+
+@contextlib.contextmanager
+def checkout(repository: Repository, tree: str, folders: Sequence[str]) -> Iterator[Path]:
+    """The files of `tree` in a folder that vanishes; the installed packages of `folders` are linked into it."""
+    with tempfile.TemporaryDirectory(prefix="swarmgate-base-") as place:
+        root = Path(place).resolve()
+        for path, content in repository.read_many(tree, repository.list_tree(tree)).items():
+            target = root / os.fsdecode(encode(path))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        for folder in {"", *folders}:
+            for name in _ENVIRONMENTS:
+                installed, link = repository.root / folder / name, root / folder / name
+                if installed.is_dir() and link.parent.is_dir() and not link.exists():
+                    link.symlink_to(installed, target_is_directory=True)
+        yield root
+
+
+def mark(
+    repository: Repository, change: ChangeSet, found: Sequence[Finding], before: Sequence[Finding]
+) -> list[Finding]:
+    """The findings of the changed tree, those that the base had as well marked as old.
+
+    Other than a scanner's, a build's finding may stand in a file that the change did not touch: its line is compared
+    with the same line of the base.
+
+    Args:
+        repository: the user's repository.
+        change: what differs.
+        found: findings in `change.tree`.
+        before: findings in `change.base`, under the paths of the base.
+    """
+    former = {file.path: file.old_path or file.path for file in change.files if file.old_mode}
+    added = {file.path for file in change.files if not file.old_mode}
+    lines = {file.path: frozenset(file.added_lines) for file in change.files}
+    paths = sorted({each.path for each in found})
+    now = repository.read_many(change.tree, paths)
+    base_paths = {path: "" if path in added else former.get(path, path) for path in paths}
+    was = repository.read_many(change.base, [path for path in base_paths.values() if path])
+    marked: list[Finding] = []
+    for path in paths:
+        base_path = base_paths[path]
+        source = Source(path, "", content=now.get(path, b""), base_path=base_path,
+                        added_lines=lines.get(path, frozenset()))  # fmt: skip
+        here = [each for each in found if each.path == path]
+        there = [each for each in before if each.path == base_path] if base_path or not path else []
+        marked += baseline.compare(source, here, was.get(base_path, b""), there)
+    return marked
+
+
+def relative(findings: Sequence[Finding], root: Path, folder: str) -> list[Finding]:
+    """The findings with repository-relative paths; a tool writes them absolute, or relative to where it ran."""
+    placed = []
+    for each in findings:
+        if not each.path:
+            placed.append(each)
+            continue
+        place = Path(os.path.normpath(root / folder / each.path))
+        inside = place.is_relative_to(root)
+        placed.append(each.model_copy(update={"path": place.relative_to(root).as_posix() if inside else each.path}))
+    return placed

@@ -1,0 +1,74 @@
+"""Does Python code compile for the oldest version that the project says it runs on: in memory, nothing is written."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates import python_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from swarmgate.gates.files import Source
+
+_LOWEST = re.compile(r"(?:>=|~=|==|\^|~|>)\s*3\.(\d+)")
+_OLDEST = 7
+"""Below this, `ast` knows too little of the old grammar to judge."""
+
+
+def target(root: Path) -> int | None:
+    """The minor version of Python 3 that `requires-python` begins with; None when nobody says."""
+    try:
+        data = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+        declared = _declared(data)
+    except (OSError, ValueError, AttributeError):
+        return None
+    versions = [int(match) for match in _LOWEST.findall(declared)]
+    return min(versions) if versions else None
+
+
+def look(source: Source, minor: int | None) -> list[Finding] | str:
+    """What keeps one file from compiling; a word where this interpreter cannot tell."""
+    if source.language != "python":
+        return source.language or "unknown"
+    if minor is not None and minor > sys.version_info.minor:
+        return f"Python that needs 3.{minor}"
+    said = _compile(source.content, minor)
+    if said is None:
+        return []
+    line, column, message = said
+    return [
+        Finding(
+            rule="python-compile",
+            path=source.path,
+            line=line,
+            column=column,
+            severity=Severity.CRITICAL,
+            message=message,
+        )
+    ]
+
+
+def _compile(content: bytes, minor: int | None) -> tuple[int, int, str] | None:
+    version = f"3.{sys.version_info.minor}"
+    try:
+        python_source.check(content)
+        if minor is not None and _OLDEST <= minor < sys.version_info.minor:
+            version = f"3.{minor}, which requires-python allows"
+            with python_source.quiet():
+                ast.parse(content, feature_version=(3, minor))
+    except SyntaxError as error:
+        return error.lineno or 0, max(error.offset or 0, 0), f"does not compile as Python {version}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return 0, 0, f"cannot be compiled: {str(error) or type(error).__name__}"
+    return None
+
+
+def _declared(data: dict[str, Any]) -> str:
+    poetry = data.get("tool", {}).get("poetry", {}).get("dependencies", {}).get("python", "")
+    return str(data.get("project", {}).get("requires-python") or poetry)

@@ -1,0 +1,112 @@
+"""Runs one build in the work tree, and once more in the base revision where it found something."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from swarmgate.gates import build_base, build_tools
+from swarmgate.gates.tool import Broken, excerpt, invoke
+from swarmgate.workspace.process import run as run_process
+from swarmgate.workspace.repository import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from swarmgate.domain.finding import Finding
+    from swarmgate.gates.build_tools import Build
+    from swarmgate.gates.job import Job
+
+_ANY_EXIT = range(256)
+"""What an exit code means is seen together with the findings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work."""
+
+    findings: tuple[Finding, ...] = ()
+    missing: str = ""
+    error: str = ""
+    note: str = ""
+
+
+async def run(job: Job, build: Build, ends: float) -> Verdict:
+    """Build the tree; findings that the base revision has as well come back as old.
+
+    Args:
+        job: the gate's job.
+        build: what to run.
+        ends: when it must be over, as `time.monotonic` counts.
+    """
+    root = job.repository.root
+    path = build_tools.program(root, build.folder, build.program)
+    if path is None:
+        return Verdict(missing=f"{build.program} is not installed ({build.why} asks for it)")
+    found = await _once(job, build, path, root, ends)
+    if isinstance(found, Verdict):
+        return found
+    if not found:
+        return Verdict(note=build.partial)
+    before, note = await _before(job, build, path, ends)
+    marked = await asyncio.to_thread(build_base.mark, job.repository, job.change, found, before)
+    return Verdict(tuple(marked), note="; ".join(filter(None, (build.partial, note))))
+
+
+async def _before(job: Job, build: Build, path: str, ends: float) -> tuple[list[Finding], str]:
+    """What the same build says of the base revision; nothing, and why, where it cannot be built."""
+    async with AsyncExitStack() as stack:
+        place = build_base.checkout(job.repository, job.change.base, (build.folder,))
+        root = await asyncio.to_thread(place.__enter__)
+        stack.push_async_callback(asyncio.to_thread, place.__exit__, None, None, None)
+        if not (root / build.folder).is_dir():
+            return [], ""
+        found = await _once(job, build, path, root, ends)
+    if isinstance(found, Verdict):
+        return [], f"{build.name}: the base could not be built to compare with ({found.error or found.missing})"
+    return found, ""
+
+
+async def _once(job: Job, build: Build, path: str, root: Path, ends: float) -> list[Finding] | Verdict:
+    folder = root / build.folder
+    fresh = [folder / name for name in build.leaves if not (folder / name).exists()]
+    there = replace(job, repository=Repository(folder), timeout_s=max(ends - time.monotonic(), 0.01))
+    calls = [(path, *call[1:]) for call in build.calls]
+    found: list[Finding] = []
+    try:
+        for call in calls:
+            done = await invoke(there, [call], exit_codes=_ANY_EXIT, env=build.env)
+            if isinstance(done, Broken):
+                return Verdict(error=done.reason)
+            completed = done[0]
+            here = build_base.relative(build.read(completed.output), root, build.folder)
+            found += here
+            if completed.exit_code != 0 and not here:
+                said = excerpt(completed.stderr) or excerpt(completed.stdout) or "no output"
+                if build.absent and re.search(build.absent, completed.output):
+                    return Verdict(missing=f"what {build.program} needs is not on this machine: {said}")
+                shown = " ".join((build.program, *call[1:]))
+                return Verdict(error=f"`{shown}` ended with exit code {completed.exit_code}: {said}")
+    finally:
+        await _clean(root, fresh)
+    return found
+
+
+async def _clean(root: Path, fresh: list[Path]) -> None:
+    """Remove what the tool left in the tree, unless git ignores it: then it is its warm cache."""
+    for path in fresh:
+        if not path.exists():
+            continue
+        name = f"{path.relative_to(root)}/" if path.is_dir() else str(path.relative_to(root))
+        ignored = await run_process(["git", "check-ignore", "--quiet", "--", name], cwd=root, timeout_s=10)
+        if ignored.exit_code == 0:
+            continue
+        if path.is_dir():
+            await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

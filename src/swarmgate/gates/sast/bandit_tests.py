@@ -1,0 +1,91 @@
+"""bandit in this process, over copies of the Python files; ruff's S rules are bandit's tests under other names.
+
+What blocks is decided by `BLOCKING`: tests whose match alone is a weakness. All others match a way of writing (a
+subprocess, an assert, a temporary path, text that looks like SQL), which is right as often as not: they inform. Where
+such code is reached by outside input, our own taint rules say so, and block.
+"""
+
+from __future__ import annotations
+
+import logging
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.finding import Severity
+from swarmgate.gates import python_source
+from swarmgate.gates.sast.hit import Hit, Scanned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from swarmgate.gates.sast.copies import Copies
+
+BLOCKING = {
+    "B201": Severity.HIGH, "B304": Severity.MEDIUM, "B305": Severity.MEDIUM, "B306": Severity.MEDIUM,
+    "B323": Severity.HIGH, "B324": Severity.MEDIUM, "B501": Severity.HIGH, "B502": Severity.MEDIUM,
+    "B503": Severity.MEDIUM, "B505": Severity.MEDIUM, "B506": Severity.MEDIUM, "B507": Severity.MEDIUM,
+    "B508": Severity.MEDIUM, "B509": Severity.MEDIUM, "B612": Severity.MEDIUM, "B613": Severity.HIGH,
+}  # fmt: skip
+"""bandit's tests that block, with our severity."""
+
+_CWE = {
+    20: "B313 B314 B315 B316 B317 B318 B319 B320 B405 B406 B407 B408 B409 B410 B411", 22: "B108 B202 B310",
+    78: "B102 B307 B404 B601 B602 B603 B604 B605 B606 B607 B609", 79: "B308 B701 B702 B703 B704", 89: "B608 B610 B611",
+    94: "B201 B612", 259: "B105 B106 B107", 284: "B412", 295: "B323 B501 B507",
+    319: "B312 B321 B401 B402 B415 B508 B509",
+    326: "B505", 327: "B303 B304 B305 B324 B413 B502 B503 B504", 330: "B311", 377: "B306", 400: "B113",
+    494: "B615", 502: "B301 B302 B403 B506 B614", 605: "B104", 703: "B101 B110 B112", 732: "B103", 838: "B613",
+}  # fmt: skip
+_CWE_OF = {test: f"CWE-{number}" for number, tests in _CWE.items() for test in tests.split()}
+
+
+def tool() -> str:
+    """Name and version, without importing it."""
+    return f"bandit {version('bandit')}"
+
+
+def cwe_of(test: str) -> str:
+    """The CWE of one of bandit's tests, for ruff, which does not tell it; empty when unknown."""
+    return _CWE_OF.get(test, "")
+
+
+def severity_of(test: str) -> Severity:
+    """Our severity: medium and above for what blocks."""
+    return BLOCKING.get(test, Severity.LOW)
+
+
+def scan(files: Copies, stopped: Callable[[], bool]) -> Scanned:
+    """Run every test of bandit, under its own defaults, over the Python files."""
+    with python_source.quiet():  # its plugin loader uses what is deprecated
+        from bandit.core.config import BanditConfig  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late: 0.15 s
+        from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
+
+    logging.getLogger("bandit").setLevel(logging.CRITICAL)  # it logs what we read from `skipped`
+    scanned = Scanned()
+    config = BanditConfig()
+    for copy, source in files.of("python").items():
+        if stopped():
+            break
+        manager = BanditManager(config, "file", quiet=True)
+        manager.files_list = [copy]
+        with python_source.quiet():
+            manager.run_tests()
+        for _, why in manager.skipped:
+            scanned.unread[source.path] = why
+        for issue in manager.results:
+            cwe = f"CWE-{issue.cwe.id}" if issue.cwe and issue.cwe.id else cwe_of(issue.test_id)
+            scanned.hits.append(
+                Hit(
+                    path=source.path,
+                    line=issue.lineno,
+                    column=issue.col_offset + 1,
+                    end_line=max(issue.linerange or [issue.lineno]),
+                    end_column=issue.end_col_offset + 1,
+                    tool="bandit",
+                    code=issue.test_id,
+                    cwe=cwe,
+                    severity=severity_of(issue.test_id),
+                    message=issue.text,
+                )
+            )
+    return scanned

@@ -1,0 +1,58 @@
+"""Copies of files in a temporary folder of their own, so that no configuration beside the originals has a say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from swarmgate.gates.files import Source
+
+_UNSAFE = re.compile(r"[^\w.\-/]|\.\.", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """`folder` is for a scanner's own files, `root` holds the copies, `names` maps a name below it to the source."""
+
+    folder: Path
+    root: Path
+    names: dict[str, Source]
+
+    def source(self, path: str) -> Source:
+        """The source whose copy a scanner calls `path`.
+
+        Raises:
+            KeyError: there is no such copy.
+        """
+        return self.names[path.removeprefix(f"{self.root}/").removeprefix("./")]
+
+    def of(self, language: str) -> dict[str, Source]:
+        """Absolute path of the copy -> source, of one language."""
+        return {str(self.root / name): each for name, each in self.names.items() if each.language == language}
+
+
+@contextmanager
+def copies(sources: Sequence[Source]) -> Iterator[Copies]:
+    """Write the sources, each below a numbered folder with its path made plain; all is gone at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="swarmgate-sast-")).resolve()
+    try:
+        root = folder / "code"
+        root.mkdir()
+        (root / ".semgrepignore").write_text("")  # the engine's default leaves tests out
+        names = {}
+        for number, source in enumerate(sources):
+            name = f"{number}/{_UNSAFE.sub('_', source.path.encode(errors='replace').decode())}"
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(source.content)
+            names[name] = source
+        yield Copies(folder, root, names)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,204 @@
+"""Our rule pack in `gates/rules/sast/<language>/`: read, checked, and compiled to one JSON file for the engine.
+
+Rules are written in JSON or YAML, in semgrep's own format with three additions, which are expanded here:
+
+- `{use: NAME}` stands for a part of the folder's `_shared.yaml`: in a list for its entries, elsewhere for its value.
+- `refused-if: CONDITION` in a list stands for what follows `if CONDITION:` where that branch leaves the function (a
+  return, a raise or a last call such as `abort(404)`). Lines before the last one must stand before the `if`.
+- A condition on a metavariable holds for those entries of a `pattern-either` beside it that bind the metavariable. (To
+  the engine a condition on an unbound one is false.)
+
+The engine drops what it does not understand in YAML (anchors) without a word, so it gets JSON only.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from swarmgate import assets
+from swarmgate.domain.finding import Severity
+from swarmgate.errors import ConfigError
+from swarmgate.workspace import atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+SHARED = "_shared.yaml"
+
+_SEVERITIES = {
+    "CRITICAL": Severity.CRITICAL, "HIGH": Severity.HIGH, "ERROR": Severity.HIGH, "MEDIUM": Severity.MEDIUM,
+    "WARNING": Severity.MEDIUM, "LOW": Severity.LOW, "INFO": Severity.LOW,
+}  # fmt: skip
+_EXITS = ("return ...", "raise ...", "$ABORT(...)")
+_ENGINE_NAMES = {"js": "javascript", "ts": "typescript", "py": "python", "docker": "dockerfile", "sh": "bash"}
+_CONDITIONS = {"metavariable-regex", "metavariable-comparison", "metavariable-pattern"}
+_EVERY_FILE = {"generic", "regex", "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: what a finding says, and `raw`, what the engine gets."""
+
+    id: str
+    languages: frozenset[str]
+    severity: Severity
+    message: str
+    cwe: str
+    owasp: str
+    raw: dict[str, Any]
+    needs: re.Pattern[str] | None = None
+
+    def concerns(self, language: str, text: str) -> bool:
+        """Whether the rule can find anything in a file, as far as its language and its words tell."""
+        speaks = language in self.languages or bool(self.languages & _EVERY_FILE)
+        return speaks and (self.needs is None or self.needs.search(text) is not None)
+
+
+@functools.cache
+def load() -> tuple[Rule, ...]:
+    """Every rule that ships.
+
+    Raises:
+        ConfigError: a file cannot be read, or a rule lacks a key; the message names file, rule and key.
+    """
+    return load_from(assets.gates() / "rules" / "sast")
+
+
+def load_from(root: Path) -> tuple[Rule, ...]:
+    """The rules below a folder with one folder a language."""
+    found: dict[str, Rule] = {}
+    for folder in sorted(path for path in root.iterdir() if path.is_dir()):
+        shared = _read(folder / SHARED) if (folder / SHARED).is_file() else {}
+        for path in sorted(folder.iterdir()):
+            if path.suffix not in {".json", ".yaml"} or path.name == SHARED:
+                continue
+            for raw in _read(path).get("rules", ()):
+                rule = replace(_rule(_expand(raw, shared, path), path), needs=_needs(raw, shared))
+                if rule.id in found:
+                    raise ConfigError(f"{path}: the rule {rule.id} is there twice")
+                found[rule.id] = rule
+    return tuple(found.values())
+
+
+def for_languages(rules: Iterable[Rule], languages: Iterable[str]) -> tuple[Rule, ...]:
+    """The rules that have something to say about files of these languages."""
+    wanted = set(languages)
+    return tuple(rule for rule in rules if rule.languages & wanted or rule.languages & _EVERY_FILE)
+
+
+def pack(rules: Iterable[Rule], folder: Path) -> Path:
+    """A JSON file in `folder` with these rules for the engine; named by its content, so that runs may share it."""
+    data = json.dumps({"rules": [rule.raw for rule in rules]}, sort_keys=True).encode()
+    place = folder / f"rules-{hashlib.sha256(data).hexdigest()[:24]}.json"
+    if not place.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        atomic.replace(place, data, durable=False)
+    return place
+
+
+def _rule(raw: dict[str, Any], path: Path) -> Rule:
+    try:
+        metadata = raw["metadata"]
+        severity = _SEVERITIES[raw["severity"]]
+        rule = Rule(
+            id=raw["id"],
+            languages=frozenset(_ENGINE_NAMES.get(name, name) for name in raw["languages"]),
+            severity=Severity.LOW if metadata["confidence"] == "LOW" else severity,
+            message=raw["message"],
+            cwe=str(metadata["cwe"]),
+            owasp=metadata["owasp"],
+            raw=raw,
+        )
+    except (KeyError, TypeError) as error:
+        raise ConfigError(f"{path}: rule {raw.get('id', '?')}: key or value {error} is missing or wrong") from error
+    if not re.fullmatch(r"CWE-\d+", rule.cwe):
+        raise ConfigError(f"{path}: rule {rule.id}: metadata.cwe must look like CWE-89, not {rule.cwe!r}")
+    return rule
+
+
+def _expand(value: Any, shared: Mapping[str, Any], path: Path) -> Any:
+    if isinstance(value, dict):
+        if set(value) == {"use"}:
+            return _expand(_part(value["use"], shared, path), shared, path)
+        expanded = {key: _expand(each, shared, path) for key, each in value.items()}
+        return {**expanded, "patterns": _distributed(expanded["patterns"])} if "patterns" in expanded else expanded
+    if not isinstance(value, list):
+        return value
+    entries: list[Any] = []
+    for each in value:
+        whole = isinstance(each, dict) and len(each) == 1
+        if whole and "use" in each:
+            entries += _expand(_part(each["use"], shared, path), shared, path)
+        elif whole and "refused-if" in each:
+            entries += [{"pattern-inside": text} for text in _refusals(each["refused-if"])]
+        else:
+            entries.append(_expand(each, shared, path))
+    return entries
+
+
+def _distributed(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Move each condition into the alternatives that bind its metavariable, where others do not bind it."""
+    for condition in [each for each in entries if _CONDITIONS & set(each)]:
+        variable = next(iter(condition.values()))["metavariable"]
+        binding = [each for each in entries if set(each) & {"pattern", "pattern-inside", "patterns"}]
+        partial = [
+            each for each in entries if len({_binds(way, variable) for way in each.get("pattern-either", ())}) > 1
+        ]
+        if not partial or any(_binds(each, variable) for each in binding):
+            continue
+        entries = [each for each in entries if each is not condition]
+        entries = [_conditional(each, condition, variable) if each in partial else each for each in entries]
+    return entries
+
+
+def _conditional(either: dict[str, Any], condition: dict[str, Any], variable: str) -> dict[str, Any]:
+    ways = either["pattern-either"]
+    return {"pattern-either": [{"patterns": [way, condition]} if _binds(way, variable) else way for way in ways]}
+
+
+def _binds(entry: Any, variable: str) -> bool:
+    return re.search(re.escape(variable) + r"\b", json.dumps(entry)) is not None
+
+
+def _needs(raw: Mapping[str, Any], shared: Mapping[str, Any]) -> re.Pattern[str] | None:
+    """The words that a file must hold, where every source of the rule is a shared part whose words are known."""
+    words = [shared.get("needs", {}).get(source.get("use")) for source in raw.get("pattern-sources", ())]
+    return re.compile("|".join(words)) if words and all(words) else None
+
+
+def _part(name: str, shared: Mapping[str, Any], path: Path) -> Any:
+    if name not in shared:
+        raise ConfigError(f"{path}: {SHARED} has no part {name!r}")
+    return shared[name]
+
+
+def _refusals(text: str) -> list[str]:
+    *before, condition = text.rstrip("\n").split("\n")
+    return ["\n".join([*before, f"if {condition}:", "    ...", f"    {leave}", "..."]) for leave in _EXITS]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        loaded = json.loads(text) if path.suffix == ".json" else _yaml(text)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: the rules cannot be read: {error}") from error
+    if not isinstance(loaded, dict):
+        raise ConfigError(f"{path}: the rules cannot be read: not a mapping")
+    return loaded
+
+
+def _yaml(text: str) -> Any:
+    import yaml  # noqa: PLC0415 - late: 20 ms that `swarm --help` must not pay
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error

@@ -1,0 +1,96 @@
+"""Components as a CycloneDX document (ECMA-424), JSON, byte for byte the same for the same input."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from swarmgate import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from swarmgate.gates.sbom.model import Component
+
+SPECIFICATIONS = ("1.6", "1.7")
+_ROOT = "root-component"
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://cyclonedx.org/swarmgate")
+
+
+def render(
+    components: Sequence[Component],
+    *,
+    root: tuple[str, str],
+    spec: str = "1.6",
+    timestamp: str = "",
+    serial: str = "",
+    unreadable: Sequence[str] = (),
+) -> bytes:
+    """The document.
+
+    Args:
+        components: sorted and without repetition by `ref`.
+        root: name and version (or empty) of the project itself.
+        spec: a member of `SPECIFICATIONS`.
+        timestamp: RFC 3339; empty leaves it out, so that the document depends on the tree alone.
+        serial: a URN `urn:uuid:...`; empty derives it from the content.
+        unreadable: files that are missing in it; they make the document say that it is incomplete.
+
+    Raises:
+        ValueError: an unknown `spec`.
+    """
+    if spec not in SPECIFICATIONS:
+        raise ValueError(f"CycloneDX {spec} is not written here: {', '.join(SPECIFICATIONS)}")
+    known = {each.ref for each in components}
+    name, version = root
+    main: dict[str, Any] = {"bom-ref": _ROOT, "type": "application", "name": name}
+    if version:
+        main["version"] = version
+    metadata: dict[str, Any] = {"timestamp": timestamp} if timestamp else {}
+    tool = {"type": "application", "name": "swarmgate", "version": __version__}
+    metadata |= {"tools": {"components": [tool]}, "component": main}
+    document: dict[str, Any] = {
+        "$schema": f"http://cyclonedx.org/schema/bom-{spec}.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": spec,
+        "serialNumber": serial,
+        "version": 1,
+        "metadata": metadata,
+        "components": [_component(each) for each in components],
+        "dependencies": _dependencies(components, known),
+    }
+    if unreadable:
+        document["compositions"] = [{"aggregate": "incomplete", "assemblies": [_ROOT]}]
+        metadata["properties"] = [{"name": "swarmgate:unreadable", "value": each} for each in unreadable]
+    if not serial:
+        document["serialNumber"] = f"urn:uuid:{uuid.uuid5(_NAMESPACE, json.dumps(document))}"
+    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _component(each: Component) -> dict[str, Any]:
+    entry: dict[str, Any] = {"type": "library", "bom-ref": each.ref}
+    group, _, name = each.name.rpartition(":" if each.type == "maven" else "/")
+    if group and each.type != "golang":
+        entry["group"] = group
+    entry["name"] = name if "group" in entry else each.name
+    if each.version:
+        entry["version"] = each.version
+    if each.hashes:
+        entry["hashes"] = [{"alg": algorithm, "content": digest} for algorithm, digest in each.hashes]
+    if each.purl:
+        entry["purl"] = each.purl
+    if each.url:
+        kind = "vcs" if each.url.partition(":")[0].partition("+")[0] in {"git", "hg", "svn", "bzr"} else "distribution"
+        entry["externalReferences"] = [{"type": kind, "url": quote(each.url, safe="/:?#[]@!$&'()*+,;=%~-._")}]
+    return entry
+
+
+def _dependencies(components: Sequence[Component], known: set[str]) -> list[dict[str, Any]]:
+    """The root needs what nothing else needs; what is not among the components is left out."""
+    edges = {each.ref: [ref for ref in each.depends if ref in known and ref != each.ref] for each in components}
+    needed = {ref for refs in edges.values() for ref in refs}
+    top = [each.ref for each in components if each.ref not in needed]
+    rows = [(_ROOT, top), *edges.items()]
+    return [{"ref": ref, "dependsOn": refs} if refs else {"ref": ref} for ref, refs in rows]

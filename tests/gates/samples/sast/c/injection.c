@@ -1,0 +1,57 @@
+#include <libxml/parser.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#define USAGE "usage: tool NAME\n"
+
+void report(const char *text, int code) {
+    // ruleid: swarmgate.c.format-string
+    printf(text);
+    // ruleid: swarmgate.c.format-string
+    syslog(LOG_ERR, text);
+    // ok: swarmgate.c.format-string
+    printf("%s", text);
+    // ok: swarmgate.c.format-string
+    fprintf(stderr, USAGE);
+    // ok: swarmgate.c.format-string
+    printf("done\n");
+}
+
+int main(int argc, char **argv) {
+    char command[256];
+    snprintf(command, sizeof command, "convert in.png %s", argv[1]);
+    // ruleid: swarmgate.c.command-injection
+    system(command);
+    char name[64];
+    fgets(name, sizeof name, stdin);
+    // ruleid: swarmgate.c.command-injection
+    FILE *pipe = popen(name, "r");
+    // ok: swarmgate.c.command-injection
+    system("sync");
+    char *args[] = {"convert", "in.png", argv[1], NULL};
+    // ok: swarmgate.c.command-injection
+    execv("/usr/bin/convert", args);
+    return pipe == NULL;
+}
+
+int count(sqlite3 *db, const char *tenant) {
+    char sql[256];
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM orders WHERE tenant = '%s'", tenant);
+    // ruleid: swarmgate.c.sql-built-from-strings
+    sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_stmt *statement;
+    // ok: swarmgate.c.sql-built-from-strings
+    sqlite3_prepare_v2(db, "SELECT count(*) FROM orders WHERE tenant = ?", -1, &statement, NULL);
+    return sqlite3_bind_text(statement, 1, tenant, -1, SQLITE_STATIC);
+}
+
+xmlDocPtr load(const char *path) {
+    // ok: swarmgate.c.xxe
+    xmlReadFile(path, NULL, XML_PARSE_NONET);
+    // ruleid: swarmgate.c.xxe
+    return xmlReadFile(path, NULL, XML_PARSE_NOENT | XML_PARSE_DTDLOAD);
+}

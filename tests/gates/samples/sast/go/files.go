@@ -1,0 +1,43 @@
+package store
+
+import (
+	"archive/zip"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func save(path string, data []byte) error {
+	// ruleid: swarmgate.go.world-writable
+	if err := os.MkdirAll(filepath.Dir(path), 0777); err != nil {
+		return err
+	}
+	// ok: swarmgate.go.world-writable
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	// ruleid: swarmgate.go.world-writable
+	return os.WriteFile(path, data, 0o666)
+}
+
+func unpack(archive *zip.ReadCloser, folder string) []string {
+	var places []string
+	for _, entry := range archive.File {
+		// ruleid: swarmgate.go.archive-entry-path
+		place := filepath.Join(folder, entry.Name)
+		places = append(places, place)
+	}
+	return places
+}
+
+func unpackSafely(archive *zip.ReadCloser, folder string) ([]string, error) {
+	var places []string
+	for _, entry := range archive.File {
+		if !filepath.IsLocal(entry.Name) {
+			return nil, fmt.Errorf("entry %q leaves the folder", entry.Name)
+		}
+		// ok: swarmgate.go.archive-entry-path
+		places = append(places, filepath.Join(folder, entry.Name))
+	}
+	return places, nil
+}

@@ -1,0 +1,244 @@
+"""Builds and type checks over real changes: real tools where they are, programs that print like them elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swarmgate.domain.finding import GateStatus
+from swarmgate.gates import build_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from swarmgate.domain.finding import GateResult
+
+    Project = Any
+
+
+def _found(result: GateResult, *, new: bool = True) -> list[tuple[str, str, int]]:
+    return [(each.rule, each.path, each.line) for each in result.findings if each.new is new]
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Puts a shell program on PATH, before all others."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+    def make(name: str, script: str) -> None:
+        place = folder / name
+        place.write_text(f"#!/bin/sh\n{script}\n")
+        place.chmod(0o755)
+
+    return make
+
+
+@pytest.fixture
+def mypy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_python_compiles_or_blocks(project: Project) -> None:
+    project.write("a.py", "x = 1\nreturn x\n")
+    result = project.gate("build_check")
+    assert (result.status, _found(result)) == (GateStatus.FAIL, [("python-compile", "a.py", 2)])
+    project.write("a.py", "x = 1\n")
+    result = project.gate("build_check")
+    assert (result.status, result.files, result.tool) == (GateStatus.PASS, 1, "compile (Python as installed)")
+    assert not list(project.root.rglob("__pycache__"))
+
+
+def test_the_target_version_of_the_project_counts(project: Project) -> None:
+    project.commit_files({"pyproject.toml": '[project]\nname = "a"\nrequires-python = ">=3.9"\n'})
+    project.write("a.py", "match 1:\n    case 1:\n        pass\n")
+    result = project.gate("build_check")
+    assert result.status is GateStatus.FAIL
+    assert "Python 3.9, which requires-python allows" in result.findings[0].message
+    project.write("pyproject.toml", '[project]\nname = "a"\nrequires-python = ">=3.10"\n')
+    assert project.gate("build_check").status is GateStatus.PASS
+
+
+def test_nothing_to_build_is_a_skip(project: Project) -> None:
+    project.write("a.md", "words\n")
+    result = project.gate("build_check")
+    assert (result.status, result.reason) == (GateStatus.SKIP, "no build or type check is known for the changed files")
+
+
+@pytest.mark.usefixtures("mypy")
+def test_mypy_blocks_what_the_change_broke_elsewhere(project: Project) -> None:
+    project.commit_files(
+        {
+            "mypy.ini": "[mypy]\nfiles = .\n",
+            "lib.py": "def f(a: int) -> int:\n    return a\n",
+            "use.py": 'from lib import f\n\nf(1)\nold: int = "x"\n',
+        }
+    )
+    project.write("lib.py", "def f(a: str) -> str:\n    return a\n")
+    result = project.gate("build_check")
+    assert result.status is GateStatus.FAIL
+    assert _found(result) == [("mypy:arg-type", "use.py", 3)]
+    assert _found(result, new=False) == [("mypy:assignment", "use.py", 4)]
+    assert "1 stood there before" in result.reason
+    assert not (project.root / ".mypy_cache").exists()
+
+
+@pytest.mark.usefixtures("mypy")
+def test_mypy_without_files_looks_at_the_changed_ones(project: Project) -> None:
+    project.commit_files({"pyproject.toml": "[tool.mypy]\nstrict = true\n", "other.py": 'x: int = "x"\n'})
+    project.write("a.py", "x = 1\n")
+    result = project.gate("build_check")
+    assert result.status is GateStatus.PASS
+    assert "looked at the changed files only" in result.reason
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+def test_cargo_check_names_the_place_and_leaves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    toolchains = Path(os.environ.get("RUSTUP_HOME") or Path(pwd.getpwuid(os.getuid()).pw_dir) / ".rustup")
+    if toolchains.is_dir():  # HOME is another one here
+        monkeypatch.setenv("RUSTUP_HOME", str(toolchains))
+    project.commit_files(
+        {
+            "Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n',
+            "src/lib.rs": "pub fn f() -> i32 {\n    1\n}\n",
+        }
+    )
+    project.write("src/lib.rs", 'pub fn f() -> i32 {\n    "one"\n}\n')
+    result = project.gate("build_check")
+    assert result.status is GateStatus.FAIL, result.reason
+    assert _found(result) == [("cargo:E0308", "src/lib.rs", 2)]
+    assert not (project.root / "target").exists()
+    assert not (project.root / "Cargo.lock").exists()
+    project.write("src/lib.rs", "pub fn f() -> i32 {\n    2\n}\n")
+    assert project.gate("build_check").status is GateStatus.PASS
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_a_makefile_that_cannot_be_read(project: Project) -> None:
+    project.commit_files({"Makefile": "all:\n\techo 1\n"})
+    project.write("Makefile", "all:\n    echo 1\n")
+    result = project.gate("build_check")
+    assert _found(result) == [("make", "Makefile", 2)]
+    project.write("Makefile", "all: gone.c\n\techo 1\n")
+    assert "No rule to make target" in project.gate("build_check").findings[0].message
+    project.write("Makefile", "all:\n\ttouch ran\n")
+    assert project.gate("build_check").status is GateStatus.PASS
+    assert not (project.root / "ran").exists()
+
+
+def test_tsc_reads_solution_files_and_compares_with_the_base(
+    project: Project, fake: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake("tsc", 'cat errors.txt; echo "$@" >> "$RECORD"; test ! -s errors.txt')
+    record = project.root.parent / "record"
+    monkeypatch.setenv("RECORD", str(record))
+    old = "src/a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.\n"
+    project.commit_files(
+        {
+            "tsconfig.json": '{\n // solution\n "files": [],\n "references": [{"path": "./tsconfig.app.json"}],\n}\n',
+            "tsconfig.app.json": "{}", "errors.txt": old, "src/a.ts": 'let a: number = "";\n',
+        }
+    )  # fmt: skip
+    project.write("src/b.ts", "let b = 1;\nlet c: number = '';\n")
+    project.write("errors.txt", f"{old}src/b.ts(2,5): error TS2322: Type 'string'.\n")
+    result = project.gate("build_check")
+    assert result.status is GateStatus.FAIL, result.reason
+    assert (_found(result), _found(result, new=False)) == (
+        [("tsc:TS2322", "src/b.ts", 2)], [("tsc:TS2322", "src/a.ts", 1)],
+    )  # fmt: skip
+    assert "-p tsconfig.app.json" in record.read_text()
+
+
+def test_go_builds_without_a_binary_then_vets(project: Project, fake: Callable[[str, str], None]) -> None:
+    fake(
+        "go",
+        'if [ "$1" = vet ]; then echo "# m" >&2; echo "./a.go:3:2: unreachable code" >&2; exit 1; fi; test "$2" = -o',
+    )
+    project.commit_files({"sub/go.mod": "module m\n"})
+    project.write("sub/a.go", "package m\n\nvar a = 1\n")
+    result = project.gate("build_check")
+    assert (result.status, _found(result)) == (GateStatus.FAIL, [("go", "sub/a.go", 3)])
+
+
+def test_dotnet_and_pyright_and_ty_and_maven_are_read(project: Project, fake: Callable[[str, str], None]) -> None:
+    fake("dotnet", 'echo "$PWD/A.cs(3,5): error CS1002: ; expected [$PWD/App.csproj]"; exit 1')
+    row = {"file": str(project.root / "a.py"), "severity": "error", "message": "no\nwhy", "rule": "reportX",
+           "range": {"start": {"line": 0, "character": 4}}}  # fmt: skip
+    fake("pyright", f"printf %s '{json.dumps({'generalDiagnostics': [row, {**row, 'severity': 'warning'}]})}'; exit 1")
+    fake("ty", "echo 'a.py:1:5: error[invalid-assignment] Object is wrong'; exit 1")
+    fake("mvn", 'echo "[ERROR] $PWD/src/A.java:[2,9] cannot find symbol"; mkdir target; exit 1')
+    project.commit_files(
+        {"App.csproj": "<Project/>", "pyproject.toml": "[tool.pyright]\n[tool.ty]\n", "pom.xml": "<project/>"}
+    )
+    project.write("A.cs", "a\nb\nc\n")
+    project.write("a.py", "x = 1\n")
+    project.write("src/A.java", "a\nb\n")
+    result = project.gate("build_check")
+    assert result.status is GateStatus.FAIL, result.reason
+    assert sorted(_found(result)) == [
+        ("dotnet:CS1002", "A.cs", 3), ("maven", "src/A.java", 2),
+        ("pyright:reportX", "a.py", 1), ("ty:invalid-assignment", "a.py", 1),
+    ]  # fmt: skip
+    assert not (project.root / "target").exists()
+
+
+def test_a_missing_toolchain_is_a_skip_or_an_error_where_the_project_asks(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build_tools, "program", lambda *_: None)
+    project.commit_files({"go.mod": "module m\n"})
+    project.write("a.go", "package m\n")
+    result = project.gate("build_check")
+    assert (result.status, result.reason) == (GateStatus.SKIP, "go is not installed (go.mod asks for it)")
+    project.write(".swarm/gates/build_check.toml", "required = true\n")
+    result = project.gate("build_check")
+    assert (result.status, result.reason) == (GateStatus.ERROR, "go is not installed (go.mod asks for it)")
+
+
+def test_dependencies_that_are_not_here_are_a_missing_toolchain(
+    project: Project, fake: Callable[[str, str], None]
+) -> None:
+    fake(
+        "mvn",
+        "echo '[ERROR] Cannot access central in offline mode and the artifact a:b:1 has not been downloaded'; exit 1",
+    )
+    project.commit_files({"pom.xml": "<project/>"})
+    project.write("A.java", "class A {}\n")
+    result = project.gate("build_check")
+    assert result.status is GateStatus.SKIP
+    assert "what mvn needs is not on this machine" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("echo surprise >&2; exit 3", "ended with exit code 3: surprise"), ("kill -9 $$", "SIGKILL"),
+     ("sleep 30", "did not end")],
+)  # fmt: skip
+def test_a_build_that_breaks_is_an_error(
+    project: Project, fake: Callable[[str, str], None], script: str, said: str
+) -> None:
+    fake("go", script)
+    project.commit_files({"go.mod": "module m\n"})
+    project.write("a.go", "package m\n")
+    (result,) = [
+        each for each in project.run(only=("build_check",), timeout_s=1.5).results if each.gate == "build_check"
+    ]
+    assert result.status is GateStatus.ERROR
+    assert said in result.reason
+
+
+def test_a_build_that_writes_into_the_tree_is_told(project: Project, fake: Callable[[str, str], None]) -> None:
+    fake("go", "touch surprise.txt")
+    project.commit_files({"go.mod": "module m\n"})
+    project.write("a.go", "package m\n")
+    result = project.gate("build_check")
+    assert result.status is GateStatus.ERROR
+    assert "surprise.txt" in result.reason

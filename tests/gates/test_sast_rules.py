@@ -1,0 +1,145 @@
+"""The Python and JavaScript rules: each finds its positive samples and leaves its negative ones alone; all of them run.
+
+`ruleid: <id>` marks the line below as one that must be found, `ok: <id>` as one that must not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from swarmgate.errors import ConfigError
+from swarmgate.gates.definition import GateDefinition
+from swarmgate.gates.files import Source, language_of
+from swarmgate.gates.job import Job
+from swarmgate.gates.sast import rules, semgrep
+from swarmgate.gates.sast.copies import copies
+from swarmgate.gates.sast.hit import Scanned
+
+SAMPLES = Path(__file__).parent / "samples" / "sast"
+LANGUAGES = ("python", "javascript")
+MARK = re.compile(r"(?:#|//)\s*(ruleid|ok):\s*([\w.\-]+)")
+
+
+def ours(language: str) -> tuple[rules.Rule, ...]:
+    return tuple(rule for rule in rules.load() if rule.id.startswith(f"swarmgate.{language}."))
+
+
+def marks(language: str, kind: str) -> set[tuple[str, int, str]]:
+    found = set()
+    for path in sorted((SAMPLES / language).iterdir()):
+        for number, line in enumerate(path.read_text().splitlines(), start=1):
+            mark = MARK.search(line)
+            if mark and mark[1] == kind:
+                found.add((path.name, number + 1, mark[2]))
+    return found
+
+
+def scan(tmp_path: Path, contents: dict[str, bytes]) -> Scanned:
+    sources = tuple(Source(name, language_of(name), content=content) for name, content in contents.items())
+    gate = GateDefinition(id="sast_scan", title="t", adapter="sast")
+    repository: Any = SimpleNamespace(root=tmp_path)
+    change: Any = SimpleNamespace(base="")
+    with copies(sources) as files:
+        return asyncio.run(semgrep.scan(Job(gate, repository, change, sources, 60.0), files))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rules_find_what_their_samples_mark(language: str, tmp_path: Path) -> None:
+    scanned = scan(tmp_path, {path.name: path.read_bytes() for path in (SAMPLES / language).iterdir()})
+    assert (scanned.error, scanned.unread, scanned.notes) == ("", {}, [])
+    found = {(hit.path, hit.line, hit.code) for hit in scanned.hits}
+    assert marks(language, "ruleid") - found == set()
+    assert found & marks(language, "ok") == set()
+
+
+@pytest.mark.parametrize(("language", "least"), [("python", 45), ("javascript", 30)])
+def test_every_rule_has_both_kinds_of_sample(language: str, least: int) -> None:
+    names = {rule.id for rule in ours(language)}
+    assert len(names) >= least
+    for kind in ("ruleid", "ok"):
+        assert {rule for _, _, rule in marks(language, kind)} == names
+
+
+def test_the_engine_takes_every_rule_that_ships(tmp_path: Path) -> None:
+    """A rule that the engine cannot read is an error of the scan, never a rule less."""
+    scanned = scan(tmp_path, {"a.py": b"request, input()\n", "b.js": b"req\n", "c.ts": b"location\n"})
+    assert scanned.error == ""
+    assert scanned.rules == len(rules.for_languages(rules.load(), {"python", "javascript", "typescript"}))
+
+
+def test_rules_without_a_source_in_the_file_are_left_out(tmp_path: Path) -> None:
+    plain = scan(tmp_path, {"a.py": b"import hashlib\nhashlib.md5(b'')\n"})
+    assert [hit.code for hit in plain.hits] == ["swarmgate.python.weak-hash"]
+    taint = sum(rule.needs is not None for rule in ours("python"))
+    assert taint > 10
+    assert plain.rules == len(rules.for_languages(rules.load(), {"python"})) - taint
+
+
+def test_a_rule_says_what_is_wrong_and_the_fix() -> None:
+    for rule in (*ours("python"), *ours("javascript")):
+        assert re.fullmatch(r"A(0[1-9]|10):2021", rule.owasp), rule.id
+        assert len(re.findall(r"[.?](?:\s|$)", rule.message)) >= 2, rule.id
+
+
+def write_rules(root: Path, text: str, shared: str = "") -> Path:
+    (root / "python").mkdir()
+    (root / "python" / "a.yaml").write_text(text)
+    if shared:
+        (root / "python" / rules.SHARED).write_text(shared)
+    return root
+
+
+RULE = """
+rules:
+  - id: swarmgate.python.a
+    languages: [python]
+    severity: HIGH
+    message: "Wrong. Right."
+    metadata: {cwe: CWE-1, owasp: "A03:2021", category: security, confidence: HIGH}
+"""
+
+
+def test_shared_parts_and_refusals_are_expanded(tmp_path: Path) -> None:
+    text = f"{RULE}    options: {{use: o}}\n    pattern-either: [{{use: p}}, {{refused-if: not $X}}]\n"
+    (rule,) = rules.load_from(write_rules(tmp_path, text, "o: {a: true}\np: [{pattern: x}, {pattern: y}]\n"))
+    assert rule.raw["options"] == {"a": True}
+    either = rule.raw["pattern-either"]
+    assert [next(iter(each)) for each in either] == ["pattern"] * 2 + ["pattern-inside"] * 3
+    assert either[2]["pattern-inside"] == "if not $X:\n    ...\n    return ...\n..."
+
+
+def test_a_condition_goes_to_the_alternatives_that_bind_it(tmp_path: Path) -> None:
+    condition = "{metavariable-regex: {metavariable: $Y, regex: a}}"
+    text = f"{RULE}    patterns: [{{pattern-either: [{{pattern: f($X)}}, {{pattern: g($Y)}}]}}, {condition}]\n"
+    (rule,) = rules.load_from(write_rules(tmp_path, text))
+    (either,) = rule.raw["patterns"]
+    assert [next(iter(each)) for each in either["pattern-either"]] == ["pattern", "patterns"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (RULE.replace("severity: HIGH", "severity: AWFUL"), "AWFUL"),
+        (RULE.replace("CWE-1", "79"), "CWE-89"),
+        (RULE + "    pattern-either: [{use: nothing}]\n", "nothing"),
+        ("rules: [", "cannot be read"),
+        ("[]", "not a mapping"),
+        (RULE + RULE.replace("rules:\n", ""), "there twice"),
+    ],
+)
+def test_a_wrong_rule_file_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        rules.load_from(write_rules(tmp_path, text))
+
+
+def test_packs_are_json_and_shared(tmp_path: Path) -> None:
+    first = rules.pack(ours("python"), tmp_path / "cache")
+    assert rules.pack(ours("python"), tmp_path / "cache") == first
+    assert len(json.loads(first.read_bytes())["rules"]) == len(ours("python"))
