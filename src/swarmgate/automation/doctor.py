@@ -79,7 +79,7 @@ def _tests(folder: SwarmFolder, config: Config) -> str:
 
 def _gates(folder: SwarmFolder) -> Check:
     try:
-        gates = load_gates(folder.path)
+        gates = load_gates(folder.root)
     except SwarmError as error:
         return Check("gates", "", (error.message,))
     problems = [

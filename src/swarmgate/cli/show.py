@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from swarmgate.engine.reports import AttemptReport, TaskReport
 
 
+_LINES = 15
+"""Of a long piece of feedback, such as the output of a test run, the end is shown."""
+
+
 def command(task: TaskId, repo: Repo = None, json: Json = False) -> None:
     """Show one task: its criteria, every attempt with who rejected it and why, and what you may do.
 
@@ -48,7 +52,9 @@ def _attempt(attempt: AttemptReport) -> list[str]:
     head = f"  Attempt {attempt.number} ({attempt.kind}): {attempt.outcome}"
     head += f" ({attempt.stage})" if attempt.stage else f" in {attempt.state}"
     lines = ["", head + (f" - {attempt.reason}" if attempt.reason else "")]
-    lines += [f"    - {text.splitlines()[0] if text else ''}" for text in attempt.feedback]
+    for text in attempt.feedback:
+        first, *more = text.strip().splitlines()[-_LINES:] or [""]
+        lines += [f"    - {first}", *(f"      {line}" for line in more)]
     for name, review in (("reviewer", attempt.review), ("test engineer", attempt.tests_review)):
         if review is not None:
             lines.append(f"    {name} ({review.model}): {review.verdict} - {review.summary.splitlines()[0]}")

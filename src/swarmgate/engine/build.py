@@ -61,7 +61,7 @@ def build(
 
     async def judge(*, fix: bool, base: str = "") -> GateReport:
         return await run_pipeline(
-            load(folder.path),
+            load(folder.root),
             repository=repository,
             base=base or repository.head_tree(),
             config=GatesOptions(skip=config.gates.skip, timeout_s=config.gates.timeout_s),

@@ -12,6 +12,7 @@ from typing import Protocol
 from swarmgate.agents.desk import Desk
 from swarmgate.config import Config
 from swarmgate.domain.change import ChangeSet
+from swarmgate.domain.decide import Step, next_step, next_task
 from swarmgate.domain.events import Event, UsageRecorded
 from swarmgate.domain.finding import GateReport
 from swarmgate.domain.state import State
@@ -106,12 +107,14 @@ class Context:
         )
 
     def drain_usage(self, state: State) -> list[Event]:
-        """What the models used since the last time, as events."""
+        """What the models used since the last time, as events; a delegation is for the task that it opens."""
+        due = next_task(state) if next_step(state) is Step.DELEGATE else None
+        task = due.id if due else state.open
         events: list[Event] = []
         for role, meter in self.meters.items():
             usage = meter.drain()
             if usage.calls:
-                events.append(UsageRecorded(role=role, task=state.open, usage=usage))
+                events.append(UsageRecorded(role=role, task=task, usage=usage))
         return events
 
     def change(self, tree: str) -> ChangeSet:

@@ -35,12 +35,15 @@ def judge(
     """
     repository, folder = _place(start)
     project_file = folder.config if folder else None
+    tree, before = repository.snapshot(), repository.tree_of(base)
+    if not repository.changes(before, tree):
+        return Judged(GateReport(tree=tree, results=()), (f"Nothing differs from {base}: nothing was judged.",), 0)
     configured = settings.load(project_file=project_file).gates
     report = asyncio.run(
         run_pipeline(
-            load(folder.path if folder else None),
+            load(folder.root if folder else None),
             repository=repository,
-            base=repository.tree_of(base),
+            base=before,
             config=GatesOptions(skip=(*configured.skip, *skip), only=only, timeout_s=configured.timeout_s),
             fix=fix,
         )
@@ -54,7 +57,7 @@ def judge(
 def definitions(start: Path | None) -> tuple[GateDefinition, ...]:
     """The gates that hold in this repository: the built-in ones, and the project's own."""
     _, folder = _place(start)
-    return load(folder.path if folder else None)
+    return load(folder.root if folder else None)
 
 
 def _place(start: Path | None) -> tuple[Repository, SwarmFolder | None]:

@@ -13,15 +13,8 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.describe import describe
 from swarmgate.engine.steps import STEPS
 from swarmgate.engine.steps.recovery import interruption, restored
-from swarmgate.errors import BudgetExhausted, ModelError, SwarmError
+from swarmgate.errors import BudgetExhausted, ModelError, Stopped, SwarmError
 from swarmgate.ledger.traces import TraceStore
-
-
-class Stopped(SwarmError):
-    """The user asked for a stop; the run ended between two steps."""
-
-    exit_code = 130
-    code = "STOPPED"
 
 
 async def run_loop(ctx: Context) -> State:

@@ -16,8 +16,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.domain.decide import Waiting, waiting_for
+from swarmgate.domain.decide import Waiting, next_step, waiting_for
 from swarmgate.domain.events import (
+    AttemptInterrupted,
     Event,
     GoalSet,
     PhaseApproved,
@@ -233,9 +234,15 @@ class Swarm:
 
     # --- inside ---
 
-    def _decide(self, event: Event) -> None:
+    def _decide(self, event: TaskRetried | TaskSkipped | RejectionOverridden) -> None:
+        """Records a decision about a task; an attempt that was left open by a paused run ends with it."""
         with self._writing() as ledger:
-            ledger.append([event], expect=ledger.state.seq, actor="user")
+            attempt = ledger.state.task(event.task).running
+            events: list[Event] = [event]
+            if attempt is not None:
+                ended = AttemptInterrupted(task=event.task, attempt=attempt.number, reason="the user decided otherwise")
+                events = [ended, event]
+            ledger.append(events, expect=ledger.state.seq, actor="user")
 
     def _writing(self) -> Ledger:
         """The ledger for writing, after the hand edits of the plan files were taken in or refused.
@@ -275,6 +282,8 @@ class Swarm:
         repository = Repository.discover(self.folder.root)
         config = self.config
         with self._writing() as ledger:
+            if not first and next_step(ledger.state) is None:
+                return outcome_of(ledger.state)
             context = build(
                 config=config,
                 folder=self.folder,

@@ -16,6 +16,7 @@ from swarmgate.domain.events import (
     ReviewGiven,
     TaskCompleted,
     TestsRun,
+    WorkStarted,
 )
 from swarmgate.errors import LedgerCorrupt, WorkspaceError
 from swarmgate.ledger import evidence as files
@@ -46,7 +47,7 @@ def audit(folder: SwarmFolder, repository: Repository) -> tuple[Check, ...]:
         Check("chain", f"{len(entries)} lines", torn),
         _projections(ledger),
         _evidence(folder, entries),
-        _commits(repository, entries, ledger.state.base),
+        _commits(repository, entries),
     )
 
 
@@ -82,14 +83,16 @@ def _evidence_of(event: Event) -> tuple[str, int, str, str] | None:
     return None
 
 
-def _commits(repository: Repository, entries: tuple[tuple[Entry, str], ...], since: str) -> Check:
-    """Each completed task has its commit, with the tree that passed and trailers that point back at the ledger."""
-    completed = [(entry.seq, entry.event) for entry, _ in entries if isinstance(entry.event, TaskCompleted)]
-    hashes = {entry.seq: digest for entry, digest in entries}
-    if not completed:
+def _commits(repository: Repository, entries: tuple[tuple[Entry, str], ...]) -> Check:
+    """Each completed task of the present goal has its commit with the tree that passed; all commits point back here."""
+    goal_set = max((entry.seq for entry, _ in entries if isinstance(entry.event, GoalSet)), default=0)
+    completed = [(entry.seq, entry.event) for entry, _ in entries[goal_set:] if isinstance(entry.event, TaskCompleted)]
+    lines = {f"{entry.seq} {digest}" for entry, digest in entries}
+    since = next((entry.event.base for entry, _ in entries if isinstance(entry.event, WorkStarted)), None)
+    if since is None:
         return Check("commits", "none yet")
     try:
-        commits = {commit.id: commit for commit in repository.task_commits(since or None)}
+        commits = {commit.id: commit for commit in repository.task_commits(since)}
     except WorkspaceError as error:
         return Check("commits", "git", (error.message,))
     problems: list[str] = []
@@ -98,18 +101,18 @@ def _commits(repository: Repository, entries: tuple[tuple[Entry, str], ...], sin
         if commit is None:
             problems.append(f"line {seq}: commit {event.commit[:12]} of task {event.task} is not on this branch.")
             continue
-        problems += (f"line {seq}: {text}" for text in _commit_problems(event, commit.tree, commit.trailers, hashes))
-    return Check("commits", f"{len(completed)} commits", tuple(problems))
+        problems += (f"line {seq}: {text}" for text in _commit_problems(event, commit.tree, commit.trailers))
+    problems += (
+        f"commit {commit.id[:12]} points at ledger line {pointer!r}, which the ledger does not hold."
+        for commit in commits.values()
+        if (pointer := commit.trailers.get("Swarm-Ledger", "")) not in lines
+    )
+    return Check("commits", f"{len(commits)} commits", tuple(problems))
 
 
-def _commit_problems(
-    event: TaskCompleted, tree: str, trailers: dict[str, str], hashes: dict[int, str]
-) -> Iterator[str]:
+def _commit_problems(event: TaskCompleted, tree: str, trailers: dict[str, str]) -> Iterator[str]:
     short = event.commit[:12]
     if tree != event.tree:
         yield f"commit {short} holds the tree {tree[:12]}, but the tree that passed is {event.tree[:12]}."
     if trailers.get("Swarm-Task") != event.task:
         yield f"commit {short} does not name task {event.task} in its Swarm-Task trailer."
-    position, _, digest = trailers.get("Swarm-Ledger", "").partition(" ")
-    if not position.isdigit() or hashes.get(int(position)) != digest:
-        yield f"commit {short} points at ledger line {position or '?'}, whose hash is another."

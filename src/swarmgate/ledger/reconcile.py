@@ -16,10 +16,10 @@ from swarmgate.domain.laws_planning import plan_change_problems
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.state import State
 from swarmgate.domain.view import PhaseView, PlanView, TaskView, view_of
-from swarmgate.errors import PlanSyntaxError
+from swarmgate.errors import PlanSyntaxError, UsageError
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.plan_md import parse
-from swarmgate.ledger.projections import Projector, parse_json
+from swarmgate.ledger.projections import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,32 +58,37 @@ def reconcile(ledger: Ledger, *, author: str) -> Reconciliation:
         for edit in found
         if edit not in taken
     )
-    if refused:
-        ledger.append(refused, expect=ledger.state.seq)
-    if taken:
+    if taken:  # first: an append brings both files up to date, and what is refused lies in the quarantine already
         amended = PlanAmended(plan=_plan_of(taken[0]), source=taken[0].source)
         ledger.append([amended], expect=ledger.state.seq, actor=author)
+    if refused:
+        ledger.append(refused, expect=ledger.state.seq)
     if missing and not refused and not taken:
         ledger.project()
     return Reconciliation(tuple(edit.source for edit in taken), refused, missing)
 
 
 def edits(ledger: Ledger) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
-    """The edits that stand in the two files, and the names of files that are missing or stale. Changes nothing."""
+    """The edits that stand in the two files, and the names of files that are missing or stale. Changes nothing.
+
+    Raises:
+        UsageError: a file cannot be read.
+    """
     if ledger.state.plan is None:
         return (), ()
     found, missing = [], []
-    current = Projector(ledger.folder).plan_texts(ledger.state)
+    current = ledger.projector.plan_texts(ledger.state)
     files = ((ledger.folder.plan_md, parse, current[0]), (ledger.folder.plan_json, parse_json, current[1]))
     for path, parser, expected in files:
         try:
-            data = path.read_bytes()
-        except FileNotFoundError:
-            missing.append(path.name)
-            continue
+            data = ledger.projector.read(path)
+        except OSError as error:
+            raise UsageError(
+                f"{path} cannot be read: {error.strerror or error}.", hint="Remove it: it comes back."
+            ) from error
         if data == expected.encode():
             continue
-        edit = _edit(ledger, path.name, data, parser)
+        edit = None if data is None else _edit(ledger, path.name, data, parser)
         if edit is None:
             missing.append(path.name)
         else:

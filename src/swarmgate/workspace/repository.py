@@ -125,7 +125,8 @@ class Repository:
         """What is not committed: tracked or untracked, not ignored, outside `.swarm/`."""
         options = ("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
         records = self._git.records("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE)
-        return tuple(paths.decode(record[3:]) for record in records)
+        # Twice is what git says of a file that is gone from the index and untracked in its place.
+        return tuple(dict.fromkeys(paths.decode(record[3:]) for record in records))
 
     def stash(self, message: str) -> bool:
         """Stash all that `dirty` names, untracked files too; False when there was nothing to stash."""
@@ -223,6 +224,10 @@ class Repository:
     def find_commit(self, trailers: Mapping[str, str], *, since: str) -> Commit | None:
         """The newest task commit after `since` that carries all these trailers: did a crash come after the commit?"""
         return commits.find(self._git, trailers, since)
+
+    def take_up(self, commit: Commit) -> None:
+        """Finish what a crash right after `commit` cut off: the user's index follows HEAD; all else stays staged."""
+        commits.take_up(self._git, commit)
 
     def task_commits(self, since: str | None = None) -> tuple[TaskCommit, ...]:
         """The commits after `since` (None: all that HEAD reaches) with a `Swarm-Task` trailer, oldest first."""

@@ -19,7 +19,9 @@ async def commit(state: State, ctx: Context) -> list[Event]:
     task, _, attempt = current(state)
     mine = {"Swarm-Task": task.id, "Swarm-Attempts": str(attempt.number)}
     made = ctx.repository.find_commit(mine, since=state.base)
-    if made is None:
+    if made is not None:
+        ctx.repository.take_up(made)
+    else:
         trailers = [*mine.items(), ("Swarm-Ledger", f"{state.seq} {ctx.ledger.head}")]
         try:
             made = ctx.repository.commit(ctx.change(attempt.tree), _message(task), trailers)

@@ -27,6 +27,7 @@ async def start_work(state: State, ctx: Context) -> list[Event]:
     if ctx.repository.branch() != name:  # a crash may have come right after the branch was made
         name = _free_name(ctx, name)
         ctx.repository.create_branch(name)
+    ctx.evidence.archive(state.goals - 1)
     return [WorkStarted(branch=name, base=ctx.repository.head())]
 
 
