@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.decide import Waiting, next_step, waiting_for
 from swarmgate.domain.events import (
-    AttemptInterrupted,
     Event,
     GoalSet,
     PhaseApproved,
@@ -237,12 +236,18 @@ class Swarm:
     def _decide(self, event: TaskRetried | TaskSkipped | RejectionOverridden) -> None:
         """Records a decision about a task; an attempt that was left open by a paused run ends with it."""
         with self._writing() as ledger:
-            attempt = ledger.state.task(event.task).running
             events: list[Event] = [event]
-            if attempt is not None:
-                ended = AttemptInterrupted(task=event.task, attempt=attempt.number, reason="the user decided otherwise")
-                events = [ended, event]
+            if ledger.state.open == event.task:
+                events = [*self._ended_attempt(ledger.state), event]
             ledger.append(events, expect=ledger.state.seq, actor="user")
+
+    def _ended_attempt(self, state: State) -> list[Event]:
+        """The end of an attempt that a paused run left open; the files are as its last step left them."""
+        from swarmgate.engine.steps.recovery import interruption, restored  # noqa: PLC0415 - brings all rooms
+        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+
+        repository = Repository.discover(self.folder.root)
+        return [*restored(state, self.folder, repository), interruption(state, "the user decided otherwise")]
 
     def _writing(self) -> Ledger:
         """The ledger for writing, after the hand edits of the plan files were taken in or refused.

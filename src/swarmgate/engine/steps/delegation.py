@@ -22,8 +22,8 @@ async def start_work(state: State, ctx: Context) -> list[Event]:
     """The branch of the work, from the current HEAD, with a clean tree."""
     ctx.repository.require_quiet()
     refuse_dirty_tree(ctx)
-    plan, _ = _next(state)
-    name = f"{ctx.config.git.branch_prefix}{_slug(plan.title)}"
+    title = state.plan.title if state.plan else state.goal
+    name = f"{ctx.config.git.branch_prefix}{_slug(title)}"
     if ctx.repository.branch() != name:  # a crash may have come right after the branch was made
         name = _free_name(ctx, name)
         ctx.repository.create_branch(name)

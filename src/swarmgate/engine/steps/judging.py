@@ -6,9 +6,10 @@ from swarmgate.agents import reviewer
 from swarmgate.domain.events import AttemptRejected, Event, GatesRun, ReviewGiven
 from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.finding import GateReport
+from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.attempts import blocking, current, gates_rejection, overridden
+from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
 from swarmgate.errors import NoUsableReply
 from swarmgate.gates.report import lines
 from swarmgate.ledger.evidence import GATES, REVIEW
@@ -51,7 +52,7 @@ async def review(state: State, ctx: Context) -> list[Event]:
         )
     except NoUsableReply as error:
         verdict = Review(verdict=Verdict.REJECTED, summary=f"No verdict: {error.message}")
-    passed = verdict.approved or overridden(record, attempt, "reviewer")
+    passed = verdict.approved or overruled(record, attempt, "reviewer")
     given = ReviewGiven(
         task=task.id,
         attempt=attempt.number,

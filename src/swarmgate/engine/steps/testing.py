@@ -6,9 +6,10 @@ from swarmgate.agents import test_engineer
 from swarmgate.domain.events import AttemptRejected, Event, TestsRun, TestsWritten
 from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
 from swarmgate.domain.finding import Severity
+from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.attempts import blocking, current, gates_rejection, overridden
+from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
 from swarmgate.engine.steps.judging import rejection
 from swarmgate.errors import ConfigError, MissingRequirement, NoUsableReply
 from swarmgate.ledger.evidence import GATES, TESTS
@@ -47,7 +48,7 @@ async def test(state: State, ctx: Context) -> list[Event]:
             tests=tuple(file.path for file in written.present),
         )
     ]
-    if not verdict.approved and not overridden(record, attempt, "test_engineer"):
+    if not verdict.approved and not overruled(record, attempt, "test_engineer"):
         events.append(rejection(task.id, attempt.number, "test_engineer", verdict))
     return events
 
@@ -61,7 +62,7 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
         ctx.evidence.write(task.id, attempt.number, f"final-{GATES}", report.model_dump_json(indent=1).encode())
         return [gates_rejection(report, against, task, attempt)]
     ran = await measure(ctx, report.tree, attempt.tests)
-    passed = ran.green or overridden(record, attempt, "tests")
+    passed = ran.green or overruled(record, attempt, "tests")
     proof = ran.model_dump_json(indent=1).encode()
     event = TestsRun(
         task=task.id,
