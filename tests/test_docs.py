@@ -102,7 +102,8 @@ def verbs() -> dict[str, Any]:
 
 def subcommands(command: Any) -> dict[str, Any]:
     """The commands of a group; none of a plain command. Typer's classes are its own copy of click's: no isinstance."""
-    return dict(getattr(command, "commands", {}))
+    names = command.list_commands(None) if hasattr(command, "list_commands") else ()
+    return {name: command.get_command(None, name) for name in names}
 
 
 def options_of(command: Any) -> set[str]:
