@@ -112,18 +112,26 @@ class _Hands(Generic[T]):
         for call in reply.tool_calls:
             try:
                 tool, arguments = read_call(call, self.tools)
-                self.desk.on_tool(ToolUse(self.role, tool.name, _summary(arguments)))
                 if tool.ends:
-                    return replace(done, ending=(self.endings[tool.name](arguments),))
+                    ending = self.endings[tool.name](arguments)
+                    self._tell(call, _summary(arguments))
+                    return replace(done, ending=(ending,))
                 results.append(await self._use(tool.name, arguments))
+                self._tell(call, _summary(arguments), results[-1])
                 done = replace(done, worked=True)
             except BadCall as error:
                 done = replace(done, problem=str(error))
                 results.append(f"Error: {error}")
+                self._tell(call, "", results[-1])
             except Refused as error:
                 done = replace(done, refused=True, problem=str(error))
                 results.append(f"Refused: {error}")
+                self._tell(call, "", results[-1])
         return replace(done, messages=_answers(reply, results))
+
+    def _tell(self, call: ToolCall, summary: str, result: str = "") -> None:
+        problem = cut(one_line(result), 200, "...") if result.startswith(("Error: ", "Refused: ")) else ""
+        self.desk.on_tool(ToolUse(self.role, call.name, summary, problem))
 
     async def _use(self, name: str, arguments: Arguments) -> str:
         """Run a working tool; what a model can mend is its result."""

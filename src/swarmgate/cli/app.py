@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -9,6 +10,8 @@ import typer
 from typer.core import TyperGroup
 
 from swarmgate import __version__
+from swarmgate.cli.terminal import report
+from swarmgate.errors import UsageError
 
 VERBS = (
     "init",
@@ -36,6 +39,20 @@ _LOOK: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False, "pre
 
 class Verbs(TyperGroup):
     """The group of all verbs."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Runs the command line; with `--json` wrong usage is told as JSON too."""
+        given = extra.get("args")
+        if "--json" not in (sys.argv[1:] if given is None else given):
+            return super().main(*args, **extra)
+        try:
+            code = super().main(*args, **{**extra, "standalone_mode": False})
+        except Exception as error:
+            if not hasattr(error, "format_message"):  # not typer's own: whether that is click's differs by version
+                raise
+            report(UsageError(error.format_message(), hint="See: swarm --help"), as_json=True)
+            code = UsageError.exit_code
+        sys.exit(code if isinstance(code, int) else 0)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, in our order."""

@@ -67,11 +67,12 @@ def boundary(as_json: bool) -> Iterator[Terminal]:
 
 def _reported(error: SwarmError, *, as_json: bool) -> typer.Exit:
     """Tells the user; returns the end of the command with the error's exit code."""
-    _report(error, as_json=as_json)
+    report(error, as_json=as_json)
     return typer.Exit(error.exit_code)
 
 
-def _report(error: SwarmError, *, as_json: bool) -> None:
+def report(error: SwarmError, *, as_json: bool) -> None:
+    """Tells the user what happened and what to do: on stderr, or as JSON on stdout."""
     problems = list(error.problems) if isinstance(error, PlanError) else []
     if as_json:
         told = {"error": error.code, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}

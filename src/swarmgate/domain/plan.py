@@ -85,14 +85,23 @@ def problems_of_change(old: Plan, new: Plan, settled: frozenset[str]) -> tuple[s
     """What is wrong with replacing `old` by `new` when the tasks in `settled` are done, skipped or running."""
     found = list(problems(new))
     for task_id in sorted(settled, key=id_key):
-        if new.tasks.get(task_id) != old.tasks[task_id]:
+        before, after = old.tasks[task_id], new.tasks.get(task_id)
+        if after is None:
+            found.append(f"Task {task_id} is complete, skipped or running: it must stay in the plan.")
+        elif after != before:
             found.append(
-                f"Task {task_id} is complete, skipped or running: it must stay as it is. "
+                f"Task {task_id} is complete, skipped or running, and stays as it is: {_differences(before, after)}. "
                 "Put what has to change into a new task."
             )
         elif new.phase_numbers[task_id] != old.phase_numbers[task_id]:
             found.append(f"Task {task_id} is complete, skipped or running: it must stay in its phase.")
     return tuple(found)
+
+
+def _differences(before: Task, after: Task) -> str:
+    """What has to stand in the fields that were changed, cut to a readable length."""
+    fields = (name for name in Task.model_fields if getattr(before, name) != getattr(after, name))
+    return "; ".join(f"{name} must be {str(getattr(before, name))[:200]!r}" for name in fields)
 
 
 def id_key(task_id: str) -> tuple[int, ...]:

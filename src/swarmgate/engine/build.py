@@ -10,7 +10,7 @@ from swarmgate.config import Config
 from swarmgate.domain.finding import GateReport, GateResult
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.progress import Listener
-from swarmgate.errors import WorkspaceError
+from swarmgate.errors import LedgerCorrupt, WorkspaceError
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
 from swarmgate.ledger.evidence import EvidenceStore
@@ -20,6 +20,7 @@ from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import check_keys, connect, same_model_warning
 from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.workspace.commits import TaskCommit
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.repository import Repository
 
@@ -108,11 +109,25 @@ def require_branch(context: Context) -> None:
         WorkspaceError: it is not; the hint says how to get there.
     """
     context.repository.require_quiet()
-    branch, here = context.ledger.state.branch, context.repository.branch()
+    state = context.ledger.state
+    behind = [commit for commit in context.repository.task_commits(state.base or None) if _position(commit) > state.seq]
+    if state.base and behind:
+        raise LedgerCorrupt(
+            f"Commit {behind[-1].id[:12]} points at ledger line {_position(behind[-1])}, and the ledger ends at "
+            f"{state.seq}: lines were lost.",
+            hint="Bring .swarm/ledger.jsonl back from a backup or from git; see: swarm verify",
+        )
+    branch, here = state.branch, context.repository.branch()
     if branch and here != branch:
         raise WorkspaceError(
             f"The work is on branch {branch}, and {here or 'no branch'} is checked out.", hint=f"git switch {branch}"
         )
+
+
+def _position(commit: TaskCommit) -> int:
+    """The ledger line that a task's commit points at; 0 where it names none."""
+    number = commit.trailers.get("Swarm-Ledger", "").partition(" ")[0]
+    return int(number) if number.isascii() and number.isdigit() else 0
 
 
 class _Teller:
@@ -130,13 +145,11 @@ class _Teller:
                     f'(set [prices."{event.model}"])'
                 )
             case _:
-                text = (
-                    f"{event.model}: {event.reason}; try {event.attempt} of {event.attempts} in {event.seconds:.0f} s"
-                )
+                text = f"{event.reason}; try {event.attempt} of {event.attempts} in {event.seconds:.0f} s"
         self._tell("model", text)
 
     def tool(self, use: ToolUse) -> None:
-        self._tell("tool", f"{use.role}: {use.tool} {use.summary}".rstrip())
+        self._tell("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))
 
     def gate(self, result: GateResult) -> None:
         self._tell("gate", f"{result.gate}: {result.status}{' - ' + result.reason if result.reason else ''}")

@@ -74,7 +74,8 @@ def _pause(ctx: Context, error: BaseException) -> None:
     at_once = isinstance(error, (KeyboardInterrupt, asyncio.CancelledError))
     if at_once and attempt is not None and attempt.state is not TaskState.TESTS_RUN:
         events += [*restored(state, ctx.folder, ctx.repository), interruption(state, "stopped at once by the user")]
-    detail = error.message if isinstance(error, SwarmError) else type(error).__name__
+    detail = "at once, by the user" if at_once else error.message if isinstance(error, SwarmError) else repr(error)
+    detail = " ".join(detail.split())
     events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=isinstance(error, Stopped)))
     _record(ctx, events)
 

@@ -90,7 +90,8 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
         case Waiting.BLOCKED_TASK:
             return _ways_out(state)
         case Waiting.NOTHING:
-            return ('swarm plan "GOAL": every phase is approved; begin something new',)
+            merge = f"git switch {state.base_branch} && git merge {state.branch}: take the work over"
+            return (*([merge] if state.base_branch and state.branch else []), 'swarm plan "GOAL": begin something new')
 
 
 def _ways_out(state: State) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ from swarmgate.engine.reports import (
     status_report,
     task_report,
 )
-from swarmgate.errors import IllegalMove, UsageError
+from swarmgate.errors import IllegalMove, NotAProject, UsageError
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -78,6 +78,8 @@ class Swarm:
     @cached_property
     def folder(self) -> SwarmFolder:
         """The project's `.swarm/`; raises `NotAProject` where there is none."""
+        if not self._start.is_dir():
+            raise NotAProject(f"There is no folder {self._start}.")
         return SwarmFolder.find(self._start)
 
     @cached_property
@@ -261,6 +263,8 @@ class Swarm:
         try:
             if ledger.taken_over:
                 self._notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
+            if ledger.repaired:
+                self._notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
             outcome = reconcile(ledger, author="user")
             for name in outcome.amended:
                 self._notice(f"your edit of {name} was taken into the plan")

@@ -37,6 +37,7 @@ class Ledger:
     Attributes:
         state: the fold over everything recorded so far.
         head: the hash of the last line.
+        repaired: where the quarantine keeps a torn last line that this writer cut off; empty if there was none.
         torn: bytes behind the last whole line, found by a reader: a crash cut them short, or a writer is at work.
     """
 
@@ -45,6 +46,7 @@ class Ledger:
         self.state = State()
         self.head = GENESIS
         self.torn = b""
+        self.repaired = ""
         self._clock = clock
         self._size = 0
         self._lock: WriterLock | None = None
@@ -170,6 +172,11 @@ class Ledger:
         data = self._whole_lines()
         self._size = len(data)
         self.state = fold_checked(self._walk_to_head(data))
+        if not data and (traces := [p.name for p in (self.folder.plan_md, self.folder.evidence) if p.exists()]):
+            raise LedgerCorrupt(
+                f"ledger.jsonl is missing or empty, but work has been recorded: there is {' and '.join(traces)}.",
+                hint="Bring it back from a backup or from git. To begin anew, move .swarm/ away and run: swarm init",
+            )
 
     def _walk_to_head(self, data: bytes) -> Iterator[Entry]:
         for entry, digest in walk(data):
@@ -195,7 +202,7 @@ class Ledger:
             file.truncate(self._size)
             os.fsync(file.fileno())
         event = LedgerRepaired(kept=self.folder.relative(kept), size=len(self.torn))
-        self.torn = b""
+        self.torn, self.repaired = b"", event.kept
         self._record([event], self.state.seq, "swarmgate")  # not projected: hand edits have to be reconciled first
 
     def _write(self, data: bytes) -> None:

@@ -163,6 +163,7 @@ def render_history(state: State, number: int, name: str, tasks: tuple[Task, ...]
         what = f"commit {done.commit[:12]}" if done.status is TaskStatus.COMPLETE else done.status.value
         lines.append(f"- Task {task.id}: {task.title} ({what}, {len(done.attempts)} attempts)")
         lines += [f"  - Attempt {a.number}: rejected ({a.stage}) - {a.reason}" for a in done.attempts if a.stage]
+        lines += [f"  - Overridden by the user: {stage} - {why}" for stage, why in sorted(done.overrides.items())]
     for title, items in (("Decisions", record.decisions), ("Lessons", record.lessons)):
         if items:
             lines += ["", f"## {title}", "", *(f"- {item}" for item in items)]

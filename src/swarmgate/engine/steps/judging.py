@@ -7,7 +7,7 @@ from swarmgate.domain.events import AttemptRejected, Event, GatesRun, ReviewGive
 from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.finding import GateReport
 from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.state import State
+from swarmgate.domain.state import State, TaskRecord
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
 from swarmgate.errors import NoUsableReply
@@ -37,6 +37,8 @@ async def gates(state: State, ctx: Context) -> list[Event]:
 async def review(state: State, ctx: Context) -> list[Event]:
     """The reviewer sees the diff, the brief and the gate results, and never what the coder claims."""
     task, record, attempt = current(state)
+    if overruled(record, attempt, "reviewer"):
+        return [_given(ctx, task.id, attempt.number, _overruled_verdict(record), passed=True)]
     change = ctx.change(attempt.tree)
     report = GateReport.model_validate_json(ctx.evidence.place(task.id, attempt.number, GATES).read_bytes())
     try:
@@ -52,15 +54,19 @@ async def review(state: State, ctx: Context) -> list[Event]:
         )
     except NoUsableReply as error:
         verdict = Review(verdict=Verdict.REJECTED, summary=f"No verdict: {error.message}")
-    passed = verdict.approved or overruled(record, attempt, "reviewer")
-    given = ReviewGiven(
-        task=task.id,
-        attempt=attempt.number,
-        review=verdict,
-        passed=passed,
-        evidence=ctx.evidence.write(task.id, attempt.number, REVIEW, verdict.model_dump_json(indent=1).encode()),
-    )
-    return [given] if passed else [given, rejection(task.id, attempt.number, "reviewer", verdict)]
+    given = _given(ctx, task.id, attempt.number, verdict, passed=verdict.approved)
+    return [given] if verdict.approved else [given, rejection(task.id, attempt.number, "reviewer", verdict)]
+
+
+def _given(ctx: Context, task_id: str, number: int, verdict: Review, *, passed: bool) -> ReviewGiven:
+    proof = ctx.evidence.write(task_id, number, REVIEW, verdict.model_dump_json(indent=1).encode())
+    return ReviewGiven(task=task_id, attempt=number, review=verdict, passed=passed, evidence=proof)
+
+
+def _overruled_verdict(record: TaskRecord) -> Review:
+    """The verdict that the user overruled; nobody is asked, and paid, for it again."""
+    given = next((attempt.review for attempt in reversed(record.attempts) if attempt.review), None)
+    return given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
 
 
 def rejection(task_id: str, number: int, stage: str, verdict: Review) -> AttemptRejected:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from swarmgate.domain.events import AttemptInterrupted, Event, TreeRestored
 from swarmgate.domain.state import Recovery, State
 from swarmgate.engine.context import Context
@@ -22,8 +24,22 @@ def restored(state: State, folder: SwarmFolder, repository: Repository) -> list[
     """Brings the work tree back to the state's tree; what differs is kept in the quarantine."""
     quarantine = folder.quarantine_folder("interrupted")
     paths = repository.restore(state.tree, quarantine=quarantine)
-    kept = folder.relative(quarantine) if quarantine.exists() else ""
-    return [TreeRestored(tree=state.tree, paths=paths, kept=kept)]
+    return [_restoration(folder, state.tree, paths, quarantine)]
+
+
+def leftovers_put_away(state: State, ctx: Context) -> list[Event]:
+    """The change of a task that was given up goes to the quarantine. What else differs is the user's and stays."""
+    if not state.tree:
+        return []
+    head = ctx.repository.head_tree()
+    quarantine = ctx.folder.quarantine_folder("leftovers")
+    left = ctx.repository.changes(head, state.tree).paths
+    paths = ctx.repository.restore(head, quarantine=quarantine, only=left)
+    return [_restoration(ctx.folder, head, paths, quarantine)]
+
+
+def _restoration(folder: SwarmFolder, tree: str, paths: tuple[str, ...], quarantine: Path) -> TreeRestored:
+    return TreeRestored(tree=tree, paths=paths, kept=folder.relative(quarantine) if quarantine.exists() else "")
 
 
 def interruption(state: State, reason: str) -> Event:
