@@ -16,8 +16,11 @@ import pytest
 import typer
 
 from swarmgate import config, errors
+from swarmgate.agents.tools import TOOLS
 from swarmgate.cli.app import app
 from swarmgate.domain import events
+from swarmgate.domain.evidence import Verdict
+from swarmgate.domain.finding import Severity
 from swarmgate.engine.initialise import initialise
 from swarmgate.gates import definition
 from swarmgate.gates.definition import GateDefinition
@@ -193,8 +196,8 @@ def test_yaml_is_a_script(text: str, tmp_path: Path) -> None:
     assert Script.load(path).rules
 
 
-def _script_of_docs() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("render_configuration", ROOT / "docs/render_configuration.py")
+def _script_of_docs(name: str = "render_configuration") -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -205,6 +208,18 @@ def _script_of_docs() -> ModuleType:
 def test_the_page_of_settings_is_up_to_date() -> None:
     page = (ROOT / "docs/configuration.md").read_text("utf-8")
     assert page == _script_of_docs().rendered(page), "run: python docs/render_configuration.py"
+
+
+def test_the_table_of_tools_is_up_to_date_and_complete() -> None:
+    page = ROOT / "docs/testing.md"
+    assert page.read_text("utf-8") == _script_of_docs("render_tools").rendered(page.read_text("utf-8")), (
+        "run: python docs/render_tools.py"
+    )
+    named = first_cells(section(page, "The tools"))[1:]
+    assert set(named) == {f"`{name}`" for name in TOOLS}
+    assert named.count("`submit_verdict`") == 2  # the test engineer's maps criteria to tests
+    text = section(page, "The tools")
+    assert all(f"`{word}`" in text for word in (*Verdict, *Severity))
 
 
 def test_the_page_of_settings_has_every_key_with_its_limits() -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.project import GOAL, Project, event_lines, plan, review
+from tests.project import GOAL, Project, call, event_lines, plan, review, rule
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -83,7 +83,10 @@ def test_working_verbs_print_json_on_stdout_and_json_lines_on_stderr(project: Pr
     project.play()
     planned = project.swarm("plan", GOAL, "--json", exits=3)
     assert json.loads(planned.stdout)["waiting"] == "plan_approval"
-    assert json.loads(project.swarm("approve", "--json").stdout) == {"approved": ["the plan"]}
+    assert json.loads(project.swarm("approve", "--json").stdout) == {
+        "approved": ["the plan"],
+        "actions": ["swarm run: go on with the work"],
+    }
     ran = project.swarm("run", "--json", exits=3)
     assert json.loads(ran.stdout)["waiting"] == "phase_approval"
     lines = event_lines(ran.stderr)
@@ -102,6 +105,40 @@ def test_progress_tells_people_what_goes_on(project: Project) -> None:
         "task 1.1 complete",
     ):
         assert words in told
+
+
+def test_progress_tells_which_tool_call_was_refused(project: Project) -> None:
+    sly = [call("write_file", path=".swarm/plan.json", content="{}"), call("finish", summary="x")]
+    project.planned(rule("coder", "code", sly), loop={"max_rejections": 1})
+    told = project.swarm("run", exits=1).stderr
+    (line,) = [line for line in told.splitlines() if "coder: write_file" in line]
+    assert "write_file .swarm/plan.json Error: " in line
+    assert "`.swarm` belongs to swarmgate" in line
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ("show", "Missing argument 'TASK'"),
+        ("run --fast", "No such option: --fast"),
+        ("frobnicate", "No such command 'frobnicate'"),
+        ("gates frobnicate", "No such command 'frobnicate'"),
+        ("skip 1.1", "Missing option '--reason'"),
+    ],
+)
+def test_wrong_usage_is_json_in_json_mode(project: Project, args: str, told: str) -> None:
+    words = [*args.split(), "--json"]
+    result = CliRunner().invoke(app, words)
+    assert (result.exit_code, result.stderr) == (2, "")
+    error = json.loads(result.stdout)
+    assert (error["error"], error["exit_code"], error["hint"]) == ("USAGE", 2, "See: swarm --help")
+    assert told in error["message"]
+    people = CliRunner().invoke(app, words[:-1])
+    assert (people.exit_code, people.stdout) == (2, "")
+    assert told in people.stderr
+    if args == "show":  # as the shell has it: the arguments come from sys.argv
+        done = swarm(*words, cwd=project.root)
+        assert (done.returncode, json.loads(done.stdout), done.stderr) == (2, error, "")
 
 
 @pytest.mark.parametrize("verb", ["run", "status", "show 9.9", "plan", "revise more", "skip 9.9 --reason x"])
@@ -199,12 +236,11 @@ def test_swarm_as_a_link_is_refused(project: Project, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["status", "--repo", str(tmp_path / "nowhere")])
     assert done.exit_code == 2
+    assert f"There is no folder {tmp_path / 'nowhere'}" in done.stderr
 
 
 def test_questions_are_asked_on_a_terminal(project: Project) -> None:
     import pty
-
-    from tests.project import call, rule
 
     project.play(
         rule("architect", "plan", [call("ask_user", questions=["Which unit?"])]), plan("1.1", contains="IN-METRES")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.project import Project
 from typer.testing import CliRunner
 
@@ -27,6 +28,22 @@ def test_a_base_is_compared_with(project: Project) -> None:
     project.git("commit", "--quiet", "--message=Broken")
     assert project.json("gates", "run", "--base", "HEAD~1", exits=1)["results"]
     assert "no revision `nope`" in project.swarm("gates", "run", "--base", "nope", exits=2).stderr
+
+
+def test_a_clean_tree_has_nothing_to_judge(project: Project) -> None:
+    assert project.swarm("gates", "run").stdout == "Nothing differs from HEAD: nothing was judged.\n"
+    assert project.json("gates", "run")["results"] == []
+
+
+@pytest.mark.parametrize("option", ["--only", "--skip"])
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_gate_that_is_not_there_is_named(project: Project, option: str, *, clean: bool) -> None:
+    if not clean:
+        project.write("new.py", "X = 1\n")
+    told = project.json("gates", "run", option, "lint_chek", exits=2)
+    assert told["error"] == "CONFIG"
+    assert "lint_chek" in told["message"]
+    assert "lint_check" in told["hint"]
 
 
 def test_the_list_names_every_gate(project: Project) -> None:

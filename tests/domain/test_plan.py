@@ -158,15 +158,30 @@ def test_the_indexes_know_every_task_and_its_phase() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"title": "Other"}, {"acceptance": ("x",)}, {"files": ("y",)}, {"depends": ("1.3",)}]
+    ("fields", "wanted"),
+    [
+        ({"title": "Other"}, 'title must be "Part 1.1"'),
+        ({"acceptance": ("x",)}, 'acceptance must be ["part 1.1 works"]'),
+        ({"depends": ("1.3",), "files": ("y",)}, 'files must be ["src/part_1.1.py"]; depends must be []'),
+    ],
 )
-def test_a_settled_task_cannot_be_rewritten(fields: dict[str, Any]) -> None:
+def test_a_settled_task_cannot_be_rewritten_and_what_has_to_stand_is_named(fields: dict[str, Any], wanted: str) -> None:
     (found,) = problems_of_change(PLAN, changed("1.1", **fields), frozenset({"1.1"}))
-    assert found.startswith("Task 1.1 is complete, skipped or running: it must stay as it is.")
+    assert found == (
+        f"Task 1.1 is complete, skipped or running, and stays as it is: {wanted}. "
+        "Put what has to change into a new task."
+    )
+
+
+def test_the_refusal_of_a_rewritten_task_stays_readable() -> None:
+    long = changed("1.1", description="x" * 5000)
+    (found,) = problems_of_change(long, changed("1.1", description=""), frozenset({"1.1"}))
+    assert len(found) < 400
 
 
 def test_a_settled_task_cannot_be_removed() -> None:
-    assert problems_of_change(PLAN, make_plan([make_task("1.1")]), frozenset({"2.1"}))
+    (found,) = problems_of_change(PLAN, make_plan([make_task("1.1")]), frozenset({"2.1"}))
+    assert found == "Task 2.1 is complete, skipped or running: it must stay in the plan."
 
 
 def test_open_tasks_may_change_go_come_and_move() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.project import Project, plan, review
+from tests.project import Project, code, part, plan, review
 
 from swarmgate.engine.reports import normalised
 
@@ -29,6 +29,23 @@ def test_show_tells_every_attempt(project: Project) -> None:
     assert "Attempt 2 (coder): COMPLETE" in told
     assert project.git("rev-parse", "HEAD") in told
     assert "(local/senior)" in told
+    assert "evidence: .swarm/evidence/1.1/attempt-2/" in told
+    assert "outside the scope" not in told
+    assert "[SMALL] - complete\n" in told
+
+
+def test_show_marks_what_was_changed_outside_the_scope(project: Project) -> None:
+    project.planned(code({"src/calc/part_1.1.py": part("1.1"), "extra.txt": "more\n"}))
+    project.swarm("run", exits=3)
+    told = project.swarm("show", "1.1").stdout
+    assert "changed: extra.txt (outside the scope), src/calc/part_1.1.py\n" in told
+
+
+def test_status_names_what_waits_for_the_user(project: Project) -> None:
+    project.planned()
+    assert "waiting for you" not in project.swarm("status").stdout
+    project.swarm("run", exits=3)
+    assert "waiting for you: phase approval" in project.swarm("status").stdout
 
 
 @pytest.mark.parametrize("task", ["9.9", "", "x"])
@@ -44,6 +61,15 @@ def test_the_same_failure_in_three_tasks_points_elsewhere(project: Project) -> N
     assert (group["count"], group["tasks"]) == (3, ["1.1", "1.2", "1.3"])
     assert "look at the plan, or a prompt" in group["advice"]
     assert "3 x (reviewer) in 1.1, 1.2, 1.3" in project.swarm("failures").stdout
+
+
+def test_failures_are_those_of_the_current_goal(project: Project) -> None:
+    project.planned(review("REJECTED", "no unit", attempt="1"))
+    project.swarm("run", exits=3)
+    project.swarm("approve")
+    assert project.json("failures")
+    project.swarm("plan", "Something else", exits=3)
+    assert project.json("failures") == []
 
 
 def test_nothing_was_rejected(project: Project) -> None:

@@ -87,6 +87,58 @@ def test_an_altered_line_stops_everything_and_is_named(project: Project) -> None
     assert f"line {number} " in project.swarm("verify", exits=1).stdout
 
 
+LOST = "ledger.jsonl is missing or empty, but work has been recorded"
+
+
+@pytest.mark.parametrize("emptied", [True, False])
+def test_a_lost_ledger_is_refused_and_nothing_is_written_over(project: Project, *, emptied: bool) -> None:
+    project.planned()
+    project.swarm("run", exits=3)
+    whole = project.folder.ledger.read_bytes()
+    project.folder.ledger.write_bytes(b"") if emptied else project.folder.ledger.unlink()
+    before = _bytes(project)
+    for args in (["status"], ["run"], ["plan", GOAL], ["approve"], ["init"], ["show", "1.1"], ["history"]):
+        told = project.json(*args, exits=1)
+        assert told["error"] == "LEDGER_CORRUPT"
+        assert LOST in told["message"]
+        assert "backup" in told["hint"]
+    (chain,) = project.json("verify", exits=1)["checks"]
+    assert chain["name"] == "chain"
+    assert LOST in chain["problems"][0]
+    assert _bytes(project) == before
+    project.folder.ledger.write_bytes(whole)
+    assert project.json("verify")["passed"]
+
+
+def _bytes(project: Project) -> dict[str, bytes]:
+    """Every file of `.swarm/`, without what comes and goes."""
+    files = (path for path in project.folder.path.rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in files if project.folder.runtime not in path.parents}
+
+
+@pytest.mark.parametrize("views", [True, False])
+def test_a_ledger_cut_off_before_a_commit_is_refused_and_nothing_is_recorded(project: Project, *, views: bool) -> None:
+    project.planned(plan("1.1", "2.1"))
+    project.swarm("run", exits=3)
+    whole, head = project.folder.ledger.read_bytes(), project.git("rev-parse", "HEAD")
+    position = int(project.trailers()["Swarm-Ledger"].split()[0])
+    project.folder.ledger.write_bytes(b"".join(whole.splitlines(keepends=True)[: position - 1]))
+    if not views:
+        project.folder.plan_md.unlink()
+        project.folder.plan_json.unlink()
+    cut, asked = project.folder.ledger.read_bytes(), len(project.requests)
+    for _ in range(2):
+        told = project.json("run", exits=1)
+        assert told["error"] == "LEDGER_CORRUPT"
+        assert "lines were lost" in told["message"]
+        assert "backup" in told["hint"]
+    assert (project.folder.ledger.read_bytes(), len(project.requests)) == (cut, asked)
+    assert project.git("rev-parse", "HEAD") == head
+    project.folder.ledger.write_bytes(whole)
+    project.swarm("approve")
+    assert project.json("verify")["passed"]
+
+
 def _amend(project: Project) -> None:
     project.git("commit", "--quiet", "--amend", "--message=Mine now")
 
@@ -147,6 +199,21 @@ def test_approve_without_anything_to_approve_says_what_to_do(project: Project) -
     assert 'swarm plan "GOAL"' in project.swarm("approve", exits=2).stderr
     project.planned()
     assert "swarm run" in project.swarm("approve", exits=2).stderr
+
+
+def test_approve_says_what_comes_next(project: Project) -> None:
+    project.play()
+    project.swarm("plan", GOAL, exits=3)
+    assert project.swarm("approve").stdout == "Approved: the plan.\nNext:\n  swarm run: go on with the work\n"
+    project.swarm("run", exits=3)
+    told = project.json("approve")
+    assert told["approved"] == ["phase 1"]
+    merge, more = told["actions"]
+    assert merge == "git switch main && git merge swarm/parts: take the work over"
+    assert more.startswith('swarm plan "GOAL"')
+    project.git("switch", "--quiet", "main")
+    project.git("merge", "--quiet", "swarm/parts")
+    assert (project.root / "src/calc/part_1.1.py").exists()
 
 
 def test_what_agents_write_into_swarm_is_refused(project: Project) -> None:

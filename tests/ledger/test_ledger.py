@@ -54,6 +54,24 @@ def test_what_was_appended_is_what_a_reader_finds(folder: SwarmFolder) -> None:
     assert (reader.state, reader.head) == (writer.state, writer.head)
 
 
+@pytest.mark.parametrize("emptied", [True, False])
+@pytest.mark.parametrize("trace", ["plan.md", "evidence"])
+def test_a_ledger_that_is_gone_beside_its_work_is_no_new_ledger(
+    folder: SwarmFolder, trace: str, *, emptied: bool
+) -> None:
+    place = folder.path / trace
+    place.mkdir() if trace == "evidence" else place.write_text("# Plan\n")
+    if emptied:
+        folder.ledger.touch()
+    for opened in (Ledger.read, Ledger.write):
+        with pytest.raises(LedgerCorrupt, match=f"missing or empty, .* there is {trace}") as caught:
+            opened(folder)
+        assert "backup" in caught.value.hint
+    assert folder.ledger.exists() is emptied
+    place.rmdir() if trace == "evidence" else place.unlink()
+    assert Ledger.read(folder).state == State()
+
+
 def test_events_of_one_append_are_recorded_together_in_order_by_their_actor(ledger: Ledger) -> None:
     state = ledger.append(planned(), expect=0, actor="user")
     assert state.seq == 3

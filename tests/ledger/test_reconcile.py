@@ -13,7 +13,7 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.state import State, TaskStatus
 from swarmgate.domain.view import view_of
-from swarmgate.errors import UsageError
+from swarmgate.errors import LedgerCorrupt, UsageError
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.plan_md import render
@@ -251,6 +251,18 @@ REFUSED: dict[str, tuple[str, Change, str]] = {
     ),
     "negative": ("plan.json", _swap('"seq": 16', '"seq": -3'), "plan.json claims ledger position -3"),
 }
+
+
+def test_two_files_that_are_ahead_show_that_lines_were_lost_and_nothing_is_changed(project: SwarmFolder) -> None:
+    lines = project.ledger.read_bytes().splitlines(keepends=True)
+    project.ledger.write_bytes(b"".join(lines[:-1]))
+    files = (project.ledger, project.plan_md, project.plan_json)
+    before = [path.read_bytes() for path in files]
+    with Ledger.write(project) as ledger, pytest.raises(LedgerCorrupt, match="16, and the ledger ends at 15") as caught:
+        reconcile(ledger, author="user")
+    assert "backup" in caught.value.hint
+    assert [path.read_bytes() for path in files] == before
+    assert not project.quarantine.exists()
 
 
 @pytest.mark.parametrize("name", list(REFUSED))

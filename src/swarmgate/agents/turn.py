@@ -116,8 +116,9 @@ class _Hands(Generic[T]):
                     ending = self.endings[tool.name](arguments)
                     self._tell(call, _summary(arguments))
                     return replace(done, ending=(ending,))
-                results.append(await self._use(tool.name, arguments))
-                self._tell(call, _summary(arguments), results[-1])
+                result, failed = await self._use(tool.name, arguments)
+                results.append(result)
+                self._tell(call, _summary(arguments), result if failed else "")
                 done = replace(done, worked=True)
             except BadCall as error:
                 done = replace(done, problem=str(error))
@@ -129,18 +130,18 @@ class _Hands(Generic[T]):
                 self._tell(call, "", results[-1])
         return replace(done, messages=_answers(reply, results))
 
-    def _tell(self, call: ToolCall, summary: str, result: str = "") -> None:
-        problem = cut(one_line(result), 200, "...") if result.startswith(("Error: ", "Refused: ")) else ""
-        self.desk.on_tool(ToolUse(self.role, call.name, summary, problem))
+    def _tell(self, call: ToolCall, summary: str, problem: str = "") -> None:
+        name = cut(one_line(call.name), 80, "...")  # a model may call anything a tool
+        self.desk.on_tool(ToolUse(self.role, name, summary, cut(one_line(problem), 200, "...")))
 
-    async def _use(self, name: str, arguments: Arguments) -> str:
-        """Run a working tool; what a model can mend is its result."""
+    async def _use(self, name: str, arguments: Arguments) -> tuple[str, bool]:
+        """Run a working tool; its result, and whether it failed: what a model can mend is a result too."""
         try:
-            return await self.work[name](arguments)
+            return await self.work[name](arguments), False
         except UsageError as error:
-            return f"Error: {error.message}{f' ({error.hint})' if error.hint else ''}"
+            return f"Error: {error.message}{f' ({error.hint})' if error.hint else ''}", True
         except (OSError, ValueError) as error:
-            return f"Error: {name} failed: {error}"
+            return f"Error: {name} failed: {error}", True
 
 
 def _problem_of(reply: ModelReply, tools: tuple[Tool, ...]) -> str:

@@ -161,7 +161,10 @@ class TreeRestored(Frozen):
 
 
 class TaskDelegated(Frozen):
-    """The architect (or the user, for an override) opened an attempt. `tree` is the tree that it starts from."""
+    """The architect (or the user, for an override) opened an attempt.
+
+    `tree` is the tree that it starts from, `base` the commit that its change is measured against and committed on.
+    """
 
     type: Literal["task_delegated"] = "task_delegated"
     task: str
@@ -170,6 +173,7 @@ class TaskDelegated(Frozen):
     scope: tuple[str, ...] = ()
     instructions: Text = ""
     tree: str
+    base: str = ""
 
 
 class ChangeCaptured(Frozen):
@@ -222,7 +226,10 @@ class TestsWritten(Frozen):
 
 
 class TestsRun(Frozen):
-    """swarmgate ran the tests over `tree`, which the gates have passed too: the tree that will be committed."""
+    """swarmgate ran the tests over `tree`, the tree that will be committed.
+
+    The gates have passed it too: their report is the file `final-gates.json`, whose SHA-256 is `gates_evidence`.
+    """
 
     type: Literal["tests_run"] = "tests_run"
     task: str
@@ -231,6 +238,7 @@ class TestsRun(Frozen):
     run: TestRun
     passed: bool
     evidence: str = ""
+    gates_evidence: str = ""
 
 
 class AttemptRejected(Frozen):

@@ -39,6 +39,7 @@ def goal_set(state: State, event: ev.GoalSet, _: ev.Entry) -> State:
         memory=state.memory,
         overrides=state.overrides,
         usage=state.usage,
+        usage_seq=state.usage_seq,
         usage_by_role=state.usage_by_role,
     )
 
@@ -182,13 +183,13 @@ def phase_approved(state: State, event: ev.PhaseApproved, _: ev.Entry) -> State:
     return replace(state, phases=state.phases.set(event.phase, replace(record, approved=True)))
 
 
-def usage_recorded(state: State, event: ev.UsageRecorded, _: ev.Entry) -> State:
+def usage_recorded(state: State, event: ev.UsageRecorded, entry: ev.Entry) -> State:
     by_role = state.usage_by_role.set(event.role, state.usage_by_role.get(event.role, Usage()) + event.usage)
     tasks = state.tasks
     if event.task:
         record = state.task(event.task)
         tasks = tasks.set(event.task, replace(record, usage=record.usage + event.usage))
-    return replace(state, usage=state.usage + event.usage, usage_by_role=by_role, tasks=tasks)
+    return replace(state, usage=state.usage + event.usage, usage_by_role=by_role, tasks=tasks, usage_seq=entry.seq)
 
 
 def _require(legal: bool, otherwise: str) -> None:  # noqa: FBT001 - reads as "require this, otherwise say that"

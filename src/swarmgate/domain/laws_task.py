@@ -43,6 +43,7 @@ def task_delegated(state: State, event: ev.TaskDelegated, entry: ev.Entry) -> St
         tree=event.tree,
         seq=entry.seq,
         started=entry.time,
+        base=event.base,
         state=after,
         captured=False,
     )
@@ -109,6 +110,8 @@ def gates_run(state: State, event: ev.GatesRun, _: ev.Entry) -> State:
         raise _out_of_turn(event.task, attempt, "pass the gates before the coder's turn has ended")
     after = advance(event.task, attempt.state, Move.PASS_GATES)
     failed = {gate for gate, status in event.statuses.items() if status is GateStatus.FAIL} | set(event.overridden)
+    if event.passed and not failed and GateStatus.PASS not in event.statuses.values():
+        raise IllegalMove(f"No gate looked at attempt {event.attempt} at task {event.task}: that is not a pass.")
     for gate in sorted(failed if event.passed else ()):
         _require_pass(state, event.task, attempt, gate, passed=False)
     return _update(state, event.task, state=after if event.passed else attempt.state, tree=event.tree)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -15,6 +16,9 @@ TASK_ID = re.compile(r"([1-9][0-9]{0,5})\.([1-9][0-9]{0,5})")
 
 _SHOWN_CYCLE = 20
 """As many tasks of a cycle are named."""
+
+_SHOWN_TEXT = 200
+"""As many characters of a field are shown."""
 
 
 class Complexity(StrEnum):
@@ -100,8 +104,9 @@ def problems_of_change(old: Plan, new: Plan, settled: frozenset[str]) -> tuple[s
 
 def _differences(before: Task, after: Task) -> str:
     """What has to stand in the fields that were changed, cut to a readable length."""
-    fields = (name for name in Task.model_fields if getattr(before, name) != getattr(after, name))
-    return "; ".join(f"{name} must be {str(getattr(before, name))[:200]!r}" for name in fields)
+    old, new = before.model_dump(mode="json"), after.model_dump(mode="json")
+    wanted = {name: json.dumps(value, ensure_ascii=False) for name, value in old.items() if value != new[name]}
+    return "; ".join(f"{name} must be {value[:_SHOWN_TEXT]}" for name, value in wanted.items())
 
 
 def id_key(task_id: str) -> tuple[int, ...]:

@@ -58,6 +58,7 @@ class Attempt:
     tree: str
     seq: int
     started: str
+    base: str = ""
     state: TaskState = TaskState.CODER_DELEGATED
     outcome: Outcome = Outcome.RUNNING
     captured: bool = False
@@ -185,7 +186,8 @@ class State:
     `tree` is the tree that the last step left in the work tree while a task is unfinished, else empty. `open` is the
     id of the task with a running attempt, else empty; `last` that of the task that was delegated last. `goals` counts
     the goals set so far: evidence of earlier ones is archived; `memory` keeps every closed phase by goal and number,
-    across goals. `running` says that a run took up the work and has not said since that it paused.
+    across goals. `running` says that a run took up the work and has not said since that it paused. `usage_seq` is the
+    position of the last `usage_recorded`.
     """
 
     seq: int = 0
@@ -217,6 +219,7 @@ class State:
     pause: RunPaused | None = None
     recovery: Recovery = Recovery.NONE
     usage: Usage = field(default_factory=Usage)
+    usage_seq: int = 0
     usage_by_role: Map[str, Usage] = field(default_factory=Map)
 
     def task(self, task_id: str) -> TaskRecord:

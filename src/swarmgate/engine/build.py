@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from swarmgate.agents.desk import Desk, Limits, ToolUse
 from swarmgate.agents.prompts import Prompts
@@ -24,6 +26,8 @@ from swarmgate.workspace.commits import TaskCommit
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.repository import Repository
 
+ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
+"""The roles that the loop cannot do without."""
 _GUIDANCE = "AGENTS.md"
 _GUIDANCE_LIMIT = 20_000
 """Characters of AGENTS.md that go into every brief; about 5,000 tokens."""
@@ -43,6 +47,9 @@ def build(
     meters: dict[str, Metered] = {}
     desks: dict[str, Desk] = {}
     tell = _Teller()
+    # What judges go by is read before any agent is at work: what one writes into .swarm/ changes no judge of this run.
+    definitions, guidance, prompts = load(folder.root), _guidance(repository), Prompts(folder.prompts)
+    prompts.load(ROLES)
     budget = Budget(config.budget, ledger.state.usage, on_event=tell.model)
     traces = TraceStore(folder, lambda: ledger.state.seq)
 
@@ -52,19 +59,18 @@ def build(
             desks[role] = Desk(
                 model=meters[role],
                 files=FileTree(repository.root),
-                prompts=Prompts(folder.prompts),
-                guidance=_guidance(repository),
+                prompts=prompts,
+                guidance=guidance,
                 limits=Limits(config.loop.replies, config.loop.max_turns, config.commands.timeout_s),
-                env=_without_keys(config),
                 on_tool=tell.tool,
             )
         return desks[role]
 
     async def judge(*, fix: bool, base: str = "") -> GateReport:
         return await run_pipeline(
-            load(folder.root),
+            definitions,
             repository=repository,
-            base=base or repository.head_tree(),
+            base=repository.tree_of(base or "HEAD"),
             config=GatesOptions(skip=config.gates.skip, timeout_s=config.gates.timeout_s),
             fix=fix,
             on_result=tell.gate,
@@ -85,10 +91,6 @@ def build(
     )
     tell.context = context
     return context
-
-
-ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
-"""The roles that the loop cannot do without."""
 
 
 def require_models(config: Config, environ: Mapping[str, str]) -> str:
@@ -119,8 +121,10 @@ def require_branch(context: Context) -> None:
         )
     branch, here = state.branch, context.repository.branch()
     if branch and here != branch:
+        create = "" if context.repository.branch_exists(branch) else "-c "
         raise WorkspaceError(
-            f"The work is on branch {branch}, and {here or 'no branch'} is checked out.", hint=f"git switch {branch}"
+            f"The work is on branch {branch}, and {here or 'no branch'} is checked out.",
+            hint=f"git switch {create}{branch}",
         )
 
 
@@ -166,6 +170,12 @@ def _guidance(repository: Repository) -> str:
     return path.read_text(encoding="utf-8", errors="replace")[:_GUIDANCE_LIMIT]
 
 
-def _without_keys(config: Config) -> dict[str, str]:
-    """Overrides for the commands of agents: no provider's key is in their environment."""
-    return {provider.api_key_env: "" for provider in config.providers.values() if provider.api_key_env}
+@contextmanager
+def keys_withheld(config: Config) -> Iterator[None]:
+    """Takes the providers' keys out of the process's environment: commands, tests and hooks that it starts see none."""
+    names = {provider.api_key_env for provider in config.providers.values()} & os.environ.keys()
+    kept = {name: os.environ.pop(name) for name in names}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)

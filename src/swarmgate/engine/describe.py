@@ -39,7 +39,7 @@ def _tree_restored(event: Any) -> str:
 
 def _tests_run(event: Any) -> str:
     outcome = f"{event.run.passed} passed" if event.run.green else event.run.reason
-    return f"task {event.task}: tests {outcome} in {event.run.seconds:.1f} s"
+    return f"task {event.task}: tests: {outcome} ({event.run.seconds:.1f} s)"
 
 
 _WORDS: dict[str, Callable[[Any], str]] = {

@@ -42,7 +42,7 @@ def _begin(ctx: Context) -> State:
     ctx.stop.clear()
     rules, budget = ctx.config.loop, ctx.config.budget
     events: list[Event] = []
-    lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.seq)
+    lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.usage_seq)
     if lost.calls:
         events.append(UsageRecorded(role="interrupted", task=ctx.ledger.state.open, usage=lost))
     events.append(

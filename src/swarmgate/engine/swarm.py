@@ -284,8 +284,9 @@ class Swarm:
 
     async def _work(self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
-        from swarmgate.engine.build import build, require_branch, require_models  # noqa: PLC0415 - brings all rooms
+        from swarmgate.engine.build import build, keys_withheld, require_branch, require_models  # noqa: PLC0415 - brings all rooms
         from swarmgate.engine.loop import run_loop  # noqa: PLC0415 - as above
+        from swarmgate.engine.steps.recovery import head_moved  # noqa: PLC0415 - as above
         from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 
         repository = Repository.discover(self.folder.root)
@@ -298,18 +299,20 @@ class Swarm:
                 folder=self.folder,
                 repository=repository,
                 ledger=ledger,
-                environ=self._environ,
+                environ=dict(self._environ),
                 listener=self._listener,
                 stash=stash,
             )
             if warning := require_models(config, self._environ):
                 self._notice(warning)
-            if needs_tree:
+            if needs_tree or ledger.state.open:
                 require_branch(context)
             ledger.append(first, expect=ledger.state.seq, actor="user")
+            ledger.append(head_moved(ledger.state, context), expect=ledger.state.seq)
             self._interrupt = lambda: setattr(context.stop, "asked", True)
             try:
-                state = await run_loop(context)
+                with keys_withheld(config):
+                    state = await run_loop(context)
             finally:
                 self._interrupt = None
                 for meter in context.meters.values():

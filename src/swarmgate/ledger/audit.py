@@ -66,8 +66,8 @@ def _evidence(folder: SwarmFolder, entries: tuple[tuple[Entry, str], ...]) -> Ch
     for entry, _ in entries:
         if isinstance(entry.event, GoalSet):
             latest.clear()  # the evidence of an earlier goal lies archived in history/
-        elif place := _evidence_of(entry.event):
-            latest[place[:3]] = (entry.seq, place[3])
+        for task, attempt, name, digest in _evidence_of(entry.event):
+            latest[task, attempt, name] = (entry.seq, digest)
     store = EvidenceStore(folder)
     problems = [
         f"line {seq}: {problem}"
@@ -77,10 +77,12 @@ def _evidence(folder: SwarmFolder, entries: tuple[tuple[Entry, str], ...]) -> Ch
     return Check("evidence", f"{len(latest)} files", tuple(problems))
 
 
-def _evidence_of(event: Event) -> tuple[str, int, str, str] | None:
+def _evidence_of(event: Event) -> Iterator[tuple[str, int, str, str]]:
+    """Task, attempt, file name and hash of each piece of evidence that an event names."""
     if isinstance(event, (ChangeCaptured, GatesRun, ReviewGiven, TestsRun)) and event.evidence:
-        return event.task, event.attempt, _EVIDENCE[type(event)], event.evidence
-    return None
+        yield event.task, event.attempt, _EVIDENCE[type(event)], event.evidence
+    if isinstance(event, TestsRun) and event.gates_evidence:
+        yield event.task, event.attempt, files.FINAL_GATES, event.gates_evidence
 
 
 def _commits(repository: Repository, entries: tuple[tuple[Entry, str], ...]) -> Check:

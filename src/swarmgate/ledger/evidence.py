@@ -10,6 +10,8 @@ from swarmgate.workspace.atomic import replace
 
 PATCH = "change.patch"
 GATES = "gates.json"
+FINAL_GATES = "final-gates.json"
+"""The gates over the final tree, the test engineer's tests included."""
 REVIEW = "review.json"
 TESTS = "tests.json"
 

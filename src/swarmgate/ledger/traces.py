@@ -45,12 +45,15 @@ class TraceStore:
             path.parent.mkdir(parents=True, exist_ok=True)
             replace(path, text.encode("utf-8", "replace"), durable=False)
 
-    def unrecorded(self, seq: int) -> Usage:
-        """What the calls made at ledger position `seq` used; they belong to a step that never came to record it."""
+    def unrecorded(self, since: int) -> Usage:
+        """What the calls made at ledger position `since` or later used: their steps never came to record it."""
         total = Usage()
-        for name in self._at(seq):
+        for path in sorted(self._folder.traces.glob("*.json")):
+            position = path.name.partition("-")[0]
+            if not position.isdigit() or int(position) < since:
+                continue
             try:
-                data = json.loads((self._folder.traces / name).read_text(encoding="utf-8"))
+                data = json.loads(path.read_text(encoding="utf-8"))
                 total += Usage.model_validate(data["reply"]["usage"])
             except (OSError, ValueError, KeyError, TypeError):
                 continue

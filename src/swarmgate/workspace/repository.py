@@ -221,6 +221,17 @@ class Repository:
         """
         commits.undo(self._git, commit)
 
+    def rewind(self, commit: str) -> None:
+        """Move the branch back to one of its earlier commits; the files stay as they are, uncommitted and unstaged.
+
+        Raises:
+            WorkspaceError: HEAD does not descend from it.
+        """
+        if call(self.root, "merge-base", "--is-ancestor", commit, "HEAD")[0]:
+            raise WorkspaceError(f"HEAD does not descend from {commit[:10]}", hint="see: git log --oneline --graph")
+        self._git.run("update-ref", "-m", "swarm: commits of an agent taken back", "HEAD", commit)
+        self._git.run("reset", "--quiet", "--mixed", commit)
+
     def find_commit(self, trailers: Mapping[str, str], *, since: str) -> Commit | None:
         """The newest task commit after `since` that carries all these trailers: did a crash come after the commit?"""
         return commits.find(self._git, trailers, since)

@@ -50,18 +50,16 @@ def test_a_rejection_opens_the_next_attempt_on_the_same_tree(project: Project, s
     assert project.json("verify")["passed"]
 
 
-def test_a_reviewer_without_a_verdict_has_rejected(project: Project) -> None:
-    project.planned(rule("reviewer", "review", TALK, attempt="1"))
+@pytest.mark.parametrize(("role", "step"), [("reviewer", "review"), ("test_engineer", "test")])
+def test_a_judge_without_a_verdict_approves_nothing_and_costs_the_coder_no_attempt(
+    project: Project, role: str, step: str
+) -> None:
+    project.planned(rule(role, step, TALK))
+    assert role in project.swarm("run", exits=5).stderr
+    assert project.state.task("1.1").state != "complete"
+    project.play()
     project.swarm("run", exits=3)
-    assert attempts(project)[0].stage == "reviewer"
-    assert "No verdict" in attempts(project)[0].reason
-
-
-def test_a_test_engineer_without_a_verdict_has_rejected(project: Project) -> None:
-    project.planned(rule("test_engineer", "test", TALK, attempt="1"))
-    project.swarm("run", exits=3)
-    assert attempts(project)[0].stage == "test_engineer"
-    assert "No verdict" in attempts(project)[0].reason
+    assert [attempt.outcome for attempt in attempts(project)] == [Outcome.COMPLETE]
 
 
 def test_a_commit_hook_that_refuses_has_rejected(project: Project) -> None:
@@ -142,6 +140,34 @@ def test_an_overridden_reviewer_leaves_all_other_judges_in_office(project: Proje
     assert project.events(ev.TestsRun)[0].attempt == last.number
     assert "UNITS-ARE-DOCUMENTED-ELSEWHERE" in project.folder.context.read_text()
     assert "OVERRIDDEN - reviewer: UNITS-ARE-DOCUMENTED-ELSEWHERE" in project.plan_md
+    history = (project.folder.history / "phase-1.md").read_text()
+    assert "Overridden by the user: reviewer - UNITS-ARE-DOCUMENTED-ELSEWHERE" in history
+    assert "override of reviewer: UNITS-ARE-DOCUMENTED-ELSEWHERE" in project.swarm("show", "1.1").stdout
+    assert project.json("verify")["passed"]
+
+
+def test_an_overruled_reviewer_is_not_asked_again_and_the_commit_says_so(project: Project) -> None:
+    blocked(project)
+    asked = len(project.briefs("reviewer", "review", task="1.1"))
+    project.swarm("override", "1.1", "--reason", "they are\nSwarm-Task: 9.9")
+    project.swarm("run", exits=3)
+    assert len(project.briefs("reviewer", "review", task="1.1")) == asked == 3
+    assert len(project.briefs("reviewer", "review", task="1.2")) == 1
+    trailers = {event.task: project.trailers(event.commit) for event in project.events(ev.TaskCompleted)}
+    assert trailers["1.1"]["Swarm-Override"] == "reviewer: they are Swarm-Task: 9.9"
+    assert trailers["1.1"]["Swarm-Task"] == "1.1"
+    assert "Swarm-Override" not in trailers["1.2"]
+    last = project.json("show", "1.1")["attempts"][-1]["review"]
+    assert (last["verdict"], last["summary"]) == ("REJECTED", "NO-UNIT")  # the record says what was overruled
+
+
+def test_failing_tests_can_be_overruled_and_the_commit_says_so(project: Project) -> None:
+    project.planned(engineer(FAILING))
+    project.swarm("run", exits=1)
+    assert attempts(project)[-1].stage == "tests"
+    project.swarm("override", "1.1", "--reason", "the clock is wrong")
+    project.swarm("run", exits=3)
+    assert project.trailers()["Swarm-Override"] == "tests: the clock is wrong"
     assert project.json("verify")["passed"]
 
 
@@ -174,6 +200,31 @@ def test_a_skipped_task_leaves_its_change_in_the_quarantine_and_a_clean_tree(pro
     assert [path.read_text() for path in project.quarantined("extra.txt")] == ["left\n"]
     assert [path.read_text() for path in project.quarantined("part_1.1.py")] == [part("1.1")]
     assert project.git("show", "--name-only", "--format=") == "src/calc/part_1.2.py"
+    assert project.json("verify")["passed"]
+
+
+def test_a_task_that_is_skipped_last_leaves_nothing_at_the_checkpoint_but_what_is_the_users(project: Project) -> None:
+    work = code({PART: part("1.1"), "extra.txt": "left\n"}, task="1.1")
+    project.planned(plan("1.1", "2.1"), work, review("REJECTED", "no", task="1.1"))
+    project.swarm("run", exits=1)
+    project.swarm("skip", "1.1", "--reason", "done elsewhere")
+    project.write("mine.txt", "mine\n")
+    project.write("AGENTS.md", "my rules\n")
+    project.swarm("run", exits=3)
+    assert project.git("status", "--porcelain", "--", ".", ":!.swarm") == " M AGENTS.md\n?? mine.txt"
+    assert {path.name: path.read_text() for path in project.quarantined()} == {
+        "part_1.1.py": part("1.1"),
+        "extra.txt": "left\n",
+    }
+    kinds = [line["event"]["type"] for line in project.lines()]
+    assert kinds.index("tree_restored") < kinds.index("phase_closed")
+    project.swarm("approve")
+    told = project.swarm("run", exits=2).stderr
+    assert "mine.txt" in told
+    assert "AGENTS.md" in told
+    assert "part_1.1" not in told
+    project.swarm("run", "--stash", exits=3)
+    assert project.git("show", "--name-only", "--format=") == "src/calc/part_2.1.py"
     assert project.json("verify")["passed"]
 
 

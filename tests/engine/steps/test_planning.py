@@ -146,6 +146,16 @@ def test_a_revision_that_drops_what_is_complete_is_given_back(project: Project) 
     project.swarm("revise", "drop it", exits=3)
     refused = [r.messages[-1]["content"] for r in project.requests if r.headers["STEP"] == "revise"][1]
     assert "Task 1.1 is complete" in refused
+    assert "it must stay in the plan" in refused
+
+
+def test_a_revision_that_rewrites_what_is_complete_is_told_what_has_to_stand(project: Project) -> None:
+    rewriting = [save(task("1.1", acceptance=["part 1.1 is blue"]))]
+    project.planned(rule("architect", "revise", rewriting, [save(task("1.1"), task("1.2"))]))
+    project.swarm("run", exits=3)
+    project.swarm("revise", "make it blue", exits=3)
+    refused = [r.messages[-1]["content"] for r in project.requests if r.headers["STEP"] == "revise"][1]
+    assert 'acceptance must be ["part 1.1 has a value"]' in refused
 
 
 def test_a_new_goal_needs_the_old_one_to_be_done(project: Project) -> None:

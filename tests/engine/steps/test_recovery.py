@@ -153,6 +153,8 @@ def test_a_torn_last_line_is_cut_off_and_reported(project: Project) -> None:
     with project.folder.ledger.open("ab") as file:
         file.write(b'{"seq":9,"time"')
     assert not project.json("verify", exits=1)["passed"]
+    told = project.swarm("retry", "9.9", exits=2).stderr
+    assert "a torn last line of the ledger was cut off; it is kept in .swarm/quarantine/" in told
     finished_well(project)
     assert project.events(ev.LedgerRepaired)
     assert [path.read_bytes() for path in project.quarantined("*ledger-torn-line")] == [b'{"seq":9,"time"']
@@ -193,6 +195,7 @@ def test_a_second_ctrl_c_stops_at_once_and_the_files_are_put_back(project: Proje
     assert not (project.root / PART).exists()
     assert not (project.root / "stray.txt").exists()
     assert project.quarantined("stray.txt")
+    assert project.json("status")["paused"].endswith(": at once, by the user")
     assert not live_owner(project.folder.lock)
     finished_well(project)
 

@@ -83,8 +83,17 @@ def test_files_that_tests_leave_behind_are_not_committed(project: Project) -> No
 def test_a_test_that_writes_over_the_code_does_not_get_that_committed(project: Project) -> None:
     sly = "import pathlib\n\n\ndef test_part() -> None:\n    pathlib.Path('src/calc/part_1.1.py').write_text('gone')\n"
     project.planned(engineer({"tests/test_part.py": sly}))
-    project.swarm("run", exits=3)
-    assert project.git("show", "HEAD:src/calc/part_1.1.py") == part("1.1").rstrip()
+    project.swarm("run", exits=1)
+    first = project.state.task("1.1").attempts[0]
+    assert (first.stage, "rewrote files of the project" in first.reason) == ("tests", True)
+    assert (project.root / "src/calc/part_1.1.py").read_text(encoding="utf-8") == part("1.1")
+
+
+def test_a_test_engineer_cannot_delete_tests(project: Project) -> None:
+    project.planned(rule("test_engineer", "test", [call("run_command", command="rm tests/*.py")], [verdict()]))
+    before = project.git("ls-files", "tests")
+    assert "deleted tests" in project.swarm("run", exits=3).stderr
+    assert set(before.split()) <= set(project.git("ls-files", "tests").split())
 
 
 def test_a_test_engineer_writes_tests_only(project: Project) -> None:

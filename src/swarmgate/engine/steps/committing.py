@@ -27,7 +27,7 @@ async def commit(state: State, ctx: Context) -> list[Event]:
             overrides = (f"{stage}: {reason}" for stage, reason in record.overrides.items())
             trailers.append(("Swarm-Override", "; ".join(sorted(overrides))))
         try:
-            made = ctx.repository.commit(ctx.change(attempt.tree), _message(task), trailers)
+            made = ctx.repository.commit(ctx.change(attempt), _message(task), trailers)
         except CommitRefused as error:
             return [_refused(task, attempt, error.message)]
     if made.tree != attempt.tree and (problem := await _problem_of_hooked_tree(ctx, made, attempt)):

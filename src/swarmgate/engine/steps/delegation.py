@@ -63,6 +63,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         scope=scope,
         instructions=instructions,
         tree=ctx.repository.snapshot(),
+        base=ctx.repository.head(),
     )
     return [*events, opened]
 
@@ -82,6 +83,7 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
             scope=record.last.scope if record.last else task.files,
             instructions=f"{stage}: {reason}",
             tree=ctx.repository.snapshot(),
+            base=record.last.base if record.last else ctx.repository.head(),
         )
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from swarmgate.domain.events import AttemptInterrupted, Event, TreeRestored
+from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import Recovery, State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import current
@@ -25,6 +26,17 @@ def restored(state: State, folder: SwarmFolder, repository: Repository) -> list[
     quarantine = folder.quarantine_folder("interrupted")
     paths = repository.restore(state.tree, quarantine=quarantine)
     return [_restoration(folder, state.tree, paths, quarantine)]
+
+
+def head_moved(state: State, ctx: Context) -> list[Event]:
+    """The end of an attempt on whose base the user has committed meanwhile: its files stay, on the new base."""
+    attempt = state.task(state.open).running
+    if attempt is None or attempt.base in ("", ctx.repository.head()):
+        return []
+    own = {"Swarm-Task": state.open, "Swarm-Attempts": str(attempt.number)}
+    if attempt.state is TaskState.TESTS_RUN and ctx.repository.find_commit(own, since=attempt.base):
+        return []
+    return [interruption(state, "other commits were made on the branch meanwhile")]
 
 
 def leftovers_put_away(state: State, ctx: Context) -> list[Event]:
