@@ -121,7 +121,7 @@ def test_it_is_frozen() -> None:
         ("[tests]\ntimeout_s = 0", "`tests.timeout_s`: must be greater than or equal to 1"),
         ("[tests]\ntimeout_s = 86401", "`tests.timeout_s`: must be less than or equal to 86400"),
         ("[tests]\ncount_pattern = '('", "`tests.count_pattern`: must be a regular expression: missing )"),
-        ("[tests]\ncount_pattern = 'x'", "must have a group around the number of tests"),
+        ("[tests]\ncount_pattern = 'x'", "must have a group `passed`"),
         ("[git]\nbranch_prefix = '-x'", "`git.branch_prefix`: must be the beginning of a git branch name"),
         ("[gates]\nskip = 'lint'", "`gates.skip`: must be a list"),
         ("[providers.local]\n", "line 1: `providers.local`: the key `base_url` is missing"),

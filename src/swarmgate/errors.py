@@ -23,7 +23,8 @@
     ├── ModelError                      5    the model endpoint failed
     │   ├── EndpointFailed              5    for good: after retries and every fallback
     │   └── NoUsableReply               5    it answers, but never with what was asked for
-    └── MissingRequirement              6    a tool or a key that was asked for is not there
+    ├── MissingRequirement              6    a tool or a key that was asked for is not there
+    └── Stopped                         130  the user asked for it
 
 Anything else that reaches the boundary is a bug: exit code 70 and a report file.
 """
@@ -218,6 +219,13 @@ class NoUsableReply(ModelError):
     """The model answers, but within the bound it never gave what was asked for."""
 
     code = "NO_USABLE_REPLY"
+
+
+class Stopped(SwarmError):
+    """The user asked for a stop, at the next safe point or at once. The project is paused and resumable."""
+
+    exit_code = 130
+    code = "STOPPED"
 
 
 class MissingRequirement(SwarmError):

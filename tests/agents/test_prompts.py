@@ -26,6 +26,14 @@ def test_a_prompt_speaks_of_tools_that_are_on_offer_and_of_the_end(role: str, st
     assert "{%" not in text
 
 
+def test_the_reviewer_is_told_what_has_run_before_and_what_has_not() -> None:
+    text = " ".join(Prompts().render("reviewer", "review").split())
+    checked = re.search(r"The gates have already checked ([^.]*)\.", text)
+    assert checked
+    assert "test" not in checked[1]
+    assert "The tests run after you" in text
+
+
 @pytest.mark.parametrize("path", sorted(assets.prompts().glob("*.md")), ids=lambda path: path.stem)
 def test_guidance_is_marked_for_the_tiers(path: Path) -> None:
     text = path.read_text()

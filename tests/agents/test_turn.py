@@ -146,6 +146,27 @@ async def test_progress_is_told(at_desk: OpenDesk, say: Say, task: Task) -> None
     assert [(use.role, use.tool) for use in seen] == [("coder", "search"), ("coder", "finish")]
     assert "\n" not in seen[0].summary
     assert len(seen[0].summary) < 90
+    assert [use.problem for use in seen] == ["", ""]
+
+
+async def test_a_call_that_did_not_succeed_is_told_as_such(at_desk: OpenDesk, say: Say, task: Task, repo: Path) -> None:
+    (repo / "log.txt").write_text("Error: what a program printed\n")
+    seen: list[ToolUse] = []
+    calls = (
+        say("read_file", path="nope"),
+        say("write_file", path=".swarm/plan.json", content="{}"),
+        say("read_file", wrong=1),
+        say("x\n" * 200),
+        say("read_file", path="log.txt"),
+    )
+    desk, _ = at_desk(ModelReply(tool_calls=calls), say("finish", summary="x"), on_tool=seen.append)
+    await coding(desk, task)
+    *failed, shown, finished = seen
+    told = ["there is no file `nope`", "`.swarm` belongs to swarmgate", "The arguments of read_file", "no such tool"]
+    assert [words in use.problem for words, use in zip(told, failed, strict=True)] == [True] * 4
+    assert failed[0].summary == "nope"
+    assert all("\n" not in use.tool + use.problem and len(use.tool + use.problem) < 300 for use in failed)
+    assert (shown.problem, finished.problem) == ("", "")
 
 
 async def test_what_no_model_can_mend_ends_the_turn(at_desk: OpenDesk, say: Say, task: Task) -> None:

@@ -25,11 +25,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """One tool call that is being carried out, for a progress display; `summary` is one line."""
+    """One tool call, for a progress display; `summary` is one line, and so is `problem`, why it did not succeed."""
 
     role: str
     tool: str
     summary: str
+    problem: str = ""
 
 
 def ignore(_use: ToolUse) -> None:

@@ -15,6 +15,7 @@ speaks of as the answer: each must be on offer at that step, and one of them mus
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,15 @@ class Prompts:
     def __init__(self, override_dir: Path | None = None) -> None:
         self._override_dir = override_dir
         self._loaded: dict[str, tuple[Path, FrontMatter, Template]] = {}
+
+    def load(self, roles: Iterable[str]) -> None:
+        """Reads the files of these roles now; what is written into them later has no effect.
+
+        Raises:
+            ConfigError: as `render`.
+        """
+        for role in roles:
+            self._loaded[role] = _load(self._path(role), role)
 
     def render(self, role: str, step: str) -> str:
         """The system message.

@@ -112,27 +112,36 @@ class _Hands(Generic[T]):
         for call in reply.tool_calls:
             try:
                 tool, arguments = read_call(call, self.tools)
-                self.desk.on_tool(ToolUse(self.role, tool.name, _summary(arguments)))
                 if tool.ends:
-                    return replace(done, ending=(self.endings[tool.name](arguments),))
-                results.append(await self._use(tool.name, arguments))
+                    ending = self.endings[tool.name](arguments)
+                    self._tell(call, _summary(arguments))
+                    return replace(done, ending=(ending,))
+                result, failed = await self._use(tool.name, arguments)
+                results.append(result)
+                self._tell(call, _summary(arguments), result if failed else "")
                 done = replace(done, worked=True)
             except BadCall as error:
                 done = replace(done, problem=str(error))
                 results.append(f"Error: {error}")
+                self._tell(call, "", results[-1])
             except Refused as error:
                 done = replace(done, refused=True, problem=str(error))
                 results.append(f"Refused: {error}")
+                self._tell(call, "", results[-1])
         return replace(done, messages=_answers(reply, results))
 
-    async def _use(self, name: str, arguments: Arguments) -> str:
-        """Run a working tool; what a model can mend is its result."""
+    def _tell(self, call: ToolCall, summary: str, problem: str = "") -> None:
+        name = cut(one_line(call.name), 80, "...")  # a model may call anything a tool
+        self.desk.on_tool(ToolUse(self.role, name, summary, cut(one_line(problem), 200, "...")))
+
+    async def _use(self, name: str, arguments: Arguments) -> tuple[str, bool]:
+        """Run a working tool; its result, and whether it failed: what a model can mend is a result too."""
         try:
-            return await self.work[name](arguments)
+            return await self.work[name](arguments), False
         except UsageError as error:
-            return f"Error: {error.message}{f' ({error.hint})' if error.hint else ''}"
+            return f"Error: {error.message}{f' ({error.hint})' if error.hint else ''}", True
         except (OSError, ValueError) as error:
-            return f"Error: {name} failed: {error}"
+            return f"Error: {name} failed: {error}", True
 
 
 def _problem_of(reply: ModelReply, tools: tuple[Tool, ...]) -> str:

@@ -66,9 +66,9 @@ def _models(config: Config, environ: Mapping[str, str], roles: tuple[str, ...]) 
             variable = config.provider(model)[0].api_key_env
             if variable and not environ.get(variable):
                 problems.append(f"{variable} is not set; {model} needs it for the role {name}.")
-    if config.roles and not problems and config.role("coder").model == config.role("reviewer").model:
-        problems.append("coder and reviewer are the same model: it would review its own work.")
-    return Check("models", ", ".join(models) or "none", tuple(dict.fromkeys(problems)))
+    same = bool(models) and not problems and config.role("coder").model == config.role("reviewer").model
+    note = " (coder and reviewer are the same model: it reviews its own work)" if same else ""
+    return Check("models", (", ".join(models) or "none") + note, tuple(dict.fromkeys(problems)))
 
 
 def _tests(folder: SwarmFolder, config: Config) -> str:
@@ -79,7 +79,7 @@ def _tests(folder: SwarmFolder, config: Config) -> str:
 
 def _gates(folder: SwarmFolder) -> Check:
     try:
-        gates = load_gates(folder.path)
+        gates = load_gates(folder.root)
     except SwarmError as error:
         return Check("gates", "", (error.message,))
     problems = [

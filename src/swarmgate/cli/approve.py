@@ -16,5 +16,8 @@ def command(repo: Repo = None, json: Json = False) -> None:
         from swarmgate.engine.swarm import Swarm
 
         with listener(as_json=json) as listen:
-            approved = Swarm(repo, listener=listen).approve()
-        terminal.result({"approved": approved}, [f"Approved: {', '.join(approved)}.", "Next: swarm run"])
+            swarm = Swarm(repo, listener=listen)
+            approved = swarm.approve()
+        after = swarm.status().actions
+        said = [f"Approved: {', '.join(approved)}.", "Next:", *(f"  {action}" for action in after)]
+        terminal.result({"approved": approved, "actions": after}, said)

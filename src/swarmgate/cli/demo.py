@@ -74,8 +74,8 @@ def _finish(terminal: Terminal, place: Path, waiting: str) -> None:
     status = Swarm(place).status()
     said = {
         Waiting.NOTHING: "Done: every phase is complete and approved.",
-        Waiting.PLAN_APPROVAL: "The plan waits for your approval.",
-        Waiting.PHASE_APPROVAL: "The phase waits for your approval.",
+        Waiting.PLAN_APPROVAL: "The plan was not approved, and the script is over. To see it all: swarm demo --yes",
+        Waiting.PHASE_APPROVAL: "The phase was not approved, and the script is over. To see it all: swarm demo --yes",
     }.get(state, f"The demo ended early: {state}.")
     commands = (f"cd {place}", "git log --stat", "swarm show 1.2", "swarm history", "swarm verify")
     terminal.result(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from swarmgate.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from swarmgate.engine.outcome import RunOutcome
+    from swarmgate.engine.progress import Listener
     from swarmgate.engine.swarm import Swarm
 
 
@@ -22,20 +22,24 @@ def drive(
 ) -> RunOutcome:
     """Runs `work` with live progress. Ctrl-C asks for a safe point; a second one ends it at once."""
     import asyncio
+    import gc
 
+    gc.enable()
     from swarmgate.cli.progress import listener
     from swarmgate.engine.swarm import Swarm
 
     with listener(as_json=terminal.as_json) as listen:
         swarm = Swarm(repo, listener=listen)
         try:
-            return asyncio.run(_with_signals(swarm, work(swarm)))
+            return asyncio.run(_with_signals(swarm, listen, work(swarm)))
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
 
 
-async def _with_signals(swarm: Swarm, work: Coroutine[Any, Any, RunOutcome]) -> RunOutcome:
+async def _with_signals(swarm: Swarm, listen: Listener, work: Coroutine[Any, Any, RunOutcome]) -> RunOutcome:
     import asyncio
+
+    from swarmgate.engine.progress import Progress
 
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
@@ -48,7 +52,7 @@ async def _with_signals(swarm: Swarm, work: Coroutine[Any, Any, RunOutcome]) -> 
             return
         asked = True
         swarm.interrupt()
-        sys.stderr.write("\nswarm: stopping at the next safe point; Ctrl-C again stops at once\n")
+        listen(Progress(kind="notice", text="stopping at the next safe point; Ctrl-C again stops at once"))
 
     loop.add_signal_handler(signal.SIGINT, on_interrupt)
     loop.add_signal_handler(signal.SIGTERM, task.cancel)

@@ -9,7 +9,12 @@ import typer
 from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
 
-app = typer.Typer(help="Run the quality gates by hand, or list them.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Run the quality gates by hand, or list them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+)
 
 
 @app.command("run")

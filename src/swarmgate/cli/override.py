@@ -23,9 +23,11 @@ def command(
     Example: swarm override 1.2 --reason "the finding is a false alarm: the value is public"
     """
     with boundary(json) as terminal:
+        from swarmgate.cli.progress import listener
         from swarmgate.engine.swarm import Swarm
 
-        stage = Swarm(repo).override(task, reason=reason)
+        with listener(as_json=json) as listen:
+            stage = Swarm(repo, listener=listen).override(task, reason=reason)
         terminal.result(
             {"task": task, "overridden": stage}, [f"Task {task}: {stage} is overridden.", "Next: swarm run"]
         )

@@ -44,24 +44,34 @@ class _Printer:
         self._step = ""
 
     def __call__(self, progress: Progress) -> None:
-        from rich.markup import escape
+        from rich.text import Text
 
-        text = escape(progress.text)
         if progress.kind == "step":
-            self._step = text
+            self._step = progress.text
         if self._status is not None:
-            self._status.update(f"{_where(progress)}{self._step} [dim]{_meter(progress)}[/dim]")
-            if progress.kind == "step":
-                return
-        if progress.kind == "gate" and ": PASS" in progress.text:
+            self._status.update(Text(f"{_where(progress)}{self._step}  {progress.seconds:.0f} s  {_meter(progress)}"))
+        if not self._worth_a_line(progress):
             return
-        style = {"event": "", "notice": "yellow", "model": "yellow", "gate": "dim", "tool": "dim", "step": "dim"}
-        if progress.kind == "event" and "REJECTED" in text:
-            style["event"] = "red"
-        elif progress.kind == "event" and " complete, commit " in text:
-            style["event"] = "green"
-        prefix = "" if progress.kind == "event" else "  "
-        self._console.print(f"[dim]{progress.seconds:7.1f} s[/dim] {prefix}{text}", style=style[progress.kind])
+        line = Text(f"{progress.seconds:7.1f} s ", style="dim")
+        line.append(progress.text if progress.kind == "event" else f"  {progress.text}", style=_style(progress))
+        if progress.kind == "event":
+            line.append(f"  {_meter(progress)}", style="dim")
+        self._console.print(line)
+
+    def _worth_a_line(self, progress: Progress) -> bool:
+        if progress.kind == "step":
+            return self._status is None
+        return progress.kind != "gate" or ": PASS" not in progress.text
+
+
+def _style(progress: Progress) -> str:
+    if progress.kind in ("notice", "model"):
+        return "yellow"
+    if progress.kind != "event":
+        return "dim"
+    if "REJECTED" in progress.text:
+        return "red"
+    return "green" if " complete, commit " in progress.text else "none"
 
 
 def _where(progress: Progress) -> str:
@@ -71,4 +81,4 @@ def _where(progress: Progress) -> str:
 def _meter(progress: Progress) -> str:
     usage = progress.usage
     cost = "cost unknown" if usage.usd is None else f"${usage.usd:.4f}"
-    return f"({progress.seconds:.0f} s, {usage.tokens:,} tokens, {cost})"
+    return f"({usage.tokens:,} tokens, {cost})" if usage.calls else ""

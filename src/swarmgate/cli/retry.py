@@ -21,7 +21,9 @@ def command(
     Example: swarm retry 1.2 --note "the clock must be injected"
     """
     with boundary(json) as terminal:
+        from swarmgate.cli.progress import listener
         from swarmgate.engine.swarm import Swarm
 
-        Swarm(repo).retry(task, note=note)
+        with listener(as_json=json) as listen:
+            Swarm(repo, listener=listen).retry(task, note=note)
         terminal.result({"retried": task}, [f"Task {task} will be tried again.", "Next: swarm run"])

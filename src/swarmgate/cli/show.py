@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from swarmgate.engine.reports import AttemptReport, TaskReport
 
 
+_LINES = 15
+"""Of a long piece of feedback, such as the output of a test run, the end is shown."""
+
+
 def command(task: TaskId, repo: Repo = None, json: Json = False) -> None:
     """Show one task: its criteria, every attempt with who rejected it and why, and what you may do.
 
@@ -26,7 +30,8 @@ def command(task: TaskId, repo: Repo = None, json: Json = False) -> None:
 def _lines(report: TaskReport) -> list[str]:
     task = report.task
     lines = [
-        f"Task {task.id}: {task.title} [{task.complexity}] - {report.status} ({report.state})",
+        f"Task {task.id}: {task.title} [{task.complexity}] - {report.status.replace('_', ' ')}"
+        + ("" if report.state in (report.status, "idle") else f" ({report.state})"),
         *([f"  {line}" for line in task.description.splitlines()]),
         f"  files:   {', '.join(task.files)}",
         *([f"  depends: {', '.join(task.depends)}"] if task.depends else []),
@@ -36,7 +41,7 @@ def _lines(report: TaskReport) -> list[str]:
         *(f"  override of {stage}: {reason}" for stage, reason in report.overrides.items()),
     ]
     for attempt in report.attempts:
-        lines += _attempt(attempt)
+        lines += _attempt(task.id, attempt)
     if report.reason:
         lines += ["", f"It is {report.status}: {report.reason}"]
     if report.actions:
@@ -44,16 +49,26 @@ def _lines(report: TaskReport) -> list[str]:
     return lines
 
 
-def _attempt(attempt: AttemptReport) -> list[str]:
+def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
     head = f"  Attempt {attempt.number} ({attempt.kind}): {attempt.outcome}"
-    head += f" ({attempt.stage})" if attempt.stage else f" in {attempt.state}"
+    if attempt.stage:
+        head += f" ({attempt.stage})"
+    elif attempt.outcome == "RUNNING":
+        head += f" in {attempt.state}"
+    if attempt.kind == "override":
+        head += f", by order of the user: {attempt.instructions}"
     lines = ["", head + (f" - {attempt.reason}" if attempt.reason else "")]
-    lines += [f"    - {text.splitlines()[0] if text else ''}" for text in attempt.feedback]
+    for text in attempt.feedback:
+        first, *more = text.strip().splitlines()[-_LINES:] or [""]
+        lines += [f"    - {first}", *(f"      {line}" for line in more)]
     for name, review in (("reviewer", attempt.review), ("test engineer", attempt.tests_review)):
         if review is not None:
             lines.append(f"    {name} ({review.model}): {review.verdict} - {review.summary.splitlines()[0]}")
     if attempt.files:
-        lines.append(f"    changed: {', '.join(attempt.files)}")
+        outside = {path for path in attempt.files if path not in attempt.scope}
+        shown = (f"{path} (outside the scope)" if path in outside else path for path in attempt.files)
+        lines.append(f"    changed: {', '.join(shown)}")
     if attempt.tests:
         lines.append(f"    tests:   {', '.join(attempt.tests)}")
+    lines.append(f"    evidence: .swarm/evidence/{task_id}/attempt-{attempt.number}/")
     return lines

@@ -21,7 +21,9 @@ def command(
     Example: swarm skip 1.2 --reason "done by hand elsewhere"
     """
     with boundary(json) as terminal:
+        from swarmgate.cli.progress import listener
         from swarmgate.engine.swarm import Swarm
 
-        Swarm(repo).skip(task, reason=reason)
+        with listener(as_json=json) as listen:
+            Swarm(repo, listener=listen).skip(task, reason=reason)
         terminal.result({"skipped": task}, [f"Task {task} is skipped.", "Next: swarm run"])

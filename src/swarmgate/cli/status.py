@@ -34,6 +34,8 @@ def _lines(report: StatusReport) -> list[str]:
         lines.append(f"  now: task {report.task}, attempt {report.attempt}, {report.state}")
     if report.working:
         lines.append(f"  at work: {report.working}{', next step: ' + report.step if report.step else ''}")
+    if report.waiting and not report.working:
+        lines.append(f"  waiting for you: {report.waiting.replace('_', ' ')}")
     if report.paused:
         lines.append(f"  paused: {report.paused}")
     lines.append(f"  used: {_used(report)}")

@@ -16,9 +16,7 @@ from typing import Any
 import typer
 
 from swarmgate import __version__
-from swarmgate.errors import PlanError, SwarmError
-
-INTERRUPTED = 130
+from swarmgate.errors import PlanError, Stopped, SwarmError, UsageError
 
 
 class Terminal:
@@ -50,21 +48,31 @@ def boundary(as_json: bool) -> Iterator[Terminal]:
     except typer.Exit:
         raise
     except SwarmError as error:
-        _report(error, as_json=as_json)
-        raise typer.Exit(error.exit_code) from None
+        raise _reported(error, as_json=as_json) from None
     except KeyboardInterrupt:
-        typer.echo("swarm: stopped at once. Nothing is lost; go on with: swarm run", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        stopped = Stopped("stopped at once. Nothing is lost.", hint="Go on with: swarm run")
+        raise _reported(stopped, as_json=as_json) from None
     except BrokenPipeError:
         # The reader of our output went away (`swarm history | head`); there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        refused = UsageError(f"{where}{error.strerror or error}", hint="Mend that and run the command again.")
+        raise _reported(refused, as_json=as_json) from None
     except Exception as error:  # noqa: BLE001 - the boundary: a bug becomes a report and exit code 70
-        typer.echo(f"swarm: a bug: {type(error).__name__}: {error}\nA report was written to {_bug_report()}", err=True)
-        raise typer.Exit(SwarmError.exit_code) from None
+        bug = SwarmError(f"a bug: {type(error).__name__}: {error}", hint=f"A report was written to {_bug_report()}")
+        raise _reported(bug, as_json=as_json) from None
 
 
-def _report(error: SwarmError, *, as_json: bool) -> None:
+def _reported(error: SwarmError, *, as_json: bool) -> typer.Exit:
+    """Tells the user; returns the end of the command with the error's exit code."""
+    report(error, as_json=as_json)
+    return typer.Exit(error.exit_code)
+
+
+def report(error: SwarmError, *, as_json: bool) -> None:
+    """Tells the user what happened and what to do: on stderr, or as JSON on stdout."""
     problems = list(error.problems) if isinstance(error, PlanError) else []
     if as_json:
         told = {"error": error.code, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}

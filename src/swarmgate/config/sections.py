@@ -61,11 +61,11 @@ def _model_name(value: str) -> str:
 
 def _count_pattern(value: str) -> str:
     try:
-        groups = re.compile(value).groups
+        groups = re.compile(value).groupindex
     except re.error as error:
         raise ValueError(f"must be a regular expression: {error}") from error
-    if value and not groups:
-        raise ValueError("must have a group around the number of tests, such as `(\\d+) tests`")
+    if value and "passed" not in groups:
+        raise ValueError("must have a group `passed`, such as `(?P<passed>\\d+) ok, (?P<failed>\\d+) not ok`")
     return value
 
 
@@ -135,7 +135,7 @@ class Suite(Section):
     command: str = Field("", description="The test command; empty: detected.")
     timeout_s: Seconds = Field(600, description="Longest time of one run of the suite, in seconds.")
     count_pattern: Annotated[str, AfterValidator(_count_pattern)] = Field(
-        "", description="Regular expression with a group around the number of tests that ran; empty: detected."
+        "", description="Regular expression with the groups `passed` and perhaps `failed`; empty: detected."
     )
     paths: tuple[str, ...] = Field((), description="Globs of the files that are tests; empty: detected.")
 
@@ -143,7 +143,6 @@ class Suite(Section):
 class Project(Section):
     """`[project]`: what the project is."""
 
-    name: str = Field("", description="Name in messages; empty: the folder's.")
     languages: tuple[str, ...] = Field((), description="Languages of the project; empty: detected.")
 
 

@@ -8,8 +8,9 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 _BREAKS = re.compile(r"\s+")
-# C0 controls less tab and newline, DEL, and the separators that str.splitlines() would break a line at.
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
+# C0 controls less tab and newline, DEL, the separators that str.splitlines() would break a line at, and lone
+# surrogates, which JSON can spell and UTF-8 cannot.
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 
 
 def _one_line(text: str) -> str:
@@ -29,6 +30,9 @@ Text = Annotated[str, AfterValidator(_lines)]
 
 
 class Frozen(BaseModel):
-    """A record that never changes after it was made and refuses fields that it does not know."""
+    """A record that never changes after it was made and refuses fields that it does not know.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    Its validator is built on first use: a command pays for the records that it needs, and for no others.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -12,6 +12,9 @@ from swarmgate.domain.evidence import Remark, Review, TestRun
 from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.usage import Usage
+
+Stage = Annotated[Line, Field(pattern=r"^[^()]*$")]
+"""Who rejects: `gates: <ids>`, `reviewer`, `test_engineer`, `tests`, ... plan.md sets it in parentheses."""
 
 
 class AttemptKind(StrEnum):
@@ -79,7 +82,7 @@ class PlanningFailed(Frozen):
     """The architect gave no legal plan within the bound."""
 
     type: Literal["planning_failed"] = "planning_failed"
-    problems: tuple[str, ...]
+    problems: tuple[Text, ...]
 
 
 class PlanReviewed(Frozen):
@@ -144,7 +147,7 @@ class RunPaused(Frozen):
 
     type: Literal["run_paused"] = "run_paused"
     reason: PauseReason
-    detail: str = ""
+    detail: Text = ""
     between_steps: bool = False
 
 
@@ -158,15 +161,19 @@ class TreeRestored(Frozen):
 
 
 class TaskDelegated(Frozen):
-    """The architect (or the user, for an override) opened an attempt. `tree` is the tree that it starts from."""
+    """The architect (or the user, for an override) opened an attempt.
+
+    `tree` is the tree that it starts from, `base` the commit that its change is measured against and committed on.
+    """
 
     type: Literal["task_delegated"] = "task_delegated"
     task: str
     attempt: int
     kind: AttemptKind = AttemptKind.CODER
     scope: tuple[str, ...] = ()
-    instructions: str = ""
+    instructions: Text = ""
     tree: str
+    base: str = ""
 
 
 class ChangeCaptured(Frozen):
@@ -179,7 +186,7 @@ class ChangeCaptured(Frozen):
     files: tuple[str, ...] = ()
     added: int = 0
     removed: int = 0
-    summary: str = ""
+    summary: Text = ""
     evidence: str = ""
 
 
@@ -219,7 +226,10 @@ class TestsWritten(Frozen):
 
 
 class TestsRun(Frozen):
-    """swarmgate ran the tests over `tree`, which the gates have passed too: the tree that will be committed."""
+    """swarmgate ran the tests over `tree`, the tree that will be committed.
+
+    The gates have passed it too: their report is the file `final-gates.json`, whose SHA-256 is `gates_evidence`.
+    """
 
     type: Literal["tests_run"] = "tests_run"
     task: str
@@ -228,15 +238,16 @@ class TestsRun(Frozen):
     run: TestRun
     passed: bool
     evidence: str = ""
+    gates_evidence: str = ""
 
 
 class AttemptRejected(Frozen):
-    """The attempt ended. `stage` says who rejected it: `gates: <ids>`, `reviewer`, `test_engineer`, `tests`, ..."""
+    """The attempt ended. `stage` says who rejected it."""
 
     type: Literal["attempt_rejected"] = "attempt_rejected"
     task: str
     attempt: int
-    stage: Line
+    stage: Stage
     reason: Line
     feedback: tuple[Remark, ...] = ()
 
@@ -364,6 +375,9 @@ Event = Annotated[
     Field(discriminator="type"),
 ]
 """One event. The `type` tag tells which."""
+
+EVENTS: dict[str, type[Frozen]] = {kind.model_fields["type"].default: kind for kind in get_args(get_args(Event)[0])}
+"""The kinds of event by their tag."""
 
 
 class Entry(Frozen):

@@ -8,13 +8,12 @@ An event that the laws forbid raises here, so the ledger can never hold one: `le
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from swarmgate.domain import laws_planning as planning
 from swarmgate.domain import laws_task as task
 from swarmgate.domain.events import Entry
-from swarmgate.domain.state import State
+from swarmgate.domain.state import State, replace
 
 
 def fold(state: State, entries: Iterable[Entry]) -> State:
@@ -24,10 +23,10 @@ def fold(state: State, entries: Iterable[Entry]) -> State:
         IllegalMove: an event does not fit the state that it meets (`InvalidTaskStateTransition` for the life cycle).
         PlanError: a plan that breaks the rules, or that rewrites what is settled.
     """
+    entry = None
     for entry in entries:
-        after = LAWS[entry.event.type](state, entry.event, entry)
-        state = replace(after, seq=entry.seq, time=entry.time)
-    return state
+        state = LAWS[entry.event.type](state, entry.event, entry)
+    return replace(state, seq=entry.seq, time=entry.time) if entry else state
 
 
 def _unchanged(state: State, _event: Any, _: Entry) -> State:

@@ -5,12 +5,12 @@ Each law is a function `(state, event, entry) -> state`; `fold` looks it up by t
 
 from __future__ import annotations
 
-from dataclasses import replace
+from immutables import Map
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Plan, problems, problems_of_change
-from swarmgate.domain.state import PhaseRecord, Planning, Question, Recovery, Rules, State, TaskStatus
+from swarmgate.domain.state import PhaseRecord, Planning, Question, Recovery, Rules, State, TaskStatus, replace
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import IllegalMove, PlanError
 
@@ -36,7 +36,10 @@ def goal_set(state: State, event: ev.GoalSet, _: ev.Entry) -> State:
         planning=Planning.ASKED,
         rules=state.rules,
         running=state.running,
+        memory=state.memory,
+        overrides=state.overrides,
         usage=state.usage,
+        usage_seq=state.usage_seq,
         usage_by_role=state.usage_by_role,
     )
 
@@ -113,7 +116,7 @@ def _with_plan(state: State, plan: Plan) -> State:
             tasks = tasks.delete(task_id)
         elif state.plan is not None and plan.tasks[task_id] != state.plan.tasks.get(task_id):
             status = TaskStatus.IN_PROGRESS if record.attempts else TaskStatus.PENDING
-            fresh = replace(record, rejections=0, status=status, reason="", override_pending=False)
+            fresh = replace(record, rejections=0, status=status, reason="", overrides=Map(), override_pending=False)
             tasks = tasks.set(task_id, fresh)
     after = replace(state, plan=plan, tasks=tasks)
     for number, phase in state.phases.items():
@@ -139,16 +142,17 @@ def plan_change_problems(state: State, plan: Plan) -> tuple[str, ...]:
 
 def work_started(state: State, event: ev.WorkStarted, _: ev.Entry) -> State:
     _require(state.planning is Planning.APPROVED, "Work begins when the user has approved the plan.")
+    _require(not state.branch, f"The work has begun already, on branch {state.branch}.")
     return replace(state, branch=event.branch, base=event.base)
 
 
 def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
-    recovery = Recovery.NONE
+    recovery = state.recovery  # what an earlier run should have mended, and was stopped before it could
     attempt = state.task(state.open).running
     if attempt is not None:
         if state.running and attempt.state is not TaskState.TESTS_RUN:
             recovery = Recovery.INTERRUPT
-        elif state.running or (state.pause is not None and not state.pause.between_steps):
+        elif recovery is Recovery.NONE and (state.running or (state.pause and not state.pause.between_steps)):
             recovery = Recovery.RESTORE
     rules = Rules(event.max_rejections, event.critic_rounds, event.budget_usd, event.budget_tokens)
     return replace(state, rules=rules, running=True, pause=None, recovery=recovery)
@@ -169,7 +173,8 @@ def phase_closed(state: State, event: ev.PhaseClosed, _: ev.Entry) -> State:
         f"Phase {event.phase} cannot be closed: it is not the current one, or tasks of it are open.",
     )
     record = PhaseRecord(event.summary, event.decisions, event.lessons, closed=True)
-    return replace(state, phases=state.phases.set(event.phase, record))
+    memory = state.memory.set((state.goals, event.phase), record)
+    return replace(state, phases=state.phases.set(event.phase, record), memory=memory)
 
 
 def phase_approved(state: State, event: ev.PhaseApproved, _: ev.Entry) -> State:
@@ -178,13 +183,13 @@ def phase_approved(state: State, event: ev.PhaseApproved, _: ev.Entry) -> State:
     return replace(state, phases=state.phases.set(event.phase, replace(record, approved=True)))
 
 
-def usage_recorded(state: State, event: ev.UsageRecorded, _: ev.Entry) -> State:
+def usage_recorded(state: State, event: ev.UsageRecorded, entry: ev.Entry) -> State:
     by_role = state.usage_by_role.set(event.role, state.usage_by_role.get(event.role, Usage()) + event.usage)
     tasks = state.tasks
     if event.task:
         record = state.task(event.task)
         tasks = tasks.set(event.task, replace(record, usage=record.usage + event.usage))
-    return replace(state, usage=state.usage + event.usage, usage_by_role=by_role, tasks=tasks)
+    return replace(state, usage=state.usage + event.usage, usage_by_role=by_role, tasks=tasks, usage_seq=entry.seq)
 
 
 def _require(legal: bool, otherwise: str) -> None:  # noqa: FBT001 - reads as "require this, otherwise say that"

@@ -6,14 +6,24 @@ themselves are the table in `lifecycle`; what stands here is who may make them w
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from immutables import Map
 
 from swarmgate.domain import events as ev
+from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.lifecycle import Move, TaskState, advance
-from swarmgate.domain.state import Attempt, Outcome, Override, Planning, Recovery, State, TaskRecord, TaskStatus
+from swarmgate.domain.state import (
+    Attempt,
+    Outcome,
+    Override,
+    Planning,
+    Recovery,
+    State,
+    TaskRecord,
+    TaskStatus,
+    replace,
+)
 from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
 
 NEVER_OVERRIDDEN = frozenset({"secret_scan", "sast_scan", "syntax_check"})
@@ -33,13 +43,14 @@ def task_delegated(state: State, event: ev.TaskDelegated, entry: ev.Entry) -> St
         tree=event.tree,
         seq=entry.seq,
         started=entry.time,
+        base=event.base,
         state=after,
         captured=False,
     )
     record = replace(
         record, attempts=(*record.attempts, attempt), status=TaskStatus.IN_PROGRESS, reason="", override_pending=False
     )
-    return replace(state, tasks=state.tasks.set(event.task, record), open=event.task, tree=event.tree)
+    return replace(state, tasks=state.tasks.set(event.task, record), open=event.task, last=event.task, tree=event.tree)
 
 
 def delegation_problem(state: State, event: ev.TaskDelegated) -> str:
@@ -51,6 +62,8 @@ def delegation_problem(state: State, event: ev.TaskDelegated) -> str:
         return "the plan has no such task"
     if state.open:
         return f"task {state.open} is open, and work goes one task at a time"
+    if event.task != state.last and _is_unfinished(state, state.last):
+        return f"task {state.last} is unfinished, and its change lies in the tree"
     if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED):
         return f"it is {record.status.value}"
     if state.plan.phase_numbers[event.task] != state.current_phase:
@@ -63,12 +76,25 @@ def delegation_problem(state: State, event: ev.TaskDelegated) -> str:
     return "" if event.kind is due else f"the next attempt is of the kind {due.value!r}"
 
 
+def _is_unfinished(state: State, task_id: str) -> bool:
+    record = state.task(task_id)
+    return bool(record.attempts) and not record.settled
+
+
 def attempt_kind(state: State, task_id: str) -> ev.AttemptKind:
     """Who does the next attempt: the architect after `max_rejections` rejections, nobody when the user overrode one."""
     record = state.task(task_id)
     if record.override_pending:
         return ev.AttemptKind.OVERRIDE
     return ev.AttemptKind.ESCALATED if record.rejections >= state.rules.max_rejections else ev.AttemptKind.CODER
+
+
+def overruled(record: TaskRecord, attempt: Attempt, stage: str) -> bool:
+    """Whether the user overruled this stage (`reviewer`, `tests`, a gate's id ...) for this attempt."""
+    if attempt.kind is not ev.AttemptKind.OVERRIDE:
+        return False
+    stages = {part for known in record.overrides for part in _parts(known)}
+    return stage in stages and stage not in NEVER_OVERRIDDEN
 
 
 def change_captured(state: State, event: ev.ChangeCaptured, _: ev.Entry) -> State:
@@ -83,12 +109,18 @@ def gates_run(state: State, event: ev.GatesRun, _: ev.Entry) -> State:
     if not attempt.captured:
         raise _out_of_turn(event.task, attempt, "pass the gates before the coder's turn has ended")
     after = advance(event.task, attempt.state, Move.PASS_GATES)
+    failed = {gate for gate, status in event.statuses.items() if status is GateStatus.FAIL} | set(event.overridden)
+    if event.passed and not failed and GateStatus.PASS not in event.statuses.values():
+        raise IllegalMove(f"No gate looked at attempt {event.attempt} at task {event.task}: that is not a pass.")
+    for gate in sorted(failed if event.passed else ()):
+        _require_pass(state, event.task, attempt, gate, passed=False)
     return _update(state, event.task, state=after if event.passed else attempt.state, tree=event.tree)
 
 
 def review_given(state: State, event: ev.ReviewGiven, _: ev.Entry) -> State:
     attempt = _running(state, event.task, event.attempt)
     after = advance(event.task, attempt.state, Move.PASS_REVIEW)
+    _require_pass(state, event.task, attempt, "reviewer", passed=event.review.approved or not event.passed)
     return _update(state, event.task, state=after if event.passed else attempt.state, review=event.review)
 
 
@@ -104,6 +136,9 @@ def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
     if not attempt.tested:
         raise _out_of_turn(event.task, attempt, "pass the tests before the test engineer's turn has ended")
     after = advance(event.task, attempt.state, Move.PASS_TESTS)
+    written = attempt.tests_review is not None and attempt.tests_review.approved
+    _require_pass(state, event.task, attempt, "test_engineer", passed=written or not event.passed)
+    _require_pass(state, event.task, attempt, "tests", passed=event.run.green or not event.passed)
     return _update(state, event.task, state=after if event.passed else attempt.state, tree=event.tree)
 
 
@@ -125,7 +160,7 @@ def attempt_rejected(state: State, event: ev.AttemptRejected, entry: ev.Entry) -
 
 
 def attempt_interrupted(state: State, event: ev.AttemptInterrupted, entry: ev.Entry) -> State:
-    attempt = _running(state, event.task, event.attempt)
+    attempt = _running(state, event.task, event.attempt, recovering=True)
     advance(event.task, attempt.state, Move.INTERRUPT)
     closed = _update(state, event.task, outcome=Outcome.INTERRUPTED, reason=event.reason, ended=entry.time)
     record = replace(closed.task(event.task), override_pending=attempt.kind is ev.AttemptKind.OVERRIDE)
@@ -143,7 +178,7 @@ def task_completed(state: State, event: ev.TaskCompleted, entry: ev.Entry) -> St
 
 def task_blocked(state: State, event: ev.TaskBlocked, _: ev.Entry) -> State:
     record = _idle(state, event.task)
-    blocked = replace(record, status=TaskStatus.BLOCKED, reason=f"({event.stage}) {event.reason}")
+    blocked = replace(record, status=TaskStatus.BLOCKED, reason=f"({event.stage}) {event.reason}".strip())
     return replace(state, tasks=state.tasks.set(event.task, blocked))
 
 
@@ -166,6 +201,11 @@ def task_skipped(state: State, event: ev.TaskSkipped, _: ev.Entry) -> State:
     return replace(state, tasks=state.tasks.set(event.task, record))
 
 
+def firm_stages(stage: str) -> frozenset[str]:
+    """The gates in the stage of a rejection that nobody can overrule; empty when the user may."""
+    return NEVER_OVERRIDDEN & _parts(stage)
+
+
 def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.Entry) -> State:
     record = _idle(state, event.task)
     last = record.last
@@ -173,7 +213,7 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
         raise IllegalMove(f"Task {event.task} has no rejection that could be overridden.")
     if event.stage != last.stage:
         raise IllegalMove(f"The last attempt at task {event.task} was rejected by {last.stage}, not {event.stage}.")
-    if firm := NEVER_OVERRIDDEN & set(event.stage.removeprefix("gates: ").split(", ")):
+    if firm := firm_stages(event.stage):
         raise IllegalMove(
             f"A rejection by {', '.join(sorted(firm))} cannot be overridden.",
             hint=f"Mend the cause, then: swarm retry {event.task}",
@@ -199,12 +239,25 @@ def _out_of_turn(task_id: str, attempt: Attempt, what: str) -> InvalidTaskStateT
     )
 
 
-def _running(state: State, task_id: str, number: int) -> Attempt:
+def _parts(stage: str) -> set[str]:
+    """The gates of `gates: a, b`; any other stage is one part."""
+    return set(stage.removeprefix("gates: ").split(", "))
+
+
+def _require_pass(state: State, task_id: str, attempt: Attempt, stage: str, *, passed: bool) -> None:
+    """What did not pass only goes on when the user overruled it: an event that says otherwise is not evidence."""
+    if not passed and not overruled(state.task(task_id), attempt, stage):
+        raise IllegalMove(f"Attempt {attempt.number} at task {task_id} was rejected by {stage}: it cannot pass.")
+
+
+def _running(state: State, task_id: str, number: int, *, recovering: bool = False) -> Attempt:
     attempt = state.task(task_id).running
     if attempt is None or attempt.number != number:
         raise InvalidTaskStateTransition(
             f"INVALID_TASK_STATE_TRANSITION: attempt {number} at task {task_id} is not running."
         )
+    if state.recovery is not Recovery.NONE and not recovering:
+        raise IllegalMove(f"The run before died in attempt {number} at task {task_id}: its files come first.")
     return attempt
 
 
@@ -215,7 +268,10 @@ def _idle(state: State, task_id: str) -> TaskRecord:
         raise IllegalMove(f"The plan has no task {task_id}.", hint="See the tasks with: swarm status")
     if record.running or record.settled:
         what = "an attempt is running" if record.running else f"it is {record.status.value}"
-        raise IllegalMove(f"Task {task_id} cannot be changed now: {what}.")
+        raise IllegalMove(
+            f"Task {task_id} cannot be changed now: {what}.",
+            hint='What is settled stays; ask for more with: swarm revise "..."' if record.settled else "",
+        )
     return record
 
 

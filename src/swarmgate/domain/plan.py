@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -10,7 +11,14 @@ from pathlib import PurePosixPath
 
 from swarmgate.domain.base import Frozen, Line, Text
 
-TASK_ID = re.compile(r"([1-9]\d*)\.([1-9]\d*)")
+TASK_ID = re.compile(r"([1-9][0-9]{0,5})\.([1-9][0-9]{0,5})")
+"""`phase.number`; bounded, because ids become folder names and integers."""
+
+_SHOWN_CYCLE = 20
+"""As many tasks of a cycle are named."""
+
+_SHOWN_TEXT = 200
+"""As many characters of a field are shown."""
 
 
 class Complexity(StrEnum):
@@ -44,7 +52,10 @@ class Phase(Frozen):
 
 
 class Plan(Frozen):
-    """The whole plan. A legal plan is one for which `problems` has nothing to say."""
+    """The whole plan. A legal plan is one for which `problems` has nothing to say.
+
+    Another plan is made with the constructor: `model_copy` would take the cached indexes along.
+    """
 
     title: Line
     phases: tuple[Phase, ...] = ()
@@ -78,9 +89,12 @@ def problems_of_change(old: Plan, new: Plan, settled: frozenset[str]) -> tuple[s
     """What is wrong with replacing `old` by `new` when the tasks in `settled` are done, skipped or running."""
     found = list(problems(new))
     for task_id in sorted(settled, key=id_key):
-        if new.tasks.get(task_id) != old.tasks[task_id]:
+        before, after = old.tasks[task_id], new.tasks.get(task_id)
+        if after is None:
+            found.append(f"Task {task_id} is complete, skipped or running: it must stay in the plan.")
+        elif after != before:
             found.append(
-                f"Task {task_id} is complete, skipped or running: it must stay as it is. "
+                f"Task {task_id} is complete, skipped or running, and stays as it is: {_differences(before, after)}. "
                 "Put what has to change into a new task."
             )
         elif new.phase_numbers[task_id] != old.phase_numbers[task_id]:
@@ -88,9 +102,17 @@ def problems_of_change(old: Plan, new: Plan, settled: frozenset[str]) -> tuple[s
     return tuple(found)
 
 
+def _differences(before: Task, after: Task) -> str:
+    """What has to stand in the fields that were changed, cut to a readable length."""
+    old, new = before.model_dump(mode="json"), after.model_dump(mode="json")
+    wanted = {name: json.dumps(value, ensure_ascii=False) for name, value in old.items() if value != new[name]}
+    return "; ".join(f"{name} must be {value[:_SHOWN_TEXT]}" for name, value in wanted.items())
+
+
 def id_key(task_id: str) -> tuple[int, ...]:
-    """Sort key that puts 1.10 after 1.9; ids that are not numbers come first."""
-    return tuple(int(part) for part in task_id.split(".") if part.isdigit())
+    """Sort key that puts 1.10 after 1.9; what is no id comes first."""
+    match = TASK_ID.fullmatch(task_id)
+    return (int(match[1]), int(match[2])) if match else ()
 
 
 def path_problem(path: str) -> str:
@@ -99,8 +121,8 @@ def path_problem(path: str) -> str:
     A purely textual check: what the file system says (symbolic links, other spellings) is the workspace's business.
     """
     parts = PurePosixPath(path).parts
-    if not path or "\x00" in path:
-        return "is empty or holds a NUL character"
+    if not path or re.search("[\x00\ud800-\udfff]", path):
+        return "is empty or holds a character that no file name can have"
     if path.startswith(("/", "~")) or "\\" in path or re.match(r"[A-Za-z]:", path):
         return "must be relative to the repository, with forward slashes"
     if ".." in parts:
@@ -163,7 +185,8 @@ def _dependency_problems(plan: Plan) -> Iterator[str]:
             elif numbers[other] > numbers[task.id]:
                 yield f"Task {task.id} depends on {other} of a later phase."
     if cycle := _cycle(plan):
-        yield f"Task {cycle[0]}: the dependencies form a cycle: {' -> '.join(cycle)}."
+        shown = cycle if len(cycle) <= _SHOWN_CYCLE else (*cycle[: _SHOWN_CYCLE - 2], "...", cycle[-1])
+        yield f"Task {cycle[0]}: the dependencies form a cycle: {' -> '.join(shown)}."
 
 
 def _cycle(plan: Plan) -> tuple[str, ...]:
@@ -186,7 +209,10 @@ def _cycle(plan: Plan) -> tuple[str, ...]:
                 free.append(task_id)
     if not left:
         return ()
-    path = [next(iter(left))]
-    while path[-1] not in path[:-1]:
-        path.append(min(left[path[-1]], key=id_key))
-    return tuple(path[path.index(path[-1]) :])
+    path: dict[str, None] = {}
+    here = next(iter(left))
+    while here not in path:
+        path[here] = None
+        here = min(left[here], key=id_key)
+    passed = list(path)
+    return (*passed[passed.index(here) :], here)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
-
-from pydantic import Field
 
 from swarmgate.domain.base import Frozen, Line
-from swarmgate.domain.events import AttemptKind
+from swarmgate.domain.events import AttemptKind, Stage
 from swarmgate.domain.plan import Complexity, Phase, Plan, Task
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 
@@ -38,7 +35,7 @@ class AttemptLine(Frozen):
 
     number: int
     mark: AttemptMark
-    stage: Annotated[Line, Field(pattern=r"^[^()]*$")] = ""
+    stage: Stage = ""
     reason: Line = ""
 
 

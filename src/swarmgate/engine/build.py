@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from swarmgate.agents.desk import Desk, Limits, ToolUse
 from swarmgate.agents.prompts import Prompts
@@ -10,7 +12,7 @@ from swarmgate.config import Config
 from swarmgate.domain.finding import GateReport, GateResult
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.progress import Listener
-from swarmgate.errors import WorkspaceError
+from swarmgate.errors import LedgerCorrupt, WorkspaceError
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
 from swarmgate.ledger.evidence import EvidenceStore
@@ -20,9 +22,12 @@ from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import check_keys, connect, same_model_warning
 from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.workspace.commits import TaskCommit
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.repository import Repository
 
+ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
+"""The roles that the loop cannot do without."""
 _GUIDANCE = "AGENTS.md"
 _GUIDANCE_LIMIT = 20_000
 """Characters of AGENTS.md that go into every brief; about 5,000 tokens."""
@@ -42,6 +47,9 @@ def build(
     meters: dict[str, Metered] = {}
     desks: dict[str, Desk] = {}
     tell = _Teller()
+    # What judges go by is read before any agent is at work: what one writes into .swarm/ changes no judge of this run.
+    definitions, guidance, prompts = load(folder.root), _guidance(repository), Prompts(folder.prompts)
+    prompts.load(ROLES)
     budget = Budget(config.budget, ledger.state.usage, on_event=tell.model)
     traces = TraceStore(folder, lambda: ledger.state.seq)
 
@@ -51,19 +59,18 @@ def build(
             desks[role] = Desk(
                 model=meters[role],
                 files=FileTree(repository.root),
-                prompts=Prompts(folder.prompts),
-                guidance=_guidance(repository),
+                prompts=prompts,
+                guidance=guidance,
                 limits=Limits(config.loop.replies, config.loop.max_turns, config.commands.timeout_s),
-                env=_without_keys(config),
                 on_tool=tell.tool,
             )
         return desks[role]
 
     async def judge(*, fix: bool, base: str = "") -> GateReport:
         return await run_pipeline(
-            load(folder.path),
+            definitions,
             repository=repository,
-            base=base or repository.head_tree(),
+            base=repository.tree_of(base or "HEAD"),
             config=GatesOptions(skip=config.gates.skip, timeout_s=config.gates.timeout_s),
             fix=fix,
             on_result=tell.gate,
@@ -86,10 +93,6 @@ def build(
     return context
 
 
-ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
-"""The roles that the loop cannot do without."""
-
-
 def require_models(config: Config, environ: Mapping[str, str]) -> str:
     """Makes sure that every role has a model and its key; returns a warning when coder and reviewer are the same one.
 
@@ -108,11 +111,27 @@ def require_branch(context: Context) -> None:
         WorkspaceError: it is not; the hint says how to get there.
     """
     context.repository.require_quiet()
-    branch, here = context.ledger.state.branch, context.repository.branch()
-    if branch and here != branch:
-        raise WorkspaceError(
-            f"The work is on branch {branch}, and {here or 'no branch'} is checked out.", hint=f"git switch {branch}"
+    state = context.ledger.state
+    behind = [commit for commit in context.repository.task_commits(state.base or None) if _position(commit) > state.seq]
+    if state.base and behind:
+        raise LedgerCorrupt(
+            f"Commit {behind[-1].id[:12]} points at ledger line {_position(behind[-1])}, and the ledger ends at "
+            f"{state.seq}: lines were lost.",
+            hint="Bring .swarm/ledger.jsonl back from a backup or from git; see: swarm verify",
         )
+    branch, here = state.branch, context.repository.branch()
+    if branch and here != branch:
+        create = "" if context.repository.branch_exists(branch) else "-c "
+        raise WorkspaceError(
+            f"The work is on branch {branch}, and {here or 'no branch'} is checked out.",
+            hint=f"git switch {create}{branch}",
+        )
+
+
+def _position(commit: TaskCommit) -> int:
+    """The ledger line that a task's commit points at; 0 where it names none."""
+    number = commit.trailers.get("Swarm-Ledger", "").partition(" ")[0]
+    return int(number) if number.isascii() and number.isdigit() else 0
 
 
 class _Teller:
@@ -130,13 +149,11 @@ class _Teller:
                     f'(set [prices."{event.model}"])'
                 )
             case _:
-                text = (
-                    f"{event.model}: {event.reason}; try {event.attempt} of {event.attempts} in {event.seconds:.0f} s"
-                )
+                text = f"{event.reason}; try {event.attempt} of {event.attempts} in {event.seconds:.0f} s"
         self._tell("model", text)
 
     def tool(self, use: ToolUse) -> None:
-        self._tell("tool", f"{use.role}: {use.tool} {use.summary}".rstrip())
+        self._tell("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))
 
     def gate(self, result: GateResult) -> None:
         self._tell("gate", f"{result.gate}: {result.status}{' - ' + result.reason if result.reason else ''}")
@@ -153,6 +170,12 @@ def _guidance(repository: Repository) -> str:
     return path.read_text(encoding="utf-8", errors="replace")[:_GUIDANCE_LIMIT]
 
 
-def _without_keys(config: Config) -> dict[str, str]:
-    """Overrides for the commands of agents: no provider's key is in their environment."""
-    return {provider.api_key_env: "" for provider in config.providers.values() if provider.api_key_env}
+@contextmanager
+def keys_withheld(config: Config) -> Iterator[None]:
+    """Takes the providers' keys out of the process's environment: commands, tests and hooks that it starts see none."""
+    names = {provider.api_key_env for provider in config.providers.values()} & os.environ.keys()
+    kept = {name: os.environ.pop(name) for name in names}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)

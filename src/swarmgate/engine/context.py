@@ -12,10 +12,12 @@ from typing import Protocol
 from swarmgate.agents.desk import Desk
 from swarmgate.config import Config
 from swarmgate.domain.change import ChangeSet
+from swarmgate.domain.decide import Step, next_step, next_task
 from swarmgate.domain.events import Event, UsageRecorded
 from swarmgate.domain.finding import GateReport
-from swarmgate.domain.state import State
+from swarmgate.domain.state import Attempt, State
 from swarmgate.engine.progress import Listener, Progress, silent
+from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -106,14 +108,39 @@ class Context:
         )
 
     def drain_usage(self, state: State) -> list[Event]:
-        """What the models used since the last time, as events."""
+        """What the models used since the last time, as events; a delegation is for the task that it opens."""
+        due = next_task(state) if next_step(state) is Step.DELEGATE else None
+        task = due.id if due else state.open
         events: list[Event] = []
         for role, meter in self.meters.items():
             usage = meter.drain()
             if usage.calls:
-                events.append(UsageRecorded(role=role, task=state.open, usage=usage))
+                events.append(UsageRecorded(role=role, task=task, usage=usage))
         return events
 
-    def change(self, tree: str) -> ChangeSet:
-        """What a tree changes against the last commit."""
-        return self.repository.changes(self.repository.head_tree(), tree)
+    def change(self, attempt: Attempt, tree: str = "") -> ChangeSet:
+        """What a tree, the attempt's own if none is given, changes against the attempt's base commit."""
+        base = self.repository.tree_of(attempt.base or "HEAD")
+        return self.repository.changes(base, tree or attempt.tree)
+
+    def keep_head(self, attempt: Attempt) -> None:
+        """After a turn: commits that an agent made are taken back. Their files stay, and are judged with the rest.
+
+        Raises:
+            WorkspaceError: the agent left the branch of the work.
+        """
+        branch = self.ledger.state.branch
+        if self.repository.branch() != branch:
+            raise WorkspaceError(f"An agent left the branch {branch}.", hint=f"git switch {branch}, then: swarm run")
+        if attempt.base and self.repository.head() != attempt.base:
+            self.repository.rewind(attempt.base)
+            self.tell("notice", "an agent made commits itself; they were taken back, and their files are judged")
+
+    def settle_tree(self, attempt: Attempt) -> None:
+        """Before a judgement: the files are those that the last step left; what was changed since goes aside."""
+        if self.repository.snapshot() == attempt.tree:
+            return
+        quarantine = self.folder.quarantine_folder("changed-meanwhile")
+        paths = self.repository.restore(attempt.tree, quarantine=quarantine)
+        where = f", kept in {self.folder.relative(quarantine)}" if quarantine.exists() else ""
+        self.tell("notice", f"files changed between two steps; brought back{where}: {', '.join(paths[:5])}")

@@ -49,7 +49,8 @@ def make_project(folder: Path) -> None:
     """Copies the demo's project and commits it."""
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty.", hint="Name a new folder: swarm demo --dir NEW")
-    shutil.copytree(assets.demo() / "project", folder, dirs_exist_ok=True)
+    caches = shutil.ignore_patterns("__pycache__", ".*_cache")
+    shutil.copytree(assets.demo() / "project", folder, dirs_exist_ok=True, ignore=caches)
     (folder / "gitignore").rename(folder / ".gitignore")
     for arguments in (
         ("init", "--quiet"),
@@ -69,10 +70,9 @@ def configure(folder: SwarmFolder, base_url: str) -> None:
     lines = [line for line in text.splitlines() if not line.startswith("command = ")]
     text = "\n".join(lines).replace("[tests]\n", f"[tests]\ncommand = {command}\n", 1) + "\n"
     if base_url:
-        text += (
-            f'\n[providers.demo]\nbase_url = "{base_url}"\n\n[roles.default]\nmodel = "demo/senior"\n\n'
-            '[roles.coder]\nmodel = "demo/junior"\n\n[prices.demo]\ninput = 0\noutput = 0\n'
-        )
+        text += f'\n[providers.demo]\nbase_url = "{base_url}"\n'
+        text += '\n[roles.default]\nmodel = "demo/senior"\n\n[roles.coder]\nmodel = "demo/junior"\n'
+        text += "".join(f'\n[prices."demo/{name}"]\ninput = 0\noutput = 0\n' for name in ("senior", "junior"))
     replace(folder.config, text)
 
 

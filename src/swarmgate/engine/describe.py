@@ -22,25 +22,30 @@ def first_line(text: str) -> str:
     return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..."
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 task`, `2 tasks`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _plan_saved(event: Any) -> str:
     tasks = sum(len(phase.tasks) for phase in event.plan.phases)
-    return f"plan saved: {event.plan.title} ({len(event.plan.phases)} phases, {tasks} tasks)"
+    return f"plan saved: {event.plan.title} ({counted(len(event.plan.phases), 'phase')}, {counted(tasks, 'task')})"
 
 
 def _tree_restored(event: Any) -> str:
     kept = f"; what differed is kept in {event.kept}" if event.kept else ""
-    return f"{len(event.paths)} files brought back{kept}" if event.paths else ""
+    return f"{counted(len(event.paths), 'file')} brought back{kept}" if event.paths else ""
 
 
 def _tests_run(event: Any) -> str:
     outcome = f"{event.run.passed} passed" if event.run.green else event.run.reason
-    return f"task {event.task}: tests {outcome} in {event.run.seconds:.1f} s"
+    return f"task {event.task}: tests: {outcome} ({event.run.seconds:.1f} s)"
 
 
 _WORDS: dict[str, Callable[[Any], str]] = {
     "project_initialised": lambda e: f"project initialised on branch {e.branch}",
     "goal_set": lambda e: f"goal: {first_line(e.goal)}",
-    "questions_asked": lambda e: f"the architect asks {len(e.questions)} questions",
+    "questions_asked": lambda e: f"the architect asks {counted(len(e.questions), 'question')}",
     "question_answered": lambda e: f"question {e.number} answered: {first_line(e.answer)}",
     "plan_saved": _plan_saved,
     "planning_failed": lambda e: f"planning failed: {first_line(e.problems[0])}",
@@ -53,11 +58,13 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "run_started": lambda _: "",
     "run_paused": lambda e: f"paused ({e.reason}): {first_line(e.detail)}",
     "tree_restored": _tree_restored,
-    "task_delegated": lambda e: f"task {e.task}, attempt {e.attempt} ({e.kind}): {len(e.scope)} files in scope",
-    "change_captured": lambda e: f"task {e.task}: {len(e.files)} files changed (+{e.added} -{e.removed})",
+    "task_delegated": lambda e: (
+        f"task {e.task}, attempt {e.attempt} ({e.kind}): {counted(len(e.scope), 'file')} in scope"
+    ),
+    "change_captured": lambda e: f"task {e.task}: {counted(len(e.files), 'file')} changed (+{e.added} -{e.removed})",
     "gates_run": lambda e: f"task {e.task}: gates {'passed' if e.passed else 'failed'}",
     "review_given": lambda e: f"task {e.task}: reviewer {e.review.verdict} - {first_line(e.review.summary)}",
-    "tests_written": lambda e: f"task {e.task}: test engineer {e.review.verdict}, {len(e.tests)} test files",
+    "tests_written": lambda e: f"task {e.task}: test engineer {e.review.verdict}, {counted(len(e.tests), 'test file')}",
     "tests_run": _tests_run,
     "attempt_rejected": lambda e: f"task {e.task}, attempt {e.attempt}: REJECTED ({e.stage}) - {first_line(e.reason)}",
     "attempt_interrupted": lambda e: f"task {e.task}, attempt {e.attempt}: INTERRUPTED - {e.reason}",

@@ -10,7 +10,7 @@ from swarmgate import config as settings
 from swarmgate.domain.finding import GateReport, GateStatus
 from swarmgate.errors import MissingRequirement, NotAProject
 from swarmgate.gates.definition import GateDefinition, load
-from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.gates.pipeline import GatesOptions, check_names, run_pipeline
 from swarmgate.gates.report import lines
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.repository import Repository
@@ -35,12 +35,18 @@ def judge(
     """
     repository, folder = _place(start)
     project_file = folder.config if folder else None
+    gates = load(folder.root if folder else None)
+    options = GatesOptions(skip=skip, only=only)
+    check_names(gates, options)
+    tree, before = repository.snapshot(), repository.tree_of(base)
+    if not repository.changes(before, tree):
+        return Judged(GateReport(tree=tree, results=()), (f"Nothing differs from {base}: nothing was judged.",), 0)
     configured = settings.load(project_file=project_file).gates
     report = asyncio.run(
         run_pipeline(
-            load(folder.path if folder else None),
+            gates,
             repository=repository,
-            base=repository.tree_of(base),
+            base=before,
             config=GatesOptions(skip=(*configured.skip, *skip), only=only, timeout_s=configured.timeout_s),
             fix=fix,
         )
@@ -54,7 +60,7 @@ def judge(
 def definitions(start: Path | None) -> tuple[GateDefinition, ...]:
     """The gates that hold in this repository: the built-in ones, and the project's own."""
     _, folder = _place(start)
-    return load(folder.path if folder else None)
+    return load(folder.root if folder else None)
 
 
 def _place(start: Path | None) -> tuple[Repository, SwarmFolder | None]:

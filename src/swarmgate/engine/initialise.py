@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 from swarmgate import __version__
@@ -39,9 +40,8 @@ def initialise(start: Path) -> Initialised:
     folder.create()
     if created:
         text = folder.config.read_text(encoding="utf-8")
-        text = _set(text, "name", json.dumps(repository.root.name))
         text = _set(text, "languages", json.dumps(list(detected.languages)))
-        if detected.test_command:
+        if detected.test_command and sys.executable not in detected.test_command:  # a path of this machine alone
             text = _set(text, "command", json.dumps(detected.test_command))
         replace(folder.config, text)
     branch = repository.branch() or ""

@@ -13,15 +13,8 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.describe import describe
 from swarmgate.engine.steps import STEPS
 from swarmgate.engine.steps.recovery import interruption, restored
-from swarmgate.errors import BudgetExhausted, ModelError, SwarmError
+from swarmgate.errors import BudgetExhausted, ModelError, Stopped, SwarmError
 from swarmgate.ledger.traces import TraceStore
-
-
-class Stopped(SwarmError):
-    """The user asked for a stop; the run ended between two steps."""
-
-    exit_code = 130
-    code = "STOPPED"
 
 
 async def run_loop(ctx: Context) -> State:
@@ -49,7 +42,7 @@ def _begin(ctx: Context) -> State:
     ctx.stop.clear()
     rules, budget = ctx.config.loop, ctx.config.budget
     events: list[Event] = []
-    lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.seq)
+    lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.usage_seq)
     if lost.calls:
         events.append(UsageRecorded(role="interrupted", task=ctx.ledger.state.open, usage=lost))
     events.append(
@@ -80,8 +73,9 @@ def _pause(ctx: Context, error: BaseException) -> None:
     attempt = state.task(state.open).running
     at_once = isinstance(error, (KeyboardInterrupt, asyncio.CancelledError))
     if at_once and attempt is not None and attempt.state is not TaskState.TESTS_RUN:
-        events += [*restored(state, ctx), interruption(state, "stopped at once by the user")]
-    detail = error.message if isinstance(error, SwarmError) else type(error).__name__
+        events += [*restored(state, ctx.folder, ctx.repository), interruption(state, "stopped at once by the user")]
+    detail = "at once, by the user" if at_once else error.message if isinstance(error, SwarmError) else repr(error)
+    detail = " ".join(detail.split())
     events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=isinstance(error, Stopped)))
     _record(ctx, events)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.decide import Waiting, blocked_task, waiting_for
-from swarmgate.domain.state import State
+from swarmgate.domain.laws_task import firm_stages
+from swarmgate.domain.state import Outcome, State
 
 
 class RunOutcome(Frozen):
@@ -49,7 +50,7 @@ def outcome_of(state: State) -> RunOutcome:
         task=blocked.id if blocked else "",
         reason=reason,
         questions=tuple((q.number, q.text) for q in state.questions if not q.answer),
-        objections=_objections(state) if waiting is Waiting.PLAN_APPROVAL else (),
+        objections=_objections(state) if waiting in (Waiting.PLAN_APPROVAL, Waiting.PLANNING_FAILED) else (),
         actions=actions(state, waiting),
     )
 
@@ -89,7 +90,8 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
         case Waiting.BLOCKED_TASK:
             return _ways_out(state)
         case Waiting.NOTHING:
-            return ('swarm plan "GOAL": every phase is approved; begin something new',)
+            merge = f"git switch {state.base_branch} && git merge {state.branch}: take the work over"
+            return (*([merge] if state.base_branch and state.branch else []), 'swarm plan "GOAL": begin something new')
 
 
 def _ways_out(state: State) -> tuple[str, ...]:
@@ -97,10 +99,12 @@ def _ways_out(state: State) -> tuple[str, ...]:
     if task is None:
         return ()
     override = (f'swarm override {task.id} --reason "...": overrule the rejection; all other stages judge again',)
+    last = state.task(task.id).last
+    may_override = last is not None and last.outcome is Outcome.REJECTED and not firm_stages(last.stage)
     return (
         f'swarm retry {task.id} --note "...": try again, with a hint',
         'swarm revise "...": change the plan',
-        *(override if state.task(task.id).last else ()),
+        *(override if may_override else ()),
         f'swarm skip {task.id} --reason "...": give the task up',
     )
 

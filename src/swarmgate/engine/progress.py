@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pydantic import Field
+
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 
@@ -23,7 +25,7 @@ class Progress(Frozen):
     task: str = ""
     attempt: int = 0
     seconds: float = 0.0
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
 
 
 Listener = Callable[[Progress], None]

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.domain.decide import Waiting, waiting_for
+from swarmgate.domain.decide import Waiting, next_step, waiting_for
 from swarmgate.domain.events import (
     Event,
     GoalSet,
@@ -41,7 +41,7 @@ from swarmgate.engine.reports import (
     status_report,
     task_report,
 )
-from swarmgate.errors import IllegalMove, UsageError
+from swarmgate.errors import IllegalMove, NotAProject, UsageError
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -78,6 +78,8 @@ class Swarm:
     @cached_property
     def folder(self) -> SwarmFolder:
         """The project's `.swarm/`; raises `NotAProject` where there is none."""
+        if not self._start.is_dir():
+            raise NotAProject(f"There is no folder {self._start}.")
         return SwarmFolder.find(self._start)
 
     @cached_property
@@ -233,9 +235,21 @@ class Swarm:
 
     # --- inside ---
 
-    def _decide(self, event: Event) -> None:
+    def _decide(self, event: TaskRetried | TaskSkipped | RejectionOverridden) -> None:
+        """Records a decision about a task; an attempt that was left open by a paused run ends with it."""
         with self._writing() as ledger:
-            ledger.append([event], expect=ledger.state.seq, actor="user")
+            events: list[Event] = [event]
+            if ledger.state.open == event.task:
+                events = [*self._ended_attempt(ledger.state), event]
+            ledger.append(events, expect=ledger.state.seq, actor="user")
+
+    def _ended_attempt(self, state: State) -> list[Event]:
+        """The end of an attempt that a paused run left open; the files are as its last step left them."""
+        from swarmgate.engine.steps.recovery import interruption, restored  # noqa: PLC0415 - brings all rooms
+        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+
+        repository = Repository.discover(self.folder.root)
+        return [*restored(state, self.folder, repository), interruption(state, "the user decided otherwise")]
 
     def _writing(self) -> Ledger:
         """The ledger for writing, after the hand edits of the plan files were taken in or refused.
@@ -249,6 +263,8 @@ class Swarm:
         try:
             if ledger.taken_over:
                 self._notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
+            if ledger.repaired:
+                self._notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
             outcome = reconcile(ledger, author="user")
             for name in outcome.amended:
                 self._notice(f"your edit of {name} was taken into the plan")
@@ -268,30 +284,35 @@ class Swarm:
 
     async def _work(self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
-        from swarmgate.engine.build import build, require_branch, require_models  # noqa: PLC0415 - brings all rooms
+        from swarmgate.engine.build import build, keys_withheld, require_branch, require_models  # noqa: PLC0415 - brings all rooms
         from swarmgate.engine.loop import run_loop  # noqa: PLC0415 - as above
+        from swarmgate.engine.steps.recovery import head_moved  # noqa: PLC0415 - as above
         from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 
         repository = Repository.discover(self.folder.root)
         config = self.config
         with self._writing() as ledger:
+            if not first and next_step(ledger.state) is None:
+                return outcome_of(ledger.state)
             context = build(
                 config=config,
                 folder=self.folder,
                 repository=repository,
                 ledger=ledger,
-                environ=self._environ,
+                environ=dict(self._environ),
                 listener=self._listener,
                 stash=stash,
             )
             if warning := require_models(config, self._environ):
                 self._notice(warning)
-            if needs_tree:
+            if needs_tree or ledger.state.open:
                 require_branch(context)
             ledger.append(first, expect=ledger.state.seq, actor="user")
+            ledger.append(head_moved(ledger.state, context), expect=ledger.state.seq)
             self._interrupt = lambda: setattr(context.stop, "asked", True)
             try:
-                state = await run_loop(context)
+                with keys_withheld(config):
+                    state = await run_loop(context)
             finally:
                 self._interrupt = None
                 for meter in context.meters.values():

@@ -74,7 +74,7 @@ async def run_pipeline(
         WorkspaceError: git cannot take a snapshot.
     """
     run = _Run(repository, base, config or GatesOptions(), on_result)
-    _check_names(definitions, run.options)
+    check_names(definitions, run.options)
     started = time.monotonic()
     results: dict[str, GateResult] = {}
     change = await run.change()
@@ -257,7 +257,12 @@ def _reads_files(gate: GateDefinition) -> bool:
     return bool(gate.command) or gate.adapter.startswith(("build", "ruff"))
 
 
-def _check_names(definitions: Sequence[GateDefinition], options: GatesOptions) -> None:
+def check_names(definitions: Sequence[GateDefinition], options: GatesOptions) -> None:
+    """Whether the options name gates that there are.
+
+    Raises:
+        ConfigError: one is not there; the hint names the nearest.
+    """
     known = [gate.id for gate in definitions]
     for name in (*options.skip, *options.only):
         if name not in known:

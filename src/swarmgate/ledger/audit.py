@@ -16,6 +16,7 @@ from swarmgate.domain.events import (
     ReviewGiven,
     TaskCompleted,
     TestsRun,
+    WorkStarted,
 )
 from swarmgate.errors import LedgerCorrupt, WorkspaceError
 from swarmgate.ledger import evidence as files
@@ -46,7 +47,7 @@ def audit(folder: SwarmFolder, repository: Repository) -> tuple[Check, ...]:
         Check("chain", f"{len(entries)} lines", torn),
         _projections(ledger),
         _evidence(folder, entries),
-        _commits(repository, entries, ledger.state.base),
+        _commits(repository, entries),
     )
 
 
@@ -65,8 +66,8 @@ def _evidence(folder: SwarmFolder, entries: tuple[tuple[Entry, str], ...]) -> Ch
     for entry, _ in entries:
         if isinstance(entry.event, GoalSet):
             latest.clear()  # the evidence of an earlier goal lies archived in history/
-        elif place := _evidence_of(entry.event):
-            latest[place[:3]] = (entry.seq, place[3])
+        for task, attempt, name, digest in _evidence_of(entry.event):
+            latest[task, attempt, name] = (entry.seq, digest)
     store = EvidenceStore(folder)
     problems = [
         f"line {seq}: {problem}"
@@ -76,20 +77,24 @@ def _evidence(folder: SwarmFolder, entries: tuple[tuple[Entry, str], ...]) -> Ch
     return Check("evidence", f"{len(latest)} files", tuple(problems))
 
 
-def _evidence_of(event: Event) -> tuple[str, int, str, str] | None:
+def _evidence_of(event: Event) -> Iterator[tuple[str, int, str, str]]:
+    """Task, attempt, file name and hash of each piece of evidence that an event names."""
     if isinstance(event, (ChangeCaptured, GatesRun, ReviewGiven, TestsRun)) and event.evidence:
-        return event.task, event.attempt, _EVIDENCE[type(event)], event.evidence
-    return None
+        yield event.task, event.attempt, _EVIDENCE[type(event)], event.evidence
+    if isinstance(event, TestsRun) and event.gates_evidence:
+        yield event.task, event.attempt, files.FINAL_GATES, event.gates_evidence
 
 
-def _commits(repository: Repository, entries: tuple[tuple[Entry, str], ...], since: str) -> Check:
-    """Each completed task has its commit, with the tree that passed and trailers that point back at the ledger."""
-    completed = [(entry.seq, entry.event) for entry, _ in entries if isinstance(entry.event, TaskCompleted)]
-    hashes = {entry.seq: digest for entry, digest in entries}
-    if not completed:
+def _commits(repository: Repository, entries: tuple[tuple[Entry, str], ...]) -> Check:
+    """Each completed task of the present goal has its commit with the tree that passed; all commits point back here."""
+    goal_set = max((entry.seq for entry, _ in entries if isinstance(entry.event, GoalSet)), default=0)
+    completed = [(entry.seq, entry.event) for entry, _ in entries[goal_set:] if isinstance(entry.event, TaskCompleted)]
+    lines = {f"{entry.seq} {digest}" for entry, digest in entries}
+    since = next((entry.event.base for entry, _ in entries if isinstance(entry.event, WorkStarted)), None)
+    if since is None:
         return Check("commits", "none yet")
     try:
-        commits = {commit.id: commit for commit in repository.task_commits(since or None)}
+        commits = {commit.id: commit for commit in repository.task_commits(since)}
     except WorkspaceError as error:
         return Check("commits", "git", (error.message,))
     problems: list[str] = []
@@ -98,18 +103,18 @@ def _commits(repository: Repository, entries: tuple[tuple[Entry, str], ...], sin
         if commit is None:
             problems.append(f"line {seq}: commit {event.commit[:12]} of task {event.task} is not on this branch.")
             continue
-        problems += (f"line {seq}: {text}" for text in _commit_problems(event, commit.tree, commit.trailers, hashes))
-    return Check("commits", f"{len(completed)} commits", tuple(problems))
+        problems += (f"line {seq}: {text}" for text in _commit_problems(event, commit.tree, commit.trailers))
+    problems += (
+        f"commit {commit.id[:12]} points at ledger line {pointer!r}, which the ledger does not hold."
+        for commit in commits.values()
+        if (pointer := commit.trailers.get("Swarm-Ledger", "")) not in lines
+    )
+    return Check("commits", f"{len(commits)} commits", tuple(problems))
 
 
-def _commit_problems(
-    event: TaskCompleted, tree: str, trailers: dict[str, str], hashes: dict[int, str]
-) -> Iterator[str]:
+def _commit_problems(event: TaskCompleted, tree: str, trailers: dict[str, str]) -> Iterator[str]:
     short = event.commit[:12]
     if tree != event.tree:
         yield f"commit {short} holds the tree {tree[:12]}, but the tree that passed is {event.tree[:12]}."
     if trailers.get("Swarm-Task") != event.task:
         yield f"commit {short} does not name task {event.task} in its Swarm-Task trailer."
-    position, _, digest = trailers.get("Swarm-Ledger", "").partition(" ")
-    if not position.isdigit() or hashes.get(int(position)) != digest:
-        yield f"commit {short} points at ledger line {position or '?'}, whose hash is another."

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.workspace.atomic import replace
 
 PATCH = "change.patch"
 GATES = "gates.json"
+FINAL_GATES = "final-gates.json"
+"""The gates over the final tree, the test engineer's tests included."""
 REVIEW = "review.json"
 TESTS = "tests.json"
 
@@ -27,8 +29,9 @@ class EvidenceStore:
     def write(self, task: str, attempt: int, name: str, data: bytes) -> str:
         """Stores a piece durably and returns its SHA-256 in hex."""
         path = self.place(task, attempt, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, data)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace(path, data)
         return hashlib.sha256(data).hexdigest()
 
     def problem(self, task: str, attempt: int, name: str, digest: str) -> str:
@@ -42,8 +45,10 @@ class EvidenceStore:
         return "" if hashlib.sha256(data).hexdigest() == digest else f"{shown} was changed after it was recorded"
 
     def archive(self, goal: int) -> None:
-        """Moves the evidence of an ended goal (its number, from 1) to `history/goal-<n>/`."""
-        if self._folder.evidence.exists():
-            target = self._folder.history / f"goal-{goal}"
-            target.mkdir(parents=True, exist_ok=True)
-            self._folder.evidence.rename(target / "evidence")
+        """Moves evidence and phase summaries of an ended goal (its number, from 1) to `history/goal-<n>/`."""
+        history = self._folder.history
+        target = history / f"goal-{goal}"
+        for path in (self._folder.evidence, *sorted(history.glob("phase-*.md"))):
+            if path.exists():
+                target.mkdir(parents=True, exist_ok=True)
+                path.rename(target / path.name)

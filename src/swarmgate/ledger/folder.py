@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from swarmgate import assets
-from swarmgate.errors import NotAProject, UsageError
+from swarmgate.errors import LedgerWriteFailed, NotAProject, UsageError
+from swarmgate.workspace.atomic import replace
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns what the disk refuses (full, read-only) into an error that names the file.
+
+    Raises:
+        LedgerWriteFailed: instead of any `OSError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise LedgerWriteFailed(
+            f"{path} could not be written: {error.strerror or error}. Nothing was recorded; the file is as before.",
+            hint="Make room on the disk (or make the folder writable) and run the command again.",
+        ) from error
 
 
 class SwarmFolder:
@@ -77,8 +96,9 @@ class SwarmFolder:
     def keep(self, name: str, data: bytes) -> Path:
         """Puts bytes that swarmgate will not use, and must not lose, into the quarantine; returns the new file."""
         target = self.quarantine_folder(name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+        with writing(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            replace(target, data)
         return target
 
     def quarantine_folder(self, name: str) -> Path:

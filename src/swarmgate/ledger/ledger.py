@@ -9,18 +9,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from swarmgate.domain.events import Entry, Event, LedgerRepaired
 from swarmgate.domain.fold import fold
 from swarmgate.domain.state import State
-from swarmgate.errors import LedgerCorrupt, LedgerError, LedgerWriteFailed, StaleWriter, SwarmError
+from swarmgate.errors import LedgerCorrupt, LedgerError, StaleWriter, SwarmError
 from swarmgate.ledger.chain import GENESIS, encode, walk
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.ledger.lock import WriterLock
-from swarmgate.ledger.projections import Projector
+
+if TYPE_CHECKING:
+    from swarmgate.ledger.projections import Projector
 
 
 def utc_now() -> datetime:
@@ -34,6 +37,7 @@ class Ledger:
     Attributes:
         state: the fold over everything recorded so far.
         head: the hash of the last line.
+        repaired: where the quarantine keeps a torn last line that this writer cut off; empty if there was none.
         torn: bytes behind the last whole line, found by a reader: a crash cut them short, or a writer is at work.
     """
 
@@ -42,11 +46,18 @@ class Ledger:
         self.state = State()
         self.head = GENESIS
         self.torn = b""
+        self.repaired = ""
         self._clock = clock
         self._size = 0
         self._lock: WriterLock | None = None
-        self._projector = Projector(folder)
         self._load()
+
+    @cached_property
+    def projector(self) -> Projector:
+        """Renders the state into the derived files."""
+        from swarmgate.ledger.projections import Projector  # noqa: PLC0415 - a reader renders nothing
+
+        return Projector(self.folder)
 
     @classmethod
     def read(cls, folder: SwarmFolder) -> Ledger:
@@ -95,11 +106,16 @@ class Ledger:
             StaleWriter: the ledger is not at `expect`, or the file grew behind this writer's back.
             IllegalMove: the laws forbid an event.
             LedgerWriteFailed: the disk refused; the file is as before.
+            LedgerError: the events are recorded, and what is derived from them could not be written.
         """
         if self._lock is None:
             raise LedgerError("This ledger was opened for reading only.")
-        if not events:
-            return self.state
+        if events:
+            self._record(events, expect, actor)
+            self.project()
+        return self.state
+
+    def _record(self, events: Sequence[Event], expect: int, actor: str) -> None:
         path = self.folder.ledger
         size = path.stat().st_size if path.exists() else 0
         if expect != self.state.seq or size != self._size:
@@ -119,16 +135,24 @@ class Ledger:
             lines.append(line)
         self._write(b"".join(lines))
         self.state, self.head = state, head
-        self._projector.project(state)
-        return state
 
     def entries(self) -> Iterator[tuple[Entry, str]]:
         """Every recorded entry with its hash, read again from the file and checked."""
         yield from walk(self._whole_lines())
 
     def project(self) -> None:
-        """Writes plan.md, plan.json and what else is derived, as of now."""
-        self._projector.project(self.state)
+        """Writes plan.md, plan.json and what else is derived, as of now.
+
+        Raises:
+            LedgerError: the disk refused.
+        """
+        try:
+            self.projector.project(self.state)
+        except OSError as error:
+            raise LedgerError(
+                f"The ledger is at {self.state.seq}, but what is derived from it could not be written: {error}.",
+                hint="Make room on the disk (or make the folder writable); the next command writes the files again.",
+            ) from error
 
     def close(self) -> None:
         """Gives the writer's lock back."""
@@ -148,6 +172,11 @@ class Ledger:
         data = self._whole_lines()
         self._size = len(data)
         self.state = fold_checked(self._walk_to_head(data))
+        if not data and (traces := [p.name for p in (self.folder.plan_md, self.folder.evidence) if p.exists()]):
+            raise LedgerCorrupt(
+                f"ledger.jsonl is missing or empty, but work has been recorded: there is {' and '.join(traces)}.",
+                hint="Bring it back from a backup or from git. To begin anew, move .swarm/ away and run: swarm init",
+            )
 
     def _walk_to_head(self, data: bytes) -> Iterator[Entry]:
         for entry, digest in walk(data):
@@ -159,6 +188,8 @@ class Ledger:
             data = self.folder.ledger.read_bytes()
         except FileNotFoundError:
             return b""
+        except OSError as error:
+            raise LedgerError(f"{self.folder.ledger} cannot be read: {error.strerror or error}.") from error
         end = data.rfind(b"\n") + 1
         self.torn = data[end:]
         return data[:end] if self.torn else data
@@ -167,33 +198,31 @@ class Ledger:
         if not self.torn:
             return
         kept = self.folder.keep("ledger-torn-line", self.torn)
-        with self.folder.ledger.open("r+b") as file:
+        with writing(self.folder.ledger), self.folder.ledger.open("r+b") as file:
             file.truncate(self._size)
             os.fsync(file.fileno())
         event = LedgerRepaired(kept=self.folder.relative(kept), size=len(self.torn))
-        self.torn = b""
-        self.append([event], expect=self.state.seq)
+        self.torn, self.repaired = b"", event.kept
+        self._record([event], self.state.seq, "swarmgate")  # not projected: hand edits have to be reconciled first
 
     def _write(self, data: bytes) -> None:
         """Appends all or nothing: what a full disk left behind is cut off again."""
         path = self.folder.ledger
         created = not path.exists()
-        try:
+        with writing(path):
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise _refused(path, error) from error
-        try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
-            os.fsync(descriptor)
-        except OSError as error:
-            os.ftruncate(descriptor, self._size)
-            raise _refused(path, error) from error
-        finally:
-            os.close(descriptor)
-        if created:
-            _sync_folder(path.parent)
+            try:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(descriptor, view) :]
+                os.fsync(descriptor)
+            except BaseException:
+                os.ftruncate(descriptor, self._size)
+                raise
+            finally:
+                os.close(descriptor)
+            if created:
+                _sync_folder(path.parent)
         self._size += len(data)
 
 
@@ -225,13 +254,6 @@ def fold_checked(entries: Iterator[Entry]) -> State:
 
 def _stamp(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _refused(path: Path, error: OSError) -> LedgerWriteFailed:
-    return LedgerWriteFailed(
-        f"{path} could not be written: {error.strerror}. Nothing was recorded; the file is as before.",
-        hint="Make room on the disk (or make the folder writable) and run the command again.",
-    )
 
 
 def _sync_folder(path: Path) -> None:

@@ -9,11 +9,16 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from swarmgate.errors import LedgerLocked
+from swarmgate.ledger.folder import writing
+
+_TRIES, _PAUSE = 20, 0.01
+"""How often, and how many seconds apart, the lock is asked for: `live_owner` holds it for an instant to look."""
 
 
 class WriterLock:
@@ -29,25 +34,26 @@ class WriterLock:
 
         Raises:
             LedgerLocked: a live process holds it, or one on another host does.
+            LedgerWriteFailed: the lock file cannot be written.
         """
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        with writing(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            self._take(descriptor)
+            with writing(self._path):
+                self._take(descriptor)
         except BaseException:
             os.close(descriptor)
             raise
         self._descriptor = descriptor
 
     def _take(self, descriptor: int) -> None:
-        owner = read_owner(self._path)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not any(_lock(descriptor, pause) for pause in (*[_PAUSE] * (_TRIES - 1), 0)):
             raise LedgerLocked(
-                f"Another swarm process is at work here: {describe(owner)}.",
+                f"Another swarm process is at work here: {describe(read_owner(self._path))}.",
                 hint="Wait for it, or end it with: swarm stop",
-            ) from None
+            )
+        owner = read_owner(self._path)
         if owner and owner.get("host") != os.uname().nodename:
             raise LedgerLocked(
                 f"The ledger is locked by {describe(owner)}, on another host.",
@@ -75,6 +81,16 @@ class WriterLock:
         self.release()
 
 
+def _lock(descriptor: int, pause: float) -> bool:
+    """Whether the lock is ours now; waits a little where it is not."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        time.sleep(pause)
+        return False
+    return True
+
+
 def read_owner(path: Path) -> dict[str, object]:
     """Who the lock file names; empty when it names nobody."""
     try:
@@ -87,7 +103,7 @@ def read_owner(path: Path) -> dict[str, object]:
 def live_owner(path: Path) -> dict[str, object]:
     """The owner of a lock that is held now; empty when nobody holds it."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return {}
     try:

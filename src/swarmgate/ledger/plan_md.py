@@ -17,11 +17,13 @@ from swarmgate.domain.state import TaskStatus
 from swarmgate.domain.view import AttemptLine, AttemptMark, PhaseStatus, PhaseView, PlanView, TaskView
 from swarmgate.errors import PlanSyntaxError
 
+_NUMBER = "[0-9]{1,15}"
 _SIZES = "|".join(Complexity)
 _TITLE = re.compile(r"# (?P<title>.*)")
-_SEQ = re.compile(r"<!-- swarm plan: seq (?P<seq>\d+) -->")
+_SEQ = re.compile(rf"<!-- swarm plan: seq (?P<seq>{_NUMBER}) -->")
 _PHASE = re.compile(
-    rf"## Phase (?P<number>\d+): (?P<name>.*) \[\d+ tasks?, (?:{_SIZES})\](?: (?P<status>{'|'.join(PhaseStatus)}))?"
+    rf"## Phase (?P<number>{_NUMBER}): (?P<name>.*) \[\d+ tasks?, (?:{_SIZES})\]"
+    rf"(?: (?P<status>{'|'.join(PhaseStatus)}))?"
 )
 _TASK = re.compile(
     rf"- \[(?P<box>[ xX])\] Task (?P<id>\S+): (?P<title>.*) \[(?P<complexity>{_SIZES})\]"
@@ -29,7 +31,7 @@ _TASK = re.compile(
 )
 _FIELD = re.compile(r"  - (?P<name>Description|File|Accept|Note):(?: (?P<text>.*))?")
 _ATTEMPT = re.compile(
-    rf"  - Attempt (?P<number>\d+): (?P<mark>{'|'.join(sorted(AttemptMark, key=len, reverse=True))})"
+    rf"  - Attempt (?P<number>{_NUMBER}): (?P<mark>{'|'.join(sorted(AttemptMark, key=len, reverse=True))})"
     r"(?: \((?P<stage>[^()]*)\))?(?: - (?P<reason>.*))?"
 )
 _FORMS = (

@@ -7,19 +7,22 @@ change is not rendered again, so one status change costs the same in a plan of 5
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from swarmgate.domain.plan import Complexity, Task
 from swarmgate.domain.state import State, TaskRecord, TaskStatus
-from swarmgate.domain.view import PhaseView, PlanView, TaskView, phase_status, task_view
+from swarmgate.domain.view import PlanView, phase_status, task_view
 from swarmgate.errors import PlanSyntaxError
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.plan_md import render_head, render_phase, render_task
 from swarmgate.workspace.atomic import replace
 
 _BEGIN, _END = "<!-- swarm: derived from the ledger, do not edit -->", "<!-- swarm: end -->"
+_DERIVED = re.compile(f"{_BEGIN}(?:(?!{_BEGIN}).)*?{_END}".encode(), re.DOTALL)
 
 
 class _Rendered(NamedTuple):
@@ -38,18 +41,40 @@ class Projector:
         self._folder = folder
         self._rendered: dict[str, _Rendered] = {}
         self._written: dict[str, str] = {}
+        self._stamps: dict[str, tuple[int, ...]] = {}
 
     def project(self, state: State) -> None:
         """Brings every derived file up to date with the state."""
         if state.plan is not None:
             markdown, as_json = self.plan_texts(state)
-            replace(self._folder.plan_md, markdown, durable=False)
-            replace(self._folder.plan_json, as_json, durable=False)
+            self._replace(self._folder.plan_md, markdown)
+            self._replace(self._folder.plan_json, as_json)
             for number, phase in state.plan.numbered:
                 if state.phase(number).closed:
                     text = render_history(state, number, phase.name, tuple(phase.tasks))
                     self._write_changed(f"phase-{number}.md", text)
         self._project_context(state)
+
+    def read(self, path: Path) -> bytes | None:
+        """The content of a plan file, which may be replaced from now on; None when there is none.
+
+        Raises:
+            OSError: it is there and cannot be read.
+        """
+        stamp = _stamp(path)
+        if stamp is None:
+            return None
+        data = path.read_bytes()
+        self._stamps[path.name] = stamp
+        return data
+
+    def _replace(self, path: Path, text: str) -> None:
+        """Writes a plan file, unless somebody changed it since: that edit stays for the next reconcile pass."""
+        known, stamp = self._stamps.get(path.name), _stamp(path)
+        if known and stamp and known != stamp:
+            return
+        replace(path, text, durable=False)
+        self._stamps[path.name] = _stamp(path) or ()
 
     def plan_texts(self, state: State) -> tuple[str, str]:
         """plan.md and plan.json of a state that has a plan."""
@@ -92,19 +117,23 @@ class Projector:
         if not derived or self._written.get("context.md") == derived:
             return
         path = self._folder.context
-        old = path.read_text(encoding="utf-8", errors="surrogateescape") if path.exists() else "# Context\n"
-        before, begin, rest = old.partition(_BEGIN)
-        _, end, after = rest.partition(_END)
-        if begin and not end:
-            before, after = old.rstrip() + "\n\n", "\n"
-        text = (
-            f"{before if begin else old.rstrip() + chr(10) * 2}{_BEGIN}\n{derived}{_END}{after if begin else chr(10)}"
-        )
-        replace(path, text.encode("utf-8", "surrogateescape"), durable=False)
+        old = path.read_bytes() if path.exists() else b"# Context\n"
+        block = f"{_BEGIN}\n{derived}{_END}".encode()
+        new, found = _DERIVED.subn(lambda _: block, old, count=1)
+        replace(path, new if found else old + b"\n" + block + b"\n", durable=False)
         self._written["context.md"] = derived
 
 
 _UNTOUCHED = TaskRecord()
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """What tells two versions of a file apart; None when there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def parse_json(text: str, *, name: str = "plan.json") -> PlanView:
@@ -114,24 +143,15 @@ def parse_json(text: str, *, name: str = "plan.json") -> PlanView:
         PlanSyntaxError: it is not JSON, or not a plan; the message names line or key.
     """
     try:
-        data = json.loads(text.removeprefix("\ufeff"))
-    except json.JSONDecodeError as error:
-        raise PlanSyntaxError(f"{name} line {error.lineno} column {error.colno}: {error.msg}.") from None
-    try:
-        return PlanView(
-            title=data["title"],
-            seq=data["seq"],
-            phases=tuple(
-                PhaseView(**{**phase, "tasks": tuple(TaskView(**task) for task in phase["tasks"])})
-                for phase in data["phases"]
-            ),
-        )
+        view = PlanView.model_validate_json(text.removeprefix("\ufeff"))
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])
-        raise PlanSyntaxError(f"{name} ({error.title}) {where}: {problem['msg']}.") from None
-    except (KeyError, TypeError) as error:
-        raise PlanSyntaxError(f"{name} lacks a part of a plan, or a part has the wrong form: {error}.") from None
+        raise PlanSyntaxError(f"{name} {where + ': ' if where else ''}{problem['msg']}.") from None
+    for index, phase in enumerate(view.phases):
+        if phase.number != index + 1:
+            raise PlanSyntaxError(f"{name} phases.{index}.number: is {phase.number}, but phase {index + 1} is next.")
+    return view
 
 
 def render_history(state: State, number: int, name: str, tasks: tuple[Task, ...]) -> str:
@@ -143,6 +163,7 @@ def render_history(state: State, number: int, name: str, tasks: tuple[Task, ...]
         what = f"commit {done.commit[:12]}" if done.status is TaskStatus.COMPLETE else done.status.value
         lines.append(f"- Task {task.id}: {task.title} ({what}, {len(done.attempts)} attempts)")
         lines += [f"  - Attempt {a.number}: rejected ({a.stage}) - {a.reason}" for a in done.attempts if a.stage]
+        lines += [f"  - Overridden by the user: {stage} - {why}" for stage, why in sorted(done.overrides.items())]
     for title, items in (("Decisions", record.decisions), ("Lessons", record.lessons)):
         if items:
             lines += ["", f"## {title}", "", *(f"- {item}" for item in items)]
@@ -152,11 +173,15 @@ def render_history(state: State, number: int, name: str, tasks: tuple[Task, ...]
 def render_context(state: State) -> str:
     """The derived part of context.md: decisions of closed phases and overrides. Empty when there is neither."""
     lines: list[str] = []
-    closed = [(number, state.phase(number)) for number in sorted(state.phases)]
-    decisions = [f"- {text} (phase {number})" for number, record in closed for text in record.decisions]
-    lessons = [f"- {text} (phase {number})" for number, record in closed for text in record.lessons]
+    closed = [(_when(state, *key), state.memory[key]) for key in sorted(state.memory)]
+    decisions = [f"- {text} ({when})" for when, record in closed for text in record.decisions]
+    lessons = [f"- {text} ({when})" for when, record in closed for text in record.lessons]
     overrides = [f"- Task {o.task}, {o.stage}: {o.reason} ({o.time})" for o in state.overrides]
     for title, items in (("Decisions", decisions), ("Overrides", overrides), ("Patterns", lessons)):
         if items:
             lines += [f"## {title}", "", *items, ""]
-    return "\n".join(lines)
+    return "\n".join(lines).replace("<!--", "<!\u200b--")  # nothing in it may look like one of the marks
+
+
+def _when(state: State, goal: int, phase: int) -> str:
+    return f"phase {phase}" if goal == state.goals else f"goal {goal}, phase {phase}"

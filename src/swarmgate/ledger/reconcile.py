@@ -16,20 +16,24 @@ from swarmgate.domain.laws_planning import plan_change_problems
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.state import State
 from swarmgate.domain.view import PhaseView, PlanView, TaskView, view_of
-from swarmgate.errors import PlanSyntaxError
+from swarmgate.errors import LedgerCorrupt, PlanSyntaxError, UsageError
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.plan_md import parse
-from swarmgate.ledger.projections import Projector, parse_json
+from swarmgate.ledger.projections import parse_json
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What one file says differently from the ledger. `plan` is the amended plan, or None when `problems` refuse it."""
+    """What one file says differently from the ledger. `plan` is the amended plan, or None when `problems` refuse it.
+
+    `ahead` is the ledger position that the file shows when the ledger does not reach that far, else 0.
+    """
 
     source: str
     data: bytes
     plan: Plan | None
     problems: tuple[str, ...]
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +49,11 @@ def reconcile(ledger: Ledger, *, author: str) -> Reconciliation:
     """Takes legal edits into the ledger, keeps the others in the quarantine, and brings both files up to date.
 
     Raises:
+        LedgerCorrupt: both files were rendered at a position that the ledger has lost. Nothing was changed.
         LedgerError: as `Ledger.append` does.
     """
     found, missing = edits(ledger)
+    _require_whole(ledger, found)
     taken = _agreed(found)
     refused = tuple(
         EditRefused(
@@ -58,32 +64,48 @@ def reconcile(ledger: Ledger, *, author: str) -> Reconciliation:
         for edit in found
         if edit not in taken
     )
-    if refused:
-        ledger.append(refused, expect=ledger.state.seq)
-    if taken:
+    if taken:  # first: an append brings both files up to date, and what is refused lies in the quarantine already
         amended = PlanAmended(plan=_plan_of(taken[0]), source=taken[0].source)
         ledger.append([amended], expect=ledger.state.seq, actor=author)
+    if refused:
+        ledger.append(refused, expect=ledger.state.seq)
     if missing and not refused and not taken:
         ledger.project()
     return Reconciliation(tuple(edit.source for edit in taken), refused, missing)
 
 
+def _require_whole(ledger: Ledger, found: tuple[Edit, ...]) -> None:
+    """One file that is ahead of the ledger is an edit of its position; two are what swarmgate wrote itself."""
+    ahead = [edit for edit in found if edit.ahead]
+    if len(ahead) > 1:
+        raise LedgerCorrupt(
+            f"{' and '.join(edit.source for edit in ahead)} show ledger position {ahead[0].ahead}, and the ledger ends "
+            f"at {ledger.state.seq}: lines were lost.",
+            hint="Bring .swarm/ledger.jsonl back from a backup or from git; see: swarm verify",
+        )
+
+
 def edits(ledger: Ledger) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
-    """The edits that stand in the two files, and the names of files that are missing or stale. Changes nothing."""
+    """The edits that stand in the two files, and the names of files that are missing or stale. Changes nothing.
+
+    Raises:
+        UsageError: a file cannot be read.
+    """
     if ledger.state.plan is None:
         return (), ()
     found, missing = [], []
-    current = Projector(ledger.folder).plan_texts(ledger.state)
+    current = ledger.projector.plan_texts(ledger.state)
     files = ((ledger.folder.plan_md, parse, current[0]), (ledger.folder.plan_json, parse_json, current[1]))
     for path, parser, expected in files:
         try:
-            data = path.read_bytes()
-        except FileNotFoundError:
-            missing.append(path.name)
-            continue
+            data = ledger.projector.read(path)
+        except OSError as error:
+            raise UsageError(
+                f"{path} cannot be read: {error.strerror or error}.", hint="Remove it: it comes back."
+            ) from error
         if data == expected.encode():
             continue
-        edit = _edit(ledger, path.name, data, parser)
+        edit = None if data is None else _edit(ledger, path.name, data, parser)
         if edit is None:
             missing.append(path.name)
         else:
@@ -100,9 +122,8 @@ def _edit(ledger: Ledger, name: str, data: bytes, parser: Callable[..., PlanView
     except PlanSyntaxError as error:
         return Edit(name, data, None, (error.message,))
     if view.seq > ledger.state.seq:
-        return Edit(
-            name, data, None, (f"{name} claims ledger position {view.seq}; the ledger is at {ledger.state.seq}.",)
-        )
+        claim = f"{name} claims ledger position {view.seq}; the ledger is at {ledger.state.seq}."
+        return Edit(name, data, None, (claim,), ahead=view.seq)
     shown = _state_at(ledger, view.seq)
     base = view_of(shown)
     if base is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pydantic import BaseModel
 
 from swarmgate.domain.usage import Usage
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.workspace.atomic import replace
 
 
@@ -39,20 +39,24 @@ class TraceStore:
         data = exchange.model_dump(mode="json", exclude_defaults=True)
         purpose = data.get("purpose", {})
         name = f"{seq:06d}-{self._counter:03d}-{purpose.get('role', 'model')}-{purpose.get('step', 'call')}.json"
-        self._folder.traces.mkdir(parents=True, exist_ok=True)
         text = json.dumps(data, ensure_ascii=False, indent=1)
-        replace(self._folder.traces / name, text.encode("utf-8", "replace"), durable=False)
+        path = self._folder.traces / name
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace(path, text.encode("utf-8", "replace"), durable=False)
 
-    def unrecorded(self, seq: int) -> Usage:
-        """What the calls made at ledger position `seq` used; they belong to a step that never came to record it."""
+    def unrecorded(self, since: int) -> Usage:
+        """What the calls made at ledger position `since` or later used: their steps never came to record it."""
         total = Usage()
-        for name in self._at(seq):
+        for path in sorted(self._folder.traces.glob("*.json")):
+            position = path.name.partition("-")[0]
+            if not position.isdigit() or int(position) < since:
+                continue
             try:
-                data = json.loads((self._folder.traces / name).read_text(encoding="utf-8"))
-                usage = data["reply"]["usage"]
+                data = json.loads(path.read_text(encoding="utf-8"))
+                total += Usage.model_validate(data["reply"]["usage"])
             except (OSError, ValueError, KeyError, TypeError):
                 continue
-            total += Usage.model_validate(usage)
         return total
 
     def _at(self, seq: int) -> list[str]:

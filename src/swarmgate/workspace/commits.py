@@ -69,6 +69,12 @@ def undo(git: Driver, commit: Commit) -> None:
     _follow(git, commit.tree, parent_tree)
 
 
+def take_up(git: Driver, commit: Commit) -> None:
+    """Bring the index along to a commit of HEAD; the contract is `Repository.take_up`'s."""
+    parent_tree = git.run("rev-parse", "--verify", f"{commit.parent}^{{tree}}").decode().strip()
+    _follow(git, parent_tree, commit.tree)
+
+
 def task_commits(git: Driver, since: str | None) -> tuple[TaskCommit, ...]:
     """The commits of `since`..HEAD that carry a `Swarm-Task` trailer, oldest first; all of HEAD's when None."""
     revisions = f"{since}..HEAD" if since else "HEAD"

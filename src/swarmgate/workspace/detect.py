@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 from collections import Counter
+from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +162,18 @@ def _python(there: _Files) -> tuple[str, str] | None:
     for lock, tool in (("uv.lock", "uv"), ("poetry.lock", "poetry")):
         if lock in there.top and shutil.which(tool):
             return "pytest", f"{tool} run pytest -q"
-    return "pytest", "python3 -m pytest -q"
+    return "pytest", f"{python_with_pytest()} -m pytest -q"
+
+
+@cache
+def python_with_pytest() -> str:
+    """`python3`, or where that one has no pytest the interpreter that runs swarmgate, which always has it."""
+    probe = "import importlib.util, sys; sys.exit(importlib.util.find_spec('pytest') is None)"
+    try:
+        lacks_it = subprocess.run(["python3", "-c", probe], check=False, capture_output=True, timeout=10).returncode
+    except (OSError, subprocess.TimeoutExpired):
+        lacks_it = True
+    return shlex.quote(sys.executable) if lacks_it else "python3"
 
 
 def _script(there: _Files) -> tuple[str, str] | None:

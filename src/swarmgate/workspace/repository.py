@@ -125,7 +125,8 @@ class Repository:
         """What is not committed: tracked or untracked, not ignored, outside `.swarm/`."""
         options = ("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
         records = self._git.records("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE)
-        return tuple(paths.decode(record[3:]) for record in records)
+        # Twice is what git says of a file that is gone from the index and untracked in its place.
+        return tuple(dict.fromkeys(paths.decode(record[3:]) for record in records))
 
     def stash(self, message: str) -> bool:
         """Stash all that `dirty` names, untracked files too; False when there was nothing to stash."""
@@ -220,9 +221,24 @@ class Repository:
         """
         commits.undo(self._git, commit)
 
+    def rewind(self, commit: str) -> None:
+        """Move the branch back to one of its earlier commits; the files stay as they are, uncommitted and unstaged.
+
+        Raises:
+            WorkspaceError: HEAD does not descend from it.
+        """
+        if call(self.root, "merge-base", "--is-ancestor", commit, "HEAD")[0]:
+            raise WorkspaceError(f"HEAD does not descend from {commit[:10]}", hint="see: git log --oneline --graph")
+        self._git.run("update-ref", "-m", "swarm: commits of an agent taken back", "HEAD", commit)
+        self._git.run("reset", "--quiet", "--mixed", commit)
+
     def find_commit(self, trailers: Mapping[str, str], *, since: str) -> Commit | None:
         """The newest task commit after `since` that carries all these trailers: did a crash come after the commit?"""
         return commits.find(self._git, trailers, since)
+
+    def take_up(self, commit: Commit) -> None:
+        """Finish what a crash right after `commit` cut off: the user's index follows HEAD; all else stays staged."""
+        commits.take_up(self._git, commit)
 
     def task_commits(self, since: str | None = None) -> tuple[TaskCommit, ...]:
         """The commits after `since` (None: all that HEAD reaches) with a `Swarm-Task` trailer, oldest first."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.events import AttemptKind, AttemptRejected
+from swarmgate.domain.events import AttemptRejected
 from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import GateReport, GateResult, Severity
-from swarmgate.domain.laws_task import NEVER_OVERRIDDEN
+from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, State, TaskRecord
 
@@ -21,17 +21,9 @@ def current(state: State) -> tuple[Task, TaskRecord, Attempt]:
     return state.plan.tasks[state.open], record, record.running
 
 
-def overridden(record: TaskRecord, attempt: Attempt, stage: str) -> bool:
-    """Whether the user overruled this stage (`reviewer`, `tests`, a gate's id ...) for this attempt."""
-    if attempt.kind is not AttemptKind.OVERRIDE:
-        return False
-    stages = {part for known in record.overrides for part in known.removeprefix("gates: ").split(", ")}
-    return stage in stages and stage not in NEVER_OVERRIDDEN
-
-
 def blocking(report: GateReport, record: TaskRecord, attempt: Attempt) -> tuple[GateResult, ...]:
     """The results that reject the attempt: those that block and were not overruled."""
-    return tuple(result for result in report.blocking if not overridden(record, attempt, result.gate))
+    return tuple(result for result in report.blocking if not overruled(record, attempt, result.gate))
 
 
 def gates_rejection(

@@ -6,6 +6,7 @@ from swarmgate.agents import architect
 from swarmgate.domain.events import Event, PhaseClosed
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.recovery import leftovers_put_away
 from swarmgate.errors import NoUsableReply
 
 
@@ -16,11 +17,14 @@ async def close_phase(state: State, ctx: Context) -> list[Event]:
     number = state.current_phase
     phase = state.plan.phase(number)
     report = phase_report(state, number)
+    put_away = leftovers_put_away(state, ctx)
     try:
         closing = await architect.close_phase(ctx.desk("architect"), phase=number, name=phase.name, report=report)
     except NoUsableReply as error:
-        return [PhaseClosed(phase=number, summary=f"{report}\n\nThe architect gave no summary: {error.message}")]
-    return [PhaseClosed(phase=number, summary=closing.summary, decisions=closing.decisions, lessons=closing.lessons)]
+        facts = f"{report}\n\nThe architect gave no summary: {error.message}"
+        return [*put_away, PhaseClosed(phase=number, summary=facts)]
+    closed = PhaseClosed(phase=number, summary=closing.summary, decisions=closing.decisions, lessons=closing.lessons)
+    return [*put_away, closed]
 
 
 def phase_report(state: State, number: int) -> str:

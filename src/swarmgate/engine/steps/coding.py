@@ -59,8 +59,9 @@ async def _gates_for_agents(ctx: Context) -> str:
 
 def _captured(state: State, ctx: Context, summary: str) -> list[Event]:
     task, _, attempt = current(state)
+    ctx.keep_head(attempt)
     tree = ctx.repository.snapshot()
-    change = ctx.change(tree)
+    change = ctx.change(attempt, tree)
     patch = ctx.repository.patch(change.base, change.tree)
     return [
         ChangeCaptured(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.events import AttemptRejected, Event, TaskCompleted
+from swarmgate.domain.events import AttemptKind, AttemptRejected, Event, TaskCompleted
 from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.plan import Task
@@ -16,13 +16,18 @@ from swarmgate.workspace.commits import Commit
 
 async def commit(state: State, ctx: Context) -> list[Event]:
     """One commit for the task. A commit that a crash left without its event is found by its trailers and taken up."""
-    task, _, attempt = current(state)
+    task, record, attempt = current(state)
     mine = {"Swarm-Task": task.id, "Swarm-Attempts": str(attempt.number)}
     made = ctx.repository.find_commit(mine, since=state.base)
-    if made is None:
+    if made is not None:
+        ctx.repository.take_up(made)
+    else:
         trailers = [*mine.items(), ("Swarm-Ledger", f"{state.seq} {ctx.ledger.head}")]
+        if attempt.kind is AttemptKind.OVERRIDE:
+            overrides = (f"{stage}: {reason}" for stage, reason in record.overrides.items())
+            trailers.append(("Swarm-Override", "; ".join(sorted(overrides))))
         try:
-            made = ctx.repository.commit(ctx.change(attempt.tree), _message(task), trailers)
+            made = ctx.repository.commit(ctx.change(attempt), _message(task), trailers)
         except CommitRefused as error:
             return [_refused(task, attempt, error.message)]
     if made.tree != attempt.tree and (problem := await _problem_of_hooked_tree(ctx, made, attempt)):

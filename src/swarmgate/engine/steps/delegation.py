@@ -7,11 +7,12 @@ import re
 from swarmgate.agents import architect
 from swarmgate.agents.feedback import feedback_text
 from swarmgate.domain.decide import next_task
-from swarmgate.domain.events import AttemptKind, Event, TaskBlocked, TaskDelegated, TreeRestored, WorkStarted
+from swarmgate.domain.events import AttemptKind, Event, TaskBlocked, TaskDelegated, WorkStarted
 from swarmgate.domain.laws_task import attempt_kind
 from swarmgate.domain.plan import Plan, Task
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.recovery import leftovers_put_away
 from swarmgate.errors import DirtyTree, NoUsableReply
 
 _LISTED = 20
@@ -22,11 +23,12 @@ async def start_work(state: State, ctx: Context) -> list[Event]:
     """The branch of the work, from the current HEAD, with a clean tree."""
     ctx.repository.require_quiet()
     refuse_dirty_tree(ctx)
-    plan, _ = _next(state)
-    name = f"{ctx.config.git.branch_prefix}{_slug(plan.title)}"
+    title = state.plan.title if state.plan else state.goal
+    name = f"{ctx.config.git.branch_prefix}{_slug(title)}"
     if ctx.repository.branch() != name:  # a crash may have come right after the branch was made
         name = _free_name(ctx, name)
         ctx.repository.create_branch(name)
+    ctx.evidence.archive(state.goals - 1)
     return [WorkStarted(branch=name, base=ctx.repository.head())]
 
 
@@ -34,7 +36,10 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
     """The next attempt at the next task: by the coder, or by the architect when too many were rejected."""
     plan, task = _next(state)
     record = state.task(task.id)
-    events = [] if record.attempts else _clear_leftovers(state, ctx)
+    events: list[Event] = []
+    if not record.attempts:
+        events = leftovers_put_away(state, ctx)
+        refuse_dirty_tree(ctx)
     number, kind = len(record.attempts) + 1, attempt_kind(state, task.id)
     if kind is AttemptKind.ESCALATED and record.last is not None:
         scope, instructions = record.last.scope or task.files, "Architect implementing directly"
@@ -58,6 +63,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         scope=scope,
         instructions=instructions,
         tree=ctx.repository.snapshot(),
+        base=ctx.repository.head(),
     )
     return [*events, opened]
 
@@ -77,6 +83,7 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
             scope=record.last.scope if record.last else task.files,
             instructions=f"{stage}: {reason}",
             tree=ctx.repository.snapshot(),
+            base=record.last.base if record.last else ctx.repository.head(),
         )
     ]
 
@@ -112,18 +119,6 @@ def refuse_dirty_tree(ctx: Context) -> None:
         paths=paths,
         hint="Commit them, or put them aside with: swarm run --stash",
     )
-
-
-def _clear_leftovers(state: State, ctx: Context) -> list[Event]:
-    """Before a fresh task: files that a given-up task left behind go to the quarantine; anything else is refused."""
-    if not state.tree:
-        refuse_dirty_tree(ctx)
-        return []
-    head = ctx.repository.head_tree()
-    quarantine = ctx.folder.quarantine_folder("leftovers")
-    paths = ctx.repository.restore(head, quarantine=quarantine)
-    kept = ctx.folder.relative(quarantine) if quarantine.exists() else ""
-    return [TreeRestored(tree=head, paths=paths, kept=kept)]
 
 
 def _next(state: State) -> tuple[Plan, Task]:

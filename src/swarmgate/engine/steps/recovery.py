@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from swarmgate.domain.events import AttemptInterrupted, Event, TreeRestored
+from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import Recovery, State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import current
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.workspace.repository import Repository
 
 
 async def recover(state: State, ctx: Context) -> list[Event]:
     """Restores the files; after a crash the attempt ends as INTERRUPTED and the task is delegated anew."""
-    events = restored(state, ctx)
+    events = restored(state, ctx.folder, ctx.repository)
     if state.recovery is Recovery.INTERRUPT:
         events.append(interruption(state, "the run ended without a word (crash or kill)"))
     return events
 
 
-def restored(state: State, ctx: Context) -> list[Event]:
+def restored(state: State, folder: SwarmFolder, repository: Repository) -> list[Event]:
     """Brings the work tree back to the state's tree; what differs is kept in the quarantine."""
-    quarantine = ctx.folder.quarantine_folder("interrupted")
-    paths = ctx.repository.restore(state.tree, quarantine=quarantine)
-    kept = ctx.folder.relative(quarantine) if quarantine.exists() else ""
-    return [TreeRestored(tree=state.tree, paths=paths, kept=kept)]
+    quarantine = folder.quarantine_folder("interrupted")
+    paths = repository.restore(state.tree, quarantine=quarantine)
+    return [_restoration(folder, state.tree, paths, quarantine)]
+
+
+def head_moved(state: State, ctx: Context) -> list[Event]:
+    """The end of an attempt on whose base the user has committed meanwhile: its files stay, on the new base."""
+    attempt = state.task(state.open).running
+    if attempt is None or attempt.base in ("", ctx.repository.head()):
+        return []
+    own = {"Swarm-Task": state.open, "Swarm-Attempts": str(attempt.number)}
+    if attempt.state is TaskState.TESTS_RUN and ctx.repository.find_commit(own, since=attempt.base):
+        return []
+    return [interruption(state, "other commits were made on the branch meanwhile")]
+
+
+def leftovers_put_away(state: State, ctx: Context) -> list[Event]:
+    """The change of a task that was given up goes to the quarantine. What else differs is the user's and stays."""
+    if not state.tree:
+        return []
+    head = ctx.repository.head_tree()
+    quarantine = ctx.folder.quarantine_folder("leftovers")
+    left = ctx.repository.changes(head, state.tree).paths
+    paths = ctx.repository.restore(head, quarantine=quarantine, only=left)
+    return [_restoration(ctx.folder, head, paths, quarantine)]
+
+
+def _restoration(folder: SwarmFolder, tree: str, paths: tuple[str, ...], quarantine: Path) -> TreeRestored:
+    return TreeRestored(tree=tree, paths=paths, kept=folder.relative(quarantine) if quarantine.exists() else "")
 
 
 def interruption(state: State, reason: str) -> Event:

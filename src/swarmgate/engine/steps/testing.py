@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
+import re
+
 from swarmgate.agents import test_engineer
+from swarmgate.domain.change import ChangeKind
 from swarmgate.domain.events import AttemptRejected, Event, TestsRun, TestsWritten
 from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
 from swarmgate.domain.finding import Severity
+from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.attempts import blocking, current, gates_rejection, overridden
-from swarmgate.engine.steps.judging import rejection
-from swarmgate.errors import ConfigError, MissingRequirement, NoUsableReply
-from swarmgate.ledger.evidence import GATES, TESTS
+from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
+from swarmgate.engine.steps.judging import listed_patch, rejection
+from swarmgate.errors import ConfigError, MissingRequirement
+from swarmgate.ledger.evidence import FINAL_GATES, TESTS
 from swarmgate.workspace.suite import run_tests as run_suite
 
 _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
 _OUTPUT_TAIL = 2_000
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*(?:_test|_spec|\.test|\.spec|Tests?))\.\w+$")
+"""A file that a runner can be given by itself: not a conftest.py, not test data."""
 
 
 async def test(state: State, ctx: Context) -> list[Event]:
-    """The test engineer's turn. What it changed outside the test paths is taken back."""
+    """The test engineer's turn. What it changed outside the test paths, or deleted, is taken back."""
     task, record, attempt = current(state)
-    change = ctx.change(attempt.tree)
-    try:
-        verdict = await test_engineer.test(
-            ctx.desk("test_engineer"),
-            task=task,
-            attempt=attempt.number,
-            scope=attempt.scope,
-            patch=ctx.repository.patch(change.base, change.tree).decode("utf-8", "replace"),
-            test_command=ctx.test_command(),
-            is_test_path=ctx.is_test_path,
-        )
-    except NoUsableReply as error:
-        verdict = Review(verdict=Verdict.REJECTED, summary=f"No verdict: {error.message}")
+    if overruled(record, attempt, "test_engineer"):
+        given = next((old.tests_review for old in reversed(record.attempts) if old.tests_review), None)
+        verdict = given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
+        return [TestsWritten(task=task.id, attempt=attempt.number, tree=attempt.tree, review=verdict)]
+    verdict = await test_engineer.test(
+        ctx.desk("test_engineer"),
+        task=task,
+        attempt=attempt.number,
+        scope=attempt.scope,
+        patch=listed_patch(ctx, ctx.change(attempt)),
+        test_command=ctx.test_command(),
+        is_test_path=ctx.is_test_path,
+    )
+    ctx.keep_head(attempt)
     _take_back_strays(ctx, attempt.tree)
     tree = ctx.repository.snapshot()
     written = ctx.repository.changes(attempt.tree, tree)
@@ -44,10 +51,10 @@ async def test(state: State, ctx: Context) -> list[Event]:
             attempt=attempt.number,
             tree=tree,
             review=verdict,
-            tests=tuple(file.path for file in written.present),
+            tests=written.paths,
         )
     ]
-    if not verdict.approved and not overridden(record, attempt, "test_engineer"):
+    if not verdict.approved:
         events.append(rejection(task.id, attempt.number, "test_engineer", verdict))
     return events
 
@@ -55,13 +62,14 @@ async def test(state: State, ctx: Context) -> list[Event]:
 async def run_tests(state: State, ctx: Context) -> list[Event]:
     """Gates and tests over the final tree: what passes here is what is committed, byte for byte."""
     task, record, attempt = current(state)
-    report = await ctx.judge(fix=True)
+    ctx.settle_tree(attempt)
+    report = await ctx.judge(fix=True, base=attempt.base)
+    judged = ctx.evidence.write(task.id, attempt.number, FINAL_GATES, report.model_dump_json(indent=1).encode())
     against = blocking(report, record, attempt)
     if against:
-        ctx.evidence.write(task.id, attempt.number, f"final-{GATES}", report.model_dump_json(indent=1).encode())
         return [gates_rejection(report, against, task, attempt)]
     ran = await measure(ctx, report.tree, attempt.tests)
-    passed = ran.green or overridden(record, attempt, "tests")
+    passed = ran.green or overruled(record, attempt, "tests")
     proof = ran.model_dump_json(indent=1).encode()
     event = TestsRun(
         task=task.id,
@@ -70,6 +78,7 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
         run=ran.model_copy(update={"output": "" if ran.green else ran.output[-_OUTPUT_TAIL:]}),
         passed=passed,
         evidence=ctx.evidence.write(task.id, attempt.number, TESTS, proof),
+        gates_evidence=judged,
     )
     return [event] if passed else [event, _failed(task.id, attempt.number, ran)]
 
@@ -88,8 +97,8 @@ async def measure(ctx: Context, tree: str, new_tests: tuple[str, ...]) -> TestRu
             hint='Say how it is tested: [tests] command = "..." in .swarm/config.toml, then: swarm run',
         )
     settings = ctx.config.tests
-    selections = [new_tests, ()] if new_tests else [()]
-    for paths in selections:
+    selected = tuple(path for path in new_tests if _TEST_FILE.search(path))
+    for paths in (selected, ()) if selected else ((),):
         ran = await run_suite(
             command,
             root=ctx.repository.root,
@@ -102,9 +111,13 @@ async def measure(ctx: Context, tree: str, new_tests: tuple[str, ...]) -> TestRu
                 f"`{command}` could not be run: {ran.problem or 'a program was not found'}",
                 hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
             )
+        rewritten = _remove_traces_of_tests(ctx, tree)
+        if rewritten and ran.green:
+            ran = ran.model_copy(
+                update={"problem": f"the tests rewrote files of the project: {', '.join(rewritten[:5])}"}
+            )
         if not ran.green:
             break
-    _remove_traces_of_tests(ctx, tree)
     return ran
 
 
@@ -115,16 +128,23 @@ def _failed(task_id: str, number: int, ran: TestRun) -> AttemptRejected:
 
 def _take_back_strays(ctx: Context, tree: str) -> None:
     now = ctx.repository.snapshot()
-    strays = [path for path in ctx.repository.changes(tree, now).paths if not ctx.is_test_path(path)]
+    changed = ctx.repository.changes(tree, now).files
+    strays = [p for file in changed for p in file.touched if not (ctx.is_test_path(p) and file.exists)]
     if strays:
         quarantine = ctx.folder.quarantine_folder("test-engineer")
         ctx.repository.restore(tree, quarantine=quarantine, only=strays)
-        ctx.tell("notice", f"the test engineer changed files that are no tests; taken back: {', '.join(strays[:5])}")
+        ctx.tell(
+            "notice",
+            f"the test engineer changed files that are no tests, or deleted tests; taken back: {', '.join(strays[:5])}",
+        )
 
 
-def _remove_traces_of_tests(ctx: Context, tree: str) -> None:
-    """Files that a test run left behind are not part of what passed."""
-    if ctx.repository.snapshot() != tree:
-        quarantine = ctx.folder.quarantine_folder("left-by-tests")
-        paths = ctx.repository.restore(tree, quarantine=quarantine)
-        ctx.tell("notice", f"the tests changed {len(paths)} files ({', '.join(paths[:3])}); they were brought back")
+def _remove_traces_of_tests(ctx: Context, tree: str) -> tuple[str, ...]:
+    """Files that a test run left behind are not part of what passed. Returns those of the project that it rewrote."""
+    after = ctx.repository.snapshot()
+    if after == tree:
+        return ()
+    changed = ctx.repository.changes(tree, after).files
+    paths = ctx.repository.restore(tree, quarantine=ctx.folder.quarantine_folder("left-by-tests"))
+    ctx.tell("notice", f"the tests changed {len(paths)} files ({', '.join(paths[:3])}); they were brought back")
+    return tuple(file.path for file in changed if file.kind is not ChangeKind.ADDED)

@@ -1,0 +1,114 @@
+"""Writes the key tables of docs/configuration.md from the fields of `swarmgate.config`.
+
+Run it with `python docs/render_configuration.py`. The text between the two marks of the page is derived and not to be
+edited; everything around it is. A test (tests/test_docs.py) fails while the page differs from what would be written.
+"""  # noqa: INP001 - a script beside the pages that it writes, not a package
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from swarmgate.config import PREFIX, Config, Section
+
+PAGE = Path(__file__).with_name("configuration.md")
+BEGIN = "<!-- begin: written by docs/render_configuration.py -->"
+END = "<!-- end -->"
+_PLACEHOLDERS = {"providers": "NAME", "roles": "ROLE", "prices": '"provider/model"'}
+_LIMITS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "pattern": "of the form `{}`",
+}
+"""JSON-schema keyword -> how the page says it."""
+
+
+def rendered(page: str) -> str:
+    """The page with the part between its marks written anew.
+
+    Raises:
+        ValueError: the page has lost one of its marks.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"{PAGE} needs both marks: {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n\n{tables()}\n{END}{after}"
+
+
+def tables() -> str:
+    """One heading and one table for each section of `Config`, in its order."""
+    return "\n".join(_section(name) for name in Config.model_fields)
+
+
+def _section(name: str) -> str:
+    annotation: Any = Config.model_fields[name].annotation
+    many = get_origin(annotation) is dict
+    section: type[Section] = get_args(annotation)[1] if many else annotation
+    title = f"{name}.{_PLACEHOLDERS[name]}" if many else name
+    doc = (section.__doc__ or "").partition(": ")[2]
+    lines = [f"### `[{title}]`", "", doc[:1].upper() + doc[1:], ""]
+    names = get_args(annotation)[0] if many else None
+    if get_origin(names) is Literal:
+        lines += [f"{_PLACEHOLDERS[name]} is one of {', '.join(f'`{each}`' for each in get_args(names))}.", ""]
+    if not many:
+        lines += [f"Environment: `{PREFIX}{name.upper()}__KEY`, such as `{_variable(name, section)}`.", ""]
+    lines += ["| key | type | default | limits | meaning |", "|---|---|---|---|---|"]
+    return "\n".join([*lines, *_rows(section), ""])
+
+
+def _variable(name: str, section: type[Section]) -> str:
+    return f"{PREFIX}{name}__{next(iter(section.model_fields))}".upper()
+
+
+def _rows(section: type[Section]) -> list[str]:
+    schema = section.model_json_schema()
+    required = schema.get("required", [])
+    rows = []
+    for key, spec in schema["properties"].items():
+        field = section.model_fields[key]
+        default = "required" if key in required else _value(field.get_default(call_default_factory=True))
+        cells = (f"`{key}`", _type(spec), default, _limits(spec), field.description or "")
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return rows
+
+
+def _choices(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    return [each for each in spec.get("anyOf", [spec]) if each.get("type") != "null"]
+
+
+def _type(spec: dict[str, Any]) -> str:
+    kinds = {"array": "list of strings", "object": "table of strings"}
+    return " or ".join(kinds.get(each["type"], each["type"]) for each in _choices(spec))
+
+
+def _value(default: Any) -> str:
+    if default is None:
+        return "unset"
+    return f"`{json.dumps(default)}`"
+
+
+def _limits(spec: dict[str, Any]) -> str:
+    found = [text.format(_number(each[key])) for each in _choices(spec) for key, text in _LIMITS.items() if key in each]
+    return ", ".join(found)
+
+
+def _number(limit: Any) -> str:
+    return f"{limit:,.10g}" if isinstance(limit, int | float) else str(limit)
+
+
+def main() -> int:
+    """Writes the page; returns the exit code."""
+    old = PAGE.read_text(encoding="utf-8")
+    new = rendered(old)
+    PAGE.write_text(new, encoding="utf-8")
+    sys.stdout.write(f"{PAGE}: {'unchanged' if new == old else 'written'}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Writes the table of tools of docs/testing.md from `swarmgate.agents.tools`.
+
+Run it with `python docs/render_tools.py`. The text between the two marks of the page is derived and not to be edited;
+everything around it is. A test (tests/test_docs.py) fails while the page differs from what would be written.
+"""  # noqa: INP001 - a script beside the pages that it writes, not a package
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from swarmgate.agents.tools import OFFERED, Tool, offered
+
+PAGE = Path(__file__).with_name("testing.md")
+BEGIN = "<!-- begin: written by docs/render_tools.py -->"
+END = "<!-- end -->"
+
+
+def rendered(page: str) -> str:
+    """The page with the part between its marks written anew.
+
+    Raises:
+        ValueError: the page has lost one of its marks.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"{PAGE} needs both marks: {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n\n{table()}\n{END}{after}"
+
+
+def table() -> str:
+    """One row for each tool, in the order in which the roles are offered them."""
+    who: dict[Tool, dict[str, list[str]]] = {}
+    for role, step in OFFERED:
+        for tool in offered(role, step):
+            who.setdefault(tool, {}).setdefault(role, []).append(step)
+    lines = ["| tool | arguments | who has it | ends the turn |", "|---|---|---|---|"]
+    for tool, roles in who.items():
+        cells = (f"`{tool.name}`", _arguments(tool.spec.parameters), _who(roles), "yes" if tool.ends else "")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _who(roles: dict[str, list[str]]) -> str:
+    if sum(map(len, roles.values())) == len(OFFERED):
+        return "every role, at every step"
+    return ", ".join(f"{role} ({', '.join(steps)})" for role, steps in roles.items())
+
+
+def _arguments(schema: dict[str, Any]) -> str:
+    """The keys of an object: `?` follows what may be left out, brackets hold what a list consists of."""
+    required = schema.get("required", ())
+    found = []
+    for name, spec in schema["properties"].items():
+        inner = spec.get("items", {})
+        below = f" [{_arguments(inner)}]" if "properties" in inner else " []" if spec.get("type") == "array" else ""
+        found.append(f"`{name}`{'' if name in required else '?'}{below}")
+    return ", ".join(found)
+
+
+def main() -> int:
+    """Writes the page; returns the exit code."""
+    old = PAGE.read_text(encoding="utf-8")
+    new = rendered(old)
+    PAGE.write_text(new, encoding="utf-8")
+    sys.stdout.write(f"{PAGE}: {'unchanged' if new == old else 'written'}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

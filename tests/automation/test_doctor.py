@@ -1,0 +1,70 @@
+"""The doctor: each thing that can be missing is named, nothing is spent, nothing is changed."""
+
+from __future__ import annotations
+
+import pytest
+from tests.project import Project
+
+from swarmgate.automation.doctor import examine
+from swarmgate.engine.build import ROLES
+from swarmgate.ledger.checks import Check
+
+
+def checks(project: Project, environ: dict[str, str] | None = None) -> dict[str, Check]:
+    return {check.name: check for check in examine(project.folder, environ or {}, ROLES)}
+
+
+def test_a_healthy_project(project: Project) -> None:
+    project.play()
+    before = {path: path.read_bytes() for path in project.folder.path.rglob("*") if path.is_file()}
+    found = checks(project)
+    assert list(found) == ["git", "settings", "models", "tests", "gates", "ledger"]
+    assert not [check for check in found.values() if not check.passed]
+    assert "coder=local/junior" in found["models"].looked_at
+    assert "-m pytest" in found["tests"].looked_at
+    assert not project.requests
+    assert before == {path: path.read_bytes() for path in project.folder.path.rglob("*") if path.is_file()}
+    assert "ok    git" in project.swarm("doctor").stdout
+
+
+def test_a_project_without_models(project: Project) -> None:
+    problems = checks(project)["models"].problems
+    assert any("no model is set for the role `coder`" in problem for problem in problems)
+    project.swarm("doctor", exits=6)
+
+
+def test_a_missing_key(project: Project) -> None:
+    project.play(providers__local={"api_key_env": "MY_KEY"})
+    assert "MY_KEY is not set" in checks(project)["models"].problems[0]
+    assert checks(project, {"MY_KEY": "x"})["models"].passed
+
+
+def test_a_coder_that_reviews_itself(project: Project) -> None:
+    project.play(roles__coder={"model": "local/senior"})
+    assert "same model" in checks(project)["models"].problems[0]
+
+
+def test_broken_settings_hide_nothing_else(project: Project) -> None:
+    project.folder.config.write_text("[tests\n")
+    found = checks(project)
+    assert not found["settings"].passed
+    assert "config.toml" in found["settings"].problems[0]
+    assert found["ledger"].passed
+
+
+def test_an_unfinished_merge(project: Project) -> None:
+    (project.root / ".git/MERGE_HEAD").write_text("0" * 40 + "\n")
+    assert "merge" in checks(project)["git"].problems[0]
+
+
+def test_a_damaged_ledger(project: Project) -> None:
+    project.planned()
+    project.folder.ledger.write_text(project.folder.ledger.read_text().replace("Add parts", "Add ports", 1))
+    assert "does not match its own hash" in checks(project)["ledger"].problems[0]
+
+
+def test_a_gates_tool_that_is_not_there(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = 'id = "odd"\ntitle = "Odd"\nstage = "check"\ncommand = ["no-such-tool-here"]\ninstall_hint = "get it"\n'
+    project.write(".swarm/gates/odd.toml", gate)
+    project.play()
+    assert "no-such-tool-here is not on PATH. get it" in str(checks(project)["gates"].problems)

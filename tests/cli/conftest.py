@@ -1,0 +1,7 @@
+"""The rooms above the ledger are tested end to end, on the small project of `tests.project`."""
+
+from __future__ import annotations
+
+from tests.project import _template, project
+
+__all__ = ["_template", "project"]

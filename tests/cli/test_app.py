@@ -1,0 +1,264 @@
+"""Every verb: help with an example, JSON only on stdout, any subfolder, exit codes, errors a user can act upon."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.project import GOAL, Project, call, event_lines, plan, review, rule
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from swarmgate import __version__
+from swarmgate.cli.app import Verbs, app
+
+VERBS = [
+    "init", "plan", "approve", "run", "revise", "stop", "status", "show", "history", "failures", "verify", "retry",
+    "skip", "override", "gates", "doctor", "demo",
+]  # fmt: skip
+LOOKING = ["status", "history", "failures", "verify", "stop", "doctor"]
+
+
+def swarm(*args: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    """A process of its own: what the shell sees."""
+    return subprocess.run(
+        [sys.executable, "-m", "swarmgate", *args],
+        cwd=cwd,
+        env={**os.environ, **environ},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_these_are_the_verbs() -> None:
+    group = get_command(app)
+    assert isinstance(group, Verbs)
+    assert sorted(group.list_commands(None)) == sorted(VERBS)
+    assert group.get_command(None, "terminal") is None
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "gates run", "gates list"])
+def test_every_verb_has_help_with_an_example(verb: str) -> None:
+    result = CliRunner().invoke(app, [*verb.split(), "--help"])
+    assert result.exit_code == 0
+    assert "--json" in result.stdout or verb == "gates"
+    assert "Example: " in result.stdout or verb == "gates"
+    assert CliRunner().invoke(app, [*verb.split(), "-h"]).stdout == result.stdout
+
+
+def test_version() -> None:
+    assert CliRunner().invoke(app, ["--version"]).stdout == f"swarmgate {__version__}\n"
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = ("openai", "git", "detect_secrets", "yaml", "jinja2", "pydantic_settings", "rich")
+    program = f"""
+import sys
+from swarmgate.cli.app import Verbs, app
+try:
+    app(["--help"])
+except SystemExit:
+    pass
+sys.exit(" ".join(name for name in {heavy!r} if name in sys.modules) or 0)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("verb", LOOKING)
+def test_looking_verbs_print_json_only(project: Project, verb: str) -> None:
+    project.planned(review("REJECTED", "no", attempt="1"))
+    project.swarm("run", exits=3)
+    json.loads(project.swarm(verb, "--json").stdout)
+    assert project.swarm(verb).stdout
+
+
+def test_working_verbs_print_json_on_stdout_and_json_lines_on_stderr(project: Project) -> None:
+    project.play()
+    planned = project.swarm("plan", GOAL, "--json", exits=3)
+    assert json.loads(planned.stdout)["waiting"] == "plan_approval"
+    assert json.loads(project.swarm("approve", "--json").stdout) == {
+        "approved": ["the plan"],
+        "actions": ["swarm run: go on with the work"],
+    }
+    ran = project.swarm("run", "--json", exits=3)
+    assert json.loads(ran.stdout)["waiting"] == "phase_approval"
+    lines = event_lines(ran.stderr)
+    assert {line["kind"] for line in lines} >= {"step", "event", "tool", "gate"}
+    assert any(line["task"] == "1.1" and line["attempt"] == 1 and line["usage"]["calls"] for line in lines)
+    assert json.loads(project.swarm("show", "1.1", "--json").stdout)["status"] == "complete"
+
+
+def test_progress_tells_people_what_goes_on(project: Project) -> None:
+    project.planned(review("REJECTED", "no unit", attempt="1"))
+    told = project.swarm("run", exits=3).stderr
+    for words in (
+        "task 1.1, attempt 1 (coder)",
+        "REJECTED (reviewer) - no unit",
+        "tests 1 passed",
+        "task 1.1 complete",
+    ):
+        assert words in told
+
+
+def test_progress_tells_which_tool_call_was_refused(project: Project) -> None:
+    sly = [call("write_file", path=".swarm/plan.json", content="{}"), call("finish", summary="x")]
+    project.planned(rule("coder", "code", sly), loop={"max_rejections": 1})
+    told = project.swarm("run", exits=1).stderr
+    (line,) = [line for line in told.splitlines() if "coder: write_file" in line]
+    assert "write_file .swarm/plan.json Error: " in line
+    assert "`.swarm` belongs to swarmgate" in line
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ("show", "Missing argument 'TASK'"),
+        ("run --fast", "No such option: --fast"),
+        ("frobnicate", "No such command 'frobnicate'"),
+        ("gates frobnicate", "No such command 'frobnicate'"),
+        ("skip 1.1", "Missing option '--reason'"),
+    ],
+)
+def test_wrong_usage_is_json_in_json_mode(project: Project, args: str, told: str) -> None:
+    words = [*args.split(), "--json"]
+    result = CliRunner().invoke(app, words)
+    assert (result.exit_code, result.stderr) == (2, "")
+    error = json.loads(result.stdout)
+    assert (error["error"], error["exit_code"], error["hint"]) == ("USAGE", 2, "See: swarm --help")
+    assert told in error["message"]
+    people = CliRunner().invoke(app, words[:-1])
+    assert (people.exit_code, people.stdout) == (2, "")
+    assert told in people.stderr
+    if args == "show":  # as the shell has it: the arguments come from sys.argv
+        done = swarm(*words, cwd=project.root)
+        assert (done.returncode, json.loads(done.stdout), done.stderr) == (2, error, "")
+
+
+@pytest.mark.parametrize("verb", ["run", "status", "show 9.9", "plan", "revise more", "skip 9.9 --reason x"])
+def test_errors_are_json_in_json_mode(project: Project, verb: str) -> None:
+    project.play()
+    project.folder.config.write_text("budgte = 1\n")
+    exits = 0 if verb == "status" else 2
+    told = project.json(*verb.split(), exits=exits)
+    if exits:
+        assert told["exit_code"] == 2
+        assert told["message"]
+
+
+def test_an_unknown_key_is_named_with_its_file_and_the_nearest(project: Project) -> None:
+    project.play()
+    project.folder.config.write_text(project.folder.config.read_text() + "\n[budgte]\nusd = 1\n")
+    told = project.swarm("plan", GOAL, exits=2).stderr
+    assert "`budgte`" in told
+    assert "did you mean `budget`?" in told
+    assert str(project.folder.config) in told
+
+
+def test_broken_settings_are_named_with_their_line(project: Project) -> None:
+    project.folder.config.write_text("[tests\n")
+    told = project.swarm("plan", GOAL, exits=2).stderr
+    assert "config.toml is not valid TOML" in told
+    assert "line 1" in told
+
+
+def test_any_subfolder_and_repo_lead_to_the_same_project(project: Project, tmp_path: Path) -> None:
+    project.planned()
+    below = swarm("status", cwd=project.root / "src/calc")
+    elsewhere = swarm("status", "--repo", str(project.root / "tests"), cwd=tmp_path)
+    assert below.stdout == elsewhere.stdout == project.swarm("status").stdout
+
+
+# --- one process for each exit code ---
+
+
+def test_exit_codes_of_a_real_process(project: Project) -> None:
+    assert swarm("status", cwd=project.root).returncode == 0
+    assert swarm("run", cwd=project.root).returncode == 2
+    project.play()
+    assert swarm("plan", GOAL, cwd=project.root).returncode == 3
+    project.swarm("approve")
+    project.configure(budget={"tokens": 1})
+    assert swarm("run", cwd=project.root).returncode == 4
+    project.configure(providers__local={"base_url": "http://127.0.0.1:9/v1", "max_retries": 0})
+    down = swarm("run", cwd=project.root)
+    assert down.returncode == 5
+    assert "is the endpoint running?" in down.stderr
+    project.configure(providers__local={"api_key_env": "NOT_SET"})
+    assert swarm("run", cwd=project.root).returncode == 6
+    project.play(review("REJECTED", "no"), loop={"max_rejections": 1})
+    assert swarm("run", cwd=project.root).returncode == 1
+    assert "Traceback" not in down.stderr + down.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(project: Project) -> None:
+    project.planned()
+    line = f"{sys.executable} -m swarmgate history | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], cwd=project.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "Error" not in done.stderr
+
+
+def test_no_color_is_respected(project: Project) -> None:
+    project.play()
+    done = swarm("plan", GOAL, cwd=project.root, NO_COLOR="1", FORCE_COLOR="")
+    assert "\x1b[" not in done.stderr + done.stdout
+
+
+# --- places where there is no project ---
+
+
+def test_outside_of_git(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["status", "--repo", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "git init" in done.stderr
+
+
+def test_a_repository_without_swarm(repo: Path) -> None:
+    done = CliRunner().invoke(app, ["run", "--repo", str(repo)])
+    assert done.exit_code == 2
+    assert "swarm init" in done.stderr
+
+
+def test_swarm_as_a_link_is_refused(project: Project, tmp_path: Path) -> None:
+    project.folder.path.rename(tmp_path / "elsewhere")
+    project.folder.path.symlink_to(tmp_path / "elsewhere")
+    for verb in ("status", "init", "verify"):
+        assert "symbolic link" in project.swarm(verb, exits=2).stderr
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["status", "--repo", str(tmp_path / "nowhere")])
+    assert done.exit_code == 2
+    assert f"There is no folder {tmp_path / 'nowhere'}" in done.stderr
+
+
+def test_questions_are_asked_on_a_terminal(project: Project) -> None:
+    import pty
+
+    project.play(
+        rule("architect", "plan", [call("ask_user", questions=["Which unit?"])]), plan("1.1", contains="IN-METRES")
+    )
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "swarmgate", "plan", GOAL],
+        cwd=project.root,
+        stdin=follower,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    project.processes.append(process)
+    os.write(leader, b"IN-METRES\n")
+    out, err = process.communicate(timeout=30)
+    os.close(leader)
+    os.close(follower)
+    assert "1. Which unit?" in err
+    assert process.returncode == 3
+    assert "The plan waits for your approval" in out

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity
+
+
+@pytest.mark.parametrize(
+    ("status", "required", "blocks"),
+    [
+        (GateStatus.PASS, True, False),
+        (GateStatus.SKIP, True, False),
+        (GateStatus.FAIL, True, True),
+        (GateStatus.FAIL, False, True),
+        (GateStatus.ERROR, True, True),
+        (GateStatus.ERROR, False, False),
+    ],
+)
+def test_fail_blocks_and_a_required_gate_that_broke(
+    status: GateStatus,
+    required: bool,  # noqa: FBT001 - parametrized
+    blocks: bool,  # noqa: FBT001 - parametrized
+) -> None:
+    result = GateResult(gate="g", status=status, required=required)
+    assert result.blocks is blocks
+
+
+def test_a_report_in_which_nothing_was_looked_at_is_no_pass() -> None:
+    skipped = GateReport(tree="t", results=(GateResult(gate="g", status=GateStatus.SKIP, reason="no files"),))
+    assert not skipped.passed
+    assert skipped.reason == "no gate looked at anything"
+    assert not GateReport(tree="t", results=()).passed
+
+
+def test_the_reason_of_a_report_is_the_first_new_finding_with_its_place() -> None:
+    old = Finding(rule="r", path="a.py", line=1, message="old", new=False)
+    new = Finding(rule="r", path="a.py", line=7, column=3, message="new")
+    failed = GateResult(gate="g", status=GateStatus.FAIL, findings=(old, new), reason="2 findings")
+    passed = GateResult(gate="p", status=GateStatus.PASS)
+    report = GateReport(tree="t", results=(passed, failed))
+    assert report.reason == "a.py:7:3 new"
+    assert failed.new_findings == (new,)
+    assert not report.passed
+    assert GateReport(tree="t", results=(passed,)).reason == ""
+
+
+def test_severities_rise() -> None:
+    assert [severity.rank for severity in Severity] == [0, 1, 2, 3, 4]

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+import pytest
+
+from swarmgate.domain.usage import Usage
+
+
+def test_usage_adds_up() -> None:
+    both = Usage(calls=1, prompt_tokens=3, cached_tokens=1, usd=0.1, seconds=1.5) + Usage(
+        calls=2, completion_tokens=4, usd=0.2
+    )
+    assert (both.calls, both.tokens, both.cached_tokens, both.seconds) == (3, 7, 1, 1.5)
+    assert both.usd == pytest.approx(0.3)
+
+
+def test_an_unknown_cost_is_never_counted_as_nothing() -> None:
+    assert (Usage(usd=None) + Usage(usd=1.0)).usd is None
+    assert (Usage(usd=1.0) + Usage(usd=None)).usd is None

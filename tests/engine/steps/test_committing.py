@@ -1,0 +1,121 @@
+"""The commit: exactly the tree that passed, the user's hooks and identity honoured, found again after a crash."""
+
+from __future__ import annotations
+
+import pytest
+from tests.project import Project, call, code, engineer, part, rule
+
+from swarmgate.domain import events as ev
+
+PART = "src/calc/part_1.1.py"
+
+
+def test_identity_and_message_are_the_users_and_the_tasks(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for who in ("AUTHOR", "COMMITTER"):
+        for what in ("NAME", "EMAIL"):
+            monkeypatch.delenv(f"GIT_{who}_{what}")
+    project.git("config", "user.name", "Grace")
+    project.planned()
+    project.swarm("run", exits=3)
+    assert project.git("log", "-1", "--format=%an <%ae> %s") == "Grace <ada@example.test> Part 1.1"
+
+
+def test_a_hook_that_reformats_is_judged_again_and_its_tree_is_what_counts(project: Project) -> None:
+    project.hook("pre-commit", f"printf '\\nMORE = 1\\n' >> {PART} && git add {PART}")
+    project.planned()
+    assert "the result passed gates and tests again" in project.swarm("run", exits=3).stderr
+    assert "MORE = 1" in project.git("show", f"HEAD:{PART}")
+    (event,) = project.events(ev.TaskCompleted)
+    assert event.tree == project.git("rev-parse", "HEAD^{tree}")
+    assert project.git("status", "--porcelain", "--", "src") == ""
+    assert project.json("verify")["passed"]
+
+
+def test_a_hook_that_spoils_the_files_has_its_commit_taken_back(project: Project) -> None:
+    project.hook("pre-commit", f"grep -q safe {PART} || {{ echo 'def x(:' > {PART} && git add {PART}; }}")
+    project.planned(code({PART: part("safe")}, attempt="2"))
+    project.swarm("run", exits=3)
+    first, second = project.state.task("1.1").attempts
+    assert first.stage == "commit"
+    assert "a commit hook changed the files" in first.reason
+    assert project.git("rev-list", "--count", "main..HEAD") == "1"
+    assert second.outcome == "COMPLETE"
+    assert project.json("verify")["passed"]
+
+
+def test_no_identity_is_told_and_the_attempt_is_not_lost(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for who in ("AUTHOR", "COMMITTER"):
+        for what in ("NAME", "EMAIL"):
+            monkeypatch.delenv(f"GIT_{who}_{what}")
+    project.git("config", "--unset", "user.email")
+    project.git("config", "user.useConfigOnly", "true")
+    project.planned()
+    assert "user.email" in project.swarm("run", exits=2).stderr
+    project.git("config", "user.email", "ada@example.test")
+    project.swarm("run", exits=3)
+    assert len(project.state.task("1.1").attempts) == 1
+
+
+# --- whose commits, whose files ---
+
+
+def test_commits_of_the_coder_itself_are_taken_back_and_judged(project: Project) -> None:
+    broken = "def x(:\n"
+    sly = "git add --all . && git commit --quiet --message=Mine"
+    project.planned(
+        rule(
+            "coder",
+            "code",
+            [call("write_file", path="src/calc/broken.py", content=broken), call("run_command", command=sly)],
+            [call("write_file", path=PART, content=part("1.1")), call("finish", summary="clean")],
+            attempt="1",
+        ),
+        code({PART: part("1.1"), "src/calc/broken.py": "X = 1\n"}, attempt="2"),
+    )
+    told = project.swarm("run", exits=3).stderr
+    assert "commits" in told
+    first, second = project.state.task("1.1").attempts
+    assert "syntax_check" in first.stage
+    assert second.outcome == "COMPLETE"
+    assert project.git("rev-list", "--count", "main..HEAD") == "1"
+    assert project.json("verify")["passed"]
+
+
+def test_a_commit_of_the_user_during_a_pause_is_never_reverted(project: Project) -> None:
+    project.planned(tests={"command": "no-such-program"})
+    project.swarm("run", exits=6)  # paused with the coder's work in the tree
+    project.write("docs.md", "mine\n")
+    project.git("add", "docs.md")
+    project.git("commit", "--quiet", "--message=Mine", "--", "docs.md")
+    project.play()
+    project.swarm("run", exits=3)
+    assert project.git("show", "HEAD:docs.md") == "mine"
+    assert project.git("show", "--name-status", "--format=", "HEAD").split() == ["A", PART]
+    assert [attempt.outcome for attempt in project.state.task("1.1").attempts] == ["INTERRUPTED", "COMPLETE"]
+    assert project.json("verify")["passed"]
+
+
+def test_what_an_agent_writes_into_swarm_changes_no_judge_of_this_run(project: Project) -> None:
+    off = "mkdir -p .swarm/gates && echo 'enabled = false' > .swarm/gates/syntax_check.toml"
+    project.planned(
+        rule(
+            "coder",
+            "code",
+            [call("run_command", command=off), call("write_file", path=PART, content="def x(:\n")],
+            [call("finish", summary="done")],
+            attempt="1",
+        )
+    )
+    project.swarm("run", exits=3)
+    assert project.state.task("1.1").attempts[0].stage == "gates: syntax_check, lint_check"
+
+
+def test_keys_reach_neither_tests_nor_hooks(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "k" * 20)
+    project.hook("pre-commit", 'test -z "$MY_KEY"')
+    nosy = "import os\n\n\ndef test_part() -> None:\n    assert 'MY_KEY' not in os.environ\n"
+    project.planned(engineer({"tests/test_part.py": nosy}))
+    text = project.folder.config.read_text(encoding="utf-8")
+    project.folder.config.write_text(text.replace('base_url = "', 'api_key_env = "MY_KEY"\nbase_url = "', 1))
+    project.swarm("run", exits=3)
+    assert [attempt.outcome for attempt in project.state.task("1.1").attempts] == ["COMPLETE"]

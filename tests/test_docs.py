@@ -1,0 +1,319 @@
+"""README and docs say what is so: links, commands, options, settings, exit codes, tables, and programs that run."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+import pytest
+import typer
+
+from swarmgate import config, errors
+from swarmgate.agents.tools import TOOLS
+from swarmgate.cli.app import app
+from swarmgate.domain import events
+from swarmgate.domain.evidence import Verdict
+from swarmgate.domain.finding import Severity
+from swarmgate.engine.initialise import initialise
+from swarmgate.gates import definition
+from swarmgate.gates.definition import GateDefinition
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.testing import Script
+
+ROOT = Path(__file__).parent.parent
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "examples/demo/README.md",
+]
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SIGNALS = {0, 130}
+"""Exit codes that no error of the tree stands for: done, interrupted."""
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    return [text for language, text in _FENCE.findall(page.read_text("utf-8")) if language in languages]
+
+
+def every_block(*languages: str) -> list[Any]:
+    return [
+        pytest.param(text, id=f"{page.name}-{number}")
+        for page in PAGES
+        for number, text in enumerate(blocks(page, *languages), start=1)
+    ]
+
+
+def prose(page: Path) -> str:
+    return _FENCE.sub("", page.read_text("utf-8"))
+
+
+def section(page: Path, title: str) -> str:
+    """The text under a heading, up to the next heading of its level."""
+    _, _, rest = page.read_text("utf-8").partition(f"\n## {title}\n")
+    assert rest, f"{page} has no section {title}"
+    return rest.partition("\n## ")[0]
+
+
+def first_cells(text: str) -> list[str]:
+    """The first column of the tables in a text, without heads and rulers."""
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    return [row.split("|")[1].strip() for row in rows]
+
+
+def slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+# --- links ---
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if target.startswith(("https://", "http://")):
+            continue
+        name, _, anchor = target.partition("#")
+        place = (page.parent / name).resolve() if name else page
+        assert place.exists(), f"{page.name}: {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", _FENCE.sub("", place.read_text("utf-8")), re.MULTILINE)
+            assert anchor in [slug(heading) for heading in headings], f"{page.name}: {target}"
+
+
+def test_every_page_of_docs_is_linked_from_the_readme() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name})" not in text] == []
+
+
+# --- commands ---
+
+
+@cache
+def verbs() -> dict[str, Any]:
+    return subcommands(typer.main.get_command(app))
+
+
+def subcommands(command: Any) -> dict[str, Any]:
+    """The commands of a group; none of a plain command. Typer's classes are its own copy of click's: no isinstance."""
+    names = command.list_commands(None) if hasattr(command, "list_commands") else ()
+    return {name: command.get_command(None, name) for name in names}
+
+
+def options_of(command: Any) -> set[str]:
+    names = {name for each in command.params for name in (*each.opts, *each.secondary_opts) if name.startswith("-")}
+    return names | {"--help", "-h"}
+
+
+def commands_in(page: Path) -> list[str]:
+    """Everything that reads as a command: lines of shell blocks, split at && and |, and code in the text."""
+    lines = [line.partition("  #")[0] for text in blocks(page, "console", "sh") for line in text.splitlines()]
+    parts = [part for line in lines for part in re.split(r"&&|\|", line.removeprefix("$ "))]
+    spans = re.findall(r"`([^`\n]+)`", prose(page))
+    stripped = (re.sub(r"^(?:[A-Z_]+=(?:'[^']*'|\S+) )+", "", text.strip()) for text in (*parts, *spans))
+    return [text for text in stripped if re.match(r"swarm( |$)", text)]
+
+
+def problem(line: str) -> str:
+    """Why a command line cannot be typed like this; empty when it can."""
+    words = shlex.split(line)[1:]
+    if not words or words[0] == "--version":
+        return ""
+    options = [word.partition("=")[0] for word in words if word.startswith("-")]
+    if words[0] not in verbs():
+        return "" if words[0] == "--help" else f"no such verb: {words[0]}"
+    command = verbs()[words[0]]
+    below = subcommands(command)
+    if below and len(words) > 1 and not words[1].startswith("-"):
+        if words[1] not in below:
+            return f"no such verb: {words[0]} {words[1]}"
+        command = below[words[1]]
+    unknown = [option for option in options if option not in options_of(command)]
+    return f"unknown options: {unknown}" if unknown else ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_exist(page: Path) -> None:
+    assert {line: problem(line) for line in commands_in(page) if problem(line)} == {}
+
+
+def test_the_check_of_commands_sees_what_is_wrong() -> None:
+    assert problem("swarm frobnicate") == "no such verb: frobnicate"
+    assert problem("swarm gates mend") == "no such verb: gates mend"
+    assert problem("swarm run --fast") == "unknown options: ['--fast']"
+    assert problem('swarm plan --answer 1="x y" --json') == ""
+    assert len(commands_in(ROOT / "docs/commands.md")) > 20
+
+
+def test_every_verb_and_option_has_its_place_on_the_page_of_commands() -> None:
+    page = ROOT / "docs/commands.md"
+    everywhere = {"--repo", "--json", "--help", "-h"}
+    for name, command in verbs().items():
+        text = section(page, f"`swarm {name}`")
+        parts = subcommands(command).values() or [command]
+        options = {option for part in parts for option in options_of(part)} - everywhere
+        assert {option for option in options if f"`{option}" not in text} == set(), name
+        assert "Exit codes:" in text, name
+
+
+# --- settings, gates, scripts ---
+
+
+@pytest.mark.parametrize("text", every_block("toml"))
+def test_toml_is_what_swarmgate_reads(text: str, tmp_path: Path) -> None:
+    named = re.match(r"# (\.swarm/(?:config|gates/\w+)\.toml)\n", text)
+    assert named, "a TOML block begins with the name of its file"
+    path = tmp_path / named[1]
+    path.parent.mkdir(parents=True)
+    path.write_text(text, "utf-8")
+    if path.name == "config.toml":
+        config.load(user_file=tmp_path / "none.toml", project_file=path, environ={})
+    else:
+        assert path.stem in [gate.id for gate in definition.load(tmp_path)]
+
+
+def test_the_page_of_gates_names_every_gate_and_key() -> None:
+    page = ROOT / "docs/gates.md"
+    assert first_cells(section(page, "The gates of today"))[1:] == [f"`{gate.id}`" for gate in definition.load()]
+    keys = " ".join(first_cells(section(page, "Your own gate")))
+    fields = [name for name in GateDefinition.model_fields if name not in ("files", "weakened", "source")]
+    assert [name for name in fields if f"`{name}`" not in keys] == []
+
+
+@pytest.mark.parametrize("text", every_block("yaml"))
+def test_yaml_is_a_script(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "script.yaml"
+    path.write_text(text, "utf-8")
+    assert Script.load(path).rules
+
+
+def _script_of_docs(name: str = "render_configuration") -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_of_settings_is_up_to_date() -> None:
+    page = (ROOT / "docs/configuration.md").read_text("utf-8")
+    assert page == _script_of_docs().rendered(page), "run: python docs/render_configuration.py"
+
+
+def test_the_table_of_tools_is_up_to_date_and_complete() -> None:
+    page = ROOT / "docs/testing.md"
+    assert page.read_text("utf-8") == _script_of_docs("render_tools").rendered(page.read_text("utf-8")), (
+        "run: python docs/render_tools.py"
+    )
+    named = first_cells(section(page, "The tools"))[1:]
+    assert set(named) == {f"`{name}`" for name in TOOLS}
+    assert named.count("`submit_verdict`") == 2  # the test engineer's maps criteria to tests
+    text = section(page, "The tools")
+    assert all(f"`{word}`" in text for word in (*Verdict, *Severity))
+
+
+def test_the_page_of_settings_has_every_key_with_its_limits() -> None:
+    tables = _script_of_docs().tables()
+    assert "| `max_rejections` | integer | `2` | at least 1, at most 5 |" in tables
+    assert "| `base_url` | string | required |" in tables
+    assert all(f"### `[{name}" in tables for name in config.Config.model_fields)
+
+
+# --- exit codes, errors, events ---
+
+
+def tree(root: type[errors.SwarmError] = errors.SwarmError) -> list[type[errors.SwarmError]]:
+    below = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, root)]
+    return [kind for kind in below if kind is not root]
+
+
+def codes() -> set[int]:
+    return {kind.exit_code for kind in tree()} | {errors.SwarmError.exit_code} | _SIGNALS
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/commands.md"])
+def test_tables_of_exit_codes_are_complete(name: str) -> None:
+    cells = first_cells(section(ROOT / name, "Exit codes"))
+    assert {int(cell) for cell in cells if cell.isdigit()} == codes()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_exit_codes_exist(page: Path) -> None:
+    text = page.read_text("utf-8")
+    if page.name == "gates.md":
+        text = text.replace("An exit code other than 0", "")  # a tool's, not ours
+    listed = [word for line in re.findall(r"Exit codes: ([^\n]*)", text) for word in re.findall(r"\b\d+\b", line)]
+    named = re.findall(r"exit code (\d+)", text)
+    assert {int(code) for code in (*listed, *named)} <= codes()
+
+
+def test_error_codes_are_those_of_the_tree() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (\d+) \|", section(ROOT / "docs/commands.md", "Exit codes"), re.MULTILINE)
+    assert {code: int(number) for code, number in rows} == {kind.code: kind.exit_code for kind in tree()}
+
+
+def test_the_page_of_the_ledger_names_every_event() -> None:
+    union = get_args(get_args(events.Event)[0])
+    tags = [f"`{kind.model_fields['type'].default}`" for kind in union]
+    assert first_cells(section(ROOT / "docs/ledger.md", "Events"))[1:] == tags
+
+
+# --- programs ---
+
+
+def test_ten_lines_check_the_chain(repo: Path, tmp_path: Path) -> None:
+    (program,) = [text for text in blocks(ROOT / "docs/ledger.md", "python") if "hashlib" in text]
+    script = tmp_path / "check.py"
+    script.write_text(program, "utf-8")
+    initialise(repo)
+    with Ledger.write(SwarmFolder(repo)) as ledger:
+        ledger.append([events.GoalSet(goal="x"), events.QuestionsAsked(questions=("why?",))], expect=ledger.state.seq)
+    path = SwarmFolder(repo).ledger
+
+    def said() -> tuple[int, str]:
+        done = subprocess.run([sys.executable, script, path], capture_output=True, text=True, check=False)
+        return done.returncode, (done.stdout + done.stderr).strip()
+
+    whole = path.read_bytes()
+    assert said() == (0, "the chain holds")
+    path.write_bytes(whole.replace(b'"goal":"x"', b'"goal":"y"'))
+    assert said() == (1, "line 2 does not fit")
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[::2]))
+    assert said() == (1, "line 2 does not fit")
+
+
+@pytest.mark.parametrize("text", every_block("python"))
+def test_python_compiles(text: str) -> None:
+    import ast
+
+    compile(text, "<docs>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+def test_the_library_example_works() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples/library.py"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "- [x] Task 1.1: Greet by name [SMALL]" in done.stdout
+    assert done.stdout.endswith("chain: ok\nprojections: ok\nevidence: ok\ncommits: ok\n")
+
+
+def test_ci_finds_the_test_command_in_the_readme() -> None:
+    """The line of .ci/run that reads the README, run as it stands there."""
+    (line,) = [line for line in (ROOT / ".ci/run").read_text("utf-8").splitlines() if line.startswith('tests="$(sed')]
+    done = subprocess.run(
+        ["bash", "-c", f'{line}; echo "$tests"'], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert re.fullmatch(r"python -m pytest -q -n (auto|\d+)", done.stdout.strip())
+    setup = r"^python3 -m venv \.venv && \. \.venv/bin/activate && pip install -e '\.\[dev\]' && python -m pytest -q"
+    assert re.search(r"<!-- test-command -->\n```\w*\n" + setup[1:], (ROOT / "README.md").read_text("utf-8"))
