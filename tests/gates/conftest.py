@@ -50,9 +50,10 @@ class Project:
             )
         )
 
-    def gate(self, name: str) -> GateResult:
-        """The result of one built-in gate over the present change."""
-        (result,) = [result for result in self.run(only=(name,)).results if result.gate == name]
+    def gate(self, name: str, **options: Any) -> GateResult:
+        """The result of one gate over the present change, switched on if it is off by default."""
+        gates = (gate.model_copy(update={"enabled": True}) if gate.id == name else gate for gate in load(self.root))
+        (result,) = [result for result in self.run(*gates, only=(name,), **options).results if result.gate == name]
         return result
 
 

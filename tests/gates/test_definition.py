@@ -26,8 +26,10 @@ def own(root: Path, name: str, text: str) -> dict[str, GateDefinition]:
 def test_built_ins_in_order() -> None:
     gates = load()
     assert [gate.id for gate in gates] == [
-        "lint_fix", "diff", "syntax_check", "lint_check", "placeholder_scan", "secret_scan",
+        "lint_fix", "diff", "syntax_check", "lint_check", "placeholder_scan", "secret_scan", "sast_scan",
+        "sbom_generate", "build_check",
     ]  # fmt: skip
+    assert [gate.id for gate in gates if not gate.enabled] == ["sast_scan", "sbom_generate", "build_check"]
     assert [gate.stage for gate in gates].count(Stage.FIX) == 1
     assert all(gate.required and not gate.weakened for gate in gates)
 
