@@ -101,7 +101,7 @@ def test_progress_tells_people_what_goes_on(project: Project) -> None:
     for words in (
         "task 1.1, attempt 1 (coder)",
         "REJECTED (reviewer) - no unit",
-        "tests 1 passed",
+        "tests: 1 passed",
         "task 1.1 complete",
     ):
         assert words in told

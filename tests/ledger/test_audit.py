@@ -9,6 +9,7 @@ from tests.domain.story import GREEN, YES, delegated, planned
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.events import Event
+from swarmgate.domain.finding import GateStatus
 from swarmgate.ledger.audit import audit
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.evidence import GATES, PATCH, REVIEW, TESTS, EvidenceStore
@@ -17,6 +18,7 @@ from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.repository import Repository
 
 Git = Callable[..., str]
+PASSED = {"diff": GateStatus.PASS}
 
 
 def _attempt(folder: SwarmFolder, task: str, tree: str) -> list[Event]:
@@ -26,7 +28,7 @@ def _attempt(folder: SwarmFolder, task: str, tree: str) -> list[Event]:
     return [
         delegated(task),
         ev.ChangeCaptured(task=task, attempt=1, tree=tree, evidence=proof[PATCH]),
-        ev.GatesRun(task=task, attempt=1, tree=tree, passed=True, statuses={}, evidence=proof[GATES]),
+        ev.GatesRun(task=task, attempt=1, tree=tree, passed=True, statuses=PASSED, evidence=proof[GATES]),
         ev.ReviewGiven(task=task, attempt=1, review=YES, passed=True, evidence=proof[REVIEW]),
         ev.TestsWritten(task=task, attempt=1, tree=tree, review=YES),
         ev.TestsRun(task=task, attempt=1, tree=tree, run=GREEN, passed=True, evidence=proof[TESTS]),
