@@ -144,7 +144,11 @@ class OpenAIModel:
 
     def _open(self) -> openai.AsyncOpenAI:
         if self._client is None:
+            # Plain http needs no trust store, and loading one costs 30 ms a role. Without redirects no request can end
+            # at an endpoint with TLS that was not verified.
+            plain = self._provider.base_url.startswith("http://")
             self._client = openai.AsyncOpenAI(
+                http_client=openai.DefaultAsyncHttpxClient(verify=False, follow_redirects=False) if plain else None,
                 base_url=self._provider.base_url,
                 api_key=self._key or "none",
                 default_headers=self._provider.headers,

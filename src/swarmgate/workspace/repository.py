@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,10 +147,19 @@ class Repository:
         with self._git.index() as index:
             # Out of the index, ignored, and back as in HEAD: `git add` with an exclude pathspec fails where the user's
             # .gitignore names the same folder, and would store the growing ledger with every snapshot where not.
-            self._git.run("rm", "--cached", "-r", "--quiet", "--force", "--ignore-unmatch", "--", ".swarm", index=index)
+            tracked = self._tracks_swarm or _may_hold(index, b".swarm/")
+            if tracked:
+                out = ("rm", "--cached", "-r", "--quiet", "--force", "--ignore-unmatch", "--", ".swarm")
+                self._git.run(*out, index=index)
             self._git.run("add", "--all", "--", ".", index=index)
-            self._git.run("reset", "--quiet", "HEAD", "--", ".swarm", index=index)
+            if tracked:
+                self._git.run("reset", "--quiet", "HEAD", "--", ".swarm", index=index)
             return self._git.run("write-tree", index=index).decode().strip()
+
+    @cached_property
+    def _tracks_swarm(self) -> bool:
+        """Whether HEAD, as it was at first use, holds `.swarm/`. Where it does not, a snapshot costs half the calls."""
+        return bool(self._git.records("ls-tree", "-z", "--name-only", "HEAD", "--", ".swarm"))
 
     def changes(self, base: str, tree: str) -> ChangeSet:
         """What differs from the tree `base` to the tree `tree`, outside `.swarm/`.
@@ -259,6 +269,12 @@ class Repository:
             contents[blob] = out[start : start + size]
             position = start + size + 1
         return contents
+
+
+def _may_hold(index: Path, path: bytes) -> bool:
+    """Whether a git index may hold a path below this folder; version 4 compresses names, so there it always may."""
+    data = index.read_bytes() if index.exists() else b""
+    return path in data or data[4:8] == b"\0\0\0\4"
 
 
 def _require_git(folder: Path) -> None:
