@@ -97,6 +97,7 @@ def test_who_only_looks_for_an_instant_does_not_lock_a_writer_out(path: Path) ->
     done.start()
     with WriterLock(path):
         done.join()
+        assert live_owner(path)["pid"] == os.getpid()
 
 
 def test_looking_for_the_owner_changes_nothing(path: Path) -> None:

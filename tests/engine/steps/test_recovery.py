@@ -121,6 +121,8 @@ def test_killed_before_the_commit(project: Project, tmp_path: Path) -> None:
     killed(project)
     until(lambda: not (project.root / ".git/index.lock").exists())
     finished_well(project)
+    assert not project.events(ev.AttemptInterrupted)  # what had passed is committed, not done again
+    assert project.git("rev-list", "--count", "main..HEAD") == "2"
 
 
 def test_killed_while_the_architect_plans(project: Project) -> None:
@@ -136,6 +138,7 @@ def test_killed_while_the_architect_plans(project: Project) -> None:
     project.swarm("plan", exits=3)  # the goal is on record
     project.swarm("approve")
     finished_well(project)
+    assert len(project.events(ev.GoalSet)) == 1
 
 
 def test_the_cost_of_calls_that_a_crash_cut_off_is_counted(project: Project, tmp_path: Path) -> None:
