@@ -92,6 +92,14 @@ def test_mypy_blocks_what_the_change_broke_elsewhere(project: Project) -> None:
 
 
 @pytest.mark.usefixtures("mypy")
+def test_a_warm_cache_never_answers_for_another_content_of_the_same_size_and_second(project: Project) -> None:
+    project.commit_files({"mypy.ini": "[mypy]\nfiles = .\n", "lib.py": 'a: int = 1\nb: str = "b"\n'})
+    for content, status in (('a: int = 2\nb: int = "b"\n', "FAIL"), ('a: int = 2\nb: str = "c"\n', "PASS")) * 2:
+        project.write("lib.py", content)
+        assert project.gate("build_check").status == status, content
+
+
+@pytest.mark.usefixtures("mypy")
 def test_mypy_without_files_looks_at_the_changed_ones(project: Project) -> None:
     project.commit_files({"pyproject.toml": "[tool.mypy]\nstrict = true\n", "other.py": 'x: int = "x"\n'})
     project.write("a.py", "x = 1\n")

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import baseline
+from swarmgate.gates import baseline, build_cache
 from swarmgate.gates.files import Source
 from swarmgate.workspace.paths import encode
 
@@ -32,6 +32,7 @@ def checkout(repository: Repository, tree: str, folders: Sequence[str]) -> Itera
             target = root / os.fsdecode(encode(path))
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
+            build_cache.date(target, content)
         for folder in {"", *folders}:
             for name in _ENVIRONMENTS:
                 installed, link = repository.root / folder / name, root / folder / name

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import build_base, build_tools
+from swarmgate.gates import build_base, build_cache, build_tools
 from swarmgate.gates.tool import Broken, excerpt, invoke
 from swarmgate.workspace.process import run as run_process
 from swarmgate.workspace.repository import Repository
@@ -48,17 +48,19 @@ async def run(job: Job, build: Build, ends: float) -> Verdict:
     path = build_tools.program(root, build.folder, build.program)
     if path is None:
         return Verdict(missing=f"{build.program} is not installed ({build.why} asks for it)")
-    found = await _once(job, build, path, root, ends)
+    cache = build_tools.cache_folder(root)
+    with build_cache.fresh(cache / "tree", root, job.change.paths):
+        found = await _once(job, build, (path, cache / "tree"), root, ends)
     if isinstance(found, Verdict):
         return found
     if not found:
         return Verdict(note=build.partial)
-    before, note = await _before(job, build, path, ends)
+    before, note = await _before(job, build, (path, cache / "base"), ends)
     marked = await asyncio.to_thread(build_base.mark, job.repository, job.change, found, before)
     return Verdict(tuple(marked), note="; ".join(filter(None, (build.partial, note))))
 
 
-async def _before(job: Job, build: Build, path: str, ends: float) -> tuple[list[Finding], str]:
+async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -> tuple[list[Finding], str]:
     """What the same build says of the base revision; nothing, and why, where it cannot be built."""
     async with AsyncExitStack() as stack:
         place = build_base.checkout(job.repository, job.change.base, (build.folder,))
@@ -66,21 +68,24 @@ async def _before(job: Job, build: Build, path: str, ends: float) -> tuple[list[
         stack.push_async_callback(asyncio.to_thread, place.__exit__, None, None, None)
         if not (root / build.folder).is_dir():
             return [], ""
-        found = await _once(job, build, path, root, ends)
+        found = await _once(job, build, tool, root, ends)
     if isinstance(found, Verdict):
         return [], f"{build.name}: the base could not be built to compare with ({found.error or found.missing})"
     return found, ""
 
 
-async def _once(job: Job, build: Build, path: str, root: Path, ends: float) -> list[Finding] | Verdict:
+async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path, ends: float) -> list[Finding] | Verdict:
+    """Run the build below `root`; `tool` is the path of its program and the folder of its cache."""
+    path, cache = tool
     folder = root / build.folder
     fresh = [folder / name for name in build.leaves if not (folder / name).exists()]
     there = replace(job, repository=Repository(folder), timeout_s=max(ends - time.monotonic(), 0.01))
-    calls = [(path, *call[1:]) for call in build.calls]
+    calls = [(path, *(part.replace(build_tools.CACHE, str(cache)) for part in call[1:])) for call in build.calls]
+    env = {name: value.replace(build_tools.CACHE, str(cache)) for name, value in build.env.items()}
     found: list[Finding] = []
     try:
         for call in calls:
-            done = await invoke(there, [call], exit_codes=_ANY_EXIT, env=build.env)
+            done = await invoke(there, [call], exit_codes=_ANY_EXIT, env=env)
             if isinstance(done, Broken):
                 return Verdict(error=done.reason)
             completed = done[0]

@@ -1,6 +1,7 @@
 """Which builds and type checks a project has, seen from the files in its tree, and how each is called.
 
-Every tool's cache lies in the user's cache folder; what a tool must write beside the sources is named in `leaves`.
+Every tool's cache lies in a folder that whoever runs it names (`CACHE`); what a tool must write beside the sources is
+named in `leaves`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
     from swarmgate.gates.build_output import Reader
 
+CACHE = "{cache}"
+"""In a call or an environment variable: the folder that the tool keeps its cache in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Build:
@@ -45,15 +49,13 @@ class Build:
     partial: str = ""
 
 
-def detect(root: Path, changed: Iterable[str], *, cache: Path | None = None) -> list[Build]:
+def detect(root: Path, changed: Iterable[str]) -> list[Build]:
     """The builds that the changed files call for, sorted by name and folder.
 
     Args:
         root: the work tree.
         changed: paths of the change, deleted ones included.
-        cache: where the tools keep what they learnt; the user's cache folder when None.
     """
-    keep = (cache or cache_folder()) / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
     paths = sorted(set(changed))
     found: dict[tuple[str, str], Build] = {}
     for kind in _KINDS:
@@ -63,16 +65,16 @@ def detect(root: Path, changed: Iterable[str], *, cache: Path | None = None) -> 
                 continue
             marker = _marker(root, place.parent, kind)
             if marker is not None:
-                for build in kind.make(root, marker, paths, keep):
+                for build in kind.make(root, marker, paths):
                     found.setdefault((build.name, build.folder + build.why), build)
     return [found[key] for key in sorted(found)]
 
 
-def cache_folder() -> Path:
-    """`build` below the user's cache folder of swarmgate."""
+def cache_folder(root: Path) -> Path:
+    """Where the builds of one work tree keep what they learnt, below the user's cache folder."""
     from platformdirs import user_cache_path  # noqa: PLC0415 - late: few changes come here
 
-    return user_cache_path("swarmgate") / "build"
+    return user_cache_path("swarmgate") / "build" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
 def program(root: Path, folder: str, name: str) -> str | None:
@@ -93,7 +95,7 @@ class _Kind:
     suffixes: frozenset[str]
     names: frozenset[str]
     markers: tuple[str, ...]
-    make: Callable[[Path, Path, list[str], Path], Iterator[Build]]
+    make: Callable[[Path, Path, list[str]], Iterator[Build]]
     topmost: bool = False
 
 
@@ -122,12 +124,12 @@ def _relative(root: Path, marker: Path) -> tuple[str, str]:
     return "" if why.parent == Path() else why.parent.as_posix(), why.as_posix()
 
 
-def _mypy(root: Path, marker: Path, changed: list[str], keep: Path) -> Iterator[Build]:
+def _mypy(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:
     config = _mypy_config(marker)
     if config is None:
         return
     folder, why = _relative(root, marker)
-    argv = ["mypy", "--cache-dir", str(keep / "mypy"), "--show-column-numbers", "--show-error-codes", "--no-pretty"]
+    argv = ["mypy", "--cache-dir", f"{CACHE}/mypy", "--show-column-numbers", "--show-error-codes", "--no-pretty"]
     argv += ["--hide-error-context", "--no-color-output", "--no-error-summary"]
     python = next((path for name in (".venv", "venv") if (path := marker.parent / name / "bin/python").exists()), None)
     if python is not None and "python_executable" not in config:
@@ -156,24 +158,24 @@ def _mypy_config(marker: Path) -> dict[str, Any] | None:
     return dict(parser["mypy"]) if parser.has_section("mypy") else None
 
 
-def _pyright(root: Path, marker: Path, changed: list[str], keep: Path) -> Iterator[Build]:  # noqa: ARG001 - one form
+def _pyright(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     if marker.name == "pyrightconfig.json" or "pyright" in _toml(marker).get("tool", {}):
         folder, why = _relative(root, marker)
         yield Build("pyright", "pyright", why, folder, (("pyright", "--outputjson"),), build_output.pyright)
 
 
-def _ty(root: Path, marker: Path, changed: list[str], keep: Path) -> Iterator[Build]:  # noqa: ARG001 - one form
+def _ty(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     if marker.name == "ty.toml" or "ty" in _toml(marker).get("tool", {}):
         folder, why = _relative(root, marker)
         argv = ("ty", "check", "--output-format", "concise", "--color", "never")
         yield Build("ty", "ty", why, folder, (argv,), build_output.ty)
 
 
-def _tsc(root: Path, marker: Path, changed: list[str], keep: Path) -> Iterator[Build]:  # noqa: ARG001 - one form
+def _tsc(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     folder, why = _relative(root, marker)
     for project in _projects(marker):
         named = hashlib.sha256(os.fsencode(project)).hexdigest()[:16]
-        cached = ("--incremental", "--tsBuildInfoFile", str(keep / f"tsc/{named}.tsbuildinfo"))
+        cached = ("--incremental", "--tsBuildInfoFile", f"{CACHE}/tsc/{named}.tsbuildinfo")
         target = (
             project.relative_to(marker.parent).as_posix() if project.is_relative_to(marker.parent) else str(project)
         )
@@ -196,25 +198,25 @@ def _projects(marker: Path) -> list[Path]:
     return [Path(os.path.normpath(place / "tsconfig.json" if place.is_dir() else place)) for place in places]
 
 
-def _go(root: Path, marker: Path, changed: list[str], keep: Path) -> Iterator[Build]:  # noqa: ARG001 - one form
+def _go(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     folder, why = _relative(root, marker)
     # Without -o, a module of one command would leave its binary in the tree.
     calls = (("go", "build", "-o", os.devnull, "./..."), ("go", "vet", "./..."))
     yield Build("go", "go", why, folder, calls, build_output.go, absent=r"no such host|connection refused|i/o timeout")
 
 
-def _cargo(root: Path, marker: Path, changed: list[str], keep: Path) -> Iterator[Build]:  # noqa: ARG001 - one form
+def _cargo(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     folder, why = _relative(root, marker)
     locked = ("--locked",) if (marker.parent / "Cargo.lock").is_file() else ()
     call = ("cargo", "check", "--workspace", "--message-format", "json", "--quiet", *locked)
     yield Build(
-        "cargo", "cargo", why, folder, (call,), build_output.cargo, {"CARGO_TARGET_DIR": str(keep / "cargo")},
+        "cargo", "cargo", why, folder, (call,), build_output.cargo, {"CARGO_TARGET_DIR": f"{CACHE}/cargo"},
         leaves=("Cargo.lock",),
         absent=r"rustup could not choose|failed to (?:download|get|fetch|query)|unable to update|not resolve host",
     )  # fmt: skip
 
 
-def _maven(root: Path, marker: Path, changed: list[str], keep: Path) -> Iterator[Build]:  # noqa: ARG001 - one form
+def _maven(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     folder, why = _relative(root, marker)
     call = ("mvn", "-q", "-o", "-B", "compile")
     modules = sorted(path.parent.relative_to(marker.parent).as_posix() for path in _poms(marker.parent))
@@ -232,14 +234,14 @@ def _poms(folder: Path) -> Iterator[Path]:
             yield Path(base) / "pom.xml"
 
 
-def _dotnet(root: Path, marker: Path, changed: list[str], keep: Path) -> Iterator[Build]:  # noqa: ARG001 - one form
+def _dotnet(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     folder, why = _relative(root, marker)
-    call = ("dotnet", "build", marker.name, "--nologo", "-v", "quiet", "--artifacts-path", str(keep / "dotnet"))
+    call = ("dotnet", "build", marker.name, "--nologo", "-v", "quiet", "--artifacts-path", f"{CACHE}/dotnet")
     env = {"DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1"}
     yield Build("dotnet", "dotnet", why, folder, (call,), build_output.dotnet, env, absent=r"error NU1301")
 
 
-def _make(root: Path, marker: Path, changed: list[str], keep: Path) -> Iterator[Build]:  # noqa: ARG001 - one form
+def _make(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     folder, why = _relative(root, marker)
     yield Build("make", "make", why, folder, (("make", "-n"),), build_output.make, {"LC_ALL": "C"})
 
