@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     OnResult = Callable[[GateResult], None]
 
 FINDINGS_PER_RULE = 50
-"""Of one rule, so many findings are listed, new ones first; the count of the others is told."""
+"""More of one kind tells a reader nothing new."""
 
 _GRACE_S = 1.0
 """A command ends its own processes at the time limit; what does not is cancelled from outside, this much later."""
@@ -40,11 +40,15 @@ _WHOLE_CHANGE = frozenset({"build", "diff", "sbom"})
 
 
 class GatesOptions(Frozen):
-    """What a run leaves out. `only` empty means every gate; `timeout_s` is an upper bound for each gate's own limit."""
+    """What a run leaves out. `only` empty means every gate; `timeout_s` is an upper bound for each gate's own limit.
+
+    `findings_per_rule`: of one rule, so many findings are listed, new ones first; the count of the others is told.
+    """
 
     skip: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     timeout_s: float | None = None
+    findings_per_rule: int = FINDINGS_PER_RULE
 
 
 async def run_pipeline(
@@ -162,7 +166,8 @@ class _Run:
         job = Job(gate, self.repository, change, selection.sources, limit)
         outcome = await _outcome(gate, job)
         note = "" if gate.adapter in _WHOLE_CHANGE else selection.note
-        return judge(gate, outcome, note=note, seconds=time.monotonic() - started)
+        seconds = time.monotonic() - started
+        return judge(gate, outcome, note=note, seconds=seconds, cap=self.options.findings_per_rule)
 
     def _left_out(self, gate: GateDefinition) -> str:
         if not gate.enabled:
@@ -192,11 +197,13 @@ async def _outcome(gate: GateDefinition, job: Job) -> Outcome:
         job.stop.set()
 
 
-def judge(gate: GateDefinition, outcome: Outcome, *, note: str = "", seconds: float) -> GateResult:
-    """The result of a gate from what its scanner said."""
+def judge(
+    gate: GateDefinition, outcome: Outcome, *, note: str = "", seconds: float, cap: int = FINDINGS_PER_RULE
+) -> GateResult:
+    """The result of a gate from what its scanner said, with at most `cap` findings of a rule."""
     ordered = sorted(outcome.findings, key=lambda each: (each.path, each.line, each.rule, each.column))
     blocking = [each for each in ordered if each.new and each.severity.rank >= gate.severity.rank]
-    shown, more = _cap(ordered)
+    shown, more = _cap(ordered, cap)
     status, reason = _verdict(gate, outcome, ordered, blocking)
     weakened = f"weakened by {gate.source}: {', '.join(gate.weakened)}" if gate.weakened else ""
     return GateResult(
@@ -227,20 +234,16 @@ def _verdict(
     return GateStatus.PASS, ""
 
 
-def _cap(findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], str]:
+def _cap(findings: Sequence[Finding], most: int) -> tuple[tuple[Finding, ...], str]:
     """At most so many findings a rule, new and severe ones first, in the given order; and what is left out."""
     ranked = sorted(range(len(findings)), key=lambda n: (not findings[n].new, -findings[n].severity.rank, n))
     seen: Counter[str] = Counter()
     kept = set()
     for n in ranked:
         seen[findings[n].rule] += 1
-        if seen[findings[n].rule] <= FINDINGS_PER_RULE:
+        if seen[findings[n].rule] <= most:
             kept.add(n)
-    more = [
-        f"{rule}: {count - FINDINGS_PER_RULE} more not listed"
-        for rule, count in sorted(seen.items())
-        if count > FINDINGS_PER_RULE
-    ]
+    more = [f"{rule}: {count - most} more not listed" for rule, count in sorted(seen.items()) if count > most]
     return tuple(findings[n] for n in sorted(kept)), "; ".join(more)
 
 

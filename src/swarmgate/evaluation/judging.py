@@ -1,0 +1,113 @@
+"""Lets a gate judge labelled cases: many at once in one real repository, each case in a folder of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.finding import GateStatus
+from swarmgate.errors import WorkspaceError
+from swarmgate.gates.definition import load
+from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.workspace.paths import encode
+from swarmgate.workspace.process import run
+from swarmgate.workspace.repository import Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from swarmgate.domain.finding import Finding, GateResult
+    from swarmgate.evaluation.case import Case
+
+BATCH = 400
+"""Cases of one repository: few enough for the time limit of a gate, many enough that a gate's start does not count."""
+
+_NO_CAP = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A case, and whether its gate objected. `trouble` says why where the gate could not do its work."""
+
+    case: Case
+    found: bool
+    trouble: str = ""
+
+
+def judge(cases: Iterable[Case]) -> Iterator[Judged]:
+    """Judge every case by its gate, in the order they come as far as they are of the same gate.
+
+    Raises:
+        WorkspaceError: git cannot make a repository in the temporary folder.
+    """
+    waiting: defaultdict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        waiting[case.gate].append(case)
+        if len(waiting[case.gate]) == BATCH:
+            yield from _batch(case.gate, waiting.pop(case.gate))
+    for gate, rest in waiting.items():
+        yield from _batch(gate, rest)
+
+
+def verdict(repository: Repository, base: str, gates: Sequence[str] = ()) -> tuple[GateResult, ...]:
+    """The results of the built-in gates (of these alone, if named) over the work tree, nothing fixed or capped."""
+    definitions = [gate.model_copy(update={"enabled": True, "timeout_s": 3600.0}) for gate in load()]
+    options = GatesOptions(only=tuple(gates), findings_per_rule=_NO_CAP)
+    report = asyncio.run(run_pipeline(definitions, repository=repository, base=base, config=options, fix=False))
+    return report.results
+
+
+def repository(place: Path) -> Repository:
+    """A new repository with an empty first commit.
+
+    Raises:
+        WorkspaceError: git does not work here.
+    """
+    who = ("-c", "user.name=swarm eval", "-c", "user.email=eval@localhost", "-c", "commit.gpgsign=false")
+    for call in (("init", "--quiet", "."), (*who, "commit", "--quiet", "--allow-empty", "--message=base")):
+        done = asyncio.run(run(["git", *call], cwd=place, timeout_s=60))
+        if not done.ok:
+            raise WorkspaceError(f"{place}: git {call[0]} failed: {done.output.strip()}")
+    return Repository(place)
+
+
+def write(root: Path, files: Mapping[str, bytes]) -> None:
+    """Write files below a folder."""
+    for path, content in files.items():
+        target = root / os.fsdecode(encode(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def _batch(gate: str, cases: Sequence[Case]) -> Iterator[Judged]:
+    with tempfile.TemporaryDirectory(prefix="swarmgate-eval-") as place:
+        root = Path(place).resolve()
+        there = repository(root)
+        for number, case in enumerate(cases):
+            write(root / _folder(number), case.before)
+        base = there.snapshot()
+        for number, case in enumerate(cases):
+            for path in case.before.keys() - case.after.keys():
+                (root / _folder(number) / os.fsdecode(encode(path))).unlink()
+            write(root / _folder(number), case.after)
+        result = next(result for result in verdict(there, base, (gate,)) if result.gate == gate)
+    found = _by_folder(result.findings)
+    trouble = result.reason if result.status is GateStatus.ERROR else ""
+    for number, case in enumerate(cases):
+        yield Judged(case, any(map(case.hit, found[_folder(number)])), trouble)
+
+
+def _folder(number: int) -> str:
+    return f"case{number:05}"
+
+
+def _by_folder(findings: Iterable[Finding]) -> defaultdict[str, list[Finding]]:
+    found: defaultdict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        found[finding.path.partition("/")[0]].append(finding)
+    return found
