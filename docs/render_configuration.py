@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -41,12 +42,25 @@ def rendered(page: str) -> str:
 
 
 def tables() -> str:
-    """One heading and one table for each section of `Config`, in its order."""
-    return "\n".join(_section(name) for name in Config.model_fields)
+    """One heading and one table for each section of `Config`, in its order; a section's own sections follow it."""
+    return "\n".join(_section(*names) for names in _sections(Config))
 
 
-def _section(name: str) -> str:
-    annotation: Any = Config.model_fields[name].annotation
+def _sections(table: type[Section], *above: str) -> Iterator[tuple[str, Any]]:
+    """The dotted name and the type of every section below a table."""
+    for name, field in table.model_fields.items():
+        annotation: Any = field.annotation
+        if not above or _is_section(annotation):
+            yield ".".join((*above, name)), annotation
+        if _is_section(annotation):
+            yield from _sections(annotation, *above, name)
+
+
+def _is_section(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Section)
+
+
+def _section(name: str, annotation: Any) -> str:
     many = get_origin(annotation) is dict
     section: type[Section] = get_args(annotation)[1] if many else annotation
     title = f"{name}.{_PLACEHOLDERS[name]}" if many else name
@@ -56,13 +70,17 @@ def _section(name: str) -> str:
     if get_origin(names) is Literal:
         lines += [f"{_PLACEHOLDERS[name]} is one of {', '.join(f'`{each}`' for each in get_args(names))}.", ""]
     if not many:
-        lines += [f"Environment: `{PREFIX}{name.upper()}__KEY`, such as `{_variable(name, section)}`.", ""]
+        lines += [f"Environment: `{PREFIX}{_nested(name)}__KEY`, such as `{_variable(name, section)}`.", ""]
     lines += ["| key | type | default | limits | meaning |", "|---|---|---|---|---|"]
     return "\n".join([*lines, *_rows(section), ""])
 
 
 def _variable(name: str, section: type[Section]) -> str:
-    return f"{PREFIX}{name}__{next(iter(section.model_fields))}".upper()
+    return f"{PREFIX}{_nested(name)}__{next(iter(section.model_fields))}".upper()
+
+
+def _nested(name: str) -> str:
+    return name.replace(".", "__").upper()
 
 
 def _rows(section: type[Section]) -> list[str]:
@@ -71,6 +89,8 @@ def _rows(section: type[Section]) -> list[str]:
     rows = []
     for key, spec in schema["properties"].items():
         field = section.model_fields[key]
+        if _is_section(field.annotation):
+            continue
         default = "required" if key in required else _value(field.get_default(call_default_factory=True))
         cells = (f"`{key}`", _type(spec), default, _limits(spec), field.description or "")
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

@@ -220,3 +220,36 @@ def test_import_is_light_and_without_variables_pydantic_settings_stays_out() -> 
         "sys.exit('pydantic_settings' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# --- the quality budget ---
+
+
+def test_limits_of_the_quality_budget_from_file_and_environment(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('[gates.quality]\nmax_complexity_delta = "off"\nmax_new_suppressions = 0\n', "utf-8")
+    environ = {"SWARM_GATES__QUALITY__MIN_TEST_TO_CODE_RATIO": "0.5", "SWARM_GATES__QUALITY__MAX_FILE_LINES": "off"}
+    quality = config.load(user_file=tmp_path / "none.toml", project_file=path, environ=environ).gates.quality
+    assert quality.max_complexity_delta is None
+    assert quality.max_new_suppressions == 0
+    assert quality.min_test_to_code_ratio == 0.5
+    assert quality.max_file_lines is None
+    assert quality.max_public_api_delta == 10
+
+
+def test_a_limit_that_is_none_names_its_key(tmp_path: Path) -> None:
+    for text, told in (
+        ("max_complexity_delta = -1", "`gates.quality.max_complexity_delta`: must be greater than or equal to 0"),
+        ("max_complexity_dleta = 1", "did you mean `max_complexity_delta`?"),
+    ):
+        path = tmp_path / "config.toml"
+        path.write_text(f"[gates.quality]\n{text}\n", "utf-8")
+        with pytest.raises(ConfigError) as caught:
+            config.load(user_file=tmp_path / "none.toml", project_file=path, environ={})
+        assert told in caught.value.message
+
+
+def test_limits_lie_over_those_of_the_gate() -> None:
+    below = config.Quality(max_complexity_delta=7, max_file_lines=50)
+    above = config.Quality(max_complexity_delta=3).over(below)
+    assert (above.max_complexity_delta, above.max_file_lines, above.max_public_api_delta) == (3, 50, 10)

@@ -44,5 +44,16 @@ def test_the_reason_of_a_report_is_the_first_new_finding_with_its_place() -> Non
     assert GateReport(tree="t", results=(passed,)).reason == ""
 
 
+def test_what_is_accepted_or_mild_does_not_block() -> None:
+    lived_with = Finding(rule="r", path="a.py", line=1, message="lived with", accepted="later")
+    mild = Finding(rule="r", path="a.py", line=2, message="mild", severity=Severity.LOW)
+    severe = Finding(rule="r", path="a.py", line=3, message="severe", severity=Severity.HIGH)
+    failed = GateResult(gate="g", status=GateStatus.FAIL, findings=(lived_with, mild, severe))
+    assert failed.new_findings == (mild, severe)
+    assert failed.blocking_findings == (severe,)
+    assert GateReport(tree="t", results=(failed,)).reason == "a.py:3 severe"
+    assert [GateReport(tree="t", results=each).verdict for each in ((failed,), ())] == ["rejected", "nothing judged"]
+
+
 def test_severities_rise() -> None:
     assert [severity.rank for severity in Severity] == [0, 1, 2, 3, 4]

@@ -95,7 +95,23 @@ def test_unchanged_files_are_not_touched(project: Project) -> None:
     assert (project.root / "other.py").read_text() == "import os\n"
 
 
+@pytest.mark.parametrize("configured", [True, False])
+def test_a_new_file_is_formatted_where_the_project_configures_ruff(project: Project, *, configured: bool) -> None:
+    project.commit_files({"ruff.toml": ""} if configured else {"setup.cfg": ""})
+    project.write("new.py", "import os\nx = {  'a':1 }\n")
+    project.gate("lint_fix")
+    assert (project.root / "new.py").read_text() == ('x = {"a": 1}\n' if configured else "x = {  'a':1 }\n")
+
+
+def test_an_empty_file_tells_nothing_of_a_projects_style(project: Project) -> None:
+    project.commit_files({"empty.py": "\n", "neat.py": "x = 1\n"})
+    project.write("empty.py", "x = {  'a':1 }\n")
+    project.write("neat.py", "x = {  'a':1 }\n")
+    assert project.gate("lint_fix").fixed == ("neat.py",)
+
+
 def test_a_file_that_does_not_parse_is_left_to_the_syntax_gate(project: Project) -> None:
+    project.commit_files({"ruff.toml": ""})
     project.write("broken.py", "def f(:\n")
     project.write("good.py", "x=1\n")
     result = project.gate("lint_fix")

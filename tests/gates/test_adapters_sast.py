@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates.files import Source
-from swarmgate.gates.sast import flow
+from swarmgate.gates.sast import flow, semgrep
 from swarmgate.gates.sast.hit import Hit
 from swarmgate.gates.sast.merge import merge
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     Project = Any
+
+_SUFFIXES = (
+    "sh bash zsh c h cc cpp cxx hh hpp hxx cs go java js jsx mjs cjs php py pyi pyw rb rake gemspec rs ts tsx mts cts "
+    "yml"
+)
 
 VIEW = """
 import os
@@ -55,7 +63,7 @@ def test_what_only_looks_like_a_weakness_informs(project: Project) -> None:
     project.write("a.py", "import subprocess\nassert subprocess.run(['ls'])\nx = '/tmp/a'\n")
     result = project.gate("sast_scan")
     assert result.status is GateStatus.PASS
-    assert {finding.severity for finding in result.findings} == {Severity.LOW}
+    assert {finding.severity for finding in result.findings} == {Severity.LOW, Severity.INFO}
 
 
 def test_findings_in_tests_inform(project: Project) -> None:
@@ -70,11 +78,44 @@ def test_a_file_that_a_scanner_cannot_read_is_its_error(project: Project) -> Non
     result = project.gate("sast_scan")
     assert result.status is GateStatus.ERROR
     assert "bandit could not read a.py" in result.reason
+    assert all(f"{tool} could not read a.py (line " in result.reason for tool in ("bandit", "ruff"))
     project.write("b.py", view("eval(value)"))
     result = project.gate("sast_scan")
     assert result.status is GateStatus.FAIL
     assert "bandit could not read a.py" in result.reason
     assert [finding.path for finding in result.findings if finding.severity is Severity.HIGH] == ["b.py"]
+
+
+def test_a_file_that_another_scanner_reads_is_a_note(project: Project) -> None:
+    project.write("a.py", "type X[T = int] = list[T]\n")
+    result = project.gate("sast_scan")
+    assert result.status is GateStatus.PASS
+    assert "bandit could not read a.py (line 1: " in result.reason
+
+
+def test_a_missing_engine_fails_closed_and_the_others_speak(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(semgrep, "find_spec", lambda _: None)
+    project.write("a.py", "x = 1\n")
+    result = project.gate("sast_scan")
+    assert result.status is GateStatus.ERROR
+    assert "pip install semgrep" in result.reason
+    project.write("a.py", view("eval(value)"))
+    result = project.gate("sast_scan")
+    assert result.status is GateStatus.FAIL
+    assert "swarmgate.python.code-injection" in {finding.rule for finding in result.findings}
+
+
+def test_another_semgrep_on_the_path_is_not_asked(
+    project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("semgrep", "pysemgrep", "osemgrep", "semgrep-core"):
+        place = tmp_path / "bin" / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_text("#!/bin/sh\nexit 9\n")
+        place.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    project.write("a.ts", 'app.get("/", (req, res) => { eval(req.query.x); });\n')
+    assert project.gate("sast_scan").status is GateStatus.FAIL
 
 
 def test_odd_names_are_scanned(project: Project) -> None:
@@ -91,6 +132,16 @@ def test_other_languages(project: Project) -> None:
     assert "bandit" not in result.tool
 
 
+def test_every_name_of_a_language_is_scanned(project: Project) -> None:
+    names = [f"a{n}.{suffix}" for n, suffix in enumerate(_SUFFIXES.split())]
+    for name in [*names, "Dockerfile", "Dockerfile.dev", "Rakefile"]:
+        project.write(name, "\n")
+    project.write("types.d.ts", "export type A = string\n")
+    result = project.gate("sast_scan")
+    assert (result.status, "left out" in result.reason) == (GateStatus.PASS, False)
+    assert result.files >= len(names)
+
+
 def test_nothing_to_scan_is_a_skip(project: Project) -> None:
     project.write("notes.txt", "eval(input())\n")
     assert project.gate("sast_scan").status is GateStatus.SKIP
@@ -101,73 +152,31 @@ def test_a_suppression_of_the_tool_holds(project: Project) -> None:
     assert project.gate("sast_scan").findings == ()
 
 
-def hit(line: int, text: str, expression: str) -> Hit:
-    column = text.splitlines()[line - 1].index(expression) + 1
-    return Hit("a.py", line, column, line, column + len(expression), "swarmgate", "r", "CWE-78", Severity.HIGH, "m. f.")
-
-
-@pytest.mark.parametrize(
-    ("lines", "stays"),
-    [
-        (["x = value"], True),
-        (["x = value", 'x = "a"'], False),
-        (['d = {"a": "1"}', 'd["b"] = value', 'x = d["a"]'], False),
-        (['d = {"a": "1"}', 'd["b"] = value', 'x = d["b"]'], True),
-        (['d = {"a": "1"}', "d[value] = value", 'x = d["a"]'], True),
-        (["n = 5", "if n * 2 > 3:", '    x = "a"', "else:", "    x = value"], False),
-        (["n = 5", "if n * 2 < 3:", '    x = "a"', "else:", "    x = value"], True),
-        (['x = value if "a" == "b" else "c"'], False),
-        (['x = "c" if other else value'], True),
-        (["k = 'ABC'[1]", "match k:", "    case 'A':", "        x = value", "    case 'B':", "        x = 'b'"], False),
-        (["k = 'ABC'[0]", "match k:", "    case 'A':", "        x = value", "    case 'B':", "        x = 'b'"], True),
-        (["l = ['a', value]", "l.pop(0)", "x = l[0]"], True),
-        (["l = ['a', value]", "x = l[0]"], False),
-        (["l = ['a']", "fill(l, value)", "x = l[0]"], True),
-        (["x = 'a'", "for y in value:", "    x = y"], True),
-        (["x = 'a'", "while True:", "    x = x + value", "    break"], True),
-        (["x = 'a'", "try:", "    x = value", "except ValueError:", "    pass"], True),
-        (["x = 'a'", "try:", "    x = value", "finally:", "    x = 'b'"], False),
-        (["x = 'a'", "def inner():", "    nonlocal x", "    x = value", "inner()"], True),
-        (["x = 'a'", "x += value"], True),
-        (["x = f'{1}-{value}'"], True),
-        (["x = 'a-%s' % 'b'.upper()"], False),
-        (["d = {}", "e = d", "e['k'] = value", "x = d['k']"], True),
-        (["x = 'a'", "[x := y for y in value]"], True),
-        (
-            [
-                "c = configparser.ConfigParser()",
-                "c.set('s', 'a', '1')",
-                "c.set('s', 'b', value)",
-                "x = c.get('s', 'a')",
-            ],
-            False,
-        ),
-        (
-            [
-                "c = configparser.ConfigParser()",
-                "c.set('s', 'a', '1')",
-                "c.set('s', 'b', value)",
-                "x = c.get('s', 'b')",
-            ],
-            True,
-        ),
-        (["x = 'a'", "with open('f') as x:", "    pass"], True),
-        (["x = 'a'", "if other:", "    return", "elif more:", "    x = value"], True),
-    ],
-)
-def test_a_value_made_of_constants_is_no_weakness(lines: list[str], stays: bool) -> None:  # noqa: FBT001 - a table
-    text = view(*lines, "sink(x)")
-    number = len(text.splitlines())
-    found = flow.plausible(Source("a.py", "python", content=text.encode()), [hit(number, text, "x")])
-    assert bool(found) is stays
-
-
 def test_a_match_in_a_request_handler_needs_a_flow() -> None:
-    text = "def f(request):\n    v = request.GET\n    eval(other)\n\ndef g():\n    eval(other)\n"
-    source = Source("a.py", "python", content=text.encode())
+    text = b"def f(request):\n    v = request.GET\n    eval(other)\n\ndef g():\n    eval(other)\n"
+    parsed, unread = flow.parse([Source("a.py", "python", content=text), Source("b.py", "python", content=b"def f(:")])
     said = [Hit("a.py", line, 5, line, 16, "bandit", "B307", "CWE-78", Severity.LOW, "eval") for line in (3, 6)]
-    assert [each.line for each in flow.plausible(source, said)] == [6]
-    assert len(flow.plausible(Source("a.py", "python", content=b"def f(:"), said)) == 2
+    assert [each.line for each in flow.plausible(parsed["a.py"], said)] == [6]
+    assert set(unread) == {"b.py"}
+
+
+def test_a_newer_syntax_than_this_interpreters_is_read(project: Project) -> None:
+    project.write("a.py", view("""eval(f'{value['a']}{'\\n'.join(value)}')"""))
+    result = project.gate("sast_scan")
+    assert result.status is GateStatus.FAIL
+    assert all(tool in result.findings[0].message for tool in ("semgrep", "bandit B307", "ruff S307"))
+
+
+def test_the_engine_judges_the_flows_of_a_file_that_python_cannot_parse(project: Project) -> None:
+    project.write("a.py", view("eval(value)") + "type X[T = int] = list[T]\n")
+    result = project.gate("sast_scan")
+    assert "swarmgate.python.code-injection" in {finding.rule for finding in result.findings}
+
+
+def test_an_import_is_a_reason_to_look_and_no_weakness(project: Project) -> None:
+    project.write("a.py", "import pickle\nimport subprocess\n")
+    result = project.gate("sast_scan")
+    assert {(finding.severity, finding.cwe) for finding in result.findings} == {(Severity.INFO, "")}
 
 
 def test_neighbouring_cwe_numbers_are_one_weakness() -> None:

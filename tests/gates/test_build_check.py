@@ -108,11 +108,31 @@ def test_mypy_without_files_looks_at_the_changed_ones(project: Project) -> None:
     assert "looked at the changed files only" in result.reason
 
 
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
-def test_cargo_check_names_the_place_and_leaves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def cargo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cargo that finds its toolchains, although HOME is another one here."""
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
     toolchains = Path(os.environ.get("RUSTUP_HOME") or Path(pwd.getpwuid(os.getuid()).pw_dir) / ".rustup")
-    if toolchains.is_dir():  # HOME is another one here
+    if toolchains.is_dir():
         monkeypatch.setenv("RUSTUP_HOME", str(toolchains))
+
+
+@pytest.mark.usefixtures("cargo")
+@pytest.mark.skipif(shutil.which("cargo-clippy") is None, reason="clippy is not installed")
+def test_clippy_speaks_where_the_project_configures_it(project: Project) -> None:
+    manifest = '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n'
+    code = "pub fn f(a: bool) -> bool {\n    a == true\n}\n"
+    project.commit_files({"Cargo.toml": manifest, "src/lib.rs": "pub fn f(a: bool) -> bool {\n    a\n}\n"})
+    project.write("src/lib.rs", code)
+    assert project.gate("build_check").status is GateStatus.PASS, "nobody asked for clippy"
+    project.write("Cargo.toml", manifest + '[lints.clippy]\nbool_comparison = "deny"\n')
+    result = project.gate("build_check")
+    assert _found(result) == [("cargo:clippy::bool_comparison", "src/lib.rs", 2)]
+
+
+@pytest.mark.usefixtures("cargo")
+def test_cargo_check_names_the_place_and_leaves_nothing(project: Project) -> None:
     project.commit_files(
         {
             "Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n',

@@ -49,3 +49,17 @@ def test_narrower() -> None:
     assert FileFilter(languages=("python", "go"), exclude=()).narrower_than(base) == ()
     assert FileFilter(languages=("go",), exclude=("x",)).narrower_than(base) == ("languages",)
     assert FileFilter().narrower_than(base) == ()
+
+
+def test_a_gate_may_ask_for_large_files_and_text_with_nuls_and_for_no_others() -> None:
+    large = Source("a.txt", "text", frozenset({Trait.LARGE}), content=b"x", size=5_000_000)
+    nul = Source("b.txt", "text", frozenset({Trait.NUL}), content=b"x\0")
+    binary = Source("c.txt", "text", frozenset({Trait.BINARY}))
+    asking = FileFilter(skip=(), read=(Trait.LARGE, Trait.NUL))
+    selection = asking.select([large, nul, binary])
+    assert [source.path for source in selection.sources] == ["a.txt", "b.txt"]
+    assert selection.note == "1 skipped: 1 binary; 1 not read beyond 4 MB"
+    assert FileFilter(skip=()).select([large, nul]).note == "2 skipped: 1 large, 1 nul"
+    assert FileFilter(skip=()).narrower_than(asking) == ("read",)
+    with pytest.raises(ValueError, match="no others"):
+        FileFilter.model_validate({"read": ["binary"]})

@@ -35,9 +35,11 @@ def test_a_clean_change_passes_every_gate(project: Project) -> None:
     project.write("settings.toml", "a = 1\n")
     report = project.run()
     assert report.passed
-    off = {gate.id for gate in load() if not gate.enabled}
+    off = {gate.id for gate in load() if not gate.enabled} | {"sbom_generate"}  # it has no manifest to look at
     assert {result.status for result in report.results if result.gate not in off} == {GateStatus.PASS}
     assert {result.status for result in report.results if result.gate in off} == {GateStatus.SKIP}
+    assert all(result.files for result in report.results if result.status is GateStatus.PASS)
+    assert next(result.rules for result in report.results if result.gate == "secret_scan") > 50
     assert report.tree == Repository.discover(project.root).snapshot()
 
 
@@ -54,11 +56,13 @@ def test_results_come_in_order_and_are_told_as_they_come(project: Project) -> No
 
 
 def test_fixes_come_first_and_are_part_of_the_tree(project: Project) -> None:
+    project.commit_files({"ruff.toml": ""})
     project.write("src/new.py", "import os\nx = {  'a':1 }\n")
     report = project.run()
     fixed = report.results[0]
     assert (fixed.gate, fixed.status, fixed.fixed) == ("lint_fix", GateStatus.PASS, ("src/new.py",))
     assert (project.root / "src/new.py").read_text() == 'x = {"a": 1}\n'
+    assert "-x = {  'a':1 }\n+x = {\"a\": 1}\n" in fixed.patch
     assert report.passed
     assert report.tree == Repository.discover(project.root).snapshot()
 
@@ -217,3 +221,26 @@ def test_findings_are_capped_per_rule_and_the_count_told(project: Project) -> No
 def test_options_are_closed() -> None:
     with pytest.raises(ValueError, match="skipp"):
         GatesOptions.model_validate({"skipp": ()})
+
+
+def test_the_slowest_gates_start_first_and_the_report_keeps_its_order(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+
+    def noted(name: str) -> Any:
+        async def look(job: Job) -> Outcome:
+            begun.append(name)
+            await asyncio.sleep(0)
+            return Outcome(files=1)
+
+        return look
+
+    for name in ("diff", "syntax", "secrets", "sbom", "build"):
+        monkeypatch.setitem(adapters.ADAPTERS, name, noted(name))
+    project.write("a.py", "x = 1\n")
+    names = ("diff", "syntax_check", "secret_scan", "sbom_generate", "build_check")
+    gates = [gate.model_copy(update={"enabled": True}) for gate in load() if gate.id in names]
+    report = project.run(*gates)
+    assert begun == ["build", "diff", "secrets", "syntax", "sbom"]
+    assert [result.gate for result in report.results] == [*names]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity
-from swarmgate.gates.report import lines
+from swarmgate.gates.report import PATCH_LINES, lines
 
 NEW = Finding(rule="R", path="a\n\x1b[31m.py", line=2, severity=Severity.HIGH, message="bad", suggestion="mend")
 OLD = Finding(rule="R", path="b.py", line=1, message="old", new=False)
@@ -15,7 +15,9 @@ def test_gates_then_findings_then_verdict() -> None:
         GateResult(gate="lint", status=GateStatus.FAIL, reason="1 new", findings=(OLD, NEW), files=2),
         GateResult(gate="x", status=GateStatus.SKIP, reason="nothing", required=False),
     )
-    assert lines(GateReport(tree="0123456789abcdef", results=results, seconds=0.5)) == [
+    assert lines(GateReport(tree="0123456789abcdef", results=results, seconds=0.5), "a change") == [
+        "judged: a change",
+        "",
         "PASS   lint_fix  2 files, 0 new, 0 old, 12 ms  fixed 1: a.py",
         "FAIL   lint      2 files, 1 new, 1 old, 0 ms  1 new",
         "SKIP   x         0 files, 0 new, 0 old, 0 ms  nothing  optional",
@@ -27,6 +29,37 @@ def test_gates_then_findings_then_verdict() -> None:
     ]
 
 
-def test_passed() -> None:
+def test_passed_and_nothing_judged() -> None:
     report = GateReport(tree="0" * 40, results=(GateResult(gate="d", status=GateStatus.PASS, files=1),))
     assert lines(report)[-1] == "passed (0 ms, tree 000000000000)"
+    report = GateReport(tree="0" * 40, results=(GateResult(gate="d", status=GateStatus.SKIP, reason="no"),))
+    assert lines(report)[-1] == "nothing judged: no gate looked at anything (0 ms, tree 000000000000)"
+
+
+def test_what_was_fixed_is_shown_and_bounded() -> None:
+    patch = "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n" + "+\tline\x1b\n" * 100
+    result = GateResult(gate="fix", status=GateStatus.PASS, files=1, fixed=("x",), patch=patch)
+    text = lines(GateReport(tree="0", results=(result,)))
+    start = text.index("fix changed:")
+    assert text[start + 1 : start + 4] == ["--- a/x", "+++ b/x", "+   line\\x1b"]
+    assert text[start + PATCH_LINES + 1] == "[... 42 more lines; all of it: --format json ...]"
+
+
+def test_accepted_ones_are_counted_and_many_old_ones_not_listed() -> None:
+    accepted = NEW.model_copy(update={"accepted": "later", "path": "c.py"})
+    found = (accepted, *(OLD.model_copy(update={"line": n}) for n in range(1, 10)))
+    result = GateResult(gate="g", status=GateStatus.PASS, findings=found, files=1, reason="1 accepted")
+    text = "\n".join(lines(GateReport(tree="0", results=(result,), notes=("this change edits ruff.toml",))))
+    assert "1 files, 0 new, 9 old, 0 ms  1 accepted" in text
+    assert "c.py" not in text
+    assert text.count("(before the change)") == 3
+    assert "g: 6 more that stood there before the change" in text
+    assert "note: this change edits ruff.toml" in text
+
+
+def test_who_else_saw_it() -> None:
+    seen = NEW.model_copy(update={"also": ("lint_check", "sast_scan")})
+    result = GateResult(gate="g", status=GateStatus.FAIL, findings=(seen,), files=1)
+    assert any(
+        line.endswith("[also seen by lint_check, sast_scan]") for line in lines(GateReport(tree="0", results=(result,)))
+    )

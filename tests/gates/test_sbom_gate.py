@@ -48,6 +48,34 @@ def test_no_manifest_in_the_change_is_a_skip(project: Project) -> None:
     assert (result.status, result.reason) == (GateStatus.SKIP, "no manifest or lock file was changed")
 
 
+def test_a_dependency_that_the_task_does_not_name_blocks(project: Project) -> None:
+    project.commit_files({"requirements.txt": "kept==1\n"})
+    project.write("requirements.txt", "kept==1\nLeft_Pad==1\nrich==13\n")
+    assert project.gate("sbom_generate").status is GateStatus.PASS, "by hand there is no task"
+    result = project.gate("sbom_generate", announced="Print it with rich. It is left-padded.")
+    assert result.status is GateStatus.FAIL
+    blocking = [each for each in result.new_findings if each.rule == "dependency-unannounced"]
+    assert [(each.path, each.line) for each in blocking] == [("requirements.txt", 2)]
+    assert "`left-pad` is a new dependency that the task does not name" in blocking[0].message
+    assert project.gate("sbom_generate", announced="Use left.pad, and rich.").status is GateStatus.PASS
+
+
+def test_a_dependency_that_moves_between_manifests_is_not_new(project: Project) -> None:
+    project.commit_files({"requirements.txt": "a==1\n", "dev/requirements.txt": "b==1\n"})
+    project.write("requirements.txt", "a==1\nb==1\n")
+    assert project.gate("sbom_generate", announced="tidy up").status is GateStatus.PASS
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "named"),
+    [("@scope/thing", "use thing here", True), ("org.x:thing", "use x", False), ("re", "more rest", False)],
+)
+def test_a_name_counts_as_a_word(project: Project, name: str, words: str, *, named: bool) -> None:
+    project.write("package.json", json.dumps({"name": "mine", "dependencies": {name: "1.0.0"}}))
+    result = project.gate("sbom_generate", announced=words)
+    assert ("dependency-unannounced" not in {each.rule for each in result.findings}) is named
+
+
 def test_the_difference_informs(project: Project) -> None:
     project.commit_files({"requirements.txt": "a==1\nb==1\nc==1\n"})
     project.write("requirements.txt", "a==1\nb==2\nd==1\n")

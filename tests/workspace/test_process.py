@@ -140,3 +140,22 @@ async def test_bytes_that_are_not_utf8_are_replaced(tmp_path: Path) -> None:
 async def test_a_signal_s_number_is_the_exit_code(tmp_path: Path) -> None:
     done = await run("kill -9 $$", cwd=tmp_path, timeout_s=10)
     assert done.exit_code == -9
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc: not Linux")
+async def test_a_zombie_of_the_group_is_not_waited_for(tmp_path: Path) -> None:
+    # The grandchild ends at once; its parent, which left the group, never reaps it.
+    script = (
+        "import os, sys, time\n"
+        "if os.fork() == 0:\n"
+        "    if os.fork() == 0:\n"
+        "        os._exit(0)\n"
+        "    os.setsid()\n"
+        "    os.close(1), os.close(2)\n"
+        "    time.sleep(3)\n"
+        "    os._exit(0)\n"
+        "time.sleep(0.2)\n"
+    )
+    done = await run([sys.executable, "-c", script], cwd=tmp_path, timeout_s=20)
+    assert done.ok
+    assert done.seconds < 1.0

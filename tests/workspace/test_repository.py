@@ -254,12 +254,16 @@ def test_changes_of_every_kind(repo: Path, git: Git) -> None:
     (repo / "no_newline").write_text("@@ -1 +1 @@\n-- a/x\ndiff --git a/x b/x")
     found = by_path(Repository.discover(repo), base)
 
-    assert found["new name.py"] == ChangedFile(
+    moved = found["new name.py"]
+    assert moved.old_id != moved.new_id == git(repo, "hash-object", "new name.py").strip()
+    assert moved == ChangedFile(
         path="new name.py",
         kind=ChangeKind.RENAMED,
         old_path="old_name.py",
         old_mode="100644",
         new_mode="100644",
+        old_id=moved.old_id,
+        new_id=moved.new_id,
         added=2,
         removed=0,
         added_lines=(21, 22),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,47 +11,152 @@ from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
 
 app = typer.Typer(
-    help="Run the quality gates by hand, or list them.",
+    help="Run the quality gates by hand, list and explain them, accept findings, look for their tools.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
 )
 
+_Paths = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[PATH]...", help="Judge these files and folders whole; with --base, --staged: their change."
+    ),
+]
+_Base = Annotated[str, typer.Option("--base", metavar="REV", help="Compare with where HEAD and this revision parted.")]
+_All = Annotated[bool, typer.Option("--all", help="Judge every file whole, tracked or not.")]
+_Only = Annotated[list[str] | None, typer.Option("--only", metavar="GATE", help="Only this gate; may be repeated.")]
+
 
 @app.command("run")
 def run(
-    base: Annotated[str, typer.Option("--base", metavar="REV", help="Compare with this revision.")] = "HEAD",
-    only: Annotated[list[str] | None, typer.Option("--only", metavar="GATE", help="Only this gate.")] = None,
+    paths: _Paths = None,
+    base: _Base = "",
+    staged: Annotated[bool, typer.Option("--staged", help="Judge what is staged, and nothing else.")] = False,
+    everything: _All = False,
+    only: _Only = None,
     skip: Annotated[list[str] | None, typer.Option("--skip", metavar="GATE", help="Not this gate.")] = None,
-    fix: Annotated[bool, typer.Option("--fix/--no-fix", help="Let the fixing gates change files.")] = False,
+    fix: Annotated[
+        bool | None,
+        typer.Option(
+            "--fix/--no-fix", help="Let gates fix files. By default they do, but not with --base, --staged, --all."
+        ),
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text, json, sarif, junit or github.")
+    ] = "text",
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="Write the report there; print the text.")
+    ] = None,
+    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Repeat what was said of the same change.")] = True,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Judge the uncommitted change, untracked files included. Exit code 1 when something blocks, 6 without a tool.
+    """Judge the uncommitted change, untracked files included; or what the options name.
 
-    Example: swarm gates run --base main
+    Exit code 1 when something blocks, 6 when only a missing tool does.
+
+    Example: swarm gates run --base main --format sarif --output gates.sarif
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.gating import judge
+        from swarmgate.engine.gating.asking import Request
+        from swarmgate.engine.gating.judging import check_form, judge
 
-        judged = judge(repo, base=base, only=tuple(only or ()), skip=tuple(skip or ()), fix=fix)
-        terminal.result(judged.report, judged.lines)
+        check_form(form)
+        request = Request(repo, base, staged, everything, tuple(paths or ()), fix)
+        judged = judge(request, only=tuple(only or ()), skip=tuple(skip or ()), cache=cache)
+        if output is not None:
+            judged.save("json" if json and form == "text" else form, output)
+            form = "text"
+        terminal.text(judged.rendered("json" if json else form))
+        judged.remember("json" if json else form)
         raise typer.Exit(judged.exit_code)
 
 
 @app.command("list")
 def listing(repo: Repo = None, json: Json = False) -> None:
-    """List the gates: what each looks at, and whether this project changed it.
+    """List the gates: what each does, whether it is on, its tools, and whether this project changed it.
 
     Example: swarm gates list
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.gating import definitions
+        from swarmgate.engine.gating import listing as gates
 
-        found = definitions(repo)
-        width = max(len(gate.id) for gate in found)
-        lines = []
-        for gate in found:
-            lines.append(f"{gate.id:<{width}}  {gate.stage:<5}  {gate.title}")
-            lines += [f"{'':<{width}}         weakened here: {text}" for text in gate.weakened]
-        terminal.result([gate.model_dump(mode="json") for gate in found], lines)
+        listed = gates.gates(repo)
+        terminal.result([each.as_json() for each in listed], gates.lines(listed))
+
+
+@app.command("explain")
+def explain(
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="A rule's id as reports name it, or a gate's.")],
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Say what a rule means, how bad it is, how to mend what it finds, and how to suppress it.
+
+    Example: swarm gates explain S602
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.gating import explaining
+
+        told = explaining.explain(repo, rule)
+        terminal.result(told, explaining.lines(told))
+
+
+@app.command("baseline")
+def baseline(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[list | PATH...]", help="`list` shows what is accepted; paths as those of `run`."),
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why these findings are accepted.")] = "",
+    expires: Annotated[
+        str, typer.Option("--expires", metavar="DATE|DAYS", help="When they count again; never by default.")
+    ] = "",
+    prune: Annotated[bool, typer.Option("--prune", help="Drop what has expired, and what nothing needs.")] = False,
+    base: _Base = "",
+    everything: _All = False,
+    only: _Only = None,
+    force: Annotated[bool, typer.Option("--force", help="Accept secrets too.")] = False,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Accept the findings that now block: they are counted, and block no more until they expire.
+
+    Example: swarm gates baseline --all --reason "before we used gates" --expires 90
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.gating import accepting
+        from swarmgate.engine.gating.asking import Request
+
+        if paths == ["list"]:
+            entries = accepting.entries(repo)
+            terminal.result([each.model_dump(mode="json") for each in entries], accepting.lines(entries))
+            return
+        request = Request(repo, base, everything=everything, paths=tuple(paths or ()), fix=False)
+        stored = accepting.store(
+            request, reason=reason, expires=expires, prune=prune, force=force, only=tuple(only or ())
+        )
+        terminal.result(stored.as_json(), stored.lines())
+
+
+@app.command("doctor")
+def doctor(
+    install: Annotated[
+        bool, typer.Option("--install", help="Install what is missing into an environment of swarmgate's own.")
+    ] = False,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Look for each gate's tools: found, version, where, and how to get what is missing.
+
+    Exit code 6 when a required tool is missing.
+
+    Example: swarm gates doctor --install
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.gating.doctoring import examine
+
+        examined = examine(repo, install=install)
+        terminal.result(examined.as_json(), examined.lines())
+        raise typer.Exit(examined.exit_code)

@@ -34,6 +34,12 @@ class Terminal:
                 typer.echo(line)
         sys.stdout.flush()
 
+    def text(self, text: str) -> None:
+        """A result that is written already, byte for byte: names that are no UTF-8 must not end the command."""
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        sys.stdout.flush()
+
     def note(self, text: str) -> None:
         """Something on the side, for people only."""
         if not self.as_json:

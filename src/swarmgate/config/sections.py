@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from swarmgate.errors import ConfigError
 
@@ -75,7 +75,15 @@ def _branch_prefix(value: str) -> str:
     return value
 
 
+def _off(value: object) -> object:
+    return None if value == "off" else value
+
+
 Seconds = Annotated[float, Field(ge=1, le=86_400)]
+Count = Annotated[int | None, BeforeValidator(_off)]
+"""A limit that a whole number is held against; "off" (None once read): not judged."""
+Share = Annotated[float | None, BeforeValidator(_off)]
+"""The same for a proportion."""
 ProviderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 ModelName = Annotated[str, AfterValidator(_model_name)]
 RoleName = Literal["default", "architect", "critic", "coder", "reviewer", "test_engineer", "sme"]
@@ -155,11 +163,39 @@ class Loop(Section):
     max_turns: int = Field(80, ge=1, le=1000, description="Model calls in one agent's turn.")
 
 
+class Quality(Section):
+    """`[gates.quality]`: the budget of one change, for the gate `quality_budget`. 0 allows none; "off": not judged."""
+
+    max_complexity_delta: Count = Field(
+        5, ge=0, le=1000, description="What the complexity of one function may grow by; a new one counts beyond 5."
+    )
+    max_public_api_delta: Count = Field(10, ge=0, le=10_000, description="Public names added less those removed.")
+    max_duplication_ratio: Share = Field(0.05, ge=0, le=1, description="Share of the added lines that are copies.")
+    min_test_to_code_ratio: Share = Field(
+        0.3, ge=0, le=10, description="Added lines of tests for each of code; blocks after the test engineer only."
+    )
+    max_function_lines: Count = Field(
+        100, ge=1, le=100_000, description="Lines of code of a function that the change made longer than that."
+    )
+    max_file_lines: Count = Field(1000, ge=1, le=1_000_000, description="Lines of a file, in the same way.")
+    max_new_suppressions: Count = Field(
+        10, ge=0, le=10_000, description="Comments such as noqa, nosec, eslint-disable that the change adds."
+    )
+    min_changed_line_coverage: Share = Field(
+        None, ge=0, le=1, description="Share of the added lines that a coverage report in the tree must show as run."
+    )
+
+    def over(self, below: Self) -> Self:
+        """These limits where a user set them, and those `below` where not."""
+        return below.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
+
+
 class Gates(Section):
     """`[gates]`: the quality gates."""
 
     skip: tuple[str, ...] = Field((), description="Names of gates that are not run.")
     timeout_s: Seconds | None = Field(None, description="Longest time of one gate; unset: as its definition says.")
+    quality: Quality = Field(default_factory=Quality, description="The budget of one change.")
 
 
 class Commands(Section):

@@ -22,7 +22,8 @@ class ChangedFile(Frozen):
 
     Paths are repository-relative with `/`. Modes are git's octal strings (`100644`, `100755`, `120000` for a symbolic
     link, `160000` for a submodule), empty where the file does not exist on that side. `added_lines` lists the line
-    numbers (from 1) of the new version that the change brought in; it is empty for binary and deleted files.
+    numbers (from 1) of the new version that the change brought in; it is empty for binary and deleted files. `old_id`
+    and `new_id` are git's ids of the contents, empty where there is none.
     """
 
     path: str
@@ -30,6 +31,8 @@ class ChangedFile(Frozen):
     old_path: str = ""
     old_mode: str = ""
     new_mode: str = ""
+    old_id: str = ""
+    new_id: str = ""
     binary: bool = False
     added: int = 0
     removed: int = 0

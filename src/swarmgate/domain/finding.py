@@ -28,6 +28,8 @@ class Finding(Frozen):
     `line` and `column` count from 1; 0 means the whole file. `fingerprint` identifies the finding across revisions
     (rule, path, normalised line, occurrence). `new` is False for what stood in the base revision already: reported, and
     never blocking. `cwe` is `CWE-89` where known. A secret's value never stands in `message`; a masked prefix does.
+    `accepted` is the reason that the project's baseline gives for living with it: counted, and never blocking.
+    `also` names other gates that found the same weakness at the same place and do not repeat it.
     """
 
     rule: str
@@ -40,6 +42,13 @@ class Finding(Frozen):
     cwe: str = ""
     fingerprint: str = ""
     new: bool = True
+    accepted: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether the change has to answer for it: introduced by it, and not accepted."""
+        return self.new and not self.accepted
 
     @property
     def place(self) -> str:
@@ -57,17 +66,28 @@ class GateStatus(StrEnum):
 
 
 class GateResult(Frozen):
-    """What one gate did: status, reason (for all but PASS), findings, and what it looked at."""
+    """What one gate did: status, reason (for all but PASS), findings, and what it looked at.
+
+    Findings from `blocks_from` on, of those that count, are what a FAIL is about. `rules`: how many rules ran; 0 where
+    that means nothing. `missing`: an ERROR because a tool is not there or too old. `fixed` are the files that a fixing
+    gate changed, `patch` is what it changed, in unified form and bounded. `cached`: it was answered from the cache, and
+    `seconds` is what that took.
+    """
 
     gate: str
     status: GateStatus
     required: bool = True
+    blocks_from: Severity = Severity.MEDIUM
     reason: str = ""
     findings: tuple[Finding, ...] = ()
     files: int = 0
+    rules: int = 0
     seconds: float = 0.0
     tool: str = ""
+    missing: bool = False
     fixed: tuple[str, ...] = ()
+    cached: bool = False
+    patch: str = ""
 
     @property
     def blocks(self) -> bool:
@@ -76,21 +96,37 @@ class GateResult(Frozen):
 
     @property
     def new_findings(self) -> tuple[Finding, ...]:
-        """The findings that the change introduced."""
-        return tuple(finding for finding in self.findings if finding.new)
+        """The findings that the change introduced and nobody accepted."""
+        return tuple(finding for finding in self.findings if finding.counts)
+
+    @property
+    def blocking_findings(self) -> tuple[Finding, ...]:
+        """Those of the new findings that are severe enough to block."""
+        return tuple(each for each in self.new_findings if each.severity.rank >= self.blocks_from.rank)
 
 
 class GateReport(Frozen):
-    """The results of one pipeline run over one tree, in pipeline order."""
+    """The results of one pipeline run over one tree, in pipeline order.
+
+    `notes` concern no gate alone: the change edits what gates are judged by, accepted findings have expired.
+    """
 
     tree: str
     results: tuple[GateResult, ...]
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Whether no result blocks and at least one gate looked at something."""
         return not self.blocking and any(result.status is GateStatus.PASS for result in self.results)
+
+    @property
+    def verdict(self) -> str:
+        """`passed`, `rejected`, or `nothing judged` where every gate was skipped."""
+        if self.blocking:
+            return "rejected"
+        return "passed" if self.passed else "nothing judged"
 
     @property
     def blocking(self) -> tuple[GateResult, ...]:
@@ -99,8 +135,8 @@ class GateReport(Frozen):
 
     @property
     def reason(self) -> str:
-        """One line for plan.md: the first blocking gate's first new finding, or its reason."""
+        """One line for plan.md: the first blocking gate's worst new finding, or its reason."""
         for result in self.blocking:
-            finding = next(iter(result.new_findings), None)
+            finding = max(result.new_findings, key=lambda each: each.severity.rank, default=None)
             return f"{finding.place} {finding.message}" if finding else result.reason
         return "" if self.passed else "no gate looked at anything"

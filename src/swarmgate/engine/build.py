@@ -12,8 +12,10 @@ from swarmgate.config import Config
 from swarmgate.domain.finding import GateReport, GateResult
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.progress import Listener
+from swarmgate.engine.steps.attempts import announced
 from swarmgate.errors import LedgerCorrupt, WorkspaceError
 from swarmgate.gates.definition import load
+from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
@@ -66,14 +68,21 @@ def build(
             )
         return desks[role]
 
-    async def judge(*, fix: bool, base: str = "") -> GateReport:
+    async def judge(*, fix: bool, base: str = "", tested: bool = False) -> GateReport:
         return await run_pipeline(
             definitions,
             repository=repository,
             base=repository.tree_of(base or "HEAD"),
-            config=GatesOptions(skip=config.gates.skip, timeout_s=config.gates.timeout_s),
+            config=GatesOptions(
+                skip=config.gates.skip,
+                timeout_s=config.gates.timeout_s,
+                quality=config.gates.quality,
+                tested=tested,
+                announced=announced(ledger.state),
+            ),
             fix=fix,
             on_result=tell.gate,
+            memory=Memory(),
         )
 
     context = Context(

@@ -47,8 +47,12 @@ class StopFlag:
 class Judge(Protocol):
     """Runs the gate pipeline over the work tree."""
 
-    def __call__(self, *, fix: bool, base: str = "") -> Awaitable[GateReport]:
-        """The report. `fix` says whether gates may change files; `base` is compared with, HEAD when empty."""
+    def __call__(self, *, fix: bool, base: str = "", tested: bool = False) -> Awaitable[GateReport]:
+        """The report.
+
+        `fix` says whether gates may change files; `base` is compared with, HEAD when empty. `tested`: the test engineer
+        has had the last word, so it is judged whether there are tests enough.
+        """
         ...
 
 

@@ -11,11 +11,12 @@ import hashlib
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from swarmgate.gates.files import Source
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
 
 
 def compare(
@@ -45,14 +46,19 @@ def compare(
     return marked
 
 
-def fingerprint(source: Source, findings: Iterable[Finding]) -> list[Finding]:
-    """The findings of one file, sorted by line, each with its fingerprint."""
+def nowhere(path: str) -> Source:
+    """Stands for a file whose content is not at hand: findings are told apart by their messages."""
+    return Source(path, "")
+
+
+def fingerprint(source: Source, findings: Iterable[Finding], *, path: str = "") -> list[Finding]:
+    """The findings of one file, sorted by line, each with its fingerprint; with `path`, as if it had that name."""
     lines, seen = _lines(source.content), Counter[tuple[str, str]]()
     marked = []
     for finding in sorted(findings, key=lambda finding: (finding.line, finding.column, finding.rule)):
         kind = finding.rule, _content(finding, lines)
         seen[kind] += 1
-        text = "\0".join((finding.rule, source.path, kind[1], str(seen[kind])))
+        text = "\0".join((finding.rule, path or source.path, kind[1], str(seen[kind])))
         digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
         marked.append(finding.model_copy(update={"fingerprint": digest}))
     return marked

@@ -208,12 +208,22 @@ def _go(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noq
 def _cargo(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     folder, why = _relative(root, marker)
     locked = ("--locked",) if (marker.parent / "Cargo.lock").is_file() else ()
-    call = ("cargo", "check", "--workspace", "--message-format", "json", "--quiet", *locked)
+    verb = "clippy" if _wants_clippy(marker) and shutil.which("cargo-clippy") else "check"
+    call = ("cargo", verb, "--workspace", "--message-format", "json", "--quiet", *locked)
     yield Build(
         "cargo", "cargo", why, folder, (call,), build_output.cargo, {"CARGO_TARGET_DIR": f"{CACHE}/cargo"},
         leaves=("Cargo.lock",),
         absent=r"rustup could not choose|failed to (?:download|get|fetch|query)|unable to update|not resolve host",
     )  # fmt: skip
+
+
+def _wants_clippy(marker: Path) -> bool:
+    """Whether the project configures clippy, which then also does what `cargo check` would."""
+    if any((marker.parent / name).is_file() for name in ("clippy.toml", ".clippy.toml")):
+        return True
+    manifest = _toml(marker)
+    tables = (manifest.get("lints", {}), manifest.get("workspace", {}).get("lints", {}))
+    return any("clippy" in lints for lints in tables)
 
 
 def _maven(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import baseline, parsers
+from swarmgate.errors import MissingRequirement
+from swarmgate.gates import baseline, parsers, tools
 from swarmgate.gates.definition import FILES, Baseline, Parser, Stage
 from swarmgate.gates.job import Outcome
 from swarmgate.gates.tool import Broken, batches, excerpt, invoke
@@ -24,6 +25,12 @@ async def run(job: Job) -> Outcome:
     """
     gate = job.definition
     tool = gate.command[0]
+    if gate.version:
+        version = await tools.version_of(gate.version)
+        problem = tools.too_old(version, gate.minimum_version)
+        if problem:
+            raise MissingRequirement(f"{tool}: {problem}", hint=gate.install_hint)
+        tool = f"{tool} {version}"
     done = await invoke(job, _calls(job), exit_codes=gate.exit_codes)
     if isinstance(done, Broken):
         return Outcome(tool=tool, error=done.reason)

@@ -1,17 +1,14 @@
-"""Comments of a source file: Python by `tokenize`, others by a small lexer that knows strings from comments."""
+"""Comments of a source file, by a small lexer that knows strings from comments."""
 
 from __future__ import annotations
 
-import ast
 import functools
-import io
 import re
-import tokenize
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _SLASH = (
     "c cpp csharp css dart go groovy java javascript jsonc kotlin less php protobuf rust scala scss swift "
@@ -23,18 +20,25 @@ _MARKUP = "html xml vue svelte"
 
 # Bounded and possessive: a lexer must stay linear on whatever a file holds.
 _DOUBLE, _SINGLE = r'"(?:\\.|[^"\\\n]){0,1000}+"', r"'(?:\\.|[^'\\\n]){0,1000}+'"
+# Python's end at the line's end if nothing else ends them: every start is used up, so this is linear too.
+_DOUBLE_LINES, _SINGLE_LINES = r'"(?:\\[\s\S]|[^"\\\n])*+(?:"|$|\Z)', r"'(?:\\[\s\S]|[^'\\\n])*+(?:'|$|\Z)"
+_TRIPLE = r"(?P<triple>\"{3}|'{3})(?:\\[\s\S]|[^\\])*?(?:(?P=triple)|\Z)"
 _BACKTICK = r"`(?:\\.|[^`\\]){0,5000}+`"
 _CHARACTER = r"'(?:\\.|[^'\\\n])'"  # Rust's lifetimes and Haskell's primes are no strings
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One line of a comment or docstring. `alone` when nothing but comment stands on the line and on its neighbours."""
+    """One line of a comment or docstring.
+
+    `whole` when nothing but comment stands on the line, `alone` when its neighbours are not such lines either.
+    """
 
     line: int
     text: str
     docstring: bool = False
     alone: bool = False
+    whole: bool = False
 
 
 def languages() -> frozenset[str]:
@@ -43,44 +47,38 @@ def languages() -> frozenset[str]:
 
 
 def of(language: str, text: str) -> list[Remark]:
-    """The comments of a text in one of `languages()`, line by line. Python's docstrings: see `docstrings`."""
-    spans = _python(text) if language == "python" else _lexed(language, text)
+    """The comments of a text in one of `languages()`, line by line."""
+    return remarks(_lexed(language, text), text)
+
+
+def remarks(spans: Iterable[tuple[int, str]], text: str) -> list[Remark]:
+    """Comments, each with its first line and its marks, as they stand in a text; line by line, without the marks."""
     lines = text.split("\n")
-    remarks = [
-        (line, body, lines[line - 1].strip() == raw.strip())
+    found = [
+        (line, body, lines[line - 1].strip(" \t{}") == raw.strip(" \t{}"))
         for first, comment in spans
         for line, (raw, body) in enumerate(_split(comment), first)
     ]
-    whole = {line for line, _, alone in remarks if alone}
+    whole = {line for line, _, alone in found if alone}
     return [
-        Remark(line, body, alone=alone and not {line - 1, line + 1} & whole) for line, body, alone in remarks if body
+        Remark(line, body, alone=alone and not {line - 1, line + 1} & whole, whole=alone)
+        for line, body, alone in found
+        if body
     ]
 
 
-def docstrings(tree: ast.Module) -> list[Remark]:
-    """The lines of every docstring."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
-            first = node.body[0]
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
-                # A continued or escaped line break shifts later lines by one: near enough for a place.
-                lines = enumerate(first.value.value.split("\n"), first.lineno)
-                found += [Remark(line, text.strip(), docstring=True) for line, text in lines if text.strip()]
-    return found
-
-
-def _python(text: str) -> Iterator[tuple[int, str]]:
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT:
-                yield token.start[0], token.string
-    except (tokenize.TokenError, SyntaxError):
-        return  # what stood before the break counts; the syntax gate names the break
+def paragraphs(remarks: Iterable[Remark]) -> Iterator[list[Remark]]:
+    """Remarks that follow each other line by line, with nothing else on their lines: one thought that wraps."""
+    block: list[Remark] = []
+    for remark in remarks:
+        follows = block and remark.line == block[-1].line + 1 and remark.docstring == block[-1].docstring
+        if not (follows and (remark.docstring or (remark.whole and block[-1].whole))):
+            if block:
+                yield block
+            block = []
+        block.append(remark)
+    if block:
+        yield block
 
 
 def _lexed(language: str, text: str) -> Iterator[tuple[int, str]]:
@@ -102,6 +100,9 @@ def _split(comment: str) -> Iterator[tuple[str, str]]:
 
 @functools.cache
 def _lexer(language: str) -> re.Pattern[str]:
+    if language == "python":
+        # `tokenize` reads the same comments, at five times the cost of parsing the file.
+        return re.compile(rf"(?P<comment>#[^\n]*)|{_TRIPLE}|{_DOUBLE_LINES}|{_SINGLE_LINES}", re.MULTILINE)
     strings, marks = [_DOUBLE], []
     if language in _SLASH.split():
         marks += [r"/\*[\s\S]*?(?:\*/|\Z)"] + ([r"//[^\n]*"] if language != "css" else [])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import Field, ValidationError, model_validator
 
 from swarmgate import assets
+from swarmgate.config import Quality
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.finding import Severity
 from swarmgate.errors import ConfigError
@@ -66,7 +67,11 @@ class GateDefinition(Frozen):
     """One gate: an `adapter` (a built-in scanner's name) or a `command` (argv; `{files}` expands to the changed files).
 
     Findings of at least `severity` that the change introduced fail the gate. `exit_codes` are the codes with which the
-    command has done its work (1 is the usual "found something"); any other is a broken tool.
+    command has done its work (1 is the usual "found something"); any other is a broken tool. `version` is a command
+    that prints the tool's version, which must be at least `minimum_version`. `limits` are those of the adapter
+    `quality`. `extra_languages` switches on what the adapter leaves out by default. `cache`: the command's result
+    depends on nothing but both trees and what is installed, so it may be answered from the cache (built-in scanners say
+    so themselves).
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")
@@ -85,6 +90,11 @@ class GateDefinition(Frozen):
     baseline: Baseline = Baseline.LINES
     exit_codes: tuple[int, ...] = (0, 1)
     install_hint: Line = ""
+    version: tuple[str, ...] = ()
+    minimum_version: str = Field(default="", pattern=r"^(\d+(\.\d+)*)?$")
+    limits: Quality = Quality()
+    extra_languages: tuple[str, ...] = ()
+    cache: bool = False
     weakened: tuple[str, ...] = ()
     source: str = ""
 
@@ -96,6 +106,12 @@ class GateDefinition(Frozen):
             raise ValueError(f"unknown adapter {self.adapter!r}{_nearest(self.adapter, ADAPTERS)}")
         if any(FILES in argument and argument != FILES for argument in self.command):
             raise ValueError("`{files}` must be an argument of its own in `command`")
+        if self.limits.model_fields_set and self.adapter != "quality":
+            raise ValueError('`limits` belong to `adapter = "quality"`')
+        if bool(self.minimum_version) != bool(self.version) or (self.version and not self.command):
+            raise ValueError(
+                "`version` (a command that prints it) and `minimum_version` belong together, and to `command`"
+            )
         if self.command[:1] == (FILES,):
             raise ValueError("`command` must begin with a program")
         if (self.parser is Parser.REGEX) != bool(self.pattern):
@@ -133,6 +149,7 @@ def weakenings(base: GateDefinition, own: GateDefinition) -> tuple[str, ...]:
         "no longer required": base.required and not own.required,
         f"blocks from {own.severity} on instead of {base.severity}": own.severity.rank > base.severity.rank,
         f"looks at fewer files ({', '.join(fewer)})": bool(fewer),
+        "asks for no version": bool(base.minimum_version) and not own.minimum_version,
         "its scanner is replaced": (base.adapter, base.command) != (own.adapter, own.command),
         "its output is read differently": (base.parser, base.pattern, base.baseline, base.exit_codes)
         != (own.parser, own.pattern, own.baseline, own.exit_codes),
@@ -143,8 +160,9 @@ def weakenings(base: GateDefinition, own: GateDefinition) -> tuple[str, ...]:
 
 def _merge(base: Mapping[str, Any], own: Mapping[str, Any], stem: str) -> dict[str, Any]:
     merged = {**base, **own}
-    if isinstance(base.get("files"), dict) and isinstance(own.get("files"), dict):
-        merged["files"] = {**base["files"], **own["files"]}
+    for table in ("files", "limits"):
+        if isinstance(base.get(table), dict) and isinstance(own.get(table), dict):
+            merged[table] = {**base[table], **own[table]}
     if "command" in own and "adapter" not in own:
         merged.pop("adapter", None)
     return {"id": stem, **merged}
@@ -174,7 +192,8 @@ def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        known = FileFilter.model_fields if key.startswith("files.") else _keys()
+        tables: dict[str, Mapping[str, Any]] = {"files": FileFilter.model_fields, "limits": Quality.model_fields}
+        known = tables.get(key.partition(".")[0]) or _keys()
         return f"unknown key '{key}'{_nearest(str(first['loc'][-1]), known)}"
     if first["type"] == "missing":
         return f"key '{key}' is missing"

@@ -10,6 +10,8 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from pydantic import field_validator
+
 from swarmgate.domain.base import Frozen
 from swarmgate.workspace.globs import matches
 from swarmgate.workspace.paths import encode
@@ -18,16 +20,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_BYTES = 1_000_000
-"""A file above this size is told as skipped."""
+"""A file above this size is large: skipped, and told so, but by a gate that asks to read large files."""
+
+READ_BYTES = 4_000_000
+"""Of a large file so much is read, from its beginning, for a gate that asks to."""
 
 
 class Trait(StrEnum):
-    """What is special about a file, seen from its path, mode, size and first bytes."""
+    """What is special about a file, seen from its path, mode, size, content and the project's attributes.
+
+    `nul`: text with a stray NUL byte, which makes git and most tools call it binary.
+    """
 
     BINARY = "binary"
+    NUL = "nul"
     LARGE = "large"
     VENDORED = "vendored"
     GENERATED = "generated"
+    MINIFIED = "minified"
     LOCK = "lock"
     LINK = "link"
     SUBMODULE = "submodule"
@@ -35,8 +45,11 @@ class Trait(StrEnum):
     DOC = "doc"
 
 
-UNREADABLE = frozenset({Trait.BINARY, Trait.LARGE, Trait.LINK, Trait.SUBMODULE})
-"""Files whose content no gate reads: links and submodules are never followed."""
+UNREADABLE = frozenset({Trait.BINARY, Trait.NUL, Trait.LARGE, Trait.LINK, Trait.SUBMODULE})
+"""Files that a gate reads only if its definition asks for it; links and submodules are never followed."""
+
+OPTIONAL = frozenset({Trait.NUL, Trait.LARGE})
+"""What a gate may ask to read nevertheless."""
 
 _LANGUAGES = {
     "bash": "sh bash zsh", "c": "c h", "cpp": "cc cpp cxx hh hpp hxx", "csharp": "cs", "css": "css", "dart": "dart",
@@ -84,6 +97,12 @@ class Source:
     content: bytes = b""
     base_path: str = ""
     added_lines: frozenset[int] = frozenset()
+    size: int = 0
+
+    @property
+    def cut(self) -> bool:
+        """Whether `content` is only the beginning of the file."""
+        return len(self.content) < self.size and Trait.LARGE in self.traits
 
     @property
     def added(self) -> bool:
@@ -100,22 +119,33 @@ class Selection:
 
     @property
     def note(self) -> str:
-        """`3 skipped: 2 binary, 1 large`, or empty."""
+        """`3 skipped: 2 binary, 1 large`, or empty; and how many were not read to their end."""
         parts = ", ".join(f"{count} {trait}" for trait, count in sorted(self.skipped.items()))
-        return f"{self.skipped.total()} skipped: {parts}" if parts else ""
+        cut = sum(source.cut for source in self.sources)
+        told = [f"{self.skipped.total()} skipped: {parts}"] if parts else []
+        told += [f"{cut} not read beyond {READ_BYTES / 1e6:g} MB"] if cut else []
+        return "; ".join(told)
 
 
 class FileFilter(Frozen):
     """What a gate asks for: files that match `include`, not `exclude`, are of a language, lack each `skip` trait.
 
-    Globs: see `workspace.globs`. No `include` and no `languages` means every file. Links, submodules, binary and
-    over-large files are never read.
+    Globs: see `workspace.globs`. No `include` and no `languages` means every file. Links, submodules and binary files
+    are never read; large ones (their beginning) and text with NUL bytes where `read` says so.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
-    skip: tuple[Trait, ...] = (Trait.VENDORED, Trait.GENERATED, Trait.LOCK)
+    skip: tuple[Trait, ...] = (Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOCK)
+    read: tuple[Trait, ...] = ()
+
+    @field_validator("read")
+    @classmethod
+    def _readable(cls, value: tuple[Trait, ...]) -> tuple[Trait, ...]:
+        if not set(value) <= OPTIONAL:
+            raise ValueError(f"a gate can ask to read {' and '.join(sorted(OPTIONAL))} files, no others")
+        return value
 
     def wants(self, path: str, language: str) -> bool:
         """Whether the globs and languages ask for this file, whatever its traits."""
@@ -126,7 +156,7 @@ class FileFilter(Frozen):
 
     def select(self, sources: Iterable[Source]) -> Selection:
         """Split the files of a change into those looked at and the count of those skipped for a trait."""
-        barred, taken, skipped = UNREADABLE | frozenset(self.skip), [], Counter[str]()
+        barred, taken, skipped = (UNREADABLE - set(self.read)) | frozenset(self.skip), [], Counter[str]()
         for source in sources:
             if not self.wants(source.path, source.language):
                 continue
@@ -144,6 +174,7 @@ class FileFilter(Frozen):
             "exclude": not set(self.exclude) <= set(base.exclude),
             "languages": bool(self.languages) and not (base.languages and set(base.languages) <= set(self.languages)),
             "skip": not set(self.skip) <= set(base.skip),
+            "read": not set(base.read) <= set(self.read),
         }
         return tuple(key for key, narrower in limits.items() if narrower)
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from swarmgate.config import Quality
     from swarmgate.domain.change import ChangeSet
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.files import Source
+    from swarmgate.gates.memory import Memory
     from swarmgate.workspace.repository import Repository
 
 
@@ -19,7 +21,10 @@ class Job:
     """One run of one gate over one change.
 
     `sources` are the files to look at (already filtered by the definition), with the content of the tree `change.tree`.
-    `stop` is set when the time limit has passed: a scanner in a thread looks at it between two files.
+    `stop` is set when the time limit has passed: a scanner in a thread looks at it between two files. `quality` are the
+    limits of the change's budget (None: the definition's), `tested` says that the tests for the change are
+    written: only then can it be judged how many there are. `announced` is what the task says that the change is for
+    (None: it is for no task), so that what nobody asked for can be told.
     """
 
     definition: GateDefinition
@@ -27,6 +32,10 @@ class Job:
     change: ChangeSet
     sources: tuple[Source, ...]
     timeout_s: float
+    quality: Quality | None = None
+    tested: bool = False
+    announced: str | None = None
+    memory: Memory | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
 
@@ -35,7 +44,9 @@ class Outcome:
     """What a scanner says. At most one of `skip`, `failure` and `error` is set.
 
     `skip`: why nothing was looked at. `failure`: a verdict that is not about a place in a file. `error`: the tool is
-    broken or did not do its work. `notes` are told in the result's reason.
+    broken or did not do its work; with `missing` because it is not there, or too old. `rules`: how many rules ran.
+    `notes` are told in the result's reason. `volatile`: it depends on more than the change, swarmgate and what is
+    installed (a build did it, or a tool that it looked for is not there), so it is never answered from the cache.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -45,6 +56,9 @@ class Outcome:
     skip: str = ""
     failure: str = ""
     error: str = ""
+    missing: bool = False
+    rules: int = 0
+    volatile: bool = False
 
 
 class Adapter(Protocol):

@@ -8,46 +8,63 @@ from __future__ import annotations
 import asyncio
 import difflib
 import time
-from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from swarmgate.config import Quality
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus
-from swarmgate.errors import ConfigError, MissingRequirement, SwarmError
-from swarmgate.gates import command, loading
-from swarmgate.gates.adapters import ADAPTERS
+from swarmgate.domain.finding import GateReport, GateResult, GateStatus
+from swarmgate.errors import ConfigError
+from swarmgate.gates import accepted as acceptances
+from swarmgate.gates import loading, looking, watched
+from swarmgate.gates.adapters import prepare
 from swarmgate.gates.definition import Stage
 from swarmgate.gates.job import Job, Outcome
+from swarmgate.gates.merge import merge
+from swarmgate.gates.scope import Scope
+from swarmgate.gates.verdict import FINDINGS_PER_RULE, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from swarmgate.domain.change import ChangeSet
+    from swarmgate.gates.accepted import Accepted
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.files import Source
+    from swarmgate.gates.memory import Memory
     from swarmgate.workspace.repository import Repository
 
     OnResult = Callable[[GateResult], None]
 
-FINDINGS_PER_RULE = 50
-"""More of one kind tells a reader nothing new."""
-
-_GRACE_S = 1.0
-"""A command ends its own processes at the time limit; what does not is cancelled from outside, this much later."""
-
-_WHOLE_CHANGE = frozenset({"build", "diff", "sbom"})
+_WHOLE_CHANGE = frozenset({"build", "diff", "imports", "sbom"})
 """The adapters that judge the change as a whole: they run even where no file is left to look at (a deleted lock)."""
+
+_DIFFERENCES = frozenset({"diff", "quality"})
+"""The adapters that judge a difference: they have nothing to say of files that are judged whole."""
+
+_SLOWEST = ("build", "sast", "diff", "imports", "quality", "placeholders", "secrets", "syntax", "lint_check", "sbom")
+"""Adapters, slowest first by their medians for one changed Python file of this repository. Commands, of which nothing
+is known, start before them all."""
+
+_PATCH_CHARACTERS = 40_000
+"""Of what was fixed, so much is kept as a patch."""
 
 
 class GatesOptions(Frozen):
     """What a run leaves out. `only` empty means every gate; `timeout_s` is an upper bound for each gate's own limit.
 
     `findings_per_rule`: of one rule, so many findings are listed, new ones first; the count of the others is told.
+    `quality` are the limits of the quality budget as the user set them. `tested`: the tests for the change are written,
+    so whether there are enough of them is judged and not only told. `announced`: the words of the task that the change
+    is for, None where it is for none.
     """
 
     skip: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     timeout_s: float | None = None
+    quality: Quality = Quality()
+    tested: bool = False
+    announced: str | None = None
     findings_per_rule: int = FINDINGS_PER_RULE
 
 
@@ -59,6 +76,10 @@ async def run_pipeline(
     config: GatesOptions | None = None,
     fix: bool = True,
     on_result: OnResult | None = None,
+    scope: Scope | None = None,
+    accepted: Sequence[Accepted] | None = None,
+    memory: Memory | None = None,
+    change: ChangeSet | None = None,
 ) -> GateReport:
     """Run the gates over what differs between the tree `base` and the working tree.
 
@@ -69,57 +90,102 @@ async def run_pipeline(
         config: gates to leave out and the longest time of one.
         fix: whether gates that change files may run.
         on_result: called with each result as soon as it is there.
+        scope: what is judged; by default the whole change, and no file's own word about itself.
+        accepted: findings that the project lives with; by default those that the base revision accepts.
+        memory: what gates said before; by default every gate runs, and nothing is kept.
+        change: what there is to judge, for who has just looked; by default it is asked here.
 
     Returns:
         The report; its `tree` is the tree after the fixes, which every verdict is about.
 
     Raises:
-        ConfigError: `config` names a gate that does not exist.
+        ConfigError: `config` names a gate that does not exist, or the file of accepted findings cannot be read.
         WorkspaceError: git cannot take a snapshot.
     """
-    run = _Run(repository, base, config or GatesOptions(), on_result)
+    run = _Run(repository, base, config or GatesOptions(), on_result, scope or Scope(), accepted, memory)
     check_names(definitions, run.options)
     started = time.monotonic()
     results: dict[str, GateResult] = {}
-    change = await run.change()
+    checks = run.checks = [gate for gate in definitions if gate.stage is Stage.CHECK]
+    change = change or await run.change()
     for gate in (gate for gate in definitions if gate.stage is Stage.FIX):
         results[gate.id], change = await run.fix(gate, change, allowed=fix)
         run.tell(results[gate.id])
-    checks = [gate for gate in definitions if gate.stage is Stage.CHECK]
-    results |= {result.gate: result for result in await run.check(checks, change)}
-    ordered = tuple(results[gate.id] for gate in definitions)
-    return GateReport(tree=change.tree, results=ordered, seconds=time.monotonic() - started)
+    checked, edits = await asyncio.gather(run.check(checks, change), asyncio.to_thread(run.edits, change))
+    results |= {result.gate: result for result in checked}
+    ordered = merge([results[gate.id] for gate in definitions])
+    notes = (*edits, *run.notes())
+    return GateReport(tree=change.tree, results=ordered, seconds=time.monotonic() - started, notes=notes)
 
 
 class _Run:
     """One run of the pipeline: what its gates share."""
 
-    def __init__(self, repository: Repository, base: str, options: GatesOptions, on_result: OnResult | None) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        base: str,
+        options: GatesOptions,
+        on_result: OnResult | None,
+        scope: Scope,
+        accepted: Sequence[Accepted] | None,
+        memory: Memory | None,
+    ) -> None:
         self.repository = repository
         self.base = base
         self.options = options
+        self.scope = scope
         self._on_result = on_result
+        self._memory = memory
+        self._said: dict[str, tuple[str, Outcome]] = {}
+        self.checks: list[GateDefinition] = []
+        entries = acceptances.in_tree(repository, scope.reference or base) if accepted is None else accepted
+        self._accepted = {entry.fingerprint: entry for entry in entries}
+        self._expired = 0
+        self._loaded: tuple[ChangeSet, tuple[Source, ...]] | None = None
 
     def tell(self, result: GateResult) -> None:
         if self._on_result:
             self._on_result(result)
 
     async def change(self) -> ChangeSet:
-        return await asyncio.to_thread(lambda: self.repository.changes(self.base, self.repository.snapshot()))
+        def difference() -> ChangeSet:
+            return self.scope.change(self.repository, self.base, self.repository.snapshot())
+
+        return await asyncio.to_thread(difference)
+
+    def edits(self, change: ChangeSet) -> tuple[str, ...]:
+        """What the change edits that it is judged by."""
+        return () if self.scope.whole else watched.edits(self.repository, change, by_hand=self.scope.by_hand)
+
+    def notes(self) -> tuple[str, ...]:
+        """What concerns no gate alone: accepted findings that have expired, and what was not looked at."""
+        empty = [f"{path}/ is a repository without a commit: not looked at" for path in self.repository.not_followed]
+        expired = [f"{self._expired} accepted findings have expired: they count again"] if self._expired else []
+        return (*expired, *empty)
+
+    async def _sources(self, change: ChangeSet) -> tuple[Source, ...]:
+        if self._loaded is None or self._loaded[0] is not change:
+            self._loaded = change, await asyncio.to_thread(loading.load, self.repository, change, self.scope)
+            if self._memory:
+                self._memory.enter(self.repository, change)
+        return self._loaded[1]
 
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:
         """Run a gate that changes files; what it changed is read from git, and must be part of the change."""
         if not allowed and gate.enabled:
             return judge(gate, Outcome(skip="fixing is switched off"), seconds=0.0), change
-        sources = await asyncio.to_thread(loading.load, self.repository, change)
-        result = await self._run(gate, change, sources)
-        if result.status is GateStatus.SKIP:
+        fixable = await asyncio.to_thread(self.scope.change_to_fix, self.repository, change)
+        result = await self._run(gate, fixable, await self._sources(fixable))
+        if result.status is GateStatus.SKIP or result.cached:
+            self._keep(gate)
+            return result, change
+        if await asyncio.to_thread(self.repository.snapshot) == change.tree:
+            self._keep(gate)
             return result, change
         after = await self.change()
-        if after.tree == change.tree:
-            return result, after
-        fixed = await asyncio.to_thread(lambda: self.repository.changes(change.tree, after.tree).paths)
-        result = result.model_copy(update={"fixed": fixed})
+        fixed, patch = await asyncio.to_thread(self._fixed, change.tree, after.tree)
+        result = result.model_copy(update={"fixed": fixed, "patch": patch})
         beyond = sorted(set(fixed) - set(change.paths))
         if beyond:
             reason = f"it changed files that are no part of the change: {_few(beyond)}"
@@ -128,24 +194,39 @@ class _Run:
 
     async def check(self, gates: Sequence[GateDefinition], change: ChangeSet) -> list[GateResult]:
         """Run the gates that only read, at once. Those that ran a tool on the files must not have changed them."""
-        sources = await asyncio.to_thread(loading.load, self.repository, change)
+        sources = await self._sources(change)
 
         async def told(gate: GateDefinition) -> GateResult:
             result = await self._run(gate, change, sources)
-            if not _reads_files(gate):
+            if not looking.reads_files(gate):
                 self.tell(result)
             return result
 
-        results = list(await asyncio.gather(*map(told, gates)))
-        suspects = [n for n, gate in enumerate(gates) if _reads_files(gate)]
-        ran = any(results[n].status is not GateStatus.SKIP for n in suspects)
+        started = {gate.id: asyncio.create_task(told(gate)) for gate in sorted(gates, key=_cost)}
+        try:
+            await asyncio.gather(*started.values())
+        finally:
+            for task in started.values():
+                task.cancel()
+        results = [started[gate.id].result() for gate in gates]
+        suspects = [n for n, gate in enumerate(gates) if looking.reads_files(gate)]
+        ran = any(results[n].status is not GateStatus.SKIP and not results[n].cached for n in suspects)
         written = await self._written(change) if ran else ()
         for n in suspects:
             if written and results[n].status is not GateStatus.SKIP:
                 reason = f"the working tree changed while it ran, and a check must only read: {_few(written)}"
                 results[n] = results[n].model_copy(update={"status": GateStatus.ERROR, "reason": reason})
             self.tell(results[n])
+        for gate in gates:
+            if not (written and looking.reads_files(gate)):
+                self._keep(gate)
         return results
+
+    def _fixed(self, before: str, after: str) -> tuple[tuple[str, ...], str]:
+        patch = self.repository.patch(before, after).decode("utf-8", "replace")
+        rest = len(patch) - _PATCH_CHARACTERS
+        bounded = f"{patch[:_PATCH_CHARACTERS]}\n[... {rest} characters left out ...]\n" if rest > 0 else patch
+        return self.repository.changes(before, after).paths, bounded
 
     async def _written(self, change: ChangeSet) -> tuple[str, ...]:
         def differing() -> tuple[str, ...]:
@@ -163,88 +244,48 @@ class _Run:
         if not selection.sources and gate.adapter not in _WHOLE_CHANGE:
             return judge(gate, Outcome(skip=_nothing(change, selection.note)), seconds=0.0)
         limit = min(gate.timeout_s, self.options.timeout_s or gate.timeout_s)
-        job = Job(gate, self.repository, change, selection.sources, limit)
-        outcome = await _outcome(gate, job)
+        options, quality = self.options, self.options.quality.over(gate.limits)
+        job = Job(
+            gate, self.repository, change, selection.sources, limit, quality, options.tested, options.announced,
+            self._memory,
+        )  # fmt: skip
+        question = self._memory.question(job) if self._memory else ""
+        known = self._memory.recall(question) if self._memory else None
+        if known is None and gate.stage is Stage.FIX:
+            self._prepare(sources)
+        outcome = known or await looking.look(gate, job)
+        if known is None:
+            self._said[gate.id] = question, outcome
+        found, expired = acceptances.mark(
+            outcome.findings, self._accepted, {source.path: source for source in sources}, acceptances.today()
+        )
+        self._expired += expired
+        outcome = replace(outcome, findings=tuple(found))
         note = "" if gate.adapter in _WHOLE_CHANGE else selection.note
         seconds = time.monotonic() - started
-        return judge(gate, outcome, note=note, seconds=seconds, cap=self.options.findings_per_rule)
+        result = judge(gate, outcome, note=note, seconds=seconds, cap=self.options.findings_per_rule)
+        return result.model_copy(update={"cached": True}) if known else result
+
+    def _prepare(self, sources: tuple[Source, ...]) -> None:
+        """Import what the checks need while a fix, which is a process of its own, is waited for."""
+        names = [gate.adapter for gate in sorted(self.checks, key=_cost) if gate.adapter and not self._left_out(gate)]
+        languages = frozenset(source.language for source in sources)
+        self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names, languages)
+
+    def _keep(self, gate: GateDefinition) -> None:
+        if self._memory and gate.id in self._said:
+            self._memory.keep(*self._said[gate.id])
 
     def _left_out(self, gate: GateDefinition) -> str:
         if not gate.enabled:
             return f"disabled in {gate.source}"
         if gate.id in self.options.skip:
             return "skipped by configuration (gates.skip)"
-        return "not selected" if self.options.only and gate.id not in self.options.only else ""
-
-
-async def _outcome(gate: GateDefinition, job: Job) -> Outcome:
-    """Let the gate's scanner run within its time; whatever goes wrong becomes an outcome."""
-    adapter = ADAPTERS[gate.adapter] if gate.adapter else command.run
-    own_limit = 0.0 if gate.adapter and not _reads_files(gate) else _GRACE_S
-    limit = asyncio.timeout(job.timeout_s + own_limit)
-    try:
-        async with limit:
-            return await adapter(job)
-    except MissingRequirement as error:
-        return Outcome(error=". ".join(filter(None, (error.message, gate.install_hint or error.hint))))
-    except SwarmError as error:
-        return Outcome(error=error.message)
-    except Exception as error:  # noqa: BLE001 - a broken scanner is a value: the run goes on and says so
-        if isinstance(error, TimeoutError) and limit.expired():
-            return Outcome(error=f"did not end within {job.timeout_s:g} s")
-        return Outcome(error=f"{type(error).__name__}: {error}")
-    finally:
-        job.stop.set()
-
-
-def judge(
-    gate: GateDefinition, outcome: Outcome, *, note: str = "", seconds: float, cap: int = FINDINGS_PER_RULE
-) -> GateResult:
-    """The result of a gate from what its scanner said, with at most `cap` findings of a rule."""
-    ordered = sorted(outcome.findings, key=lambda each: (each.path, each.line, each.rule, each.column))
-    blocking = [each for each in ordered if each.new and each.severity.rank >= gate.severity.rank]
-    shown, more = _cap(ordered, cap)
-    status, reason = _verdict(gate, outcome, ordered, blocking)
-    weakened = f"weakened by {gate.source}: {', '.join(gate.weakened)}" if gate.weakened else ""
-    return GateResult(
-        gate=gate.id,
-        status=status,
-        required=gate.required,
-        reason="; ".join(filter(None, (reason, *outcome.notes, note, more, weakened))),
-        findings=shown,
-        files=outcome.files,
-        seconds=seconds,
-        tool=outcome.tool,
-    )
-
-
-def _verdict(
-    gate: GateDefinition, outcome: Outcome, findings: Sequence[Finding], blocking: Sequence[Finding]
-) -> tuple[GateStatus, str]:
-    if outcome.error:
-        return GateStatus.ERROR, outcome.error
-    if outcome.failure:
-        return GateStatus.FAIL, outcome.failure
-    if blocking:
-        old = sum(not each.new for each in findings)
-        before = f", {old} stood there before" if old else ""
-        return GateStatus.FAIL, f"{len(blocking)} new at or above {gate.severity}{before}"
-    if outcome.skip:
-        return GateStatus.SKIP, outcome.skip
-    return GateStatus.PASS, ""
-
-
-def _cap(findings: Sequence[Finding], most: int) -> tuple[tuple[Finding, ...], str]:
-    """At most so many findings a rule, new and severe ones first, in the given order; and what is left out."""
-    ranked = sorted(range(len(findings)), key=lambda n: (not findings[n].new, -findings[n].severity.rank, n))
-    seen: Counter[str] = Counter()
-    kept = set()
-    for n in ranked:
-        seen[findings[n].rule] += 1
-        if seen[findings[n].rule] <= most:
-            kept.add(n)
-    more = [f"{rule}: {count - most} more not listed" for rule, count in sorted(seen.items()) if count > most]
-    return tuple(findings[n] for n in sorted(kept)), "; ".join(more)
+        if self.options.only and gate.id not in self.options.only:
+            return "not selected"
+        if self.scope.whole and gate.adapter in _DIFFERENCES:
+            return "it judges a difference, and files are judged whole here"
+        return ""
 
 
 def _nothing(change: ChangeSet, skipped: str) -> str:
@@ -255,9 +296,11 @@ def _nothing(change: ChangeSet, skipped: str) -> str:
     return f"no file to look at ({skipped})" if skipped else "no file of its kind was changed"
 
 
-def _reads_files(gate: GateDefinition) -> bool:
-    """Whether the gate runs a tool on the working tree, and not only on the snapshot's content."""
-    return bool(gate.command) or gate.adapter.startswith(("build", "ruff"))
+def _cost(gate: GateDefinition) -> int:
+    """Where a gate stands in the order of starting: the slowest begins first, so that it does not end last."""
+    if not gate.adapter:
+        return -1
+    return _SLOWEST.index(gate.adapter) if gate.adapter in _SLOWEST else len(_SLOWEST)
 
 
 def check_names(definitions: Sequence[GateDefinition], options: GatesOptions) -> None:

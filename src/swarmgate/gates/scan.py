@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     """Looks at one file: its findings, or in a word why it cannot look at such a file."""
 
 
-async def scan(job: Job, scanner: Scanner, *, tool: str, nothing: str) -> Outcome:
+async def scan(job: Job, scanner: Scanner, *, tool: str, nothing: str, rules: int = 0) -> Outcome:
     """Run `scanner` in a thread over every file of the job.
 
     Args:
@@ -29,8 +29,10 @@ async def scan(job: Job, scanner: Scanner, *, tool: str, nothing: str) -> Outcom
         scanner: a pure function; the same one reads the base revision.
         tool: name and version of what scans.
         nothing: the reason when the scanner could look at no file; the words it gave are added.
+        rules: how many rules the scanner has; 0 where that means nothing.
     """
-    return await asyncio.to_thread(_scan, job, scanner, tool, nothing)
+    outcome = await asyncio.to_thread(_scan, job, scanner, tool, nothing)
+    return replace(outcome, rules=rules) if outcome.files else outcome
 
 
 def _scan(job: Job, scanner: Scanner, tool: str, nothing: str) -> Outcome:

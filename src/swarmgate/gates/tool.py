@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from swarmgate.gates.tools import search_path
 from swarmgate.workspace.paths import encode
 from swarmgate.workspace.process import run
 
@@ -49,7 +50,12 @@ async def invoke(
     for argv in calls:
         left = max(ends - time.monotonic(), 0.01)
         completed = await run(
-            argv, cwd=job.repository.root, timeout_s=left, env=env, stdin=stdin, output_limit=OUTPUT_LIMIT
+            argv,
+            cwd=job.repository.root,
+            timeout_s=left,
+            env={"PATH": search_path(), **(env or {})},
+            stdin=stdin,
+            output_limit=OUTPUT_LIMIT,
         )
         reason = _trouble(argv[0], completed, exit_codes, job.timeout_s)
         if reason:
@@ -79,8 +85,12 @@ def batches(files: Sequence[str]) -> Iterator[list[str]]:
 
 
 def excerpt(text: str, width: int = 500) -> str:
-    """An output on one line, for a reason: its beginning and its end where it is longer than `width`."""
-    line = " | ".join(part.strip() for part in text.splitlines() if part.strip())
+    """An output on one line, for a reason: its beginning and its end where it is longer than `width`.
+
+    Of a long line, its beginning says most: a list of all known keys shall not hide the one that is wrong.
+    """
+    parts = (part.strip() for part in text.splitlines() if part.strip())
+    line = " | ".join(part if len(part) <= width // 2 else f"{part[: width // 2]}…" for part in parts)
     return line if len(line) <= width else f"{line[: width // 2]} … {line[-width // 2 :]}"
 
 

@@ -14,6 +14,8 @@ FINAL_GATES = "final-gates.json"
 """The gates over the final tree, the test engineer's tests included."""
 REVIEW = "review.json"
 TESTS = "tests.json"
+SBOM = "sbom.cdx.json"
+"""The components of the final tree, where the attempt touched what they come from."""
 
 
 class EvidenceStore:

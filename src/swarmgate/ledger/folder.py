@@ -79,7 +79,10 @@ class SwarmFolder:
                 f"{self.path} is a symbolic link; the ledger must lie in the repository itself.",
                 hint="Replace the link by a real folder.",
             )
-        return self.path.is_dir()
+        if not self.path.is_dir():
+            return False
+        # `swarm gates` works without a project, and keeps the project's gates and accepted findings in `gates/`.
+        return {place.name for place in self.path.iterdir()} != {"gates"}
 
     def create(self) -> None:
         """Copies the template; files that are there already stay as they are."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.workspace import paths
-from swarmgate.workspace.driver import OUTSIDE
+from swarmgate.workspace.driver import BIG, OUTSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,16 +63,10 @@ class _Lines:
         return removed + added
 
 
-def raw(git: Driver, base: str, tree: str, *, renames: bool = False) -> tuple[Raw, ...]:
-    """What differs between two trees outside `.swarm/`, sorted by path as git sorts."""
-    records = iter(
-        git.records("diff-tree", "-r", "-z", *_rename_options(renames), "--raw", base, tree, "--", ".", OUTSIDE)
-    )
+def raw(git: Driver, base: str, tree: str) -> tuple[Raw, ...]:
+    """What differs between two trees outside `.swarm/`, sorted by path as git sorts; no renames."""
+    records = iter(git.records("diff-tree", "-r", "-z", "--no-renames", "--raw", base, tree, "--", ".", OUTSIDE))
     return tuple(_raw(header, records) for header in records)
-
-
-def _rename_options(renames: bool) -> tuple[str, ...]:  # noqa: FBT001 - private, and named at its calls
-    return ("-M50%", "-l2000") if renames else ("--no-renames",)
 
 
 def _raw(header: bytes, records: Iterator[bytes]) -> Raw:
@@ -84,15 +78,29 @@ def _raw(header: bytes, records: Iterator[bytes]) -> Raw:
 
 def changes(git: Driver, base: str, tree: str) -> ChangeSet:
     """The change set from `base` to `tree`."""
-    entries = raw(git, base, tree, renames=True)
-    if not entries:
-        return ChangeSet(base=base, tree=tree)
-    text = git.run("diff-tree", "-r", "-p", "-U0", "-M50%", *_PLAIN, base, tree, "--", ".", OUTSIDE)
+    wanted = ("--raw", "-p", "-U0", "-M50%", *_PLAIN)
+    entries, text = _split(git.run("diff-tree", "-r", "-z", *wanted, base, tree, "--", ".", OUTSIDE))
     sections = _sections(text)
     # A change of type is printed as a deletion and a creation.
     counts = [[next(sections) for _ in range(2 if entry.letter == "T" else 1)] for entry in entries]
     files = (_file(git, entry, parts) for entry, parts in zip(entries, counts, strict=True))
     return ChangeSet(base=base, tree=tree, files=tuple(sorted(files, key=lambda file: file.path)))
+
+
+def _split(out: bytes) -> tuple[tuple[Raw, ...], bytes]:
+    """What `diff-tree -z --raw -p` prints: NUL-terminated raw records, one more NUL, and the patch."""
+    entries, position = [], 0
+
+    def fields() -> Iterator[bytes]:
+        nonlocal position
+        while True:
+            start, position = position, out.index(b"\0", position) + 1
+            yield out[start : position - 1]
+
+    records = fields()
+    while out[position : position + 1] == b":":
+        entries.append(_raw(next(records), records))
+    return tuple(entries), out[position + 1 :]
 
 
 def patch(git: Driver, base: str, tree: str) -> bytes:
@@ -131,6 +139,8 @@ def _file(git: Driver, entry: Raw, parts: list[_Lines]) -> ChangedFile:
         old_path=paths.decode(entry.old_path) if kind is ChangeKind.RENAMED else "",
         old_mode="" if entry.old_mode == ABSENT else entry.old_mode,
         new_mode="" if entry.new_mode == ABSENT else entry.new_mode,
+        old_id="" if entry.old_mode == ABSENT else entry.old_id,
+        new_id="" if entry.new_mode == ABSENT else entry.new_id,
         binary=any(part.binary for part in parts),
         added=sum(part.added for part in parts),
         removed=sum(part.removed for part in parts),
@@ -140,6 +150,11 @@ def _file(git: Driver, entry: Raw, parts: list[_Lines]) -> ChangedFile:
 
 def _unmasked(git: Driver, entry: Raw) -> _Lines | None:
     """The lines of a file that is text, and binary only by a `.gitattributes` rule: such a rule must not hide them."""
+    ids = [blob for mode, blob in ((entry.old_mode, entry.old_id), (entry.new_mode, entry.new_id)) if mode != ABSENT]
+    if SUBMODULE not in {entry.old_mode, entry.new_mode} and any(
+        int(git.run("cat-file", "-s", blob)) > BIG for blob in ids
+    ):
+        return None
     old, new = (
         git.run("cat-file", "blob", blob) if mode not in {ABSENT, SUBMODULE} else b""
         for mode, blob in ((entry.old_mode, entry.old_id), (entry.new_mode, entry.new_id))

@@ -6,10 +6,11 @@ import contextlib
 import functools
 import os
 import shutil
+import subprocess
 import tempfile
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from swarmgate.errors import MissingRequirement, WorkspaceError
 
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 OUTSIDE = ":(exclude,top).swarm"
 """Pathspec: everything but swarmgate's own folder."""
+
+BIG = 16_000_000
+"""Bytes from which on a file's lines are not compared: git would hold several copies of both sides in memory."""
+
+LEFT_OUT = ":(exclude,top,literal)"
+"""Begins a pathspec of `git add`: everything but this path."""
 
 ARTEFACTS = ("__pycache__/", "*.pyc", ".pytest_cache/", ".ruff_cache/", ".mypy_cache/", ".hypothesis/", "/.swarm/")
 """What counts as ignored while it is untracked, in gitignore's syntax: left behind by every run of the tools."""
@@ -37,6 +44,11 @@ _CONFIG = {
 _SCRATCH_CONFIG = {"core.splitIndex": "false", "core.fsmonitor": "false"}
 
 
+class _Input(TypedDict, total=False):
+    stdin: int
+    input: bytes
+
+
 def call(
     folder: Path, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None
 ) -> tuple[int, bytes, str]:
@@ -45,29 +57,16 @@ def call(
     Raises:
         MissingRequirement: there is no git on PATH.
     """
-    missing = MissingRequirement("git was not found", hint="install git 2.30 or newer and put it on PATH")
+    # Messages are read by `failure`, so they must not follow the user's language.
+    settings = {**os.environ, "LANGUAGE": "C", "LC_ALL": "C", **(env or {})}
+    source: _Input = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
     try:
-        from git import Git, GitCommandNotFound  # noqa: PLC0415 - late: costs 100 ms, and fails where git is missing
-    except ImportError as error:
-        raise missing from error
-    with contextlib.ExitStack() as stack:
-        source = None
-        if stdin is not None:
-            source = stack.enter_context(tempfile.TemporaryFile())
-            source.write(stdin)
-            source.seek(0)
-        try:
-            return Git(folder).execute(
-                ["git", *args],
-                istream=source,
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                strip_newline_in_stdout=False,
-                env=dict(env or {}),
-            )
-        except GitCommandNotFound as error:
-            raise missing from error
+        done = subprocess.run(["git", *args], cwd=folder, capture_output=True, check=False, env=settings, **source)
+    except FileNotFoundError as error:
+        if not folder.is_dir():
+            raise WorkspaceError(f"git cannot run in {folder}: there is no such folder") from error
+        raise MissingRequirement("git was not found", hint="install git 2.30 or newer and put it on PATH") from error
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
 
 
 def failure(action: str, stderr: str) -> WorkspaceError:
@@ -96,6 +95,9 @@ class Driver:
     @functools.cached_property
     def git_dir(self) -> Path:
         """The git folder of this work tree (in a linked work tree: its own, not the shared one)."""
+        usual = self.root / ".git"
+        if (usual / "HEAD").is_file():
+            return usual
         return Path(os.fsdecode(self.run("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
 
     def run(self, *args: str, stdin: bytes | None = None, index: Path | None = None) -> bytes:
@@ -112,8 +114,11 @@ class Driver:
         config = {**_CONFIG, **(_SCRATCH_CONFIG if index else {})}
         if args[0] in {"add", "ls-files", "status", "stash"}:
             config["core.excludesFile"] = str(self._excludes)
+        if args[0] == "diff-tree":
+            config["core.bigFileThreshold"] = str(BIG)
         # What is not one of our own few pathspecs is a file's name, stars and colons included.
-        literal = [] if OUTSIDE in args else ["--literal-pathspecs"]
+        patterns = OUTSIDE in args or (args[0] == "add" and args[-1].startswith(LEFT_OUT))
+        literal = [] if patterns else ["--literal-pathspecs"]
         options = [part for key, value in config.items() for part in ("-c", f"{key}={value}")]
         env = {"GIT_OPTIONAL_LOCKS": "0", **({"GIT_INDEX_FILE": str(index)} if index else {})}
         code, out, err = call(self.root, *literal, *options, *args, stdin=stdin, env=env)

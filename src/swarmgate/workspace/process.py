@@ -61,6 +61,7 @@ async def run(
     cwd: Path,
     timeout_s: float,
     env: Mapping[str, str] | None = None,
+    inherit: bool = True,
     stdin: bytes | None = None,
     output_limit: int = 200_000,
 ) -> Completed:
@@ -74,6 +75,7 @@ async def run(
         cwd: the folder that it runs in.
         timeout_s: seconds until it is ended.
         env: variables on top of the inherited environment.
+        inherit: False: `env` is the whole environment.
         stdin: its standard input, empty when None.
         output_limit: characters kept of each of stdout and stderr.
 
@@ -84,9 +86,10 @@ async def run(
     command = ["/bin/sh", "-c", argv] if isinstance(argv, str) else list(argv)
     shown = argv if isinstance(argv, str) else shlex.join(command)
     capture = _Capture(output_limit)
+    variables = {**(os.environ if inherit else {}), **(env or {})}
     started = time.monotonic()
     with _input(stdin) as source:
-        transport = await _start(command, shown, capture, cwd=cwd, env=env, stdin=source)
+        transport = await _start(command, shown, capture, cwd=cwd, env=variables, stdin=source)
     timed_out = False
     try:
         async with asyncio.timeout(timeout_s):
@@ -125,7 +128,7 @@ def _input(data: bytes | None) -> Iterator[int]:
 
 
 async def _start(
-    command: list[str], shown: str, capture: _Capture, *, cwd: Path, env: Mapping[str, str] | None, stdin: int
+    command: list[str], shown: str, capture: _Capture, *, cwd: Path, env: Mapping[str, str], stdin: int
 ) -> asyncio.SubprocessTransport:
     if not cwd.is_dir():  # noqa: ASYNC240 - one stat call
         raise WorkspaceError(f"`{shown}` cannot run in {cwd}: there is no such folder")
@@ -135,7 +138,7 @@ async def _start(
             *command,
             stdin=stdin,
             cwd=cwd,
-            env={**os.environ, **(env or {})},
+            env=env,
             start_new_session=True,
         )
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -158,10 +161,30 @@ async def _end_group(group: int) -> None:
         if not _signal(group, signal.SIGTERM):
             return
         deadline = time.monotonic() + _TERM_GRACE_S
-        while _signal(group, 0) and time.monotonic() < deadline:  # noqa: ASYNC110 - nothing tells of a group's end
+        while _alive(group) and time.monotonic() < deadline:  # noqa: ASYNC110 - nothing tells of a group's end
             await asyncio.sleep(_POLL_S)
     finally:
         _signal(group, signal.SIGKILL)
+
+
+def _alive(group: int) -> bool:
+    """Whether a process of the group still runs. Zombies do not: where nobody reaps orphans, they stay for ever."""
+    if not _signal(group, 0):
+        return False
+    try:
+        stats = [f"/proc/{entry.name}/stat" for entry in os.scandir("/proc") if entry.name.isdigit()]
+    except OSError:
+        return True  # no /proc: not Linux
+    return any(_runs_in(group, stat) for stat in stats)
+
+
+def _runs_in(group: int, stat: str) -> bool:
+    try:
+        with open(stat, "rb") as file:  # noqa: PTH123 - hundreds a call
+            state, _, own = file.read().rpartition(b")")[2].split()[:3]
+    except (OSError, ValueError):
+        return False
+    return int(own) == group and state not in {b"Z", b"X"}
 
 
 def _signal(group: int, number: int) -> bool:

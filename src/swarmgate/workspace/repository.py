@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement, NotAProject, WorkspaceError
-from swarmgate.workspace import commits, diffs, paths, restoring
-from swarmgate.workspace.driver import OUTSIDE, Driver, call, failure
+from swarmgate.workspace import paths  # the records of commits and diffs cost pydantic, 60 ms: late
+from swarmgate.workspace.driver import LEFT_OUT, OUTSIDE, Driver, call, failure
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -28,8 +28,12 @@ _UNFINISHED = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
-_ARGUMENTS = 200
-"""Up to how many paths go to git as arguments; beyond, the whole tree is listed."""
+_NAMES = 200
+"""Up to how many paths git looks up one by one; beyond, the whole tree is listed."""
+_KEPT_BYTES = 16_000_000
+"""Of a tree, so much of what was read is kept."""
+_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_OBJECT = re.compile(rb"[0-9a-f]+ ([a-z]+) ([0-9]+)")
 
 
 class Repository:
@@ -38,13 +42,24 @@ class Repository:
     Every method may raise `WorkspaceError` with git's reason.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, unborn: bool = False, lenient: bool = False) -> None:
         self.root = root
+        self.unborn = unborn
+        self._lenient = lenient
+        self.not_followed: tuple[str, ...] = ()
         self._git = Driver(root)
+        # Of the last two trees, of which one is the base: what every gate asks for.
+        self._kept: dict[str, dict[bytes, bytes | None]] = {}
+        self._listed: dict[str, tuple[str, ...]] = {}
 
     @classmethod
-    def discover(cls, start: Path) -> Repository:
+    def discover(cls, start: Path, *, lenient: bool = False) -> Repository:
         """The repository that `start`, a folder at any depth in it, belongs to.
+
+        Args:
+            start: the folder.
+            lenient: for who only reads: one without a commit will do (`unborn`: HEAD names nothing), and a repository
+                without a commit in this one is left out of snapshots.
 
         Raises:
             NotAProject: there is no work tree here (no repository, a bare one, or inside `.git`).
@@ -57,15 +72,20 @@ class Repository:
         if redirected:
             raise WorkspaceError(f"{redirected} is set, which redirects git elsewhere", hint=f"unset {redirected}")
         _require_git(start)
+        # The usual case in one process; what is amiss is then asked step by step.
+        code, out, _ = call(start, "rev-parse", "HEAD^{commit}", "--show-toplevel")
+        if not code:
+            return cls(Path(os.fsdecode(out.partition(b"\n")[2].removesuffix(b"\n"))).resolve(), lenient=lenient)
         code, out, err = call(start, "rev-parse", "--is-bare-repository", "--show-toplevel")
         if code or not out.startswith(b"false\n"):
             raise _no_work_tree(start, out, err)
         root = Path(os.fsdecode(out.split(b"\n", 1)[1].removesuffix(b"\n"))).resolve()
-        if call(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")[0]:
+        headless = bool(call(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")[0])
+        if headless and not lenient:
             raise WorkspaceError(
                 f"the repository {root} has no commit yet", hint='git add -A && git commit -m "Initial commit"'
             )
-        return cls(root)
+        return cls(root, unborn=headless, lenient=lenient)
 
     def require_quiet(self) -> None:
         """Refuse to go on while a merge, rebase, cherry-pick, revert or bisect is unfinished, or conflicts stand.
@@ -73,16 +93,20 @@ class Repository:
         Raises:
             WorkspaceError: naming what is unfinished.
         """
-        for name, action in _UNFINISHED.items():
-            if (self._git.git_dir / name).exists():
-                hint = "git bisect reset" if action == "bisect" else f"git {action} --continue, or git {action} --abort"
-                raise WorkspaceError(f"a {action} is in progress in {self.root}", hint=hint)
+        action = self.unfinished()
+        if action:
+            hint = "git bisect reset" if action == "bisect" else f"git {action} --continue, or git {action} --abort"
+            raise WorkspaceError(f"a {action} is in progress in {self.root}", hint=hint)
         conflicts = self._git.records("ls-files", "-z", "--unmerged")
         if conflicts:
             path = paths.decode(conflicts[0].split(b"\t", 1)[1])
             raise WorkspaceError(
                 f"`{path}` has conflicts that are not resolved", hint=f"resolve them, then git add {path}"
             )
+
+    def unfinished(self) -> str:
+        """`merge`, `rebase` and so on, where one is in progress; else empty."""
+        return next((action for name, action in _UNFINISHED.items() if (self._git.git_dir / name).exists()), "")
 
     def head(self) -> str:
         """The commit that HEAD names."""
@@ -142,7 +166,8 @@ class Repository:
         """The id of a tree that holds the work tree as it is now; index, stash and files are not touched.
 
         In it: tracked files as they are on disk, and untracked ones that are neither ignored nor a tool's artefact
-        (`driver.ARTEFACTS`). `.swarm/` is as in HEAD.
+        (`driver.ARTEFACTS`). `.swarm/` is as in HEAD. A repository in this one is the commit that it stands at; where
+        that has none, it is an error, or left out and named in `not_followed` (`lenient`).
         """
         with self._git.index() as index:
             # Out of the index, ignored, and back as in HEAD: `git add` with an exclude pathspec fails where the user's
@@ -151,30 +176,55 @@ class Repository:
             if tracked:
                 out = ("rm", "--cached", "-r", "--quiet", "--force", "--ignore-unmatch", "--", ".swarm")
                 self._git.run(*out, index=index)
-            self._git.run("add", "--all", "--", ".", index=index)
-            if tracked:
+            self._add_all(index)
+            if tracked and not self.unborn:
                 self._git.run("reset", "--quiet", "HEAD", "--", ".swarm", index=index)
             return self._git.run("write-tree", index=index).decode().strip()
+
+    def _add_all(self, index: Path) -> None:
+        left_out: tuple[str, ...] = ()
+        while True:
+            try:
+                self._git.run("add", "--all", "--", ".", *(f"{LEFT_OUT}{path}" for path in left_out), index=index)
+            except WorkspaceError as error:
+                # git names one at a time, and adds nothing at all.
+                empty = re.search(r"'(.+)/' does not have a commit checked out", error.message)
+                if not self._lenient or empty is None or empty[1] in left_out:
+                    raise
+                left_out = (*left_out, empty[1])
+            else:
+                self.not_followed = left_out
+                return
 
     @cached_property
     def _tracks_swarm(self) -> bool:
         """Whether HEAD, as it was at first use, holds `.swarm/`. Where it does not, a snapshot costs half the calls."""
-        return bool(self._git.records("ls-tree", "-z", "--name-only", "HEAD", "--", ".swarm"))
+        return not self.unborn and bool(self._git.records("ls-tree", "-z", "--name-only", "HEAD", "--", ".swarm"))
 
     def changes(self, base: str, tree: str) -> ChangeSet:
         """What differs from the tree `base` to the tree `tree`, outside `.swarm/`.
 
         A text file whose lines an attribute declares binary is still counted as text.
         """
+        from swarmgate.workspace import diffs  # noqa: PLC0415 - late: see the imports above
+
         return diffs.changes(self._git, base, tree)
 
     def patch(self, base: str, tree: str) -> bytes:
         """The same difference as a patch for `git apply`, binary files included."""
+        from swarmgate.workspace import diffs  # noqa: PLC0415 - late: see the imports above
+
         return diffs.patch(self._git, base, tree)
 
     def list_tree(self, tree: str) -> tuple[str, ...]:
         """Every path in `tree`, submodules included."""
-        return tuple(paths.decode(raw) for raw in self._git.records("ls-tree", "-r", "-z", "--name-only", tree))
+        listed = self._listed.get(tree)
+        if listed is None:
+            records = self._git.records("ls-tree", "-r", "-z", "--name-only", tree)
+            listed = tuple(paths.decode(raw) for raw in records)
+            if _ID.fullmatch(tree):
+                self._listed = {**dict(list(self._listed.items())[-1:]), tree: listed}
+        return listed
 
     def read(self, tree: str, path: str) -> bytes | None:
         """The content of one file of `tree` (of a symbolic link: its target); None when it is not a file there."""
@@ -185,15 +235,18 @@ class Repository:
         raws = {paths.encode(path): path for path in wanted if path}
         if not raws:
             return {}
-        limited = [os.fsdecode(raw) for raw in raws] if len(raws) <= _ARGUMENTS else []
+        if len(raws) <= _NAMES and not any(b"\n" in raw for raw in raws):
+            # One process: names that git resolves itself, a line each.
+            return self._looked_up(tree, raws)
         blobs: dict[str, str] = {}
-        for record in self._git.records("ls-tree", "-r", "-z", tree, "--", *limited):
+        for record in self._git.records("ls-tree", "-r", "-z", tree):
             header, _, raw = record.partition(b"\t")
             _, kind, blob = header.decode().split()
             if kind == "blob" and raw in raws:
                 blobs[raws[raw]] = blob
-        contents = self._blobs(sorted(set(blobs.values())))
-        return {path: contents[blob] for path, blob in blobs.items()}
+        ids = sorted(set(blobs.values()))
+        contents = dict(zip(ids, self._objects([blob.encode() for blob in ids]), strict=True))
+        return {path: content for path, blob in blobs.items() if (content := contents[blob]) is not None}
 
     def restore(self, tree: str, *, quarantine: Path, only: Collection[str] | None = None) -> tuple[str, ...]:
         """Make the files of the work tree those of `tree`, so that `snapshot()` gives it again (less `.swarm/`).
@@ -209,6 +262,8 @@ class Repository:
         Raises:
             WorkspaceError: a submodule stands at another commit, or a file cannot be written.
         """
+        from swarmgate.workspace import restoring  # noqa: PLC0415 - late: see the imports above
+
         return restoring.restore(self._git, tree, snapshot=self.snapshot, quarantine=quarantine, only=only)
 
     def commit(self, change: ChangeSet, message: str, trailers: Sequence[tuple[str, str]]) -> Commit:
@@ -221,6 +276,8 @@ class Repository:
             CommitRefused: git or a hook refused; nothing is committed or staged.
             WorkspaceError: the change is empty, no identity is configured, or another git process holds the index.
         """
+        from swarmgate.workspace import commits  # noqa: PLC0415 - late: see the imports above
+
         return commits.commit(self._git, change, message, trailers)
 
     def undo_commit(self, commit: Commit) -> None:
@@ -229,6 +286,8 @@ class Repository:
         Raises:
             WorkspaceError: HEAD is another commit.
         """
+        from swarmgate.workspace import commits  # noqa: PLC0415 - late: see the imports above
+
         commits.undo(self._git, commit)
 
     def rewind(self, commit: str) -> None:
@@ -244,29 +303,46 @@ class Repository:
 
     def find_commit(self, trailers: Mapping[str, str], *, since: str) -> Commit | None:
         """The newest task commit after `since` that carries all these trailers: did a crash come after the commit?"""
+        from swarmgate.workspace import commits  # noqa: PLC0415 - late: see the imports above
+
         return commits.find(self._git, trailers, since)
 
     def take_up(self, commit: Commit) -> None:
         """Finish what a crash right after `commit` cut off: the user's index follows HEAD; all else stays staged."""
+        from swarmgate.workspace import commits  # noqa: PLC0415 - late: see the imports above
+
         commits.take_up(self._git, commit)
 
     def task_commits(self, since: str | None = None) -> tuple[TaskCommit, ...]:
         """The commits after `since` (None: all that HEAD reaches) with a `Swarm-Task` trailer, oldest first."""
+        from swarmgate.workspace import commits  # noqa: PLC0415 - late: see the imports above
+
         return commits.task_commits(self._git, since)
 
     def _line(self, *args: str) -> str:
         return self._git.run(*args).decode(errors="surrogateescape").rstrip("\n")
 
-    def _blobs(self, ids: Sequence[str]) -> dict[str, bytes]:
-        if not ids:
-            return {}
-        out = self._git.run("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in ids).encode())
-        contents: dict[str, bytes] = {}
+    def _looked_up(self, tree: str, raws: Mapping[bytes, str]) -> dict[str, bytes]:
+        """The contents of few files."""
+        kept = self._kept.pop(tree, {})
+        fresh = [raw for raw in raws if raw not in kept]
+        kept.update(zip(fresh, self._objects([tree.encode() + b":" + raw for raw in fresh]), strict=True))
+        found = {path: content for raw, path in raws.items() if (content := kept[raw]) is not None}
+        # A name such as HEAD may stand for another tree the next time.
+        if _ID.fullmatch(tree) and sum(len(content or b"") for content in kept.values()) <= _KEPT_BYTES:
+            self._kept = {**dict(list(self._kept.items())[-1:]), tree: kept}
+        return found
+
+    def _objects(self, names: Sequence[bytes]) -> list[bytes | None]:
+        """The contents of the blobs of these names, in their order; None for what is missing or no blob."""
+        out = self._git.run("cat-file", "--batch", stdin=b"".join(name + b"\n" for name in names)) if names else b""
+        contents: list[bytes | None] = []
         position = 0
-        for blob in ids:
+        for _ in names:
             start = out.index(b"\n", position) + 1
-            size = int(out[position : start - 1].split()[2])
-            contents[blob] = out[start : start + size]
+            found = _OBJECT.fullmatch(out, position, start - 1)  # else: `<name> missing`, or `submodule`
+            size = int(found[2]) if found else -1
+            contents.append(out[start : start + size] if found and found[1] == b"blob" else None)
             position = start + size + 1
         return contents
 

@@ -21,6 +21,15 @@ def current(state: State) -> tuple[Task, TaskRecord, Attempt]:
     return state.plan.tasks[state.open], record, record.running
 
 
+def announced(state: State) -> str | None:
+    """What the running attempt's task says that it is for; None where no task is open."""
+    if not state.open or state.plan is None:
+        return None
+    task, attempt = state.plan.tasks[state.open], state.task(state.open).running
+    said = [state.goal, task.title, task.description, *task.acceptance, attempt.instructions if attempt else ""]
+    return "\n".join(said)
+
+
 def blocking(report: GateReport, record: TaskRecord, attempt: Attempt) -> tuple[GateResult, ...]:
     """The results that reject the attempt: those that block and were not overruled."""
     return tuple(result for result in report.blocking if not overruled(record, attempt, result.gate))

@@ -41,7 +41,7 @@ async def _problem_of_hooked_tree(ctx: Context, made: Commit, attempt: Attempt) 
     if ctx.repository.snapshot() != made.tree:
         return "the files on disk are not what was committed"
     changed = ctx.repository.changes(attempt.tree, made.tree).paths
-    report = await ctx.judge(fix=False, base=made.parent)
+    report = await ctx.judge(fix=False, base=made.parent, tested=True)
     if not report.passed:
         return f"the result does not pass the gates: {report.reason}"
     ran = await measure(ctx, made.tree, attempt.tests)

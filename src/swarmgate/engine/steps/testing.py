@@ -8,14 +8,15 @@ from swarmgate.agents import test_engineer
 from swarmgate.domain.change import ChangeKind
 from swarmgate.domain.events import AttemptRejected, Event, TestsRun, TestsWritten
 from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
-from swarmgate.domain.finding import Severity
+from swarmgate.domain.finding import GateReport, GateStatus, Severity
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
 from swarmgate.engine.steps.judging import listed_patch, rejection
 from swarmgate.errors import ConfigError, MissingRequirement
-from swarmgate.ledger.evidence import FINAL_GATES, TESTS
+from swarmgate.gates import sbom
+from swarmgate.ledger.evidence import FINAL_GATES, SBOM, TESTS
 from swarmgate.workspace.suite import run_tests as run_suite
 
 _NOT_FOUND = 127
@@ -63,8 +64,10 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
     """Gates and tests over the final tree: what passes here is what is committed, byte for byte."""
     task, record, attempt = current(state)
     ctx.settle_tree(attempt)
-    report = await ctx.judge(fix=True, base=attempt.base)
+    report = await ctx.judge(fix=True, base=attempt.base, tested=True)
     judged = ctx.evidence.write(task.id, attempt.number, FINAL_GATES, report.model_dump_json(indent=1).encode())
+    if _touches_components(report):
+        ctx.evidence.write(task.id, attempt.number, SBOM, sbom.document(ctx.repository, report.tree))
     against = blocking(report, record, attempt)
     if against:
         return [gates_rejection(report, against, task, attempt)]
@@ -81,6 +84,10 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
         gates_evidence=judged,
     )
     return [event] if passed else [event, _failed(task.id, attempt.number, ran)]
+
+
+def _touches_components(report: GateReport) -> bool:
+    return any(each.gate == "sbom_generate" and each.status is not GateStatus.SKIP for each in report.results)
 
 
 async def measure(ctx: Context, tree: str, new_tests: tuple[str, ...]) -> TestRun:

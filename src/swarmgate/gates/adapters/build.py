@@ -42,6 +42,7 @@ async def run(job: Job) -> Outcome:
         notes=_notes(verdicts, missing if names and not explicit else []),
         error="; ".join(errors),
         skip="" if names or errors else nothing,
+        volatile=bool(builds),
     )
 
 

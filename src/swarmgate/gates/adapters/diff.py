@@ -1,4 +1,4 @@
-"""The change set itself as evidence: what changed, and what in it can hurt whoever checks it out."""
+"""The change set itself as evidence: what changed, what in it can hurt who checks it out, which contracts it broke."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates.contracts import analysis
 from swarmgate.gates.files import MAX_BYTES
 from swarmgate.gates.job import Outcome
 from swarmgate.workspace.paths import encode
@@ -24,14 +25,15 @@ _LINK, _SUBMODULE = "120000", "160000"
 
 
 async def run(job: Job) -> Outcome:
-    """Count the change by kind and look at modes, links, submodules, big binaries and names."""
+    """Count the change by kind, look at modes, links, submodules, binaries and names, and compare its contracts."""
     if not job.change:
         return Outcome(tool="git", failure="nothing was changed")
     findings = await asyncio.to_thread(lambda: list(_look(job)))
+    broken, notes = await asyncio.to_thread(analysis.analyse, job.repository, job.change, job.stop.is_set)
     kinds = Counter(file.kind.value for file in job.change.files)
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     lines = f"+{sum(file.added for file in job.change.files)} -{sum(file.removed for file in job.change.files)}"
-    return Outcome(tuple(findings), len(job.change.files), "git", (f"{counts} ({lines})",))
+    return Outcome((*findings, *broken), len(job.change.files), "git", (f"{counts} ({lines})", *notes))
 
 
 def _look(job: Job) -> Iterator[Finding]:

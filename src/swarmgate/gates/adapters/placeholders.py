@@ -1,87 +1,82 @@
-"""Work that only looks done: markers, elided code, stub wording, and Python functions without a body.
+"""Work that only looks done: markers, elided code, stub wording, functions that do nothing of their own, sample values.
 
-Python is read by syntax tree and tokens, other languages by their comments. Tests are looked at for markers only.
+Python is read by `ast` and tokens, other languages by tree-sitter, what has no grammar here by a comment lexer.
+Tests and documentation have rules of their own: see docs/gates/placeholder_scan.md.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import comments, python_source, stubs
+from swarmgate.gates import comments, grammars, python_source
 from swarmgate.gates.files import Trait
+from swarmgate.gates.placeholders import data, python, skipped, trees, words
+from swarmgate.gates.placeholders.bodies import Function, finding, judge
 from swarmgate.gates.scan import scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from swarmgate.gates.comments import Remark
     from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job, Outcome
 
-# A marker opens a remark or a sentence, or is addressed ("TODO:", "TODO(ann)"); in a list or in quotes it is talk.
-_WORD = r"(?:TODO|FIXME|XXX|HACK|TBD)"
-_MARKER = re.compile(
-    rf"(?:^[\s*@\-\[(:]*|[.;!?(]\s+|\()({_WORD})(?![\w\-/,'\"`=]|\s*,\s*[A-Z]{{3,5}}\b)"
-    rf"|(?<![\w\-/'\"`])({_WORD})(?::(?!:)|\([\w .@#-]+\)|\s*$)"
-)
-_REST = (
-    r"(?:the )?(?:rest|remainder) of (?:the |this |your |my )?(?:original |existing |previous )?"
-    r"(?:code|file|function|method|class|module|implementation|logic|script)\b"
-)
-_ELIDED = re.compile(
-    rf"\b{_REST}(?: (?:is|are|stays?|remains?|goes))* ?"
-    r"(?:\(?unchanged|the same\b|as before|here\b|omitted|as is|\.\.\.|…)"
-    rf"|(?:^|(?:\.\.\.|…) ?){_REST}\W*$"
-    r"|(?:^|(?:\.\.\.|…)\s*)(?:existing|previous|original|remaining|other|same) (?:\w+ )?"
-    r"(?:code|methods?|functions?|implementation|logic|imports|fields|tests)"
-    r" ?(?:here$|\(?unchanged|\(?omitted|(?:(?:remains?|stays?) )?(?:unchanged|the same|as before)|goes here|\.\.\.|…)"
-    r"|^existing code\W*$"
-    r"|^(?:\.\.\.|…)\s*\(?(?:existing|rest|remaining|other|previous|same|implementation|unchanged|omitted)\b"
-    r"|\b(?:code|implementation) (?:is |was )?(?:omitted|elided|left out)(?: for (?:brevity|clarity|now))?"
-    r"|\bomitted for brevity",
-    re.IGNORECASE,
-)
-_DOTS = re.compile(r"^(?:\.\.\.|…)$")
-_WORDING = re.compile(
-    r"\bin (?:a|the) (?:real|actual|production|proper|full)[ -](?:\w+ )?"
-    r"(?:implementation|application|app|system|scenario|world|code|version|environment)\b"
-    r".{0,40}?\b(?:would|should|will|you|we|could)\b"
-    r"|\bfor now,? (?:we |i |it |this |just |simply |only )*"
-    r"(?:returns?|pretends?|fakes?|mocks?|stubs?|hard-?codes?|does nothing)\b"
-    r"|\b(?:placeholder|stub|dummy|mock) (?:implementation|function|method|logic|code)\b"
-    r"(?! (?:for tests|in tests|detect))"
-    r"|\bthis is (?:just |only )?a (?:stub|placeholder|mock|dummy)\W*$"
-    r"|^(?:\w+ )?not (?:yet )?implemented(?: yet)?[.!]?$"
-    r"|\b(?:implement|fill|finish|complete) (?:this|me|it)(?: in)? later\b|^to be implemented\b"
-    r"|\bimplementation (?:goes|pending)\b"
-    r"|\b(?:your|actual|real) (?:code|logic|implementation) (?:here|goes|would|should)\b|^implement me\b",
-    re.IGNORECASE,
-)
-_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'")
+_PROSE = {"markdown", "rst"}
+_TESTS = re.compile(r"(?:^|/)[\w.-]*[._-]?(?:tests?|specs?|testing)/|(?:^|/)(?:[\w.-]*[a-z.]Tests?)/")
+_SAMPLE = re.compile(r"^(?:#|//|>>>)|\s(?:#|//) ")
+"""A comment in a comment, or in a docstring: a sample of code."""
+
+_FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 
 async def run(job: Job) -> Outcome:
-    """Look at the comments of every language known here, and at Python's functions."""
+    """Look at the comments, functions and values of every language known here."""
     return await scan(job, look, tool="swarmgate", nothing="no comment syntax known for the changed files")
 
 
 def look(source: Source) -> list[Finding] | str:
     """The placeholders of one file; its language when nothing is known of it."""
-    if Trait.DOC in source.traits:
-        return "documentation"
-    if source.language not in comments.languages():
+    if Trait.DOC in source.traits and source.language not in _PROSE:
+        return "text"
+    grammar = grammars.grammar_of(source.path, source.language)
+    known = source.language in comments.languages() or source.language in _PROSE or trees.reads(grammar)
+    if not known:
         return source.language or "unknown"
+    if _TESTS.search(source.path):
+        source = replace(source, traits=source.traits | {Trait.TEST})
+    text = _text(source.content)
+    if source.language in _PROSE:
+        found = _prose(source, text)
+    elif source.language == "python":
+        found = _python(source, text)
+    else:
+        found = _tree(source, grammar, text) if trees.reads(grammar) else _lexed(source, text)
+    return list({(each.rule, each.line): each for each in reversed(list(found))}.values())[::-1]
+
+
+def _text(content: bytes) -> str:
     try:
-        text = source.content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = source.content.decode("latin-1")  # every byte is a character: ASCII markers are found all the same
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    found = list(
-        _python(source, text) if source.language == "python" else _remarks(source, comments.of(source.language, text))
-    )
-    return list({(finding.rule, finding.line): finding for finding in reversed(found)}.values())[::-1]
+        text = content.decode("latin-1")  # every byte is a character: ASCII markers are found all the same
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _prose(source: Source, text: str) -> Iterator[Finding]:
+    """Documentation: markers and filler inform, they never block. Code samples in it may leave things out."""
+    fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and line.strip() and not line.startswith(("    ", "\t")):
+            word = words.marker(line.strip().lstrip("#>*- "))
+            if word:
+                yield finding("marker", source.path, number, Severity.LOW, f"{word[0]} left in the documentation")
+            if "lorem ipsum" in line.lower():
+                yield finding("filler-text", source.path, number, Severity.LOW, "filler text in the documentation")
 
 
 def _python(source: Source, text: str) -> Iterator[Finding]:
@@ -91,51 +86,93 @@ def _python(source: Source, text: str) -> Iterator[Finding]:
         tree = python_source.parse(source.content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # the syntax gate names it
-    yield from _remarks(source, comments.docstrings(tree))
-    if Trait.TEST in source.traits or source.path.endswith(".pyi"):
+    seen = python.survey(tree)
+    documented = python.docstrings(seen)
+    yield from _remarks(source, documented)
+    yield from data.values(source, text, frozenset(remark.line for remark in (*remarks, *documented)))
+    if source.path.endswith(".pyi"):
         return
-    for line, rule, message in stubs.find(tree, {remark.line: remark.text for remark in remarks}):
-        yield _finding(source, rule, line, Severity.HIGH, message)
+    tests = Trait.TEST in source.traits
+    for line in () if tests else seen.gaps:
+        yield finding("elided-code", source.path, line, Severity.HIGH, "`...` stands for code that was left out")
+    yield from _functions(source, python.functions(seen, {each.line: each.text for each in remarks}, tests=tests))
+    if tests:
+        yield from skipped.tests(source, text, {remark.line for remark in remarks})
+
+
+def _tree(source: Source, grammar: str, text: str) -> Iterator[Finding]:
+    try:
+        yield from _parsed(source, grammar, text, 0)
+    except grammars.TooSlow:
+        yield from _lexed(source, text)
+
+
+def _parsed(source: Source, grammar: str, text: str, before: int) -> Iterator[Finding]:
+    """A file, or a script in a page that begins after `before` lines."""
+    code = text.encode("utf-8", "surrogateescape")
+    tree = trees.parse(grammar, code)
+    tests = Trait.TEST in source.traits
+    found = trees.comments(grammar, tree, code)
+    remarks = comments.remarks(((each.line, each.text) for each in found), text)
+    if not found and tree.root_node.has_error and source.language in comments.languages():
+        remarks = comments.of(source.language, text)  # a comment that never ends is none to the grammar
+    covered = {line for each in found for line in range(each.line, each.line + each.text.count("\n") + 1)}
+    made = [
+        *_remarks(source, remarks),
+        *data.values(source, text, frozenset(covered)),
+        *_functions(source, trees.functions(grammar, tree, code, found, tests=tests)),
+        *(skipped.tests(source, text, covered) if tests else ()),
+    ]
+    yield from (each.model_copy(update={"line": each.line + before}) if before else each for each in made)
+    for inner, content, lines in trees.embedded(tree) if grammar in trees.EMBEDDED else ():
+        if inner:
+            yield from _parsed(source, inner, _text(content), before + lines)
+
+
+def _lexed(source: Source, text: str) -> Iterator[Finding]:
+    yield from _remarks(source, comments.of(source.language, text))
+
+
+def _functions(source: Source, functions: Iterator[Function]) -> Iterator[Finding]:
+    for function in functions:
+        # Doubles in tests are empty by design; only the test cases themselves are judged there.
+        if function.test or Trait.TEST not in source.traits:
+            verdict = judge(function, source.path)
+            if verdict:
+                yield verdict
 
 
 def _remarks(source: Source, remarks: list[Remark]) -> Iterator[Finding]:
+    test = Trait.TEST in source.traits
     for remark in remarks:
-        marker = _MARKER.search(remark.text)
-        if marker:
-            word = marker[1] or marker[2]
-            yield _finding(source, "marker", remark.line, Severity.MEDIUM, f"{word} left in a {_kind(remark)}")
-        if Trait.TEST in source.traits:
-            continue
-        said = _QUOTED.sub("", remark.text)
-        if _ELIDED.search(said) or (remark.alone and _DOTS.match(said)):
-            yield _finding(
-                source,
-                "elided-code",
-                remark.line,
-                Severity.HIGH,
-                f"a {_kind(remark)} stands for code that was left out",
-            )
-        elif _WORDING.search(said):
-            yield _finding(
-                source,
-                "stub-wording",
-                remark.line,
-                Severity.MEDIUM,
-                f"the {_kind(remark)} says that this is not the real thing",
-            )
+        yield from _line(source, remark, test=test)
+    plain = (remark for remark in remarks if not _SAMPLE.search(remark.text))
+    for block in () if test else comments.paragraphs(plain):
+        yield from _wording(source, block)
+
+
+def _line(source: Source, remark: Remark, *, test: bool) -> Iterator[Finding]:
+    word = words.marker(remark.text)
+    if word:
+        # An issue holds the work, and a test without it is no broken promise: both inform.
+        severity = Severity.LOW if word[1] or test else Severity.MEDIUM
+        yield finding("marker", source.path, remark.line, severity, f"{word[0]} left in a {_kind(remark)}")
+    between = remark.alone and not test and not remark.docstring
+    if _SAMPLE.search(remark.text):
+        return
+    if (not remark.docstring and words.elided(remark.text)) or (between and words.stands_for_code(remark.text)):
+        message = f"a {_kind(remark)} stands for code that was left out"
+        yield finding("elided-code", source.path, remark.line, Severity.HIGH, message)
+
+
+def _wording(source: Source, block: Sequence[Remark]) -> Iterator[Finding]:
+    said = "\n".join(remark.text for remark in block)
+    place = words.stub_wording(said)
+    if place >= 0:
+        remark = block[said.count("\n", 0, place)]
+        message = f"the {_kind(remark)} says that this is not the real thing"
+        yield finding("stub-wording", source.path, remark.line, Severity.MEDIUM, message)
 
 
 def _kind(remark: Remark) -> str:
     return "docstring" if remark.docstring else "comment"
-
-
-def _finding(source: Source, rule: str, line: int, severity: Severity, message: str) -> Finding:
-    return Finding(rule=rule, path=source.path, line=line, severity=severity, message=message, suggestion=_MEND[rule])
-
-
-_MEND = {
-    "marker": "do it now, or describe the limitation in plain words",
-    "elided-code": "write the code out",
-    "stub-wording": "implement it",
-    "stub-body": "implement it; an intended no-op says so in a docstring or comment",
-}

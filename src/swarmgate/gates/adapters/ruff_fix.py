@@ -1,17 +1,20 @@
 """`ruff check --fix` (safe fixes) and `ruff format` over the changed Python files, as lightly as the change allows.
 
-Formatting rewrites whole files, so only those are formatted that the change added or that were formatted in the base
-revision: a one-line change to an unformatted file stays a one-line change.
+Formatting rewrites whole files, so only those are formatted that were formatted in the base revision, or that the
+change added to a project that configures ruff: a one-line change to an unformatted file stays a one-line change, and a
+project that formats otherwise, or not at all, stays as it is.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import ruff
 from swarmgate.gates.job import Outcome
 from swarmgate.gates.tool import Broken, invoke, with_files
+from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
     from swarmgate.gates.files import Source
@@ -40,25 +43,44 @@ async def run(job: Job) -> Outcome:
 
 
 async def _to_format(job: Job, sources: list[Source]) -> list[str]:
-    added = [source.path for source in sources if source.added]
-    edited = [source for source in sources if not source.added]
-    if not edited:
-        return added
-    contents = await asyncio.to_thread(
-        job.repository.read_many, job.change.base, [source.base_path for source in edited]
-    )
+    contents = await _before(job, sources)
+    # An empty file is formatted in every style: it tells no more than one that was not there.
+    fresh = [source.path for source in sources if not contents.get(source.path, b"").strip()]
+    wanted = ruff.by_config(job.repository.root, fresh).get(True, [])
+    edited = [source for source in sources if contents.get(source.path, b"").strip()]
+    edited = [source for source in edited if _on_disk(job, source) != contents[source.path]]
     turn = asyncio.Semaphore(_PARALLEL)
 
     async def was_formatted(source: Source) -> bool:
-        argv = [ruff.program(), "format", "--check", "--quiet", "--no-cache", "--stdin-filename", source.base_path, "-"]
+        name = os.fsdecode(encode(source.base_path))
+        argv = [ruff.program(), "format", "--check", "--quiet", "--no-cache", "--stdin-filename", name, "-"]
         async with turn:
             done = await invoke(
                 job,
                 [argv],
-                exit_codes=(0, _WOULD_REFORMAT, _UNPARSED), stdin=contents.get(source.base_path, b""),
+                exit_codes=(0, _WOULD_REFORMAT, _UNPARSED), stdin=contents[source.path],
                 env=ruff.ENVIRONMENT,
             )  # fmt: skip
         return not isinstance(done, Broken) and done[0].exit_code == 0
 
     kept = await asyncio.gather(*map(was_formatted, edited))
-    return added + [source.path for source, formatted in zip(edited, kept, strict=True) if formatted]
+    return wanted + [source.path for source, formatted in zip(edited, kept, strict=True) if formatted]
+
+
+async def _before(job: Job, sources: list[Source]) -> dict[str, bytes]:
+    """The base revision's content of the files that have one, by their present paths."""
+    edited = [source for source in sources if source.base_path]
+    if not edited:
+        return {}
+    contents = await asyncio.to_thread(
+        job.repository.read_many, job.change.base, [source.base_path for source in edited]
+    )
+    return {source.path: contents.get(source.base_path, b"") for source in edited}
+
+
+def _on_disk(job: Job, source: Source) -> bytes:
+    """What the file holds now, after the fixes; nothing when it is gone meanwhile."""
+    try:
+        return (job.repository.root / os.fsdecode(encode(source.path))).read_bytes()
+    except OSError:
+        return b""

@@ -1,7 +1,8 @@
 """Weaknesses in the changed files: our semgrep rules in every language that has some, bandit and ruff for Python.
 
-A file that a scanner cannot read is an ERROR that names both; what the other scanners found in it is in the result all
-the same, and where that blocks, the result is FAIL with the error told beside it.
+A scanner that is missing or broken, and a file that no scanner reads, make the result an ERROR that names them;
+what the others found is in it all the same, and where that blocks, the result is FAIL with the error told beside it. A
+file that one scanner cannot read and another can, is told in a note.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
-from swarmgate.gates import baseline, ruff
+from swarmgate.gates import baseline
 from swarmgate.gates.files import Trait
 from swarmgate.gates.job import Outcome
 from swarmgate.gates.sast import bandit_tests, flow, ruff_tests, rules, semgrep
@@ -21,12 +24,17 @@ from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Mapping, Sequence
 
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
+
+
+_DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
+"""Files that hold types and no code."""
 
 
 @dataclass(slots=True)
@@ -36,14 +44,13 @@ class _Looked:
     findings: dict[str, list[Finding]] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    rules: int = 0
+    rules: frozenset[str] = frozenset()
 
 
 async def run(job: Job) -> Outcome:
     """Scan the files, then the base revision of those with findings."""
-    ours = await asyncio.to_thread(rules.load)
-    known = frozenset().union(*(rule.languages for rule in ours))
-    sources = [source for source in job.sources if source.language in known]
+    known = [source for source in job.sources if source.language in rules.LANGUAGES]
+    sources = [source for source in known if not source.path.lower().endswith(_DECLARATIONS)]
     if not sources:
         return Outcome(tool=_tool(python=False), skip="no rules for the languages of the changed files")
     now = await _look(job, sources)
@@ -51,37 +58,45 @@ async def run(job: Job) -> Outcome:
         return Outcome(error=f"did not end within {job.timeout_s:g} s")
     findings = await _against_base(job, sources, now)
     tool = _tool(python=any(source.language == "python" for source in sources))
-    notes = (f"{now.rules} rules", *now.notes)
+    notes = (f"{len(now.rules)} rules", *now.notes)
     if not now.troubles:
-        return Outcome(findings, len(sources), tool, notes)
+        return Outcome(findings, len(sources), tool, notes, rules=len(now.rules))
     told = "; ".join(now.troubles)
     limit = job.definition.severity.rank
     if any(finding.new and finding.severity.rank >= limit for finding in findings):
-        return Outcome(findings, len(sources), tool, (told, *notes))
-    return Outcome(findings, len(sources), tool, notes, error=told)
+        return Outcome(findings, len(sources), tool, (told, *notes), rules=len(now.rules))
+    return Outcome(findings, len(sources), tool, notes, error=told, rules=len(now.rules))
 
 
 async def _look(job: Job, sources: Sequence[Source]) -> _Looked:
+    python = [source for source in sources if source.language == "python"]
+    parsed, unparsed = await asyncio.to_thread(flow.parse, python)
     with copies(sources) as files:
-        python = any(source.language == "python" for source in sources)
-        scans = [semgrep.scan(job, files)]
+        scans: dict[str, Awaitable[Scanned]] = {"semgrep": semgrep.scan(job, files, parsed)}
         if python:
-            scans += [ruff_tests.scan(job, files), asyncio.to_thread(bandit_tests.scan, files, job.stop.is_set)]
-        ended = await asyncio.gather(*scans, return_exceptions=True)
-    said = {name: _scanned(name, each) for name, each in zip(("semgrep", "ruff", "bandit"), ended, strict=False)}
-    looked = _Looked(rules=said["semgrep"].rules)
+            older = {path: each.text for path, each in parsed.items() if each.text != each.source.content}
+            scans["ruff"] = ruff_tests.scan(job, files)
+            scans["bandit"] = asyncio.to_thread(bandit_tests.scan, files, older, job.stop.is_set)
+            scans["flows"] = asyncio.to_thread(_flows, parsed, files, job)
+        ended = await asyncio.gather(*scans.values(), return_exceptions=True)
+    said = {name: _scanned(name, each) for name, each in zip(scans, ended, strict=True)}
+    if python:
+        said["bandit"].unread.update(unparsed)
+    looked = _Looked(rules=frozenset().union(*(scanned.rules for scanned in said.values())))
+    _tell(looked, said, sources)
     hits: defaultdict[str, list[Hit]] = defaultdict(list)
-    for name, scanned in said.items():
-        looked.troubles += _troubles(name, scanned)
-        looked.notes += scanned.notes
+    for scanned in said.values():
         for hit in scanned.hits:
             hits[hit.path].append(hit)
     by_path = {source.path: source for source in sources}
     for path, found in hits.items():
-        source = by_path[path]
-        kept = flow.plausible(source, found)
-        looked.findings[path] = merge(kept, quiet=Trait.TEST in source.traits)
+        kept = flow.plausible(parsed[path], found) if path in parsed else found
+        looked.findings[path] = merge(kept, quiet=Trait.TEST in by_path[path].traits)
     return looked
+
+
+def _flows(parsed: Mapping[str, flow.Parsed], files: Copies, job: Job) -> Scanned:
+    return flow.scan(parsed, semgrep.loaded(files.names.values()), job.stop.is_set)
 
 
 def _scanned(name: str, ended: Scanned | BaseException) -> Scanned:
@@ -94,10 +109,22 @@ def _scanned(name: str, ended: Scanned | BaseException) -> Scanned:
     return Scanned(error=f"{name}: {ended}{hint}")
 
 
-def _troubles(name: str, scanned: Scanned) -> list[str]:
-    """Why a scanner did not look at everything, for the reason of the result."""
-    files = [f"{name} could not read {path} ({why})" for path, why in sorted(scanned.unread.items())]
-    return ([scanned.error] if scanned.error else []) + files
+def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source]) -> None:
+    """What went wrong: a trouble where a scanner is broken, or no scanner read a file; else a note."""
+    for scanned in said.values():
+        looked.troubles += [scanned.error] if scanned.error else []
+        looked.notes += scanned.notes
+    for source in sources:
+        mine = {name: scanned for name, scanned in said.items() if name == "semgrep" or source.language == "python"}
+        told = [
+            f"{name} could not read {source.path} ({scanned.unread[source.path]})"
+            for name, scanned in mine.items()
+            if source.path in scanned.unread
+        ]
+        # The engine parses only what a rule may match, so of a Python file its silence does not say that it was read.
+        judges = ("ruff", "bandit") if source.language == "python" else ("semgrep",)
+        read = any(source.path not in mine[name].unread for name in judges)
+        (looked.notes if read else looked.troubles).extend(told)
 
 
 async def _against_base(job: Job, sources: Sequence[Source], now: _Looked) -> tuple[Finding, ...]:
@@ -108,15 +135,29 @@ async def _against_base(job: Job, sources: Sequence[Source], now: _Looked) -> tu
         await asyncio.to_thread(job.repository.read_many, job.change.base, paths) if paths else {}
     )
     before = [replace(each, content=contents[each.base_path]) for each in found if each.base_path in contents]
-    was = await _look(job, before) if before else _Looked()
+    was = await _past(job, before)
     marked = [
         baseline.compare(
-            source, now.findings[source.path], contents.get(source.base_path, b""), was.findings.get(source.path, ())
+            source, now.findings[source.path], contents.get(source.base_path, b""), was.get(source.path, ())
         )
         for source in found
     ]
     return tuple(finding for each in marked for finding in each)
 
 
+async def _past(job: Job, before: Sequence[Source]) -> Mapping[str, Sequence[Finding]]:
+    """What was found in the base revision's files. It stays the same while the change is worked on: it is kept."""
+
+    async def look(sources: Sequence[Source]) -> tuple[Mapping[str, Sequence[Finding]], bool]:
+        looked = await _look(job, sources)
+        # A scanner that could not do all its work must not have said the last word on the past.
+        return looked.findings, not (looked.troubles or looked.notes or job.stop.is_set())
+
+    if job.memory is None or not before:
+        return (await _look(job, before)).findings if before else {}
+    return await job.memory.of_files("sast", before, look)
+
+
 def _tool(*, python: bool) -> str:
-    return ", ".join((semgrep.tool(), bandit_tests.tool(), ruff.tool()) if python else (semgrep.tool(),))
+    names = ("semgrep", "bandit", "ruff") if python else ("semgrep",)
+    return ", ".join(f"{name} {version(name)}" for name in names if find_spec(name))

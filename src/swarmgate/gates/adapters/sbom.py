@@ -31,6 +31,7 @@ def _look(job: Job) -> Outcome:
     notes += [f"unreadable before the change: {each}" for each in base.unreadable if each not in head.unreadable]
     compared = difference.compare(base, head)
     found = [*difference.unsettled(base, head, touched), *difference.findings(compared, head, base)]
+    found += [] if job.announced is None else difference.unannounced(base, head, job.announced)
     return Outcome(
         findings=tuple(found),
         files=len(head.readings),

@@ -5,6 +5,7 @@ A value never leaves this module: a prefix and a hash do.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from hashlib import sha256
 from importlib.metadata import version
@@ -30,20 +31,27 @@ _ALLOWED_NEXT = re.compile(
 async def run(job: Job) -> Outcome:
     """Search every text file for the formats of providers and for values that are assigned to telling names."""
     tool = f"google-re2 {version('google-re2')} + swarmgate rules"
-    return await scan(job, look, tool=tool, nothing="no text file in the change")
+    return await scan(job, look, tool=tool, nothing="no text file in the change", rules=await asyncio.to_thread(_rules))
+
+
+def _rules() -> int:
+    from swarmgate.gates import secret_rules  # noqa: PLC0415 - late: compiles the rules
+
+    return secret_rules.load().count
 
 
 def look(source: Source) -> list[Finding] | str:
     """The secrets of one file.
 
-    Lock files and generated files are full of hashes and random names: there only formats that a provider owns count.
-    Assignments in tests are told and do not block. A line with an `allowlist secret` pragma (the form of
-    detect-secrets, which repositories have already) is told as suppressed, so that a suppression is seen too.
+    Lock files, generated, minified and vendored files are full of hashes, random names and other people's examples:
+    there only formats that a provider owns count. Assignments in tests are told and do not block. A line with an
+    `allowlist secret` pragma (the form of detect-secrets, which repositories have already) is told as suppressed, so
+    that a suppression is seen too.
     """
     from swarmgate.gates import secret_search  # noqa: PLC0415 - late: compiles the rules
 
     text = _readable(source.content)
-    noisy = bool({Trait.LOCK, Trait.GENERATED} & source.traits)
+    noisy = bool({Trait.LOCK, Trait.GENERATED, Trait.MINIFIED, Trait.VENDORED} & source.traits)
     found = secret_search.search(source.path, source.language, text, providers_only=noisy)
     lines = _lines_of(text, found)
     best: dict[tuple[int, str], Finding] = {}
@@ -53,9 +61,15 @@ def look(source: Source) -> list[Finding] | str:
 
 
 def _readable(content: bytes) -> bytes:
-    if content[:2] in {b"\xff\xfe", b"\xfe\xff"} or b"\0" in content[:200]:  # UTF-16 from an editor on Windows
+    """Text of two bytes a character (UTF-16, from an editor on Windows) as UTF-8; without its stray NULs otherwise."""
+    if content[:2] in {b"\xff\xfe", b"\xfe\xff"}:
         return content.decode("utf-16", "replace").encode()
-    return content
+    if b"\0" not in content:
+        return content
+    for order, nuls in (("utf-16-le", content[1:400:2]), ("utf-16-be", content[:400:2])):
+        if nuls.count(0) > len(nuls) * 0.9:
+            return content.decode(order, "replace").encode()
+    return content.replace(b"\0", b"")
 
 
 def _lines_of(text: bytes, found: Sequence[Candidate]) -> list[int]:

@@ -1,143 +1,162 @@
-"""Does every changed file parse: Python, JSON, TOML and YAML by their parsers; conflict markers in any text."""
+"""Does every changed file parse: real parsers for Python and data, grammars for the rest; conflict markers in any text.
+
+Which module judges a language stands in `look`. docs/gates/syntax_check.md tells what each catches and misses.
+"""
 
 from __future__ import annotations
 
-import json
 import platform
 import re
-import tomllib
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import python_source
 from swarmgate.gates.scan import scan
+from swarmgate.gates.syntax import conflicts, documents
+from swarmgate.gates.syntax.problem import Problem, blank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Container, Sequence
 
     from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job, Outcome
+    from swarmgate.gates.syntax.versions import Judge
 
-_OURS = re.compile(rb"^<{7} ", re.MULTILINE)
-_THEIRS = re.compile(rb"^>{7}(?: |\r?$)", re.MULTILINE)
-_TEMPLATE = re.compile(rb"\{\{[-~#/]?\s*[\w.$]|\{%|<%")
+_MARKUP = frozenset({"html", "svelte", "vue"})
+MOST = 3
+"""Findings of one file: what follows the first error is mostly its echo."""
+
+_RECIPES = frozenset({"dockerfile", "makefile"})
+_TEXT_WITH_TAGS = frozenset({"css", "dockerfile", "html", "less", "makefile", "scss", "sql"})
+_ZSH = re.compile(r"(?:\.zsh|\.?z(?:shrc|shenv|profile|login))$|-theme$")
+_SHEBANG = re.compile(rb"\A#!\s*\S*?(?:env(?:[ \t]+-\S+)*[ \t]+)?([A-Za-z]+)[\d.]*(?=\s|\Z)")
+_SHELLS = frozenset({b"sh", b"bash", b"dash", b"ksh", b"ash", b"busybox", b"bats"})
+_TAG = re.compile(rb"\{%[\s\S]*?%\}|<%[\s\S]*?%>|\{\{(?P<value>[\s\S]*?)\}\}|\{#[\s\S]*?#\}")
+_PAGE_TAG = re.compile(
+    rb"\{\{[-~#/]?\s*[\w.$(\"'@&!>^]|\{%|<%|<\?(?!xml)|\{#|^\s*[@}]\s*(?:@?(?:if|for|switch|else|defer|let))\b|\A---\r?\n"
+    rb"|\[%|^\s*%[ =]|<#|<!--#", re.MULTILINE
+)  # fmt: skip
 
 
 async def run(job: Job) -> Outcome:
     """Parse every file that has a parser here."""
-    tool = f"Python {platform.python_version()}"
-    return await scan(job, look, tool=tool, nothing="no parser for the changed files")
+    judge, notes = None, ""
+    sources = [source for source in job.sources if source.language == "python"]
+    if sources:
+        from swarmgate.gates.syntax.versions import Judge  # noqa: PLC0415 - late: a change without Python needs none
+
+        judge = Judge(job.repository.root)
+        notes = await judge.ask(job, sources)
+    scanner = partial(look, judge=judge, on=frozenset(job.definition.extra_languages))
+    outcome = await scan(job, scanner, tool=_tool(job.sources, judge), nothing="no parser for the changed files")
+    return replace(outcome, notes=(*outcome.notes, notes)) if notes else outcome
 
 
-def look(source: Source) -> list[Finding] | str:
-    """The syntax findings of one file, or its language when there is no parser for it."""
-    conflicts = _conflicts(source)
-    parser = _PARSERS.get(source.language)
-    if parser is None:
-        return conflicts or source.language or "unknown"
-    if conflicts:  # the parser would only repeat it
-        return conflicts
-    if source.language != "python" and not _is_utf8(source.content):
-        return f"{source.language} that is not UTF-8"
-    wrong = parser(source.content)
-    if wrong is None:
-        return []
-    if source.language in _TEMPLATED and _TEMPLATE.search(source.content):
-        return f"{source.language} template"
-    line, column, message = wrong
-    return [
-        Finding(
-            rule=f"{source.language}-syntax", path=source.path, line=line, column=column,
-            severity=Severity.CRITICAL, message=message,
-        )
-    ]  # fmt: skip
+def look(source: Source, judge: Judge | None = None, on: Container[str] = frozenset()) -> list[Finding] | str:
+    """The syntax findings of one file, or why it could not be looked at (its language where nothing reads it).
+
+    Args:
+        source: the file.
+        judge: for Python, with what it asked ruff before; without it the compiler decides alone.
+        on: languages to look at that are off by default.
+    """
+    conflict = conflicts.find(source.content)
+    if conflict:  # a parser would only repeat it
+        return [_finding(source, "conflict-marker", each) for each in conflict[:MOST]]
+    said = _judge(source, judge, on)
+    if isinstance(said, str) or not said:
+        return said if isinstance(said, str) else []
+    word = _template(source, judge)
+    return word or [_finding(source, f"{source.language}-syntax", each) for each in said[:MOST]]
 
 
-def _conflicts(source: Source) -> list[Finding]:
-    ends = [match.start() for match in _THEIRS.finditer(source.content)]
-    return [
-        Finding(
-            rule="conflict-marker", path=source.path, line=source.content.count(b"\n", 0, match.start()) + 1,
-            severity=Severity.CRITICAL, message="an unresolved merge conflict",
-        )
-        for match in _OURS.finditer(source.content, 0, ends[-1] if ends else 0)
-    ]  # fmt: skip
+def _judge(source: Source, judge: Judge | None, on: Container[str]) -> list[Problem] | str:
+    from swarmgate.gates import grammars  # noqa: PLC0415 - late, as are the languages' modules below
+
+    if source.language == "python":
+        from swarmgate.gates.syntax import python  # noqa: PLC0415
+
+        problem = None if judge else python.check(source.content)
+        return judge.look(source) if judge else [problem] if problem else []
+    if b"\0" in source.content:
+        return f"{source.language or 'text'} with NUL bytes"
+    if source.path.lower().endswith(".ipynb"):
+        from swarmgate.gates.syntax import python  # noqa: PLC0415
+
+        return python.check_notebook(source.content)
+    if source.language in documents.languages():
+        return documents.check(source.language, source.path, source.content)
+    try:
+        return _code(source, on)
+    except grammars.TooSlow:
+        return f"{source.language} (grammar too slow)"
 
 
-def _is_utf8(content: bytes) -> bool:
+def _code(source: Source, on: Container[str]) -> list[Problem] | str:
+    from swarmgate.gates.syntax import markup, recipes, trees  # noqa: PLC0415
+
+    language, content = source.language, _readable(source.content)
+    if _other_shell(source):
+        return _other_shell(source)
+    if language in trees.OFF and language not in on:
+        return trees.OFF[language]
+    if language in _MARKUP:
+        if language == "html" and _PAGE_TAG.search(content):
+            return "html template"
+        return markup.check(language, content)
+    if language in _RECIPES:
+        return recipes.dockerfile(content) if language == "dockerfile" else recipes.makefile(content)
+    if language in trees.languages():
+        return trees.check(language, source.path, content)
+    return language or "unknown"
+
+
+def _readable(content: bytes) -> bytes:
+    """UTF-8 for the grammars: a byte order mark becomes spaces, Latin-1 (legal in many languages) is recoded."""
+    if content.startswith(b"\xef\xbb\xbf"):
+        content = b"   " + content[3:]
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
-        return False
-    return True
+        return content.decode("latin-1").encode()
+    return content
 
 
-_Wrong = tuple[int, int, str] | None
+def _other_shell(source: Source) -> str:
+    """The interpreter that the first line names, where it is not the one of the file's language."""
+    if source.language == "bash" and _ZSH.search(source.path):
+        return "zsh"
+    shebang = _SHEBANG.match(source.content)
+    if not shebang:
+        return ""
+    shell = shebang[1] in _SHELLS
+    return shebang[1].decode() if shell != (source.language == "bash") and (shell or source.language == "bash") else ""
 
 
-def _python(content: bytes) -> _Wrong:
-    try:
-        python_source.check(content)
-    except SyntaxError as error:
-        return error.lineno or 0, max(error.offset or 0, 0), f"not valid Python {_VERSION}: {error.msg}"
-    except (ValueError, RecursionError, MemoryError) as error:
-        return 0, 0, f"cannot be compiled: {str(error) or type(error).__name__}"
-    return None
+def _template(source: Source, judge: Judge | None) -> str:
+    """A file that is sound but for the tags of a template engine is no broken file of its language."""
+    if source.language in documents.languages() or not _TAG.search(source.content):
+        return ""
+    if source.language in _TEXT_WITH_TAGS:
+        return f"{source.language} template"
+    plain = _TAG.sub(lambda match: b"x" + blank(match[0])[1:] if match["value"] else blank(match[0]), source.content)
+    said = _judge(replace(source, content=plain), judge, frozenset())
+    return "" if said else f"{source.language} template"
 
 
-def _json(content: bytes) -> _Wrong:
-    try:
-        json.loads(content)
-    except json.JSONDecodeError as error:
-        return error.lineno, error.colno, f"not valid JSON: {error.msg}"
-    except (ValueError, RecursionError) as error:
-        return 0, 0, f"not valid JSON: {error}"
-    return None
+def _finding(source: Source, rule: str, problem: Problem) -> Finding:
+    return Finding(rule=rule, path=source.path, line=problem.line, column=problem.column,
+                   severity=Severity.CRITICAL, message=problem.message)  # fmt: skip
 
 
-def _jsonl(content: bytes) -> _Wrong:
-    for number, line in enumerate(content.splitlines(), 1):
-        wrong = _json(line) if line.strip() else None
-        if wrong:
-            return number, wrong[1], wrong[2]
-    return None
-
-
-def _toml(content: bytes) -> _Wrong:
-    try:
-        tomllib.loads(content.decode("utf-8-sig"))
-    except tomllib.TOMLDecodeError as error:
-        place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        line, column = (int(place[1]), int(place[2])) if place else (0, 0)
-        return line, column, f"not valid TOML: {str(error).partition(' (at')[0]}"
-    except RecursionError:
-        return 0, 0, "not valid TOML: nested too deeply"
-    return None
-
-
-def _yaml(content: bytes) -> _Wrong:
-    import yaml  # noqa: PLC0415 - late: 20 ms that `swarm --help` must not pay
-
-    try:
-        # Composed, not constructed: unknown tags (CloudFormation, Ansible) are legal YAML, and nothing is built.
-        for _ in yaml.compose_all(content, Loader=yaml.SafeLoader):
-            pass
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        return *place, f"not valid YAML: {error.problem or error.context}"
-    except (yaml.YAMLError, RecursionError) as error:
-        return 0, 0, f"not valid YAML: {str(error).splitlines()[0] if str(error) else 'nested too deeply'}"
-    return None
-
-
-_VERSION = ".".join(platform.python_version_tuple()[:2])
-_PARSERS: dict[str, Callable[[bytes], _Wrong]] = {
-    "json": _json,
-    "jsonl": _jsonl,
-    "python": _python,
-    "toml": _toml,
-    "yaml": _yaml,
-}
-# Helm charts, Jinja and cookiecutter files carry the suffix of what they will become.
-_TEMPLATED = {"json", "toml", "yaml"}
+def _tool(sources: Sequence[Source], judge: Judge | None) -> str:
+    """What judged: the verdicts come from these versions and from nothing else that is installed."""
+    languages = {source.language for source in sources}
+    parts = [judge.tool] if judge else []
+    if languages - {"python", ""} - documents.languages():
+        parts.append(f"tree-sitter-language-pack {version('tree-sitter-language-pack')}")
+    if "yaml" in languages:
+        parts.append(f"PyYAML {version('PyYAML')}")
+    return ", ".join(parts) or f"Python {platform.python_version()}"

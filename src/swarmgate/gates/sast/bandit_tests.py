@@ -8,7 +8,7 @@ such code is reached by outside input, our own taint rules say so, and block.
 from __future__ import annotations
 
 import logging
-from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Severity
@@ -16,7 +16,7 @@ from swarmgate.gates import python_source
 from swarmgate.gates.sast.hit import Hit, Scanned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from swarmgate.gates.sast.copies import Copies
 
@@ -36,26 +36,29 @@ _CWE = {
     326: "B505", 327: "B303 B304 B305 B324 B413 B502 B503 B504", 330: "B311", 377: "B306", 400: "B113",
     494: "B615", 502: "B301 B302 B403 B506 B614", 605: "B104", 703: "B101 B110 B112", 732: "B103", 838: "B613",
 }  # fmt: skip
+_IMPORTS = ("B40", "B41")
+"""Tests that match the import of a module: a reason to look, and no weakness of its own."""
 _CWE_OF = {test: f"CWE-{number}" for number, tests in _CWE.items() for test in tests.split()}
-
-
-def tool() -> str:
-    """Name and version, without importing it."""
-    return f"bandit {version('bandit')}"
 
 
 def cwe_of(test: str) -> str:
     """The CWE of one of bandit's tests, for ruff, which does not tell it; empty when unknown."""
-    return _CWE_OF.get(test, "")
+    return "" if test.startswith(_IMPORTS) else _CWE_OF.get(test, "")
 
 
 def severity_of(test: str) -> Severity:
     """Our severity: medium and above for what blocks."""
-    return BLOCKING.get(test, Severity.LOW)
+    return Severity.INFO if test.startswith(_IMPORTS) else BLOCKING.get(test, Severity.LOW)
 
 
-def scan(files: Copies, stopped: Callable[[], bool]) -> Scanned:
-    """Run every test of bandit, under its own defaults, over the Python files."""
+def scan(files: Copies, older: Mapping[str, bytes], stopped: Callable[[], bool]) -> Scanned:
+    """Run every test of bandit, under its own defaults, over the Python files.
+
+    Args:
+        files: the copies.
+        older: path -> the same file in an older syntax, for those that this interpreter cannot parse as they are.
+        stopped: whether to end.
+    """
     with python_source.quiet():  # its plugin loader uses what is deprecated
         from bandit.core.config import BanditConfig  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late: 0.15 s
         from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
@@ -67,13 +70,18 @@ def scan(files: Copies, stopped: Callable[[], bool]) -> Scanned:
         if stopped():
             break
         manager = BanditManager(config, "file", quiet=True)
+        if source.path in older:
+            Path(copy).with_suffix(".older").write_bytes(older[source.path])
+            copy = str(Path(copy).with_suffix(".older"))  # noqa: PLW2901 - the one to read
         manager.files_list = [copy]
         with python_source.quiet():
             manager.run_tests()
         for _, why in manager.skipped:
             scanned.unread[source.path] = why
         for issue in manager.results:
-            cwe = f"CWE-{issue.cwe.id}" if issue.cwe and issue.cwe.id else cwe_of(issue.test_id)
+            cwe = cwe_of(issue.test_id)
+            if not cwe and not issue.test_id.startswith(_IMPORTS) and issue.cwe and issue.cwe.id:
+                cwe = f"CWE-{issue.cwe.id}"
             scanned.hits.append(
                 Hit(
                     path=source.path,

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 
     from swarmgate.gates.files import Source
 
+_SUFFIXES = {
+    "bash": (".sh", ".bash"), "c": (".c", ".h"), "cpp": (".cpp", ".cc", ".cxx", ".h", ".hh", ".hpp", ".hxx"),
+    "csharp": (".cs",), "dockerfile": (".dockerfile", "/dockerfile"), "go": (".go",), "java": (".java",),
+    "javascript": (".js", ".jsx", ".mjs", ".cjs"), "php": (".php",), "python": (".py", ".pyi"), "ruby": (".rb",),
+    "rust": (".rs",), "typescript": (".ts", ".tsx"), "yaml": (".yaml", ".yml"),
+}  # fmt: skip
+"""By what ends of names the engine knows a language; a copy with another gets the first, or it would be left out."""
 _UNSAFE = re.compile(r"[^\w.\-/]|\.\.", re.ASCII)
 
 
@@ -50,6 +57,8 @@ def copies(sources: Sequence[Source]) -> Iterator[Copies]:
         names = {}
         for number, source in enumerate(sources):
             name = f"{number}/{_UNSAFE.sub('_', source.path.encode(errors='replace').decode())}"
+            if not name.lower().endswith(_SUFFIXES.get(source.language, ("",))):
+                name += _SUFFIXES[source.language][0]
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_bytes(source.content)
             names[name] = source

@@ -1,97 +1,138 @@
-"""Which hits in Python code cannot be: the value is made of constants, or the taint rules have looked and found no way.
+"""Python files by our own interpreter: the flows of outside input into sinks, and which matches of others need one.
 
-Only hits about outside input reaching a sink are judged (`INJECTIONS`). A hit of bandit or ruff is a match of how the
-code is written; inside a function that handles a request, our taint rules know more: what they do not follow to that
-line is left out.
+bandit and ruff match how code is written. Inside a function that handles a request the interpreter knows more: what it
+does not follow to such a line is left out there.
 """
 
 from __future__ import annotations
 
 import ast
-import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
-from swarmgate.gates.sast.constants import Run
+from swarmgate.domain.finding import Severity
+from swarmgate.gates.sast import rewriting, sources
+from swarmgate.gates.sast.flows import Flows
+from swarmgate.gates.sast.hit import Hit, Scanned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from swarmgate.gates.files import Source
-    from swarmgate.gates.sast.hit import Hit
+    from swarmgate.gates.sast.rules import Rule
+    from swarmgate.gates.sast.state import Found
+    from swarmgate.gates.sast.values import Origins
 
 _INJECTIONS = "20 22 74 77 78 79 88 89 90 91 94 95 113 117 134 470 501 502 601 611 643 918 943 1333 1336"
 INJECTIONS = frozenset(f"CWE-{number}" for number in _INJECTIONS.split())
 """Weaknesses that need outside input: of a value that is none, there is nothing to say."""
 
-_REQUEST = re.compile(r"^(?!.*urllib)(.*\.)?(request|req)$")
-_ROUTES = {"route", "get", "post", "put", "patch", "delete", "api_route", "websocket"}
-_NO_FLOW = {"B201", "B404", "B405", "B406", "B407", "B408", "B409", "B410", "B411", "B403", "B701", "B702"}
+_NO_FLOW = {"B201", "B701", "B702"}
 """bandit's tests that carry the CWE of an injection and are not about a value."""
+
+_MATCHES = {"swarmgate.python.yaml-load-without-safe-loader", "swarmgate.python.xml-parser-resolves-entities"}
+"""Rules of ours that match how code is written, too."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def plausible(source: Source, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits that may be, of one file. Whatever cannot be parsed or judged stays."""
-    if source.language != "python" or not any(hit.cwe in INJECTIONS for hit in hits):
-        return list(hits)
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A Python file that this interpreter reads: `text` is its content, or that in words of an older syntax."""
+
+    source: Source
+    tree: ast.Module
+    text: bytes
+
+
+def parse(python: Iterable[Source]) -> tuple[dict[str, Parsed], dict[str, str]]:
+    """The files that parse, and why the others do not, by path."""
+    parsed: dict[str, Parsed] = {}
+    unread: dict[str, str] = {}
+    for source in python:
+        try:
+            parsed[source.path] = Parsed(source, *rewriting.parse(source.content))
+        except SyntaxError as error:
+            unread[source.path] = f"line {error.lineno or 1}: {error.msg}"
+        except (ValueError, RecursionError, MemoryError) as error:
+            unread[source.path] = str(error) or "nested too deeply"
+    return parsed, unread
+
+
+def scan(files: Mapping[str, Parsed], rules: Iterable[Rule], stopped: Callable[[], bool]) -> Scanned:
+    """Every flow rule over the files."""
+    by_id = {rule.id: rule for rule in rules if rule.flow}
+    every = [rule.flow for rule in by_id.values() if rule.flow]
+    scanned = Scanned(rules=frozenset(by_id))
+    engines: dict[tuple[str, ...], Flows] = {}
+    for path, parsed in files.items():
+        if stopped():
+            break
+        text = parsed.text.decode(errors="replace")
+        wanted = [flow for flow in every if flow.concerns(text)]
+        if not wanted:
+            continue
+        names = tuple(flow.rule for flow in wanted)
+        found, whole = _followed(parsed.tree, engines.setdefault(names, Flows(wanted)))
+        if not whole:
+            scanned.notes.append(f"flows through {path} were followed only in part")
+        scanned.hits += [_hit(path, by_id[each.rule], each, origins) for each, origins in found.items()]
+    return scanned
+
+
+def _followed(tree: ast.Module, flows: Flows) -> tuple[dict[Found, Origins], bool]:
+    from swarmgate.gates.sast.interpreter import Interpreter  # noqa: PLC0415 - late: few files need it
+    from swarmgate.gates.sast.state import TooMuch  # noqa: PLC0415 - the same
+
+    interpreter = Interpreter(flows)
     try:
-        tree = python_source.parse(source.content)
-        return _judged(tree, hits)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        interpreter.file(tree)
+    except (TooMuch, RecursionError):
+        return interpreter.found, False
+    return interpreter.found, True
+
+
+def _hit(path: str, rule: Rule, found: Found, origins: Origins) -> Hit:
+    # Who starts a program with these arguments could as well do the harm without it.
+    own = all(kind == "argv" for kind, _ in origins)
+    lines = ", ".join(str(line) for line in sorted({line for _, line in origins})[:3])
+    what, stop, fix = rule.message.partition(". ")
+    return Hit(
+        path=path,
+        line=found.line,
+        column=found.column,
+        end_line=found.end_line,
+        end_column=found.end_column,
+        tool="swarmgate",
+        code=rule.id,
+        cwe=rule.cwe,
+        severity=Severity.LOW if own else rule.severity,
+        message=f"{what} (it comes from line {lines}){stop}{fix}",
+    )
+
+
+def plausible(parsed: Parsed, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits that may be, of one file."""
+    lines = {hit.line for hit in hits if _is_ours(hit)}
+    doubtful = [hit for hit in hits if not _is_ours(hit) and _needs_a_flow(hit) and hit.line not in lines]
+    if not doubtful:
         return list(hits)
-
-
-def _judged(tree: ast.Module, hits: Sequence[Hit]) -> list[Hit]:
-    functions = [node for node in ast.walk(tree) if isinstance(node, _Function)]
-    known = dict(_module_constants(tree))
-    around = {hit: [node for node in functions if node.lineno <= hit.line <= (node.end_lineno or 0)] for hit in hits}
-    ours = [hit for hit in hits if _is_ours(hit) and not _made_of_constants(hit, around[hit], known)]
-    lines = {hit.line for hit in ours}
-    matches = [
-        hit
-        for hit in hits
-        if not _is_ours(hit)
-        and (hit.line in lines or not _needs_a_flow(hit) or not any(map(_handles_a_request, around[hit])))
-    ]
-    return ours + matches
+    functions = [node for node in ast.walk(parsed.tree) if isinstance(node, _Function)]
+    handlers = [node for node in functions if _handles_a_request(node)]
+    dropped = {hit for hit in doubtful if any(node.lineno <= hit.line <= (node.end_lineno or 0) for node in handlers)}
+    return [hit for hit in hits if hit not in dropped]
 
 
 def _is_ours(hit: Hit) -> bool:
-    return hit.tool == "swarmgate"
+    return hit.tool == "swarmgate" and hit.code not in _MATCHES
 
 
 def _needs_a_flow(hit: Hit) -> bool:
     return hit.cwe in INJECTIONS and "B" + hit.code[1:] not in _NO_FLOW
 
 
-def _made_of_constants(hit: Hit, around: Sequence[_Function], known: dict[str, Any]) -> bool:
-    """Whether nothing that a taint rule's hit is about can hold outside input."""
-    if hit.cwe not in INJECTIONS or not around:
-        return False
-    function = max(around, key=lambda node: node.lineno)
-    end = hit.end_line, hit.end_column
-    for node in ast.walk(function):
-        if not isinstance(node, ast.expr) or (node.lineno, node.col_offset + 1) != (hit.line, hit.column):
-            continue
-        if (node.end_lineno, (node.end_col_offset or 0) + 1) == end:
-            return Run(function.body, known, [node]).is_clean(node)
-    return False
-
-
 def _handles_a_request(function: _Function) -> bool:
-    for decorator in function.decorator_list:
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if isinstance(called, ast.Attribute) and called.attr in _ROUTES:
-            return True
+    if sources.has_route(function):
+        return True
     attributes = (node for node in ast.walk(function) if isinstance(node, ast.Attribute))
-    return any(_REQUEST.search(ast.unparse(node.value)) for node in attributes)
-
-
-def _module_constants(tree: ast.Module) -> Iterator[tuple[str, Any]]:
-    stored = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    for statement in tree.body:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)) if stored.count(name) == 1:
-                yield name, value
+    return any(sources.REQUEST.search(ast.unparse(node.value)) for node in attributes)

@@ -28,10 +28,13 @@ class Hit:
 
 @dataclass(slots=True)
 class Scanned:
-    """What a scanner says of a set of files: hits, what it could not read (path -> why), and what else to tell."""
+    """What a scanner says of a set of files.
+
+    Hits, what it could not read (path -> why), what else to tell, and which of our rules were asked.
+    """
 
     hits: list[Hit] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    rules: int = 0
+    rules: frozenset[str] = frozenset()
     error: str = ""

@@ -1,10 +1,12 @@
 """Our rule pack in `gates/rules/sast/<language>/`: read, checked, and compiled to one JSON file for the engine.
 
-Rules are written in JSON or YAML, in semgrep's own format with three additions, which are expanded here:
+Rules are written in JSON or YAML, in semgrep's own format with four additions, which are expanded here:
 
 - `{use: NAME}` stands for a part of the folder's `_shared.yaml`: in a list for its entries, elsewhere for its value.
 - `refused-if: CONDITION` in a list stands for what follows `if CONDITION:` where that branch leaves the function (a
   return, a raise or a last call such as `abort(404)`). Lines before the last one must stand before the `if`.
+- `flow:` is the same rule for our own interpreter of Python (see `flows`), which is asked first: it knows more of a
+  Python file than the engine's taint mode, and the engine judges the rule in the files that it cannot read.
 - A condition on a metavariable holds for those entries of a `pattern-either` beside it that bind the metavariable. (To
   the engine a condition on an unbound one is false.)
 
@@ -17,17 +19,22 @@ import functools
 import hashlib
 import json
 import re
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate import assets
 from swarmgate.domain.finding import Severity
 from swarmgate.errors import ConfigError
+from swarmgate.gates.sast import flows
 from swarmgate.workspace import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
+
+    from swarmgate.gates.sast.flows import Flow
 
 SHARED = "_shared.yaml"
 
@@ -43,7 +50,11 @@ _EVERY_FILE = {"generic", "regex", "none"}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: what a finding says, and `raw`, what the engine gets."""
+    """One rule: what a finding says, and `raw`, what the engine gets.
+
+    `needs` is a regular expression that a file must match for the rule to find anything, `flow` is for Python's
+    interpreter, `said` the same as it is written.
+    """
 
     id: str
     languages: frozenset[str]
@@ -52,12 +63,25 @@ class Rule:
     cwe: str
     owasp: str
     raw: dict[str, Any]
-    needs: re.Pattern[str] | None = None
+    needs: str = ""
+    flow: Flow | None = None
+    said: dict[str, Any] | None = None
 
     def concerns(self, language: str, text: str) -> bool:
         """Whether the rule can find anything in a file, as far as its language and its words tell."""
         speaks = language in self.languages or bool(self.languages & _EVERY_FILE)
-        return speaks and (self.needs is None or self.needs.search(text) is not None)
+        return speaks and (not self.needs or re.search(self.needs, text) is not None)
+
+
+FOLDERS = {
+    "bash": {"bash"}, "c": {"c", "cpp"}, "csharp": {"csharp"}, "dockerfile": {"dockerfile"}, "github": {"yaml"},
+    "go": {"go"}, "java": {"java"}, "javascript": {"javascript", "typescript"}, "php": {"php"}, "python": {"python"},
+    "ruby": {"ruby"}, "rust": {"rust"},
+}  # fmt: skip
+"""The folders of rules and the languages that they speak of."""
+
+LANGUAGES = frozenset[str]().union(*FOLDERS.values())
+"""Every language that some rule speaks of."""
 
 
 @functools.cache
@@ -70,20 +94,54 @@ def load() -> tuple[Rule, ...]:
     return load_from(assets.gates() / "rules" / "sast")
 
 
+@functools.cache
+def load_cached(languages: frozenset[str], cache: Path) -> tuple[Rule, ...]:
+    """The rules for some languages, expanded once and kept in `cache` under the hash of their files and of this one.
+
+    Raises:
+        ConfigError: see `load`.
+    """
+    found: tuple[Rule, ...] = ()
+    for name, spoken in FOLDERS.items():
+        if spoken & languages:
+            found += _folder_cached(assets.gates() / "rules" / "sast" / name, cache)
+    return found
+
+
+def _folder_cached(folder: Path, cache: Path) -> tuple[Rule, ...]:
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for path in sorted(folder.iterdir()):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    place = cache / f"{folder.name}-{digest.hexdigest()[:24]}.json"
+    try:
+        kept = json.loads(place.read_bytes())
+        return tuple(replace(_rule(raw, place), needs=needs) for raw, needs in kept)
+    except (OSError, ValueError, TypeError):
+        rules = _load_folder(folder)
+    plain = [({**rule.raw, **({"flow": rule.said} if rule.said else {})}, rule.needs) for rule in rules]
+    with suppress(OSError):  # a folder that cannot be written costs time only
+        cache.mkdir(parents=True, exist_ok=True)
+        atomic.replace(place, json.dumps(plain).encode(), durable=False)
+    return rules
+
+
 def load_from(root: Path) -> tuple[Rule, ...]:
     """The rules below a folder with one folder a language."""
-    found: dict[str, Rule] = {}
-    for folder in sorted(path for path in root.iterdir() if path.is_dir()):
-        shared = _read(folder / SHARED) if (folder / SHARED).is_file() else {}
-        for path in sorted(folder.iterdir()):
-            if path.suffix not in {".json", ".yaml"} or path.name == SHARED:
-                continue
-            for raw in _read(path).get("rules", ()):
-                rule = replace(_rule(_expand(raw, shared, path), path), needs=_needs(raw, shared))
-                if rule.id in found:
-                    raise ConfigError(f"{path}: the rule {rule.id} is there twice")
-                found[rule.id] = rule
-    return tuple(found.values())
+    rules = tuple(rule for path in sorted(root.iterdir()) if path.is_dir() for rule in _load_folder(path))
+    for rule, count in Counter(rule.id for rule in rules).items():
+        if count > 1:
+            raise ConfigError(f"{root}: the rule {rule} is there twice")
+    return rules
+
+
+def _load_folder(folder: Path) -> tuple[Rule, ...]:
+    shared = _read(folder / SHARED) if (folder / SHARED).is_file() else {}
+    rules = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix in {".json", ".yaml"} and path.name != SHARED:
+            raws = _read(path).get("rules", ())
+            rules += [replace(_rule(_expand(raw, shared, path), path), needs=_needs(raw, shared)) for raw in raws]
+    return tuple(rules)
 
 
 def for_languages(rules: Iterable[Rule], languages: Iterable[str]) -> tuple[Rule, ...]:
@@ -105,6 +163,7 @@ def pack(rules: Iterable[Rule], folder: Path) -> Path:
 def _rule(raw: dict[str, Any], path: Path) -> Rule:
     try:
         metadata = raw["metadata"]
+        said = raw.get("flow")
         severity = _SEVERITIES[raw["severity"]]
         rule = Rule(
             id=raw["id"],
@@ -113,7 +172,9 @@ def _rule(raw: dict[str, Any], path: Path) -> Rule:
             message=raw["message"],
             cwe=str(metadata["cwe"]),
             owasp=metadata["owasp"],
-            raw=raw,
+            raw={key: value for key, value in raw.items() if key != "flow"},
+            flow=flows.read(raw["id"], said) if said else None,
+            said=said,
         )
     except (KeyError, TypeError) as error:
         raise ConfigError(f"{path}: rule {raw.get('id', '?')}: key or value {error} is missing or wrong") from error
@@ -166,10 +227,10 @@ def _binds(entry: Any, variable: str) -> bool:
     return re.search(re.escape(variable) + r"\b", json.dumps(entry)) is not None
 
 
-def _needs(raw: Mapping[str, Any], shared: Mapping[str, Any]) -> re.Pattern[str] | None:
+def _needs(raw: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
     """The words that a file must hold, where every source of the rule is a shared part whose words are known."""
     words = [shared.get("needs", {}).get(source.get("use")) for source in raw.get("pattern-sources", ())]
-    return re.compile("|".join(words)) if words and all(words) else None
+    return "|".join(words) if words and all(words) else ""
 
 
 def _part(name: str, shared: Mapping[str, Any], path: Path) -> Any:

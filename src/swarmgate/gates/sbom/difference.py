@@ -90,6 +90,45 @@ def unsettled(base: Inventory, head: Inventory, touched: Iterable[str]) -> list[
     return found
 
 
+def unannounced(base: Inventory, head: Inventory, announced: str) -> list[Finding]:
+    """New direct dependencies that the words of a task do not name: nobody decided that they should come in.
+
+    Args:
+        base: the components before the change.
+        head: the components after it.
+        announced: what the task says; a name counts as a word of its own, `-`, `_` and `.` being the same.
+    """
+    words = _plain(announced)
+    before = {(each.type, each.name) for reading in base.readings.values() for each in reading.declared}
+    own = {normal(head.kinds[path].type, each.root[0]) for path, each in head.readings.items()}
+    found, told = [], set[tuple[str, str]]()
+    for path in sorted(head.readings):
+        for each in head.readings[path].declared:
+            key = each.type, each.name
+            if key in before or key in told or each.name in own or _names(words, each.name):
+                continue
+            told.add(key)
+            digest = hashlib.sha256(f"dependency-unannounced\0{path}\0{each.name}".encode("utf-8", "surrogateescape"))
+            message = f"`{each.name}` is a new dependency that the task does not name"
+            found.append(
+                Finding(
+                    rule="dependency-unannounced", path=path, line=each.line, message=message,
+                    suggestion="do without it, or let the task say that it is wanted", fingerprint=digest.hexdigest(),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[-_.]+", "-", text.casefold())
+
+
+def _names(words: str, name: str) -> bool:
+    """Whether the text has the name, or the last part of a scoped or grouped one, as a word."""
+    wanted = {_plain(name), _plain(re.split(r"[/:]", name)[-1])}
+    return any(re.search(rf"(?<![\w-]){re.escape(each)}(?![\w-]*\w)", words) for each in wanted)
+
+
 def _problems(inventory: Inventory) -> Iterator[tuple[tuple[str, str, str], Finding]]:
     """((manifest, name, kind), finding) for every dependency that is not settled."""
     own = {normal(inventory.kinds[path].type, each.root[0]) for path, each in inventory.readings.items()}

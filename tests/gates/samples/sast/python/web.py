@@ -167,3 +167,15 @@ def handler_36():
     log.error(traceback.format_exc())
     # ok: swarmgate.python.stack-trace-to-client
     return "failed"
+
+@app.route("/x")
+def handler_probe_1():
+    value = request.args.get("v")
+    # ruleid: swarmgate.python.path-probe
+    return str(os.path.exists("/srv/data/" + value))
+
+@app.route("/x")
+def handler_probe_2():
+    value = os.path.basename(request.args.get("v"))
+    # ok: swarmgate.python.path-probe
+    return str(os.path.exists("/srv/data/" + value))

@@ -1,0 +1,128 @@
+"""`swarm gates run`: the pipeline over what was asked for, and the exit code that its report means."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from swarmgate import config as settings
+from swarmgate.domain.finding import GateReport, GateStatus
+from swarmgate.engine import replay
+from swarmgate.engine.gating.asking import Asked, Request, asked
+from swarmgate.errors import MissingRequirement, UsageError
+from swarmgate.gates import accepted, formats
+from swarmgate.gates.definition import load
+from swarmgate.gates.memory import Memory
+from swarmgate.gates.pipeline import GatesOptions, check_names, run_pipeline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from swarmgate.gates.accepted import Accepted
+
+UNBOUNDED = 1_000_000
+"""Findings of one rule: all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A report, and what it is about.
+
+    `paths` are the files of the change. `repeatable`: all that the gates said is in the cache, so the same command
+    would say it again.
+    """
+
+    report: GateReport
+    about: str
+    paths: tuple[str, ...] = ()
+    repeatable: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0 when nothing blocks, 6 when only missing tools do, else 1."""
+        blocking = self.report.blocking
+        if not blocking:
+            return 0
+        missing = all(result.status is GateStatus.ERROR and result.missing for result in blocking)
+        return MissingRequirement.exit_code if missing else 1
+
+    def rendered(self, form: str) -> str:
+        """The report in one of `FORMATS`."""
+        if form == "text" and not self.report.results:
+            return "".join(f"{note}\n" for note in self.report.notes)
+        return formats.render(form, self.report, self.about)
+
+    def remember(self, form: str) -> None:
+        """Let the same command, where nothing changes in between, be answered with this report without judging."""
+        if not self.repeatable:
+            return
+        said = {"cached": True, "seconds": 0.0}
+        results = tuple(each.model_copy(update=said) if each.tool else each for each in self.report.results)
+        again = replace(self, report=self.report.model_copy(update={"results": results, "seconds": 0.0}))
+        replay.keep(replay.Answer(again.rendered(form), self.exit_code), tree=self.report.tree, paths=self.paths)
+
+    def save(self, form: str, place: Path) -> None:
+        """Write the report to a file, in one step.
+
+        Raises:
+            UsageError: there is no such folder, or a folder in its place.
+        """
+        from swarmgate.workspace import atomic  # noqa: PLC0415 - late: only with --output
+
+        text = self.rendered(form)
+        if not place.parent.is_dir():
+            raise UsageError(f"{place}: there is no folder {place.parent}")
+        if place.is_dir():
+            raise UsageError(f"{place} is a folder")
+        atomic.replace(place, text.encode("utf-8", "surrogateescape"), durable=False)
+
+
+def check_form(form: str) -> None:
+    """Whether there is such a form, before work is done for it.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if form not in formats.FORMATS:
+        raise UsageError(f"there is no format {form!r}", hint=f"There are: {', '.join(formats.FORMATS)}.")
+
+
+def judge(request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...] = (), cache: bool = True) -> Judged:
+    """Run the gates over what was asked for; without `cache` each runs whatever it said before, and nothing is kept.
+
+    Raises:
+        UsageError: options, paths or names of gates that do not fit.
+        NotAProject, WorkspaceError, ConfigError: the repository, the revision or the settings cannot be used.
+    """
+    with asked(request) as found:
+        entries = accepted.on_disk(found.settings)
+        return judged(found, entries, GatesOptions(only=only, skip=skip), Memory() if cache else None)
+
+
+def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, memory: Memory | None = None) -> Judged:
+    """Run the gates, those of the project included, with findings that are accepted."""
+    gates = load(found.settings)
+    check_names(gates, options)
+    tree = replay.tree_of(found.repository) or found.repository.snapshot()
+    change = found.scope.change(found.repository, found.base, tree)
+    if not change:
+        empty = GateReport(tree=tree, results=(), notes=(f"{found.nothing}: nothing was judged.", *found.notes))
+        return Judged(empty, found.about)
+    configured = settings.load(project_file=found.settings / settings.PROJECT_FILE).gates
+    defaults = {"skip": (*configured.skip, *options.skip), "timeout_s": configured.timeout_s}
+    report = asyncio.run(
+        run_pipeline(
+            gates,
+            repository=found.repository,
+            base=found.base,
+            config=options.model_copy(update={**defaults, "quality": configured.quality}),
+            fix=found.fix,
+            scope=found.scope,
+            accepted=entries,
+            memory=memory,
+            change=change,
+        )
+    )
+    told = report.model_copy(update={"notes": (*found.notes, *report.notes)})
+    return Judged(told, found.about, change.paths, repeatable=memory is not None and memory.complete)

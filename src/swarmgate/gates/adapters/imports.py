@@ -1,0 +1,44 @@
+"""Does every import of the change lead somewhere: modules, names, packages; cycles; what the change made break."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import TYPE_CHECKING
+
+from swarmgate import __version__
+from swarmgate.gates.job import Outcome
+
+if TYPE_CHECKING:
+    from swarmgate.domain.finding import Finding
+    from swarmgate.gates.imports.judge import Judge
+    from swarmgate.gates.job import Job
+
+
+async def run(job: Job) -> Outcome:
+    """Judge the imports of the changed files, and those of other files that the change may have broken."""
+    return await asyncio.to_thread(_look, job)
+
+
+def _look(job: Job) -> Outcome:
+    from swarmgate.gates.imports import judge  # noqa: PLC0415 - late: a change of another kind needs none of it
+
+    tool = f"swarmgate {__version__}"
+    if not judge.concerns(job.change, job.sources):
+        return Outcome(tool=tool, skip="no file of its kind was changed")
+    judged = judge.Judge(job)
+    found = [*judged.changed_files(), *judged.broken_importers()]
+    found += map(_stamped, (*judged.new_cycles(), *judged.unused_dependencies()))
+    # What is installed in the project's environment can settle a finding without a change of any file.
+    return Outcome(tuple(found), judged.files, tool, notes=_notes(judged), volatile=bool(found))
+
+
+def _notes(judged: Judge) -> tuple[str, ...]:
+    return ("stopped at the time limit",) if judged.stopped else ()
+
+
+def _stamped(finding: Finding) -> Finding:
+    """With a fingerprint of its own: what a finding about several files says does not hang on one line's text."""
+    text = f"{finding.rule}\0{finding.path}\0{finding.message}"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    return finding.model_copy(update={"fingerprint": digest})

@@ -1,0 +1,52 @@
+"""Lints the changed files: ruff for Python, and the linters of other languages that the project has installed."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from swarmgate.gates.adapters import ruff_check
+from swarmgate.gates.job import Outcome
+
+if TYPE_CHECKING:
+    from swarmgate.gates.job import Job
+    from swarmgate.gates.lint.running import Ran
+
+
+async def run(job: Job) -> Outcome:
+    """Lint every file that a linter reads."""
+    python, others = split(job)
+    if others is None:
+        return await ruff_check.run(python) if python else Outcome(skip="no linter for the changed files")
+    from swarmgate.gates.lint import running  # noqa: PLC0415 - late: a change of Python alone needs none of it
+
+    if python is None:
+        return merged(None, await running.check(others))
+    ruffed, ran = await asyncio.gather(ruff_check.run(python), running.check(others))
+    return merged(ruffed, ran)
+
+
+def split(job: Job) -> tuple[Job | None, Job | None]:
+    """The job for ruff and the job for all other linters; None where there is no file of the kind."""
+    python = tuple(source for source in job.sources if source.language == "python")
+    others = tuple(source for source in job.sources if source.language != "python")
+    return (replace(job, sources=python) if python else None), (replace(job, sources=others) if others else None)
+
+
+def merged(ruffed: Outcome | None, ran: Ran) -> Outcome:
+    """What both said. A linter that is missing is told; where none looked at anything, that is a skip."""
+    missing = tuple(dict.fromkeys(ran.missing))
+    if ruffed is None:
+        if not ran.tools:
+            return Outcome(skip="; ".join(missing) or "no linter for the changed files")
+        return Outcome(ran.findings, ran.files, ", ".join(dict.fromkeys(ran.tools)), missing, error=ran.error)
+    if not ran.tools and not missing:
+        return ruffed
+    tools = ", ".join(dict.fromkeys((ruffed.tool, *ran.tools)))
+    error = "; ".join(filter(None, (ruffed.error, ran.error)))
+    findings = (*ruffed.findings, *ran.findings)
+    if ran.tools and ruffed.skip:
+        return Outcome(findings, ran.files, tools, (ruffed.skip, *missing), error=error)
+    notes = (*ruffed.notes, *missing)
+    return replace(ruffed, findings=findings, files=ruffed.files + ran.files, tool=tools, notes=notes, error=error)

@@ -1,0 +1,97 @@
+"""The budget of a change: complexity, public names, copies, sizes, suppressions, tests, as deltas against the base."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from swarmgate import __version__
+from swarmgate.gates import baseline
+from swarmgate.gates.job import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from swarmgate.config import Quality
+    from swarmgate.domain.finding import Finding
+    from swarmgate.gates.job import Job
+    from swarmgate.gates.quality.sides import Change
+
+_EMPTY = frozenset(
+    {
+        "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+        "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+    }
+)
+"""The tree without files, by SHA-1 and SHA-256: what a first commit and `--all` compare with."""
+
+
+async def run(job: Job) -> Outcome:
+    """Measure the change against its base where it touches code."""
+    return await asyncio.to_thread(_look, job)
+
+
+def _look(job: Job) -> Outcome:
+    from swarmgate.gates.quality import sides  # noqa: PLC0415 - late: a change without code needs none of it
+
+    tool = f"swarmgate {__version__}"
+    if job.change.base in _EMPTY:
+        return Outcome(tool=tool, skip="there is no base to compare with, and a budget is for a change")
+    change = sides.read(job)
+    if not change.files:
+        return Outcome(tool=tool, skip="no code was changed")
+    return _judged(job, change, tool)
+
+
+def _judged(job: Job, change: Change, tool: str) -> Outcome:
+    from importlib.metadata import version  # noqa: PLC0415 - late, as above
+
+    from swarmgate.gates.quality import budget  # noqa: PLC0415 - late, as above
+
+    limits = job.quality or job.definition.limits
+    result = budget.judge(
+        change,
+        limits,
+        root=job.repository.root,
+        tested=job.tested,
+        neighbours=lambda folders: _neighbours(job, change, folders),
+        stopped=job.stop.is_set,
+    )
+    return Outcome(
+        findings=tuple(_fingerprinted(change, result.findings)),
+        files=len(change.files),
+        tool=f"{tool}, lizard {version('lizard')}",
+        notes=(*result.notes, *_looser(limits)),
+        volatile=limits.min_changed_line_coverage is not None,  # the report is no part of the tree
+    )
+
+
+def _looser(limits: Quality) -> list[str]:
+    """What is judged less strictly than by default: a weaker gate says so in every report."""
+    from swarmgate.config import Quality  # noqa: PLC0415 - late, as above
+
+    told = []
+    for name, field in Quality.model_fields.items():
+        value, default = getattr(limits, name), field.default
+        if value == default or default is None:
+            continue
+        lower = value is not None and (value < default) == name.startswith("min_")
+        if value is None or lower:
+            told.append(f"weakened: {name} {'off' if value is None else f'{value:g}'} instead of {default:g}")
+    return told
+
+
+def _neighbours(job: Job, change: Change, folders: set[str]) -> Mapping[str, bytes]:
+    from swarmgate.gates.quality import duplication  # noqa: PLC0415 - late, as above
+
+    changed = {file.path for file in change.files}
+    languages = {file.source.language for file in change.product}
+    paths = duplication.siblings(job.repository.list_tree(job.change.tree), changed, folders, languages)
+    return duplication.small(job.repository.read_many(job.change.tree, paths)) if paths else {}
+
+
+def _fingerprinted(change: Change, findings: list[Finding]) -> list[Finding]:
+    marked = []
+    for file in change.files:
+        marked += baseline.fingerprint(file.source, [each for each in findings if each.path == file.path])
+    return marked

@@ -1,0 +1,6 @@
+"""The public contract of source files before and after a change: what of it breaks, and who in the project feels it.
+
+`model` holds the words, `python`, `ecmascript`, `golang`, `rust` and `java` read a file's contract, `compare` and
+`signatures` say what breaks, `impact` and the `*_uses` modules look for those who still use the broken form, `analysis`
+is the whole over a change.
+"""

@@ -1,0 +1,169 @@
+"""The contract analysis of a whole change: what breaks, who uses it, who was not updated; as findings.
+
+A broken contract alone is low (it may be the very goal of the task) or, where callers go on working with another
+result, info. Who in the project still uses the broken form is high: that code no longer works.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates import baseline
+from swarmgate.gates.contracts import change as changes
+from swarmgate.gates.contracts.project import Project
+from swarmgate.gates.files import Source, language_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from swarmgate.domain.change import ChangeSet
+    from swarmgate.gates.contracts.impact import Broken, Usage
+    from swarmgate.gates.contracts.model import Break
+    from swarmgate.gates.contracts.project import Trees
+
+USER_BROKEN = "contract-user-broken"
+
+_FAMILIES = {
+    "python": ("python",), "ecmascript": ("javascript", "typescript"), "go": ("go",), "rust": ("rust",),
+    "java": ("java",),
+}  # fmt: skip
+_TEXT = 160
+_NAMED = 3
+
+
+class Family(Protocol):
+    """The languages that share modules, and what a change breaks in them."""
+
+    unread: int
+
+    def breaks(self) -> Iterator[Break]:
+        """Every break, of private names too."""
+        ...
+
+    def impact(self, breaks: Sequence[Break]) -> tuple[dict[int, Usage], str]:
+        """The usage of each break by its index, and a note where the search was cut short."""
+        ...
+
+
+def analyse(
+    repository: Trees, change: ChangeSet, stopped: Callable[[], bool] = bool
+) -> tuple[list[Finding], list[str]]:
+    """The findings of a change, and what could not be looked at; reads nothing where no source file lost anything."""
+    if not any(_relevant(file.path) or _relevant(file.old_path) for file in change.files if file.old_mode):
+        return [], []
+    project = Project(repository, change.base, change.tree, stopped)
+    findings: list[Finding] = []
+    notes: list[str] = []
+    for name, languages in _FAMILIES.items():
+        pairs = changes.pairs(project, change, frozenset(languages))
+        if not pairs or stopped():
+            continue
+        family = _family(name, project, pairs)
+        breaks = list(family.breaks())
+        usage, note = family.impact(breaks) if breaks else ({}, "")
+        changed = set(change.paths)
+        for index, each in enumerate(breaks):
+            findings += _contract(each, usage.get(index), changed)
+        findings += _broken(breaks, usage)
+        notes += [note] * bool(note)
+        notes += [f"contracts of {family.unread} {name} files not read: they do not parse"] * bool(family.unread)
+    return _marked(project, findings), notes
+
+
+def _relevant(path: str) -> bool:
+    return any(language_of(path) in languages for languages in _FAMILIES.values())
+
+
+def _family(name: str, project: Project, pairs: list[changes.Pair]) -> Family:
+    if name == "python":
+        from swarmgate.gates.contracts.python_change import PythonChange  # noqa: PLC0415 - late: another language
+
+        return PythonChange(project, pairs)
+    from swarmgate.gates.contracts.tree_change import TreeChange  # noqa: PLC0415 - the same
+
+    return TreeChange(name, project, pairs)
+
+
+def _contract(each: Break, usage: Usage | None, changed: set[str]) -> Iterator[Finding]:
+    users = sorted(usage.users) if usage else []
+    if each.public:
+        severity = Severity.INFO if each.soft else Severity.LOW
+        yield Finding(
+            rule=each.rule, path=each.path, line=each.line, severity=severity, suggestion=_SUGGESTIONS.get(
+                each.rule, _KEEP), message=f"{_where(each)}: {each.detail}{_forms(each)}{_users(users, changed)}",
+        )  # fmt: skip
+
+
+def _broken(breaks: Sequence[Break], usage: dict[int, Usage]) -> Iterator[Finding]:
+    """Each place once, beside the break that its words are about."""
+    told: dict[Broken, Break] = {}
+    for index, used in usage.items():
+        each = breaks[index]
+        for place in used.broken:
+            if place not in told or (each.parameter and f"`{each.parameter}" in place.how):
+                told[place] = each
+    for place, each in sorted(told.items(), key=lambda item: item[0]):
+        yield Finding(
+            rule=USER_BROKEN, path=place.path, line=place.line, column=place.column, severity=Severity.HIGH,
+            message=f"{place.how}; the change broke it: {each.detail} ({_place(each)})",
+            suggestion="update this place as well, or keep the old form working",
+        )  # fmt: skip
+
+
+def _where(each: Break) -> str:
+    name = ".".join(part for part in (each.unit.rpartition(":")[2].strip("."), each.name) if part)
+    return f"the contract of `{name}` broke"
+
+
+def _place(each: Break) -> str:
+    return f"{each.path}:{each.line}" if each.line else each.path
+
+
+def _forms(each: Break) -> str:
+    if not each.name:
+        return ""
+    old = _short(each.old.text) if each.old and each.rule != "contract-removed" else ""
+    new = _short(each.new.text) if each.new else ""
+    return f" (was `{old}`, is `{new}`)" if old and new and old != new else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _TEXT else f"{text[:_TEXT]}…"
+
+
+def _users(users: Sequence[str], changed: set[str]) -> str:
+    if not users:
+        return "; nothing else in the project was seen to use it"
+    left = [user for user in users if user not in changed]
+    named = ", ".join(left[:_NAMED]) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
+    files = "1 file uses it" if len(users) == 1 else f"{len(users)} files use it"
+    return f"; {files}, {f'not changed with it: {named}' if left else 'changed with it'}"
+
+
+def _marked(project: Project, findings: list[Finding]) -> list[Finding]:
+    """The findings with fingerprints, each once."""
+    by_path: dict[str, list[Finding]] = {}
+    for finding in dict.fromkeys(findings):
+        by_path.setdefault(finding.path, []).append(finding)
+    contents = project.read_many(list(by_path)) if by_path else {}
+    return [
+        finding
+        for path, each in by_path.items()
+        for finding in baseline.fingerprint(Source(path, "", content=contents.get(path, b"")), each)
+    ]
+
+
+_KEEP = "keep the old form working, or update every user and say so in the changelog"
+_SUGGESTIONS = {
+    "contract-removed": "keep the name as an alias that warns, or update every user and say so in the changelog",
+    "contract-module-removed": "leave a module that imports the names from their new place",
+    "contract-parameter-removed": "accept the parameter still, or update every caller",
+    "contract-parameter-renamed": "accept the old name still, or update every caller that passes it by name",
+    "contract-parameter-added-required": "give the new parameter a default",
+    "contract-parameter-required": "keep its default",
+    "contract-parameter-moved": "put new parameters last, or make them keyword-only",
+    "contract-parameter-default-changed": "tell users: calls that leave it out do something else now",
+    "contract-unexported": "put it back, or say so in the changelog",
+    "contract-base-removed": "keep the base: `isinstance` and `except` rely on it",
+}

@@ -1,0 +1,61 @@
+"""The files of a change in pairs, old and new, as the readers of contracts want them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.change import ChangeKind
+from swarmgate.gates.files import MAX_BYTES, Trait, language_of, traits_of
+
+if TYPE_CHECKING:
+    from swarmgate.domain.change import ChangeSet
+    from swarmgate.gates.contracts.project import Project
+
+_REGULAR = ("100644", "100755", "100664")
+_NO_CONTRACT = {Trait.VENDORED, Trait.GENERATED, Trait.LOCK}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A source file on one side of the change."""
+
+    path: str
+    language: str
+    content: bytes
+    test: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A changed file: None on the side where it is not there, or is no source."""
+
+    old: Side | None
+    new: Side | None
+
+
+def pairs(project: Project, change: ChangeSet, languages: frozenset[str]) -> list[Pair]:
+    """The changed, deleted, added and renamed source files of these languages, with the content of both sides."""
+    wanted = []
+    for file in change.files:
+        old = (file.old_path or file.path) if file.old_mode in _REGULAR else ""
+        new = file.path if file.new_mode in _REGULAR and file.kind is not ChangeKind.DELETED else ""
+        old, new = (path if _source(path, languages) else "" for path in (old, new))
+        if (old or new) and not file.binary:
+            wanted.append((old, new))
+    if not any(old for old, _ in wanted):
+        return []  # what is only added breaks no contract
+    before = project.read_many([old for old, _ in wanted if old], old=True)
+    after = project.read_many([new for _, new in wanted if new])
+    return [Pair(_side(old, before), _side(new, after)) for old, new in wanted]
+
+
+def _source(path: str, languages: frozenset[str]) -> bool:
+    return bool(path) and language_of(path) in languages and not traits_of(path) & _NO_CONTRACT
+
+
+def _side(path: str, contents: dict[str, bytes]) -> Side | None:
+    content = contents.get(path)
+    if content is None or len(content) > MAX_BYTES:
+        return None
+    return Side(path, language_of(path), content, Trait.TEST in traits_of(path))

@@ -1,0 +1,32 @@
+"""What is known of a contract's users in the project, whatever the language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, order=True)
+class Broken:
+    """A place that still uses the form that is gone; `how` says in words what stands there."""
+
+    path: str
+    line: int
+    column: int
+    how: str
+
+
+@dataclass
+class Usage:
+    """The files that use a contract, and the places where they still use its broken form."""
+
+    users: set[str] = field(default_factory=set)
+    broken: set[Broken] = field(default_factory=set)
+
+    def add(self, place: Broken) -> None:
+        """One place more; a line is told once, and the first word on it stays."""
+        if not any((each.path, each.line) == (place.path, place.line) for each in self.broken):
+            self.broken.add(place)
+
+
+MOST_FILES = 300
+"""So many files that import and name a broken contract are looked at; a wider net would cost seconds."""

@@ -1,0 +1,172 @@
+"""What a change breaks of the contracts of Python modules."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from swarmgate.gates.contracts import python, python_facts
+from swarmgate.gates.contracts.compare import Dialect, compare
+from swarmgate.gates.contracts.model import Break, Surface, Symbol
+from swarmgate.gates.contracts.project import PythonModules, module_of, unit_of
+from swarmgate.gates.contracts.python_bases import Bases
+from swarmgate.gates.contracts.python_impact import impact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from swarmgate.gates.contracts.change import Pair, Side
+    from swarmgate.gates.contracts.impact import Usage
+    from swarmgate.gates.contracts.project import Project
+
+_DIALECT = Dialect(keywords=True)
+_SCRIPTS = {"setup.py", "conf.py", "__main__.py", "noxfile.py", "conftest.py", "manage.py"}
+
+
+class PythonChange:
+    """The Python part of a change. `unread` counts files that are no valid Python here, on one side or the other."""
+
+    def __init__(self, project: Project, pairs: list[Pair]) -> None:
+        self.project, self.unread = project, 0
+        gone = {pair.old.path for pair in pairs if pair.old} - {pair.new.path for pair in pairs if pair.new}
+        came = {pair.new.path for pair in pairs if pair.new} - {pair.old.path for pair in pairs if pair.old}
+        self.present = project.paths
+        self.was_present = frozenset((self.present - came) | gone)
+        self.modules, self.old_modules = PythonModules(self.present), PythonModules(self.was_present)
+        self.bases = Bases(project, self.modules)
+        self.new = {unit_of(pair.new.path, self.present): pair.new for pair in pairs if pair.new}
+        self.old = {unit_of(pair.old.path, self.was_present): pair for pair in pairs if pair.old}
+        self._read: dict[tuple[str, bool], Surface] = {}
+
+    def breaks(self) -> Iterator[Break]:
+        """Every break of every module, public or not."""
+        for unit, pair in self.old.items():
+            old, new = pair.old, self.new.get(unit)
+            if old is None or (new and old.content == new.content):
+                continue
+            name = module_of(old.path, self.was_present)
+            if new is None and pair.new and module_of(pair.new.path, self.present) == name:
+                new = pair.new  # the folder of the whole package moved
+            try:
+                yield from self._module(name, old, new, pair)
+            except (python_facts.Unreadable, RecursionError):
+                self.unread += 1
+
+    def impact(self, breaks: Sequence[Break]) -> tuple[dict[int, Usage], str]:
+        """Who uses what broke, by the index of the break."""
+        return impact(self, breaks)
+
+    def _module(self, unit: str, old: Side, new: Side | None, pair: Pair) -> Iterator[Break]:
+        if new is None:
+            yield from self._removed(unit, old, pair)
+            return
+        if python_facts.outline(old.content) == python_facts.outline(new.content):
+            return
+        was, now = self._surface(old, old=True), self._surface(new, old=False)
+        was.unit = now.unit = unit
+        if set(now.stars) <= set(was.stars):
+            now.open = now.made  # what stars brought before is no news
+        self._follow(was, now)
+        shown = self._shown(old)
+        for each in compare(was, now, _DIALECT, self.bases.supplies):
+            top = each.name.partition(".")[0]
+            public = each.public if shown is None else top in shown and _outspoken(each.name)
+            if each.new is None and self._is_module(new, each.name):
+                continue
+            yield replace(each, public=public and not old.test)
+
+    def _removed(self, unit: str, old: Side, pair: Pair) -> Iterator[Break]:
+        surface = self._surface(old, old=True)
+        if not surface.symbols or posixpath.basename(old.path) in _SCRIPTS:
+            return
+        public = self._shown(old) is None and not old.test and any(s.public for s in surface.symbols.values())
+        now = pair.new.path if pair.new else ""
+        detail = f"module {unit} was {f'renamed: it is {now} now' if now else 'removed'}"
+        symbol = Symbol(unit.rpartition(".")[2], "module", 0, path=old.path, members=surface.symbols)
+        yield Break(
+            "contract-module-removed", unit, "", detail, symbol, None, public=public, path=now or old.path,
+            home=old.path,
+        )  # fmt: skip
+
+    def _surface(self, side: Side, *, old: bool) -> Surface:
+        key = side.path, old
+        if key not in self._read:
+            surface = self._read[key] = python.read(side.path, side.content)
+            self._expand(surface, old=old)
+        return self._read[key]
+
+    def _expand(self, surface: Surface, *, old: bool) -> None:
+        """Star imports of the project's own modules become names; any other one leaves the surface open."""
+        modules = self.old_modules if old else self.modules
+        for star in surface.stars:
+            path = modules.locate(star, surface.path)
+            content = self.project.read(path, old=old) if path and path != surface.path else None
+            try:
+                there = python.read(path, content) if content is not None else None
+            except python_facts.Unreadable:
+                there = None
+            surface.open |= there is None or there.open or bool(there.stars)
+            surface.spoken |= there.spoken if there else set()
+            package = posixpath.basename(surface.path) == "__init__.py"
+            for name, symbol in there.symbols.items() if there else ():
+                if symbol.public and name not in surface.symbols:
+                    surface.symbols[name] = Symbol(name, "alias", 1, public=package, path=surface.path)
+
+    def _follow(self, was: Surface, now: Surface) -> None:
+        """A name that moved to another changed file and is imported from there: compare with what it is there."""
+        for name, symbol in was.symbols.items():
+            here = now.symbols.get(name)
+            if here is None or here.kind != "alias" or symbol.kind == "alias":
+                continue
+            module, original = now.origins.get(name, ("", ""))
+            side = next((s for s in self.new.values() if s.path == self.modules.locate(module, now.path)), None)
+            there = self._surface(side, old=False).symbols.get(original) if side and original else None
+            if there is not None and there.kind != "alias":
+                traits = (there.traits - {"exported"}) | (here.traits & {"exported"})
+                now.symbols[name] = replace(there, public=here.public, traits=traits)
+
+    def surface(self, path: str) -> Surface | None:
+        """The surface of a changed module as it is now."""
+        return self._read.get((path, False))
+
+    def _is_module(self, package: Side, name: str) -> bool:
+        """Whether a name that vanished from a package is a module of it still."""
+        folder = posixpath.dirname(package.path)
+        return f"{folder}/{name}.py" in self.present or f"{folder}/{name}/__init__.py" in self.present
+
+    def _shown(self, side: Side) -> set[str] | None:
+        """Of a private module, the names that a package above it re-exports or its own `__all__` names; else None."""
+        parts = posixpath.splitext(side.path)[0].split("/")
+        if parts[-1] + ".py" in _SCRIPTS:
+            return set()
+        if not any(part.startswith("_") and part != "__init__" for part in parts):
+            return None
+        exported = self._surface(side, old=True).symbols.values()
+        shown = {symbol.name for symbol in exported if "exported" in symbol.traits}
+        folder = posixpath.dirname(side.path)
+        while folder:
+            shown |= self._taken(f"{folder}/__init__.py", side)
+            folder = posixpath.dirname(folder)
+        return shown
+
+    def _taken(self, package: str, side: Side) -> set[str]:
+        content = self.project.read(package) if package in self.present and package != side.path else None
+        try:
+            facts = python_facts.Facts(python_facts.parse(content), package) if content else None
+        except python_facts.Unreadable:
+            facts = None
+        if facts is None:
+            return set()
+        names = {
+            original
+            for name, (module, original) in facts.imports.items()
+            if not name.startswith("_") and self.modules.locate(module, package) == side.path
+        }
+        if any(self.modules.locate(star, package) == side.path for star in facts.stars):
+            names |= {symbol.name for symbol in self._surface(side, old=True).symbols.values() if symbol.public}
+        return names
+
+
+def _outspoken(name: str) -> bool:
+    return not any(part.startswith("_") and not part.endswith("__") for part in name.split("."))

@@ -1,0 +1,20 @@
+"""One JSON object: the report as it is kept as evidence, with the verdict in a word."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from swarmgate.domain.finding import GateReport
+
+
+def render(report: GateReport, about: str) -> str:
+    """The report as JSON text."""
+    return json.dumps(document(report, about), indent=2, ensure_ascii=False)
+
+
+def document(report: GateReport, about: str) -> dict[str, Any]:
+    """The report as JSON-ready data; `verdict` is `passed`, `rejected` or `nothing judged`."""
+    told = {"verdict": report.verdict, "judged": about, "reason": report.reason}
+    return told | report.model_dump(mode="json")

@@ -1,0 +1,194 @@
+"""The whole judgement of a change: the base beside the head, so that only what the change brought is new."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from swarmgate.domain.finding import Severity
+from swarmgate.gates import baseline
+from swarmgate.gates.files import Source, Trait, language_of, traits_of
+from swarmgate.gates.imports import cycles, importers, python_source, unused
+from swarmgate.gates.imports.edges import PYTHON, SCRIPT
+from swarmgate.gates.imports.golang import GoChecker
+from swarmgate.gates.imports.model import View
+from swarmgate.gates.imports.python_check import PythonChecker
+from swarmgate.gates.imports.rust import RustChecker
+from swarmgate.gates.imports.script_check import ScriptChecker
+from swarmgate.gates.sbom import formats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from swarmgate.domain.change import ChangedFile, ChangeSet
+    from swarmgate.domain.finding import Finding
+    from swarmgate.gates.imports.cycles import Graph
+    from swarmgate.gates.job import Job
+
+_NOT_OURS = {Trait.VENDORED, Trait.GENERATED}
+
+IMPORTERS = 300
+"""So many unchanged files are looked at again because the change took away what they import."""
+
+
+class Checker(Protocol):
+    """Judges the imports of one file of one tree."""
+
+    def check(self, path: str, content: bytes) -> list[Finding]:
+        """The findings of one file."""
+        ...
+
+
+_CHECKERS: dict[str, Callable[[View], Checker]] = {
+    "python": PythonChecker, "javascript": ScriptChecker, "typescript": ScriptChecker, "vue": ScriptChecker,
+    "svelte": ScriptChecker, "go": GoChecker, "rust": RustChecker,
+}  # fmt: skip
+
+
+def concerns(change: ChangeSet, sources: Sequence[Source]) -> bool:
+    """Whether the change touches code of these languages or a manifest."""
+    if any(source.language in _CHECKERS for source in sources):
+        return True
+    return any(_is_code(path) or formats.of(path) is not None for path in change.paths)
+
+
+class _Side:
+    """One tree and its checkers."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._checkers: dict[Callable[[View], Checker], Checker] = {}
+
+    def check(self, path: str, language: str, content: bytes) -> list[Finding]:
+        make = _CHECKERS[language]
+        if make not in self._checkers:
+            self._checkers[make] = make(self.view)
+        return self._checkers[make].check(path, content)
+
+
+class Judge:
+    """The judgement of one job. `files` counts what was looked at, `stopped` is set at the time limit."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        known = {source.path: source.content for source in job.sources if source.content}
+        self._head = _Side(View(job.repository, job.change.tree, known))
+        self._used: dict[str, bool] = {}
+        self._earlier: Graph | None = None
+        self.files = 0
+        self.stopped = False
+
+    @cached_property
+    def _base(self) -> _Side:
+        view = View(self._job.repository, self._job.change.base)
+        view.fetch(source.base_path for source in self._job.sources if source.base_path)
+        return _Side(view)
+
+    def changed_files(self) -> list[Finding]:
+        """The findings of the changed files; those that the base revision had in its own tree are old."""
+        found: list[Finding] = []
+        for source in self._job.sources:
+            if source.language not in _CHECKERS:
+                continue
+            if self._job.stop.is_set():
+                self.stopped = True
+                break
+            self.files += 1
+            findings = self._head.check(source.path, source.language, source.content)
+            if findings:
+                found += map(self._softened, self._against_base(source, findings))
+        return found
+
+    def _softened(self, finding: Finding) -> Finding:
+        """A package that other files imported before the change is none that the change invented: it informs."""
+        if finding.rule not in {"invented-package", "undeclared-dependency"} or not finding.new:
+            return finding
+        name = finding.message.split("`")[1]
+        if name not in self._used:
+            python = language_of(finding.path) == "python"
+            words = [f"import {name}", f"from {name}"] if python else [f"'{name}", f'"{name}']
+            self._used[name] = bool(
+                importers.grep(self._base.view, words, PYTHON if python else (*SCRIPT, ".go", ".rs"))
+            )
+        if not self._used[name]:
+            return finding
+        message = f"{finding.message} (files that the change does not bring import it already)"
+        return finding.model_copy(update={"severity": Severity.LOW, "message": message})
+
+    def broken_importers(self) -> list[Finding]:
+        """The findings of unchanged files that import what the change removed or renamed."""
+        taken = self._taken_away()
+        if not taken or self._job.stop.is_set():
+            return []
+        changed = set(self._job.change.paths)
+        users = {each.path for uses in importers.of(self._base.view, taken).values() for each in uses} - changed
+        found = []
+        for path in sorted(users & self._head.view.files)[:IMPORTERS]:
+            content, language = self._head.view.content(path), language_of(path)
+            if content is None or language not in _CHECKERS or traits_of(path) & _NOT_OURS:
+                continue
+            findings = self._head.check(path, language, content)
+            source = Source(path, language, traits_of(path), content, base_path=path)
+            found += [each for each in self._against_base(source, findings) if each.new]
+        return found
+
+    def new_cycles(self) -> list[Finding]:
+        """The import cycles that the change closed."""
+        sources = [each for each in self._job.sources if each.path.endswith((*PYTHON, *SCRIPT))]
+        if not sources or self._job.stop.is_set():
+            return []
+        pairs = [(each.path, each.base_path) for each in sources]
+        return cycles.introduced(cycles.Graph(self._head.view), self._base_graph, pairs)
+
+    def _base_graph(self) -> Graph:
+        if self._earlier is None:
+            self._earlier = cycles.Graph(self._base.view)
+        return self._earlier
+
+    def unused_dependencies(self) -> list[Finding]:
+        """The dependencies that the change declares and nothing imports."""
+        if self._job.stop.is_set() or not any(formats.of(path) for path in self._job.change.paths):
+            return []
+        checker = PythonChecker(self._head.view)
+        return unused.unused(self._head.view, self._base.view, self._job.change, checker.environment)
+
+    def _against_base(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
+        if not source.base_path:
+            return baseline.compare(source, findings, b"", ())
+        content = self._base.view.content(source.base_path) or b""
+        before = self._base.check(source.base_path, source.language, content)
+        return baseline.compare(replace(source, path=source.path), findings, content, before)
+
+    def _taken_away(self) -> list[str]:
+        """The files of the base that are gone, or that lost a name that others may import."""
+        files = [each for each in self._job.change.files if each.old_mode and _is_code(each.old_path or each.path)]
+        self._base_fetch(files)
+        return [each.old_path or each.path for each in files if self._lost(each)]
+
+    def _base_fetch(self, files: Iterable[ChangedFile]) -> None:
+        paths = [each.old_path or each.path for each in files]
+        if paths:
+            self._base.view.fetch(paths)
+
+    def _lost(self, file: ChangedFile) -> bool:
+        old = file.old_path or file.path
+        if not file.exists or file.path != old:
+            return True
+        before, now = self._base.view.content(old), self._head.view.content(file.path)
+        if before is None or now is None:
+            return False
+        return bool(_public(old, before) - _public(file.path, now))
+
+
+def _public(path: str, content: bytes) -> set[str]:
+    if path.endswith(PYTHON):
+        return set(python_source.definitions(content).names)
+    from swarmgate.gates.imports import script_source  # noqa: PLC0415 - late: Python changes need no grammar
+
+    return set(script_source.exports(path, content).names)
+
+
+def _is_code(path: str) -> bool:
+    return path.endswith((*PYTHON, *SCRIPT)) and "node_modules" not in posixpath.dirname(path).split("/")

@@ -1,0 +1,191 @@
+"""What one Python file imports and which names it defines, read from its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from swarmgate.gates import python_source
+from swarmgate.gates.imports.model import Guard, Import
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEPT = 256
+"""So many files' readings are kept: head and base, the checks and the graph ask for the same."""
+
+_CATCHES = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+_PROBES = re.compile(
+    r"version_info|hexversion|platform|implementation|\bos\.name|available|installed|find_spec|import|"
+    r"\bhas_|\bhave_|_has_|with_|supports?|\bPY\d|\bPY_|PYPY|\bIS_|\bis_|enabled|WINDOWS|WIN32|py3|py2|python",
+    re.IGNORECASE,
+)
+_EXECUTES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_DYNAMIC = re.compile(
+    rb"\bglobals\(\)\s*(?:\[|\.update|\.setdefault)|sys\.modules\[__name__\]|"
+    rb"lazy_loader|LazyModule|lazy_import|attach_stub|deprecated_import|moved_module"
+)
+_MAKERS = {"globals", "vars", "locals", "exec", "setattr"}
+_LOADERS = {"import_module", "__import__", "importorskip"}
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """The names that a module binds at its top level, with the first line of each.
+
+    `stars` are the modules whose names it takes over. `dynamic`: it makes names in ways that no reading tells.
+    """
+
+    names: dict[str, int] = field(default_factory=dict)
+    stars: tuple[Import, ...] = ()
+    dynamic: bool = False
+
+
+_tree = lru_cache(maxsize=8)(python_source.parse)
+
+
+@lru_cache(maxsize=KEPT)
+def imports(content: bytes) -> tuple[Import, ...]:
+    """Every import of a file, those in functions and by `importlib.import_module("literal")` too.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: see `gates.python_source.parse`.
+    """
+    reader = _Imports(calls=any(name.encode() in content for name in _LOADERS))
+    for statement in _tree(content).body:
+        reader.look(statement, Guard.NONE, deferred=False)
+    return tuple(
+        replace(each, guard=Guard.OPTIONAL) if not each.level and each.module.split(".")[0] in reader.skipped else each
+        for each in reader.found
+    )
+
+
+@lru_cache(maxsize=KEPT)
+def definitions(content: bytes) -> Definitions:
+    """What a module defines. What does not parse counts as dynamic: the syntax gate speaks of it."""
+    try:
+        tree = _tree(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Definitions(dynamic=True)
+    names: dict[str, int] = {}
+    stars, dynamic = [], False
+    for node in _of_module(tree, globals_too=b"global " in content):
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            stars.append(_from(node, Guard.NONE, deferred=False))
+        dynamic = dynamic or (isinstance(node, ast.Call) and getattr(node.func, "id", "") in _MAKERS)
+        for name in _bound(node):
+            names.setdefault(name, getattr(node, "lineno", 0))
+    dynamic = dynamic or "__getattr__" in names or _DYNAMIC.search(content) is not None
+    return Definitions(names, tuple(stars), dynamic)
+
+
+class _Imports:
+    """One walk over a file: the imports, each with its guard."""
+
+    def __init__(self, *, calls: bool) -> None:
+        self.found: list[Import] = []
+        self.skipped: set[str] = set()
+        self._calls = calls  # without one, no expression can hold an import
+
+    def look(self, node: ast.AST, guard: Guard, *, deferred: bool) -> None:
+        if isinstance(node, ast.Import):
+            self.found += [
+                Import(alias.name, (), 0, node.lineno, node.col_offset + 1, guard, deferred) for alias in node.names
+            ]
+        elif isinstance(node, ast.ImportFrom):
+            self.found.append(_from(node, guard, deferred=deferred))
+        elif isinstance(node, ast.Call):
+            self._call(node, guard, deferred=deferred)
+        parts = ast.iter_child_nodes(node)
+        for child, own in _guarded(node, parts, guard):
+            if self._calls or not isinstance(child, ast.expr | ast.expr_context):
+                self.look(child, own, deferred=deferred or isinstance(node, _EXECUTES))
+
+    def _call(self, node: ast.Call, guard: Guard, *, deferred: bool) -> None:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        argument = node.args[0] if node.args else None
+        if name not in _LOADERS or not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
+            return
+        module = argument.value
+        if name == "importorskip":
+            self.skipped.add(module.split(".")[0])
+        elif re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", module) and len(node.args) == 1:
+            self.found.append(Import(module, (), 0, node.lineno, node.col_offset + 1, guard, deferred))
+
+
+def _guarded(node: ast.AST, parts: Iterator[ast.AST], guard: Guard) -> Iterator[tuple[ast.AST, Guard]]:
+    """The children of a node, each with the guard that it stands under."""
+    inner = guard
+    own: list[ast.stmt] = []
+    if isinstance(node, ast.If):
+        test = ast.unparse(node.test)
+        if "TYPE_CHECKING" in test:
+            inner, own = Guard.TYPING if guard is Guard.NONE else guard, node.body
+        elif _PROBES.search(test):
+            inner, own = Guard.OPTIONAL, [*node.body, *node.orelse]
+    elif isinstance(node, ast.Try | ast.TryStar) and any(map(_catches, node.handlers)):
+        handled = [part for handler in node.handlers for part in handler.body]
+        inner, own = Guard.OPTIONAL, [*node.body, *handled, *node.orelse]
+    elif isinstance(node, ast.With) and any(_expects(item.context_expr) for item in node.items):
+        inner, own = Guard.OPTIONAL, node.body
+    elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        text = " ".join(map(ast.unparse, node.decorator_list))
+        if "skip" in text or "require" in text:
+            inner, own = Guard.OPTIONAL, node.body
+    marked = {id(statement) for statement in own}
+    handlers = {id(handler) for handler in node.handlers} if own and isinstance(node, ast.Try) else set()
+    for part in parts:
+        yield part, inner if id(part) in marked or id(part) in handlers else guard
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(getattr(kind, "id", getattr(kind, "attr", "")) in _CATCHES for kind in kinds)
+
+
+def _expects(call: ast.expr) -> bool:
+    """`contextlib.suppress(ImportError)`, `pytest.raises(ImportError)` and their like."""
+    return isinstance(call, ast.Call) and any(
+        getattr(kind, "id", getattr(kind, "attr", "")) in _CATCHES for kind in ast.walk(call)
+    )
+
+
+def _from(node: ast.ImportFrom, guard: Guard, *, deferred: bool) -> Import:
+    names = tuple(alias.name for alias in node.names)
+    return Import(node.module or "", names, node.level, node.lineno, node.col_offset + 1, guard, deferred)
+
+
+def _of_module(tree: ast.Module, *, globals_too: bool) -> Iterator[ast.AST]:
+    """Every node that runs in the module's own scope, and if wanted the `global` statements of functions."""
+    stack: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(tree.body)]
+    while stack:
+        node, own = stack.pop()
+        if own or isinstance(node, ast.Global):
+            yield node
+        nested = isinstance(node, (*_EXECUTES, ast.ClassDef))
+        if nested and not globals_too:
+            continue
+        stack.extend((child, own and not nested) for child in reversed(list(ast.iter_child_nodes(node))))
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """The names that one node binds."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    elif isinstance(node, ast.Import):
+        yield from (alias.asname or alias.name.split(".")[0] for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        yield from (alias.asname or alias.name for alias in node.names)
+    elif isinstance(node, ast.Global):
+        yield from node.names
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name
+    elif type(node).__name__ == "TypeAlias":  # Python 3.12
+        yield getattr(getattr(node, "name", None), "id", "")

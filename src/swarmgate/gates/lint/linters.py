@@ -1,0 +1,120 @@
+"""Which linters there are: their programs, what configures them, how they are called, and who reads what they say."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from swarmgate.gates import build_tools
+from swarmgate.gates.lint import output
+from swarmgate.workspace.paths import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from swarmgate.domain.finding import Finding
+    from swarmgate.workspace.process import Completed
+
+_SCRIPTS = frozenset({"javascript", "typescript"})
+
+
+@dataclass(frozen=True, slots=True)
+class Linter:
+    """A linter: it reads files, and finds what is wrong in them.
+
+    `configs` are the names of files that say that a project uses it (none: every project does); it runs where the
+    nearest one above a file is. `exit_codes` are those with which it has done its work. `fix` is empty where it fixes
+    nothing.
+    """
+
+    name: str
+    languages: frozenset[str]
+    configs: tuple[str, ...]
+    check: tuple[str, ...]
+    read: Callable[[Completed, str], list[Finding]]
+    fix: tuple[str, ...] = ()
+    exit_codes: tuple[int, ...] = (0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Formatter:
+    """A formatter that reads a file on stdin and prints it formatted; `options` are its arguments for a file."""
+
+    name: str
+    language: str
+    options: Callable[[Path, str], tuple[str, ...]]
+
+
+LINTERS = (
+    Linter(
+        "biome", _SCRIPTS | {"json", "jsonc", "css", "vue", "svelte"}, ("biome.json", "biome.jsonc"),
+        ("biome", "check", "--reporter=github", "--max-diagnostics=none", "--colors=off", "--no-errors-on-unmatched",
+         "--"), output.biome,
+        ("biome", "check", "--write", "--max-diagnostics=none", "--colors=off", "--no-errors-on-unmatched", "--"),
+    ),
+    Linter(
+        "eslint", _SCRIPTS | {"vue", "svelte"},
+        ("eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts", ".eslintrc.js",
+         ".eslintrc.cjs", ".eslintrc.json", ".eslintrc.yml", ".eslintrc.yaml", ".eslintrc"),
+        ("eslint", "--format", "json", "--no-error-on-unmatched-pattern", "--"), output.eslint,
+        ("eslint", "--fix", "--format", "json", "--no-error-on-unmatched-pattern", "--"),
+    ),
+    Linter("shellcheck", frozenset({"bash"}), (), ("shellcheck", "--format=json1", "--"), output.shellcheck),
+)  # fmt: skip
+"""In the order they are named in a result."""
+
+
+def _no_options(_root: Path, _path: str) -> tuple[str, ...]:
+    return ()
+
+
+def _rustfmt(root: Path, path: str) -> tuple[str, ...]:
+    return ("--emit", "stdout", "--edition", _edition(root, (root / os.fsdecode(encode(path))).parent))
+
+
+def _edition(root: Path, folder: Path) -> str:
+    """The edition of the nearest crate: rustfmt formats each in its own style; 2021 where none says it."""
+    while folder.is_relative_to(root):
+        with contextlib.suppress(OSError, ValueError):
+            manifest = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))
+            for package in (manifest.get("package", {}), manifest.get("workspace", {}).get("package", {})):
+                if isinstance(package.get("edition"), str):
+                    return str(package["edition"])
+        folder = folder.parent
+    return "2021"
+
+
+FORMATTERS = (Formatter("gofmt", "go", _no_options), Formatter("rustfmt", "rust", _rustfmt))
+"""Languages with one formatter that nearly everybody uses."""
+
+
+def folder_of(linter: Linter, root: Path, path: str) -> str | None:
+    """The folder, relative to the root, that a linter runs in for this file; None where nobody configured it."""
+    if not linter.configs:
+        return ""
+    folder = (root / os.fsdecode(encode(path))).parent
+    while folder.is_relative_to(root):
+        if any((folder / name).is_file() for name in linter.configs):
+            return "" if folder == root else folder.relative_to(root).as_posix()
+        folder = folder.parent
+    return None
+
+
+def by_folder(linter: Linter, root: Path, paths: Iterable[str]) -> dict[str, list[str]]:
+    """The files that a linter looks at, by the folder that it runs in."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        folder = folder_of(linter, root, path)
+        if folder is not None:
+            groups[folder].append(path)
+    return dict(groups)
+
+
+def program(root: Path, folder: str, name: str) -> str | None:
+    """The path of a linter or formatter: the project's own before the one on PATH; None where there is none."""
+    return build_tools.program(root, folder, name)

@@ -1,0 +1,146 @@
+"""Runs the linters and formatters of a change: those that the project has, over the files that changed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates import baseline, build_base
+from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder, program
+from swarmgate.gates.tool import Broken, invoke, with_files
+from swarmgate.workspace import atomic
+from swarmgate.workspace.paths import encode
+from swarmgate.workspace.repository import Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from swarmgate.gates.files import Source
+    from swarmgate.gates.job import Job
+    from swarmgate.gates.lint.linters import Formatter, Linter
+
+_PARALLEL = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What the tools of a change said together. `missing` names tools that are asked for and not installed."""
+
+    findings: tuple[Finding, ...] = ()
+    files: int = 0
+    tools: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    error: str = ""
+
+    def __add__(self, other: Ran) -> Ran:
+        """Both together."""
+        return Ran(
+            self.findings + other.findings, self.files + other.files, self.tools + other.tools,
+            self.missing + other.missing, "; ".join(filter(None, (self.error, other.error))),
+        )  # fmt: skip
+
+
+async def check(job: Job) -> Ran:
+    """Lint the files of the job; a finding is new where its line is."""
+    ran = Ran()
+    for linter in LINTERS:
+        ran += await _lint(job, linter, fix=False)
+    for formatter in FORMATTERS:
+        ran += await _format(job, formatter, fix=False)
+    return ran
+
+
+async def fix(job: Job) -> Ran:
+    """Let the tools write their fixes; formatters touch only files that were formatted before, or are new."""
+    ran = Ran()
+    for linter in LINTERS:
+        if linter.fix:
+            ran += await _lint(job, linter, fix=True)
+    for formatter in FORMATTERS:
+        ran += await _format(job, formatter, fix=True)
+    return ran
+
+
+async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
+    root = job.repository.root
+    sources = {source.path: source for source in job.sources if source.language in linter.languages}
+    ran = Ran()
+    for folder, paths in by_folder(linter, root, sources).items():
+        found = program(root, folder, linter.check[0])
+        if found is None:
+            ran += Ran(missing=(f"{linter.name} is not installed",))
+            continue
+        there = replace(job, repository=Repository(root / folder))
+        names = [path.removeprefix(f"{folder}/") if folder else path for path in paths]
+        argv = (found, *(linter.fix if fix else linter.check)[1:])
+        done = await invoke(there, with_files(argv, names), exit_codes=linter.exit_codes)
+        if isinstance(done, Broken):
+            ran += Ran(error=f"{linter.name}: {done.reason}", tools=(linter.name,))
+            continue
+        try:
+            findings = [] if fix else [each for completed in done for each in linter.read(completed, linter.name)]
+        except (ValueError, KeyError, TypeError) as error:
+            ran += Ran(error=f"{linter.name}'s output is not understood: {error}", tools=(linter.name,))
+            continue
+        if any(completed.exit_code for completed in done) and not findings and not fix:
+            said = done[-1].output.strip()[:300]
+            ran += Ran(error=f"{linter.name} failed without a finding: {said}", tools=(linter.name,))
+            continue
+        placed = build_base.relative(findings, root, folder)
+        ran += Ran(tuple(_marked(sources, placed)), len(paths), (linter.name,))
+    return ran
+
+
+def _marked(sources: dict[str, Source], findings: Sequence[Finding]) -> list[Finding]:
+    marked = []
+    for path, source in sources.items():
+        here = baseline.fingerprint(source, [each for each in findings if each.path == path])
+        marked += [each.model_copy(update={"new": source.added or each.line in source.added_lines}) for each in here]
+    return marked
+
+
+async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
+    sources = [source for source in job.sources if source.language == formatter.language and _is_text(source.content)]
+    if not sources:
+        return Ran()
+    path = program(job.repository.root, "", formatter.name)
+    if path is None:
+        return Ran(missing=(f"{formatter.name} is not installed",))
+    old = [source.base_path for source in sources if source.base_path]
+    contents = await asyncio.to_thread(job.repository.read_many, job.change.base, old) if old else {}
+    turn = asyncio.Semaphore(_PARALLEL)
+
+    async def formatted(source: Source, content: bytes) -> bytes | None:
+        argv = [path, *formatter.options(job.repository.root, source.path)]
+        async with turn:
+            done = await invoke(job, [argv], stdin=content, exit_codes=range(256))
+        # A file that does not parse is the syntax gate's business.
+        return None if isinstance(done, Broken) or done[0].exit_code else done[0].stdout.encode()
+
+    async def looked_at(source: Source) -> list[Finding]:
+        wanted = await formatted(source, source.content)
+        if wanted in {None, source.content}:
+            return []
+        base = contents.get(source.base_path)
+        was = source.added or (base is not None and await formatted(source, base) == base)
+        if fix and was and wanted is not None:
+            place = job.repository.root / os.fsdecode(encode(source.path))
+            await asyncio.to_thread(atomic.replace, place, wanted)
+        message = f"not formatted as {formatter.name} does"
+        finding = Finding(rule=formatter.name, path=source.path, severity=Severity.LOW, message=message)
+        return [each.model_copy(update={"new": was}) for each in baseline.fingerprint(source, [finding])]
+
+    found = [finding for each in await asyncio.gather(*map(looked_at, sources)) for finding in each]
+    return Ran(() if fix else tuple(found), len(sources), (formatter.name,))
+
+
+def _is_text(content: bytes) -> bool:
+    # What a process prints reaches us as text: other bytes would not come back as they were.
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

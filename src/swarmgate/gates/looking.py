@@ -1,0 +1,43 @@
+"""Lets the scanner of one gate look, within its time; whatever goes wrong becomes an outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from swarmgate.errors import MissingRequirement, SwarmError
+from swarmgate.gates import command
+from swarmgate.gates.adapters import ADAPTERS
+from swarmgate.gates.job import Outcome
+
+if TYPE_CHECKING:
+    from swarmgate.gates.definition import GateDefinition
+    from swarmgate.gates.job import Job
+
+_GRACE_S = 1.0
+"""A command ends its own processes at the time limit; what does not is cancelled from outside, this much later."""
+
+
+async def look(gate: GateDefinition, job: Job) -> Outcome:
+    """Let the gate's scanner run within its time; whatever goes wrong becomes an outcome."""
+    adapter = ADAPTERS[gate.adapter] if gate.adapter else command.run
+    own_limit = 0.0 if gate.adapter and not reads_files(gate) else _GRACE_S
+    limit = asyncio.timeout(job.timeout_s + own_limit)
+    try:
+        async with limit:
+            return await adapter(job)
+    except MissingRequirement as error:
+        return Outcome(error=". ".join(filter(None, (error.message, gate.install_hint or error.hint))), missing=True)
+    except SwarmError as error:
+        return Outcome(error=error.message)
+    except Exception as error:  # noqa: BLE001 - a broken scanner is a value: the run goes on and says so
+        if isinstance(error, TimeoutError) and limit.expired():
+            return Outcome(error=f"did not end within {job.timeout_s:g} s")
+        return Outcome(error=f"{type(error).__name__}: {error}")
+    finally:
+        job.stop.set()
+
+
+def reads_files(gate: GateDefinition) -> bool:
+    """Whether the gate runs a tool on the working tree, and not only on the snapshot's content."""
+    return bool(gate.command) or gate.adapter.startswith(("build", "lint"))

@@ -1,0 +1,132 @@
+"""What a gate said of exactly this before: one entry for each gate's look at a change, kept in the cache.
+
+An answer from here is the scanner's own outcome, before it is judged: severities that block, accepted findings and caps
+apply to it as they are now. The entry's key holds everything that the outcome depends on, so there is nothing to
+invalidate. What is not certain to depend on that alone is never kept: errors, timeouts, missing tools, builds (they
+keep warm caches of their own), and a project's commands unless their definition says `cache = true`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from swarmgate.gates import surroundings
+from swarmgate.gates.cache import Cache, key_of
+from swarmgate.gates.job import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+
+    from swarmgate.domain.change import ChangeSet
+    from swarmgate.domain.finding import Finding
+    from swarmgate.gates.files import Source
+    from swarmgate.gates.job import Job
+    from swarmgate.workspace.repository import Repository
+
+    Looked = Mapping[str, Sequence[Finding]]
+    """Path -> what was found there."""
+
+_OF_FILES = frozenset({"placeholders", "sast", "secrets"})
+"""The adapters whose outcome depends on the contents of the files that they look at, now and in the base revision. All
+others may look anywhere in both trees."""
+
+
+_APART = frozenset({"memory", "repository", "change", "sources", "timeout_s", "stop"})
+"""What of a job is in a key in another form, or changes no outcome that is kept."""
+
+
+class Memory:
+    """The outcomes of one run, and of earlier ones.
+
+    `complete` tells after a run whether every outcome came from here or was kept: the whole run could be repeated from
+    memory.
+    """
+
+    def __init__(self, cache: Cache | None = None) -> None:
+        self._cache = cache or Cache()
+        self._surroundings = ""
+        self.complete = True
+
+    def enter(self, repository: Repository, change: ChangeSet) -> None:
+        """Take in what holds for all gates of a run over this change."""
+        self._surroundings = surroundings.digest(repository.root, change.paths)
+
+    def question(self, job: Job) -> str:
+        """The key of what is asked; empty where an answer must not be remembered."""
+        gate = job.definition
+        if gate.command and not gate.cache:
+            return ""
+        asked = (getattr(job, field.name) for field in fields(job) if field.name not in _APART)
+        return key_of((self._surroundings, *map(repr, asked), *_looked_at(job)))
+
+    def recall(self, question: str) -> Outcome | None:
+        """What was kept for this question."""
+        value = self._cache.get(question) if question else None
+        return None if value is None else _outcome(value)
+
+    async def of_files(
+        self, kind: str, sources: Sequence[Source], look: Callable[[Sequence[Source]], Awaitable[tuple[Looked, bool]]]
+    ) -> Looked:
+        """What is found in files, of which each speaks for itself alone, however many are looked at together.
+
+        Args:
+            kind: names who looks.
+            sources: the files; of these, path, language, traits and content count.
+            look: asked for those that nothing is kept of; says what it found, and whether that may be kept.
+        """
+        keys = {source.path: self._key_of_file(kind, source) for source in sources}
+        kept = {path: self._cache.get(key) for path, key in keys.items()}
+        found: dict[str, Sequence[Finding]] = {}
+        for path, value in kept.items():
+            outcome = _outcome(value) if value is not None else None
+            if outcome is not None:
+                found[path] = outcome.findings
+        unknown = [source for source in sources if source.path not in found]
+        said, certain = await look(unknown) if unknown else ({}, True)
+        for source in unknown if certain else ():
+            self._cache.put(keys[source.path], _plain(Outcome(tuple(said.get(source.path, ())))))
+        return {**found, **said}
+
+    def _key_of_file(self, kind: str, source: Source) -> str:
+        traits = sorted(source.traits)
+        return key_of((self._surroundings, "file", kind, source.path, source.language, traits, source.content))
+
+    def keep(self, question: str, outcome: Outcome) -> None:
+        """Keep an outcome, where it is one that would be the same again."""
+        if question and not (outcome.error or outcome.missing or outcome.volatile):
+            self._cache.put(question, _plain(outcome))
+        else:
+            self.complete = False
+
+
+def _looked_at(job: Job) -> Iterator[object]:
+    ids = {file.path: (file.new_id, file.old_id) for file in job.change.files}
+    of_files = job.definition.adapter in _OF_FILES and all(new or old for new, old in ids.values())
+    yield from ("files",) if of_files else ("trees", job.change.base, job.change.tree, *sorted(ids))
+    for source in job.sources:
+        for field in fields(source):
+            value = getattr(source, field.name)
+            # Of what follows from the two contents, the size will do.
+            yield len(value) if field.name in {"content", "added_lines"} else _ordered(value)
+        yield from ids[source.path]
+
+
+def _ordered(value: object) -> object:
+    return sorted(value) if isinstance(value, frozenset) else value
+
+
+def _plain(outcome: Outcome) -> dict[str, Any]:
+    values = {field.name: getattr(outcome, field.name) for field in fields(Outcome)}
+    return {**values, "findings": [each.model_dump(mode="json", exclude_defaults=True) for each in outcome.findings]}
+
+
+def _outcome(value: dict[str, Any]) -> Outcome | None:
+    from swarmgate.domain.finding import Finding  # noqa: PLC0415 - late: most answers hold none
+
+    try:
+        findings = tuple(Finding.model_validate(each) for each in value.pop("findings"))
+        lists = {name: tuple(each) for name, each in value.items() if isinstance(each, list)}
+        return Outcome(**{**value, **lists}, findings=findings)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return None  # another program's file with a right checksum: not ours

@@ -1,0 +1,87 @@
+"""One weakness that several gates found is told once, by the gate that knows most of it; the others are named."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.finding import Finding, GateResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SPEAKERS = ("syntax_check", "secret_scan", "sast_scan", "imports", "placeholder_scan", "lint_check", "build_check")
+"""Who tells of a weakness first. A gate that is not here tells its own, and yields to these."""
+
+# Rules of several gates that mean one thing. A syntax error counts once a file: parsers differ in where they notice it.
+_KINDS = (
+    ("syntax", re.compile(r"^(.+-syntax|.+-compile|(\w+:)?(invalid-syntax|syntax-error|syntax|E999)|tsc:TS1\d{3})$")),
+    ("secret", re.compile(r"^(S10[5-7]|B10[5-7])$")),
+    ("marker", re.compile(r"^(marker|FIX00\d|TD00\d)$")),
+    ("import", re.compile(r"^(\w+:(import-not-found|reportMissingImports|TS2307)|unresolved-\w+|invented-package)$")),
+)
+_BANDIT = re.compile(r"^[SB](\d{3})$")
+_SECRET_CWES = {"CWE-259", "CWE-321", "CWE-522", "CWE-798"}
+
+
+_Key = tuple[str, int, str]
+"""Path, line and kind of a weakness."""
+
+
+def merge(results: Sequence[GateResult]) -> tuple[GateResult, ...]:
+    """The results with each weakness told once. No status changes: what failed has failed, whoever tells why."""
+    ranked = sorted(results, key=lambda result: _rank(result.gate))
+    first: dict[_Key, tuple[str, Finding]] = {}
+    also: dict[_Key, list[str]] = {}
+    for result in ranked:
+        for finding in result.findings:
+            for key in _keys(finding):
+                teller, told = first.setdefault(key, (result.gate, finding))
+                if teller != result.gate and told.counts >= finding.counts:
+                    also.setdefault(key, []).append(result.gate)
+    if not also:
+        return tuple(results)
+    return tuple(_rewritten(result, {key: first[key][0] for key in also}, first, also) for result in results)
+
+
+def _rewritten(
+    result: GateResult,
+    tellers: dict[_Key, str],
+    first: dict[_Key, tuple[str, Finding]],
+    also: dict[_Key, list[str]],
+) -> GateResult:
+    kept, gone = [], Counter[str]()
+    for finding in result.findings:
+        shared = next((key for key in _keys(finding) if key in tellers), None)
+        if shared is None:
+            kept.append(finding)
+        elif tellers[shared] == result.gate:
+            others = tuple(dict.fromkeys(also[shared]))
+            kept.append(finding.model_copy(update={"also": others}) if first[shared][1] is finding else finding)
+        elif first[shared][1].counts >= finding.counts:
+            gone[tellers[shared]] += 1
+        else:
+            kept.append(finding)
+    if not gone:
+        return result.model_copy(update={"findings": tuple(kept)})
+    told = ", ".join(f"{count} told by {gate}" for gate, count in sorted(gone.items()))
+    reason = "; ".join(filter(None, (result.reason, told)))
+    return result.model_copy(update={"findings": tuple(kept), "reason": reason})
+
+
+def _keys(finding: Finding) -> tuple[_Key, ...]:
+    """What identifies a weakness: its place, with its kind, its CWE or its rule."""
+    kind = next((name for name, pattern in _KINDS if pattern.match(finding.rule)), "")
+    if kind == "syntax":
+        return ((finding.path, 0, kind),)
+    if not finding.line:
+        return ()
+    numbered = _BANDIT.match(finding.rule)
+    words = [kind, f"B{numbered[1]}" if numbered else finding.rule, finding.cwe]
+    words += ["secret"] if finding.cwe in _SECRET_CWES else []
+    return tuple((finding.path, finding.line, word) for word in dict.fromkeys(words) if word)
+
+
+def _rank(gate: str) -> int:
+    return _SPEAKERS.index(gate) if gate in _SPEAKERS else len(_SPEAKERS)

@@ -1,0 +1,109 @@
+"""A function as its steps, whatever its language, and the judgement whether they are a stub.
+
+The front ends (`python`, `trees`) only say what they see; what counts as unfinished is decided here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates.placeholders import words
+
+
+class Step(StrEnum):
+    """What one statement of a body does. Only `REAL` work makes a body a body."""
+
+    NOTHING = "nothing"
+    DOTS = "dots"
+    TALKS = "talks"
+    CANNED = "canned"
+    ECHOES = "echoes"
+    SAYS_SO = "says so"
+    REAL = "real"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function whose body does no work of its own.
+
+    `steps`: its statements without documentation. `comments`: those in it. `above`: those right above it. `doc`: its
+    documentation.
+    `promises`: it says that it gives something back. `excused`: it is rightly empty by what it is (abstract, an
+    overload, a hook). `test`: it is a test case. `needs_word`: in its language an empty body is ordinary.
+    """
+
+    name: str
+    line: int
+    steps: tuple[Step, ...]
+    comments: str = ""
+    above: str = ""
+    doc: str = ""
+    promises: bool = False
+    excused: bool = False
+    test: bool = False
+    needs_word: bool = False
+
+
+MEND = {
+    "marker": "do it now, or describe the limitation in plain words",
+    "elided-code": "write the code out",
+    "stub-wording": "implement it",
+    "stub-body": "implement it; an intended no-op says so in a docstring or comment",
+    "canned-result": "compute the result; a constant that is meant needs no such comment",
+    "filler-text": "write the text that users shall read",
+    "example-value": "read the value from the configuration, or put the real one here",
+    "empty-test": "test something, or leave the test out",
+    "skipped-test": "run it, or say why it is skipped",
+}
+"""What to do, by rule."""
+
+
+def finding(rule: str, path: str, line: int, severity: Severity, message: str) -> Finding:
+    """A finding of this gate, with what to do about it."""
+    return Finding(rule=rule, path=path, line=line, severity=severity, message=message, suggestion=MEND[rule])
+
+
+def judge(function: Function, path: str) -> Finding | None:
+    """The finding about a body that does no work; None where it is rightly so."""
+    kinds = set(function.steps)
+    if Step.REAL in kinds or function.excused:
+        return None
+    if function.test:
+        if not kinds <= {Step.NOTHING, Step.DOTS, Step.SAYS_SO}:
+            return None
+        return finding("empty-test", path, function.line, Severity.LOW, f"the test `{function.name}` tests nothing")
+    how = _how(function, kinds)
+    if how:
+        return finding("stub-body", path, function.line, Severity.HIGH, f"`{function.name}` {how}")
+    if _made_up(function, kinds) and not _reasoned(function):
+        message = f"`{function.name}` gives a made-up result, and says so"
+        return finding("canned-result", path, function.line, Severity.HIGH, message)
+    return None
+
+
+def _how(function: Function, kinds: set[Step]) -> str:
+    if Step.SAYS_SO in kinds:
+        return "only says that it is not implemented"
+    if Step.DOTS in kinds:
+        return "has no body, only `...`" if not words.intended(function.comments, function.doc) else ""
+    if not kinds <= {Step.NOTHING}:
+        return ""
+    if words.hinted(function.comments, function.above):
+        return "" if _reasoned(function) else "has an empty body, and a comment that says so"
+    if (function.needs_word and not function.promises) or words.intended(function.comments, function.doc):
+        return ""
+    return "has no body" + (", only a docstring" if not function.steps else "")
+
+
+def _made_up(function: Function, kinds: set[Step]) -> bool:
+    if kinds & {Step.CANNED, Step.TALKS}:
+        return words.hinted(function.comments, function.above) or words.hinted("", function.doc)
+    # To give back an argument is often all there is to do: only plain words count.
+    return Step.ECHOES in kinds and words.hinted("", function.comments)
+
+
+def _reasoned(function: Function) -> bool:
+    # "TODO: nothing to do here yet" is a marker all the same; "default: do nothing" is a reason.
+    return words.intended(function.comments, function.doc) and not words.marker(function.comments)

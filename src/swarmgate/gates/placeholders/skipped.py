@@ -1,0 +1,47 @@
+"""Tests that are switched off without a reason, by the forms that the test tools have for it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates.placeholders.bodies import finding
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from swarmgate.gates.files import Source
+
+_SCRIPT = r"^\s*(?:x(?:it|test|describe)\s*\(|(?:it|test|describe|suite|context)\.(?:skip|todo)\s*\()"
+_ANNOTATED = r"^\s*@(?:Disabled|Ignore)(?:\(\s*\))?\s*(?:$|(?=@|public|fun|void))"
+_FORMS = {
+    "python":
+        r"^\s*@(?:pytest\.mark\.(?:skip|xfail)|unittest\.skip)(?:\(\s*\))?\s*$|\bpytest\.skip\(\s*\)"
+        r"|\bself\.skipTest\(\s*[\"']{2}\s*\)",
+    "javascript": _SCRIPT, "typescript": _SCRIPT, "java": _ANNOTATED, "kotlin": _ANNOTATED,
+    "go": r"^\s*[tb]\.Skip(?:Now)?\(\s*\)", "rust": r"^\s*#\[ignore\]\s*$",
+    "csharp": r"^\s*\[Ignore(?:\(\s*\))?\]", "ruby": r"^\s*(?:xit|xdescribe|xcontext)\b|^\s*skip\s*$|^\s*pending\s*$",
+    "php": r"->markTest(?:Skipped|Incomplete)\(\s*\)", "swift": r"\bXCTSkip\(\s*\)", "dart": r"\bskip:\s*true\b",
+}  # fmt: skip
+_PATTERNS = {language: re.compile(pattern, re.MULTILINE) for language, pattern in _FORMS.items()}
+
+
+def tests(source: Source, text: str, commented: Collection[int]) -> Iterator[Finding]:
+    """The switched-off tests of a file of tests.
+
+    Args:
+        source: the file.
+        text: its content.
+        commented: the lines with a comment: one on the line or right above it is taken for the reason.
+    """
+    pattern = _PATTERNS.get(source.language)
+    if pattern is None:
+        return
+    for found in pattern.finditer(text):
+        start = found.start() + len(found[0]) - len(found[0].lstrip())
+        line = text.count("\n", 0, start) + 1
+        if not {line, line - 1} & set(commented):
+            yield finding(
+                "skipped-test", source.path, line, Severity.LOW, "a test is switched off, and nothing says why"
+            )

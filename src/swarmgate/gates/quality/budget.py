@@ -1,0 +1,255 @@
+"""The budget of one change: what was measured, held against the limits, as findings that name the costly places."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates.quality import complexity, coverage, duplication, functions, proportion, public_api, sizes
+from swarmgate.gates.quality import suppressions as silenced
+from swarmgate.gates.quality.duplication import Side
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from swarmgate.config import Quality
+    from swarmgate.gates.quality.complexity import Grown
+    from swarmgate.gates.quality.functions import Code, Token
+    from swarmgate.gates.quality.sides import Change, File
+
+NAMED = 5
+"""As many public names or functions are named in one message; the others are counted."""
+
+FLOOR = 10
+"""Copied lines below which a share says nothing: in a small change every line is a large share."""
+
+
+@dataclass
+class Measured:
+    """What the change cost: findings, and the numbers for the report."""
+
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, rule: str, path: str, line: int, message: str, severity: Severity = Severity.MEDIUM) -> None:
+        """One more finding, with the advice of its rule."""
+        found = Finding(rule=rule, path=path, line=line, severity=severity, message=message, suggestion=_MEND[rule])
+        self.findings.append(found)
+
+
+def judge(
+    change: Change,
+    limits: Quality,
+    *,
+    root: Path,
+    tested: bool,
+    neighbours: Callable[[set[str]], Mapping[str, bytes]],
+    stopped: Callable[[], bool] = lambda: False,
+) -> Measured:
+    """Measure what is limited and hold it against its limit.
+
+    Args:
+        change: both sides of it.
+        limits: None for what is not to be judged.
+        root: the work tree, where a coverage report may lie.
+        tested: whether the tests for the change are written, so that too few of them block.
+        neighbours: the files beside the changed ones, by folder, read when something has to be compared with them.
+        stopped: whether the time is up; what was not measured by then is left out.
+    """
+    result = Measured()
+    codes = {
+        file.path: functions.measure(file.path, file.now)
+        for file in change.product
+        if _may_cost(file, change.fresh[file.path], limits) and not stopped()
+    }
+    broken = [path for path, code in codes.items() if code.broken]
+    if broken:
+        result.notes.append(f"lizard cannot read {_few(broken)}: neither functions nor copies were measured there")
+    base = Base(change)
+    grown = _grown(codes, base, change, limits)
+    _complexity(result, grown, limits.max_complexity_delta)
+    _sizes(result, change, grown, limits)
+    if limits.max_public_api_delta is not None and not stopped():
+        _public_api(result, change, limits.max_public_api_delta)
+    if limits.max_duplication_ratio is not None and not stopped():
+        _duplication(result, change, codes, base, limits.max_duplication_ratio, neighbours)
+    if not stopped():
+        _suppressions(result, change, limits.max_new_suppressions)
+        _tests(result, change, limits.min_test_to_code_ratio, tested=tested)
+    if limits.min_changed_line_coverage is not None:
+        _coverage(result, change, root, limits.min_changed_line_coverage)
+    return result
+
+
+_BRANCH = re.compile(
+    r"\b(?:if|elif|elsif|elseif|ifelse|unless|for|foreach|while|until|do|loop|repeat|case|when|given|default|guard|match|"
+    r"switch|where|try|trycatch|catch|except|rescue|ensure|finally|orelse|and|or|xor|not)\b|[&|?]|=>|->",
+    re.IGNORECASE,
+)
+"""Whatever one of lizard's readers may count as a decision, and more."""
+
+
+def _may_cost(file: File, fresh: frozenset[int], limits: Quality) -> bool:
+    """Whether the new lines of a file could exceed a limit that takes lizard to see: most edits are too few."""
+    if limits.max_duplication_ratio is not None and len(fresh) >= duplication.LINES:
+        return True
+    if limits.max_function_lines is not None and len(fresh) > limits.max_function_lines * sizes.SHARE:
+        return True
+    lines = file.now.split("\n")
+    branches = sum(len(_BRANCH.findall(lines[number - 1])) for number in fresh)
+    return limits.max_complexity_delta is not None and branches > limits.max_complexity_delta
+
+
+class Base:
+    """The code of the base, measured when it is asked for, under the paths that the files have now."""
+
+    def __init__(self, change: Change) -> None:
+        past = (*change.product, *(file for file in change.gone if not file.is_test))
+        self._files = {file.path: file for file in past if file.before}
+        self._codes: dict[str, Code] = {}
+
+    def code(self, path: str) -> Code:
+        """One file's functions and tokens; none of an added file."""
+        if path not in self._codes:
+            file = self._files.get(path)
+            self._codes[path] = functions.measure(path, file.was) if file else functions.Code()
+        return self._codes[path]
+
+    def tokens(self) -> list[tuple[Token, ...]]:
+        """The tokens of each file."""
+        return [self.code(path).tokens for path in self._files]
+
+
+def _grown(codes: Mapping[str, Code], base: Base, change: Change, limits: Quality) -> list[Grown]:
+    """The functions of files where one may be over a limit, compared with the base; most changes need no look at it."""
+    rise = limits.max_complexity_delta if limits.max_complexity_delta is not None else sys.maxsize
+    length = limits.max_function_lines if limits.max_function_lines is not None else sys.maxsize
+    touched = complexity.compare(codes, {}, change.fresh)
+    suspects = {each.function.path for each in touched if each.branches > rise or each.function.length > length}
+    return complexity.compare(
+        {path: codes[path] for path in codes if path in suspects},
+        {path: base.code(path) for path in suspects},
+        change.fresh,
+    )
+
+
+def _complexity(result: Measured, grown: list[Grown], limit: int | None) -> None:
+    for each in grown:
+        if limit is not None and each.cost > limit:
+            told = f"{each.story}: +{each.cost}, where a change may add {limit} to a function"
+            allowed = f" and {complexity.ALLOWANCE} are free for a new one" if each.old is None else ""
+            result.add("complexity", each.function.path, each.function.line, told + allowed)
+
+
+def _sizes(result: Measured, change: Change, grown: list[Grown], limits: Quality) -> None:
+    if limits.max_function_lines is not None:
+        for each in sizes.long_functions(grown, limits.max_function_lines):
+            was = f"{each.old.length} -> " if each.old else ""
+            told = (
+                f"{each.function.name} ({was}{each.function.length} lines of code, limit {limits.max_function_lines})"
+            )
+            result.add("function-size", each.function.path, each.function.line, told)
+    if limits.max_file_lines is not None:
+        for file, lines, now in sizes.long_files(change, limits.max_file_lines):
+            grew = f"{lines} -> " if lines else ""
+            result.add("file-size", file.path, 0, f"{grew}{now} lines, limit {limits.max_file_lines}")
+
+
+def _public_api(result: Measured, change: Change, limit: int) -> None:
+    added, removed = public_api.delta(change.product, [file for file in change.gone if not file.is_test])
+    delta = len(added) - len(removed)
+    if added or removed:
+        result.notes.append(f"public names {delta:+d}")
+    if delta > limit:
+        less = f", {len(removed)} removed" if removed else ""
+        names = _few([name for name, _ in added])
+        told = f"{len(added)} public names added{less}, where a change may add {limit}: {names}"
+        result.add("public-api", added[0][1], 0, told)
+
+
+def _duplication(
+    result: Measured,
+    change: Change,
+    codes: Mapping[str, Code],
+    base: Base,
+    limit: float,
+    neighbours: Callable[[set[str]], Mapping[str, bytes]],
+) -> None:
+    sides = [
+        Side(file.path, file.now, codes[file.path], change.fresh[file.path])
+        for file in change.product
+        if file.path in codes and not duplication.stands_alone(file.path)
+    ]
+    copies = duplication.find(sides, neighbours, base.tokens)
+    # Where lizard was not asked, comments count as well: few lines at most.
+    added = sum(len(side.added & {token.line for token in side.code.tokens}) for side in sides)
+    added += sum(len(change.fresh[file.path]) for file in change.product if file.path not in codes)
+    lines = sum(each.lines for each in copies)
+    if lines:
+        result.notes.append(f"copies {lines / added:.0%} of {added} added lines")
+    if lines >= FLOOR and lines / added > limit:
+        for each in copies:
+            told = (
+                f"{each.lines} lines are a copy of {each.other}:{each.other_line}; {lines} of {added} added lines are"
+            )
+            result.add("duplication", each.path, each.line, f"{told} copies ({lines / added:.0%}, limit {limit:.0%})")
+
+
+def _suppressions(result: Measured, change: Change, limit: int | None) -> None:
+    found = silenced.added(change.files, change.gone)
+    for each in found:
+        result.add("suppression", each.path, each.line, f"a new suppression: {each.text}", Severity.INFO)
+    if found:
+        result.notes.append(silenced.told(found))
+    tests = {file.path for file in change.files if file.is_test}
+    counted = [each for each in found if each.path not in tests]
+    if limit is not None and len(counted) > limit:
+        told = f"{silenced.told(counted)}, where a change may add {limit}"
+        result.add("suppressions", counted[0].path, counted[0].line, told)
+
+
+def _tests(result: Measured, change: Change, limit: float | None, *, tested: bool) -> None:
+    code, tests = proportion.added_lines(change)
+    if limit is None or code < proportion.FLOOR or tests >= code * limit:
+        return
+    place = max(change.product, key=lambda file: len(file.source.added_lines))
+    told = f"{tests} lines of tests for {code} of code ({tests / code:.2f}, at least {limit:g})"
+    result.add("test-ratio", place.path, 0, told, Severity.MEDIUM if tested else Severity.LOW)
+
+
+def _coverage(result: Measured, change: Change, root: Path, limit: float) -> None:
+    seen = coverage.of(root, change.product)
+    if seen.note:
+        result.notes.append(seen.note)
+    elif not seen.known:
+        result.notes.append(f"{seen.report} knows none of the added lines")
+    else:
+        result.notes.append(f"{seen.ran} of {seen.known} added lines ran ({seen.report})")
+        if seen.ran < seen.known * limit:
+            for path, lines in seen.missed:
+                told = f"lines {_few([str(line) for line in lines], 10)} never ran; {seen.ran / seen.known:.0%} of"
+                result.add(
+                    "coverage", path, lines[0], f"{told} the added lines did, at least {limit:.0%} are asked for"
+                )
+
+
+def _few(names: list[str], limit: int = NAMED) -> str:
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
+
+
+_MEND = {
+    "complexity": "split it: one function for each thing it does, a table for like cases",
+    "function-size": "split it where its parts have names",
+    "file-size": "move what belongs together into a file of its own",
+    "public-api": "keep what nobody else needs private (underscore, no export), or split the task",
+    "duplication": "call the one that is there, or move what both need to where both can reach it",
+    "suppression": "",
+    "suppressions": "mend what the tools complain of instead of silencing them",
+    "test-ratio": "test what the change does",
+    "coverage": "test these lines, and write the report again",
+}

@@ -1,0 +1,52 @@
+"""Plain cases of a switch: arms of one statement. Many of them are a table, and read like one.
+
+McCabe exempted the case statement from his limit for that reason ("A Complexity Measure", IEEE TSE 1976, section VI).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LANGUAGES = frozenset(
+    {
+        "c", "cpp", "csharp", "go", "java", "javascript", "kotlin", "php", "python", "ruby", "rust", "scala", "swift",
+        "typescript",
+    }
+)  # fmt: skip
+"""Those in which lizard counts each case."""
+
+_ARM = re.compile(r"^(?:case|when)\b.*?(?:(?<!:):(?!:)|=>|->|\bthen\b|$)\s*(?P<rest>.*)$")
+_WHEN = re.compile(r"^when\b.*?(?:\bthen\b|$)\s*(?P<rest>.*)$")
+_ARROW = re.compile(r"^[^{}]*?(?:=>|->)\s*(?P<rest>[^{]*),?$")
+_END = re.compile(r"^(?:case\b|when\b|default\b|else\b|_\s*(?:=>|->)|end\b|\})")
+_BREAK = re.compile(r"^break;?$")
+
+
+def plain(language: str, lines: Sequence[str]) -> int:
+    """How many arms of one statement there are in the lines of a function, which have no indentation."""
+    if language not in _LANGUAGES:
+        return 0
+    arm = _ARROW if language in {"rust", "kotlin"} else _WHEN if language == "ruby" else _ARM
+    return sum(_is_plain(lines, index, arm) for index in range(1, len(lines)))
+
+
+def _is_plain(lines: Sequence[str], index: int, arm: re.Pattern[str]) -> bool:
+    match = arm.match(lines[index])
+    if match is None:
+        return False
+    if match["rest"].strip(" {"):
+        return not match["rest"].rstrip().endswith("{") and _closes(lines, index + 1)
+    return arm is not _ARROW and (_closes(lines, index + 1) or _closes(lines, index + 2))
+
+
+def _closes(lines: Sequence[str], index: int) -> bool:
+    """Whether an arm has ended before this line, by itself or by a `break`."""
+    if index < len(lines) and _BREAK.match(lines[index]):
+        index += 1
+    while index < len(lines) and not lines[index]:
+        index += 1
+    return index >= len(lines) or bool(_END.match(lines[index]) or _ARROW.match(lines[index]))

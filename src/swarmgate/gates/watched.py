@@ -1,0 +1,126 @@
+"""What a change does to the rules by which it is judged: settings of tools, attributes, the project's own gates.
+
+Such a change is legitimate as often as not, so it does not block; but no reader of the report shall miss it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from swarmgate.errors import ConfigError
+from swarmgate.gates import accepted
+from swarmgate.workspace import paths
+from swarmgate.workspace.driver import Driver
+from swarmgate.workspace.globs import matches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from swarmgate.domain.change import ChangedFile, ChangeSet
+    from swarmgate.workspace.repository import Repository
+
+_SETTINGS = (
+    "ruff.toml", ".ruff.toml", ".flake8", ".pylintrc", "pylintrc", "mypy.ini", ".mypy.ini", "pyrightconfig.json",
+    "setup.cfg", "tox.ini", ".bandit", "bandit.{yaml,yml,toml}", ".semgrepignore", ".secrets.baseline", "ty.toml",
+    ".eslintrc*", ".eslintignore", "eslint.config.*", "biome.{json,jsonc}", "tsconfig*.json", ".prettierignore",
+    ".golangci.{yml,yaml,toml}", "clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", ".shellcheckrc",
+    ".jscpd.json", ".coveragerc", ".gitleaksignore", ".gitleaks.toml",
+)  # fmt: skip
+_SECTIONS = ("ruff", "mypy", "pyright", "ty", "bandit", "pylint", "flake8", "semgrep", "coverage")
+_ATTRIBUTES = ".gitattributes"
+_OWN = ".swarm/gates/"
+_KEYS = 6
+
+
+def edits(repository: Repository, change: ChangeSet, *, by_hand: bool) -> tuple[str, ...]:
+    """One sentence for each file that the gates are judged by and that the change edits.
+
+    Raises:
+        WorkspaceError: git failed.
+    """
+    touched = [file for file in change.files if any(matches(path, glob) for path in file.touched for glob in _WATCHED)]
+    said = [] if not touched else list(_settings(repository, change, touched))
+    return (*said, *_own(repository, change.base, by_hand=by_hand))
+
+
+_WATCHED = (*_SETTINGS, "pyproject.toml", _ATTRIBUTES)
+
+
+def _settings(repository: Repository, change: ChangeSet, touched: list[ChangedFile]) -> Iterator[str]:
+    before = repository.read_many(change.base, [file.old_path or file.path for file in touched])
+    after = repository.read_many(change.tree, [file.path for file in touched])
+    for file in touched:
+        name = file.path.rsplit("/", 1)[-1]
+        if name == _ATTRIBUTES:
+            yield f"this change edits {file.path}: what it newly declares counts from the next revision on"
+            continue
+        old, new = before.get(file.old_path or file.path, b""), after.get(file.path, b"")
+        keys = _keys(name, old, new)
+        if keys is None:
+            yield f"this change edits {file.path}, by which it is judged"
+        elif keys:
+            more = f" and {len(keys) - _KEYS} more" if len(keys) > _KEYS else ""
+            yield f"this change edits {file.path}, by which it is judged: {', '.join(keys[:_KEYS])}{more}"
+
+
+def _keys(name: str, old: bytes, new: bytes) -> list[str] | None:
+    """The settings that differ; None where the form of the file does not tell."""
+    if not name.endswith(".toml"):
+        return None
+    try:
+        was, now = (tomllib.loads(content.decode("utf-8")) for content in (old, new))
+    except ValueError:
+        return None
+    if name == "pyproject.toml":
+        was, now = ({key: data.get("tool", {}).get(key) for key in _SECTIONS} for data in (was, now))
+    return sorted(_differing(was, now))
+
+
+def _differing(was: Any, now: Any, prefix: str = "") -> Iterator[str]:
+    if was == now:
+        return
+    if isinstance(was, dict | None) and isinstance(now, dict | None) and (was or now):
+        was, now = was or {}, now or {}
+        for key in was.keys() | now.keys():
+            yield from _differing(was.get(key), now.get(key), f"{prefix}.{key}" if prefix else key)
+    else:
+        yield prefix
+
+
+def _own(repository: Repository, base: str, *, by_hand: bool) -> Iterator[str]:
+    """What differs between the base and the work tree in `.swarm/gates/`, which is no part of a change."""
+    before, now = _own_before(repository, base), _own_now(repository.root)
+    counts = "the work tree's counts" if by_hand else "the base revision's counts"
+    for name in sorted(before.keys() | now.keys()):
+        was, is_ = before.get(name, b""), now.get(name, b"")
+        if was == is_:
+            continue
+        if name == accepted.FILE:
+            more = _fresh(was, is_)
+            if more:
+                yield f"{name} accepts {more} more than the base revision ({counts})"
+        elif was or not is_:
+            yield f"{name} differs from the base revision"
+
+
+def _fresh(was: bytes, now: bytes) -> str:
+    try:
+        known = {each.fingerprint for each in accepted.parse(was)} if was else set()
+        more = sum(each.fingerprint not in known for each in accepted.parse(now)) if now else 0
+    except ConfigError:
+        return "what cannot be read,"
+    return f"{more} finding{'s' if more > 1 else ''}" if more else ""
+
+
+def _own_before(repository: Repository, base: str) -> Mapping[str, bytes]:
+    records = Driver(repository.root).records("ls-tree", "-z", "--name-only", base, "--", _OWN)
+    names = [paths.decode(record) for record in records]
+    return repository.read_many(base, names) if names else {}
+
+
+def _own_now(root: Path) -> Mapping[str, bytes]:
+    folder = root / _OWN
+    files = [*sorted(folder.glob("*.toml")), root / accepted.FILE] if folder.is_dir() else []
+    return {f"{_OWN}{path.name}": path.read_bytes() for path in files if path.is_file()}

@@ -1,0 +1,60 @@
+"""The quality budget inside the loop: limits from the settings, tests judged at the end, what the user overrules."""
+
+from __future__ import annotations
+
+from tests.project import Project, code, engineer
+
+from swarmgate.domain import events as ev
+from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.state import Attempt, Outcome
+
+PART = "src/calc/part_1.1.py"
+_BRANCHES = "".join(f"    if value == {n}:\n        return {n * n}\n" for n in range(20))
+BRANCHY = f'"""A part."""\n\n\ndef _pick(value: int) -> int:\n    """Pick."""\n{_BRANCHES}    return 0\n'
+WIDE = '"""A part."""\n' + "".join(
+    f'\n\ndef _part_{n}(value: int) -> int:\n    """Add."""\n    return value + {n}\n' for n in range(9)
+)
+FEW = {"tests/test_part.py": "def test_part() -> None:\n    assert sum((1, 1)) == 2\n"}
+MANY = {
+    "tests/test_part.py": "\n\n".join(
+        f"def test_{n}() -> None:\n    assert sum(({n}, 1)) == {n + 1}\n" for n in range(9)
+    )
+}
+
+
+def attempts(project: Project) -> tuple[Attempt, ...]:
+    return project.state.task("1.1").attempts
+
+
+def test_a_costly_change_is_rejected_and_an_override_with_its_reason_lets_it_pass(project: Project) -> None:
+    project.planned(code({PART: BRANCHY}, task="1.1"), gates__quality={"min_test_to_code_ratio": "off"})
+    project.swarm("run", exits=1)
+    last = attempts(project)[-1]
+    assert last.stage == "gates: quality_budget"
+    assert "_pick (complexity new, 21)" in last.reason
+    project.swarm("override", "1.1", "--reason", "A-TABLE-WOULD-NOT-BE-CLEARER")
+    project.swarm("run", exits=3)
+    assert attempts(project)[-1].outcome is Outcome.COMPLETE
+    assert "gates: quality_budget: A-TABLE-WOULD-NOT-BE-CLEARER" in project.folder.context.read_text()
+    assert project.events(ev.RejectionOverridden)[0].reason == "A-TABLE-WOULD-NOT-BE-CLEARER"
+    assert project.trailers()["Swarm-Override"] == "gates: quality_budget: A-TABLE-WOULD-NOT-BE-CLEARER"
+    assert project.json("verify")["passed"]
+
+
+def test_the_settings_reach_the_gate_in_the_loop(project: Project) -> None:
+    project.planned(
+        code({PART: BRANCHY}, task="1.1"),
+        gates__quality={"max_complexity_delta": 20, "min_test_to_code_ratio": "off"},
+    )
+    project.swarm("run", exits=3)
+    assert attempts(project)[-1].outcome is Outcome.COMPLETE
+
+
+def test_too_few_tests_are_judged_after_the_test_engineer(project: Project) -> None:
+    project.planned(code({PART: WIDE}, task="1.1"), engineer(FEW, attempt="1"), engineer(MANY, attempt="2"))
+    project.swarm("run", exits=3)
+    first, second = attempts(project)
+    assert first.stage == "gates: quality_budget"
+    assert "lines of tests for" in first.reason
+    assert project.events(ev.GatesRun)[0].statuses["quality_budget"] is GateStatus.PASS
+    assert second.outcome is Outcome.COMPLETE

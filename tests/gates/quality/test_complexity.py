@@ -1,0 +1,162 @@
+"""Complexity: each function against itself in the base; simple new work is free, moved work is not new."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swarmgate.domain.finding import GateStatus
+from swarmgate.gates.quality import cases, functions
+
+if TYPE_CHECKING:
+    Project = Any
+
+
+def branchy(count: int, name: str = "route", first: int = 0) -> str:
+    tests = "".join(f"    if x == {n} and y:\n        x = y + {n}\n" for n in range(first, first + count))
+    return f"def {name}(x, y):\n{tests}    return x\n"
+
+
+def complaints(project: Project, rule: str = "complexity") -> list[str]:
+    return [finding.message for finding in project.gate("quality_budget").findings if finding.rule == rule]
+
+
+def test_ten_simple_new_functions_are_free(project: Project) -> None:
+    names = [f"_part{n}" for n in range(10)]
+    project.write("src/many.py", "\n\n".join(branchy(2, name, n * 7) for n, name in enumerate(names)))
+    assert complaints(project) == []
+
+
+def test_a_new_function_of_twenty_branches_fails(project: Project) -> None:
+    lines = "".join(f"    if x == {n}:\n        return {n}\n" for n in range(20))
+    project.write("src/big.py", f"def pick(x):\n{lines}    return None\n")
+    result = project.gate("quality_budget")
+    assert result.status is GateStatus.FAIL
+    (found,) = [finding for finding in result.findings if finding.rule == "complexity"]
+    assert (found.path, found.line) == ("src/big.py", 1)
+    assert "pick (complexity new, 21): +16" in found.message
+
+
+def test_a_function_may_grow_by_the_budget_and_no_more(project: Project) -> None:
+    project.commit_files({"src/a.py": branchy(1)})
+    project.write("src/a.py", branchy(3))
+    assert complaints(project) == []
+    project.write("src/a.py", branchy(4))
+    assert complaints(project) == ["route (complexity 3 -> 9): +6, where a change may add 5 to a function"]
+
+
+def test_what_was_complex_before_is_no_news(project: Project) -> None:
+    project.commit_files({"src/a.py": branchy(30)})
+    project.write("src/a.py", "import os\n\n\n" + branchy(30).replace("return x", "return x + len(os.sep)"))
+    assert complaints(project) == []
+
+
+@pytest.mark.parametrize("new", ["src/b.py", "src/deep/c.py"])
+def test_a_function_that_moved_to_another_file_is_not_new(project: Project, new: str) -> None:
+    project.commit_files({"src/a.py": branchy(20) + "\n\ndef other():\n    return 1\n" * 3})
+    project.write("src/a.py", "\n\ndef other():\n    return 1\n" * 3)
+    project.write(new, branchy(20))
+    assert complaints(project) == []
+
+
+def test_a_renamed_function_in_a_renamed_file_is_not_new(project: Project) -> None:
+    project.commit_files({"src/a.py": branchy(20)})
+    (project.root / "src/a.py").unlink()
+    project.write("src/z.py", branchy(20, "dispatch"))
+    assert complaints(project) == []
+
+
+def test_a_function_split_in_two_costs_nothing(project: Project) -> None:
+    project.commit_files({"src/a.py": branchy(20)})
+    second = branchy(10, "_second", 10)
+    project.write("src/a.py", branchy(10).replace("return x", "return _second(x, y)") + "\n\n" + second)
+    assert complaints(project) == []
+
+
+def test_a_copy_is_new(project: Project) -> None:
+    project.commit_files({"src/a.py": branchy(20)})
+    project.write("src/a.py", branchy(20) + "\n\n" + branchy(20, "again"))
+    assert [message[:5] for message in complaints(project)] == ["again"]
+
+
+def test_tests_may_branch(project: Project) -> None:
+    project.write("tests/test_big.py", branchy(20, "test_all"))
+    assert complaints(project) == []
+
+
+def test_no_comment_forgives(project: Project) -> None:
+    project.write("src/a.py", branchy(20).replace("(x, y):\n", "(x, y):\n    # lizard forgives\n"))
+    project.write("src/b.py", "# GENERATED CODE\n" + branchy(20, "other", 30))
+    assert len(complaints(project)) == 2
+
+
+def test_plain_cases_are_a_table(project: Project) -> None:
+    arms = "".join(f'    case "{n}": return {n};\n' for n in range(20))
+    project.write(
+        "src/a.ts", f"export function pick(x: string): number {{\n  switch (x) {{\n{arms}  }}\n  return 0;\n}}\n"
+    )
+    assert complaints(project) == []
+    worked = "".join(
+        f'    case "{n}":\n      if (y > {n}) {{ y = y * 2; }}\n      y = y - {n};\n      break;\n' for n in range(20)
+    )
+    project.write("src/a.ts", f"export function pick(x: string, y: number) {{\n  switch (x) {{\n{worked}  }}\n}}\n")
+    assert len(complaints(project)) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "count"),
+    [
+        ("python", "match x:\ncase 1:\nreturn 2\ncase 2:\nreturn 3\ncase _:\nreturn 4", 3),
+        ("go", "switch x {\ncase 1:\nreturn 2\ncase 2, 3:\nreturn 3\ndefault:\nreturn 0\n}", 2),
+        ("c", "switch (x) {\ncase A::B:\nf();\nbreak;\ncase 2: return 1;\ncase 3:\na();\nb();\nbreak;\n}", 2),
+        ("rust", "match x {\n1 => 2,\nA::B(c) => D::E(c),\n_ => {\nf();\ng();\n}\n}", 2),
+        ("ruby", "case x\nwhen 1 then 2\nwhen 3\nf\nelse 4\nend", 2),
+        ("lua", "case 1: return 2", 0),
+    ],
+)
+def test_what_a_plain_case_is(language: str, text: str, count: int) -> None:
+    assert cases.plain(language, ["head", *text.split("\n")]) == count
+
+
+def test_anonymous_functions_are_matched_by_content(project: Project) -> None:
+    body = "  if (x) { a(x); } else if (y && z) { b(y); }\n  for (const w of x) { if (w && y) { c(w); } }\n"
+    first = f"list.each(function (x) {{\n{body}}});\n"
+    project.commit_files({"src/a.js": first})
+    project.write("src/a.js", "other.each(function (x) {\n  f(x);\n});\n" + first)
+    assert complaints(project) == []
+
+
+@pytest.mark.parametrize("suffix", ["ts", "tsx", "js", "mts", "go", "rs", "java", "py", "pyw", "rb", "c", "kt", "vue"])
+def test_a_file_that_is_broken_never_breaks_the_gate(suffix: str) -> None:
+    for text in ("", "}}}}{{{{", "def f(:\n  if x", "function (", "\x00", "class A { void f() { if (", "((((((" * 500):
+        functions.measure(f"a.{suffix}", text)
+
+
+def test_an_unknown_language_has_no_functions() -> None:
+    assert functions.measure("a.unknown", "if x { }").functions == ()
+
+
+def test_the_budget_is_configurable_down_to_nothing(project: Project) -> None:
+    from swarmgate.config import Quality
+
+    project.commit_files({"src/a.py": branchy(1)})
+    project.write("src/a.py", branchy(2))
+    assert project.gate("quality_budget", quality=Quality(max_complexity_delta=0)).status is GateStatus.FAIL
+    project.write("src/a.py", branchy(30))
+    off = project.gate("quality_budget", quality=Quality.model_validate({"max_complexity_delta": "off"}))
+    assert off.status is GateStatus.PASS
+    assert "weakened: max_complexity_delta off instead of 5" in off.reason
+
+
+def test_a_string_that_is_never_closed_ends_all_the_same() -> None:
+    escapes = 'x = "\\n\\t"\n' * 200 + "y = 1 + \\\n    2\n" * 40
+    for quote in ('"""', "'''", "f'''", 'r"""'):
+        functions.measure("a.py", f"def f(a):\n    return {quote} open\n{escapes}")
+        functions.tokens_of("a.py", f"{quote}{escapes}")
+
+
+def test_escapes_and_continued_lines_change_no_number() -> None:
+    text = 'def f(a):\n    b = "\\"\\\\" if a \\\n        else "\\n"\n    return b\n\n\ndef g():\n    return 1\n'
+    found = [(each.name, each.complexity, each.line, each.end) for each in functions.measure("a.py", text).functions]
+    assert found == [("f", 2, 1, 4), ("g", 1, 7, 8)]

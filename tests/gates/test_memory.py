@@ -1,0 +1,256 @@
+"""A run answered from the cache says what a run that looks again would say; what is uncertain looks again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from swarmgate.domain.finding import GateStatus
+from swarmgate.gates import adapters, surroundings
+from swarmgate.gates.cache import Cache
+from swarmgate.gates.definition import GateDefinition, load
+from swarmgate.gates.job import Outcome
+from swarmgate.gates.memory import Memory
+from swarmgate.gates.pipeline import run_pipeline
+from swarmgate.workspace.repository import Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from swarmgate.domain.finding import GateReport, GateResult
+    from swarmgate.gates.job import Job
+
+    Project = Any  # tests/gates/conftest.py, which importlib mode cannot import
+
+QUICK = ("diff", "syntax_check", "placeholder_scan", "secret_scan")
+BAD = "def f(:\n# TODO: all of it\n"
+
+
+@pytest.fixture(autouse=True)
+def settled(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search path where nothing is installed meanwhile: what appears there is a reason to judge again."""
+    tools = tmp_path_factory.mktemp("tools")
+    for name in ("git", "sh", "echo"):
+        (tools / name).symlink_to(shutil.which(name) or name)
+    monkeypatch.setenv("PATH", str(tools))
+
+
+def run(root: Path, *gates: GateDefinition, memory: Memory | None, fix: bool = True) -> GateReport:
+    repository = Repository.discover(root)
+    chosen = gates or tuple(gate for gate in load() if gate.id in QUICK)
+    return asyncio.run(run_pipeline(chosen, repository=repository, base=repository.head_tree(), fix=fix, memory=memory))
+
+
+def said(report: GateReport) -> list[GateResult]:
+    """The results without what a cached one may differ in."""
+    return [each.model_copy(update={"seconds": 0.0, "cached": False}) for each in report.results]
+
+
+def cached(report: GateReport) -> dict[str, bool]:
+    return {each.gate: each.cached for each in report.results}
+
+
+def counting(tmp_path: Path, **keys: Any) -> tuple[GateDefinition, Callable[[], int]]:
+    """A gate that counts outside of the repository how often it ran."""
+    log = tmp_path / "log"
+    argv = ["sh", "-c", f"echo ran >> {log}; exit {keys.pop('exits', 0)}"]
+    gate = GateDefinition.model_validate({"id": "mine", "title": "Mine", "command": argv, **keys})
+    return gate, lambda: len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def test_the_second_run_of_the_same_change_is_answered_from_the_cache(project: Project) -> None:
+    project.write("src/new.py", BAD)
+    first, second = (run(project.root, memory=Memory()) for _ in range(2))
+    assert set(cached(first).values()) == {False}
+    assert set(cached(second).values()) == {True}
+    assert said(first) == said(second) == said(run(project.root, memory=None))
+    assert not first.passed
+    assert any(finding.suggestion for result in second.results for finding in result.findings)
+
+
+def test_without_a_memory_nothing_is_read_or_written(project: Project) -> None:
+    project.write("src/new.py", BAD)
+    run(project.root, memory=None)
+    assert not Cache().folder.exists()
+    run(project.root, memory=Memory())
+    assert set(cached(run(project.root, memory=None)).values()) == {False}
+
+
+FILES = ("a.py", "b.py", "dir/c.py", "notes.md")
+LINES = ("def f(:", "x = 1", "# TODO: this", 'token = "' + "ghp_" + "a1B2" * 9 + '"', "    return 2", "")
+EDIT = st.tuples(st.sampled_from(FILES), st.none() | st.lists(st.sampled_from(LINES), max_size=5))
+STEP = st.tuples(st.lists(EDIT, min_size=1, max_size=3), st.booleans())
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(STEP, min_size=1, max_size=4))
+def test_after_any_edits_cached_and_uncached_runs_say_the_same(
+    project: Project, steps: list[tuple[list[tuple[str, list[str] | None]], bool]]
+) -> None:
+    for edits, commit in steps:
+        for path, lines in edits:
+            if lines is None:
+                (project.root / path).unlink(missing_ok=True)
+            else:
+                project.write(path, "\n".join(lines))
+        if commit:
+            project.git(project.root, "add", "--all")
+            project.git(project.root, "commit", "--quiet", "--allow-empty", "--message=more")
+        assert said(run(project.root, memory=Memory())) == said(run(project.root, memory=None))
+
+
+def test_only_what_looks_at_the_edited_files_looks_again(project: Project) -> None:
+    project.write("src/one.py", BAD)
+    run(project.root, memory=Memory())
+    project.write("README.md", "more\n")
+    assert cached(run(project.root, memory=Memory())) == {
+        "diff": False,
+        "syntax_check": False,  # both look at documents too
+        "secret_scan": False,
+        "placeholder_scan": False,
+    }
+    gates = [gate.model_copy(update={"files": gate.files.model_copy(update={"languages": ("python",)})})
+             for gate in load() if gate.id in QUICK]  # fmt: skip
+    run(project.root, *gates, memory=Memory())
+    project.write("README.md", "and more\n")
+    told = cached(run(project.root, *gates, memory=Memory()))
+    # The syntax gate reads the project's settings, which may stand anywhere in the tree.
+    assert told == {"diff": False, "syntax_check": False, "secret_scan": True, "placeholder_scan": True}
+
+
+def test_what_the_base_had_is_not_scanned_again_while_the_change_is_worked_on(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from swarmgate.gates.adapters import sast
+
+    scanned: list[str] = []
+    look = sast._look
+
+    async def told(job: Job, sources: Any) -> Any:
+        scanned.extend(source.content.decode() for source in sources)
+        return await look(job, sources)
+
+    monkeypatch.setattr(sast, "_look", told)
+    gates = [gate.model_copy(update={"enabled": True}) for gate in load() if gate.id == "sast_scan"]
+    old = "import os\nassert os\n"
+    project.commit_files({"src/app.py": old})
+    reports = []
+    for number in range(2):
+        project.write("src/app.py", f"{old}x = {number}\n")
+        reports.append(run(project.root, *gates, memory=Memory()))
+        assert said(reports[-1]) == said(run(project.root, *gates, memory=None))
+    assert [text == old for text in scanned] == [False, True, False, True, False, False, True]
+    assert [each.new for each in reports[1].results[0].findings] == [False]
+
+
+def test_the_base_counts(project: Project) -> None:
+    project.commit_files({"src/app.py": "# TODO: old\ndef one():\n    return 1\n"})
+    project.write("src/app.py", "# TODO: old\ndef one():\n    return 2\n")
+    old = run(project.root, memory=Memory())
+    project.commit_files({"src/app.py": "def one():\n    return 1\n"})
+    project.write("src/app.py", "# TODO: old\ndef one():\n    return 2\n")
+    new = run(project.root, memory=Memory())
+    news = [
+        {each.new for result in report.results if result.gate == "placeholder_scan" for each in result.findings}
+        for report in (old, new)
+    ]
+    assert news == [{False}, {True}]
+
+
+def test_another_definition_or_version_looks_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("src/new.py", BAD)
+    run(project.root, memory=Memory())
+    gates = [gate.model_copy(update={"title": "Another"}) for gate in load() if gate.id in QUICK]
+    assert set(cached(run(project.root, *gates, memory=Memory())).values()) == {False}
+    monkeypatch.setattr(surroundings, "__version__", "99")
+    surroundings._own.cache_clear()
+    try:
+        assert set(cached(run(project.root, memory=Memory())).values()) == {False}
+    finally:
+        surroundings._own.cache_clear()
+
+
+@pytest.mark.parametrize(("cache", "runs"), [(False, 2), (True, 1)])
+def test_a_projects_command_is_repeated_only_when_it_says_so(
+    project: Project, tmp_path: Path, *, cache: bool, runs: int
+) -> None:
+    project.write("src/new.py", "x = 1\n")
+    gate, count = counting(tmp_path, cache=cache)
+    memories = [Memory(), Memory()]
+    results = [run(project.root, gate, memory=memory).results[0] for memory in memories]
+    assert count() == runs
+    assert [each.status for each in results] == [GateStatus.PASS] * 2
+    assert results[1].cached == cache
+    assert [memory.complete for memory in memories] == [cache] * 2
+
+
+@pytest.mark.parametrize("outcome", [
+    Outcome(error="it broke"), Outcome(skip="no such tool", volatile=True), Outcome(files=1, volatile=True),
+    Outcome(error="not there", missing=True),
+])  # fmt: skip
+def test_errors_missing_tools_and_builds_are_asked_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch, outcome: Outcome
+) -> None:
+    asked = []
+
+    async def say(job: Job) -> Outcome:
+        asked.append(job)
+        return outcome
+
+    monkeypatch.setitem(adapters.ADAPTERS, "diff", say)
+    project.write("src/new.py", "x = 1\n")
+    gates = [gate for gate in load() if gate.id == "diff"]
+    for _ in range(2):
+        memory = Memory()
+        assert not run(project.root, *gates, memory=memory).results[0].cached
+        assert not memory.complete
+    assert len(asked) == 2
+
+
+def test_a_check_that_changed_the_tree_is_not_kept(project: Project) -> None:
+    project.write("src/new.py", "x = 1\n")
+    gate = GateDefinition.model_validate(
+        {"id": "mine", "title": "Mine", "command": ["sh", "-c", "echo x >> src/new.py"], "cache": True}
+    )
+    for _ in range(2):
+        assert run(project.root, gate, memory=Memory()).results[0].status is GateStatus.ERROR
+
+
+def test_a_fix_that_changed_files_runs_again_and_one_that_did_not_is_kept(project: Project) -> None:
+    fixes = [gate for gate in load() if gate.id == "lint_fix"]
+    reports = []
+    for _ in range(2):
+        project.write("src/new.py", "import os\nx = {  'a':1 }\n")
+        reports.append(run(project.root, *fixes, memory=Memory()).results[0])
+    assert [(each.fixed, each.cached) for each in reports] == [(("src/new.py",), False)] * 2
+    settled = [run(project.root, *fixes, memory=Memory()).results[0] for _ in range(2)]
+    assert [(each.fixed, each.cached) for each in settled] == [((), False), ((), True)]
+
+
+def test_a_truncated_entry_is_looked_at_again(project: Project) -> None:
+    project.write("src/new.py", BAD)
+    first = run(project.root, memory=Memory())
+    for place in Cache().folder.glob("*.json"):
+        place.write_bytes(place.read_bytes()[:-3])
+    again = run(project.root, memory=Memory())
+    assert set(cached(again).values()) == {False}
+    assert said(first) == said(again)
+    assert set(cached(run(project.root, memory=Memory())).values()) == {True}
+
+
+def test_a_right_checksum_over_a_strange_value_is_a_miss(project: Project, tmp_path: Path) -> None:
+    project.write("src/new.py", BAD)
+    run(project.root, memory=Memory())
+    cache = Cache()
+    for place in list(cache.folder.glob("*.json")):
+        value = json.loads(place.read_bytes().partition(b"\n")[2])
+        cache.put(place.stem, {**value, "unknown": 1})
+    assert set(cached(run(project.root, memory=Memory())).values()) == {False}
+    shutil.rmtree(tmp_path, ignore_errors=True)

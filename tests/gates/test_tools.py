@@ -1,0 +1,100 @@
+"""Tools found, missing and too old; and an environment of our own."""
+
+from __future__ import annotations
+
+import asyncio
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swarmgate.domain.finding import GateStatus
+from swarmgate.gates import tools
+from swarmgate.gates.definition import GateDefinition, load
+from swarmgate.gates.tools import Tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Project = Any
+
+
+def script(folder: Path, name: str, body: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / name
+    place.write_text(f"#!/bin/sh\n{body}\n")
+    place.chmod(0o755)
+    return place
+
+
+@pytest.mark.parametrize(
+    ("version", "minimum", "fits"),
+    [("1.10", "1.9", True), ("1.8.9", "1.9", False), ("", "1", False), ("", "", True), ("2.0rc1", "2", False)],
+)
+def test_versions_are_compared_as_versions(version: str, minimum: str, *, fits: bool) -> None:
+    assert (tools.too_old(version, minimum) == "") is fits
+
+
+def test_programs_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    script(tmp_path, "fine", "echo 'fine version 2.1.0 (abc 7)'")
+    script(tmp_path, "old", "echo 1.0 >&2")
+    script(tmp_path, "mute", "exit 3")
+    asked = [Tool("fine", "2"), Tool("old", "1.1"), Tool("mute", required=False), Tool("gone", pip="gone")]
+    found = asyncio.run(tools.asked(asked))
+    assert [(each.version, each.problem) for each in found.values()] == [
+        ("2.1.0", ""), ("1.0", "version 1.0 is too old: at least 1.1 is needed"), ("", ""), ("", "not installed"),
+    ]  # fmt: skip
+    assert found[asked[3]].hint == "pip install gone"
+
+
+def test_every_adapter_with_a_tool_of_its_own_finds_it() -> None:
+    for gate in load():
+        assert [tool for tool in tools.of(gate) if tool.required and tool.problem] == []
+
+
+def gate(**keys: Any) -> GateDefinition:
+    return GateDefinition.model_validate({"id": "mine", "title": "Mine", **keys})
+
+
+def test_a_tool_of_the_wrong_version_is_an_error_of_its_gate(project: Project, tmp_path: Path) -> None:
+    program = str(script(tmp_path / "bin", "linter", 'test "$1" = --version && echo linter 1.4'))
+    project.write("a.py", "x = 1\n")
+    keys = {"command": (program, "{files}"), "version": (program, "--version")}
+    (result,) = project.run(gate(**keys, minimum_version="1.5", install_hint="pip install linter")).results
+    assert (result.status, result.missing) == (GateStatus.ERROR, True)
+    assert "version 1.4 is too old: at least 1.5 is needed. pip install linter" in result.reason
+    (result,) = project.run(gate(**keys, minimum_version="1.4", parser="jsonl", exit_codes=(0,))).results
+    assert result.tool.endswith("linter 1.4")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"command": ("x",), "minimum_version": "1"}, {"command": ("x",), "version": ("x", "-v")},
+     {"adapter": "diff", "version": ("x", "-v"), "minimum_version": "1"},
+     {"command": ("x",), "version": ("x", "-v"), "minimum_version": "new"}],
+)  # fmt: skip
+def test_version_keys_belong_together(keys: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="version"):
+        gate(**keys)
+
+
+@pytest.mark.slow
+def test_a_missing_package_is_installed_where_gates_find_it(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a wheel made here: an environment, the package, and a gate that runs its program."""
+    info = "demolint-1.0.dist-info"
+    with zipfile.ZipFile(tmp_path / "demolint-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("demolint.py", "def main():\n    print('demolint 1.0')\n")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: demolint\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/entry_points.txt", "[console_scripts]\ndemolint = demolint:main\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    assert asyncio.run(tools.install(["demolint"])) == ""
+    project.write("a.py", "x = 1\n")
+    (result,) = project.run(gate(command=("demolint",), install_hint="pip install demolint")).results
+    assert result.status is GateStatus.PASS
+    assert asyncio.run(tools.install(["no-such-package-at-all"])) != ""
