@@ -18,8 +18,9 @@ from swarmgate.cli.app import Verbs, app
 
 VERBS = [
     "init", "plan", "approve", "run", "revise", "stop", "status", "show", "history", "failures", "verify", "retry",
-    "skip", "override", "gates", "doctor", "demo",
+    "skip", "override", "gates", "eval", "doctor", "demo",
 ]  # fmt: skip
+GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "history", "failures", "verify", "stop", "doctor"]
 
 
@@ -43,12 +44,12 @@ def test_these_are_the_verbs() -> None:
     assert group.get_command(None, "terminal") is None
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "gates run", "gates list"])
+@pytest.mark.parametrize("verb", [*VERBS, *(f"gates {name}" for name in GATES), "eval gates", "eval list"])
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     result = CliRunner().invoke(app, [*verb.split(), "--help"])
     assert result.exit_code == 0
-    assert "--json" in result.stdout or verb == "gates"
-    assert "Example: " in result.stdout or verb == "gates"
+    assert "--json" in result.stdout or verb in {"gates", "eval"}
+    assert "Example: " in result.stdout or verb in {"gates", "eval"}
     assert CliRunner().invoke(app, [*verb.split(), "-h"]).stdout == result.stdout
 
 

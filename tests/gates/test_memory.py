@@ -220,7 +220,9 @@ def test_a_check_that_changed_the_tree_is_not_kept(project: Project) -> None:
         {"id": "mine", "title": "Mine", "command": ["sh", "-c", "echo x >> src/new.py"], "cache": True}
     )
     for _ in range(2):
-        assert run(project.root, gate, memory=Memory()).results[0].status is GateStatus.ERROR
+        memory = Memory()
+        assert run(project.root, gate, memory=memory).results[0].status is GateStatus.ERROR
+        assert not memory.complete
 
 
 def test_a_fix_that_changed_files_runs_again_and_one_that_did_not_is_kept(project: Project) -> None:

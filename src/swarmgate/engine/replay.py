@@ -91,19 +91,19 @@ def _answer(asked: Question) -> Answer | None:
     return Answer(known["text"], known["exit_code"])
 
 
-def keep(said: Answer, *, tree: str, paths: Iterable[str]) -> None:
+def keep(said: Answer, *, tree: str, paths: Iterable[str], known: str) -> None:
     """Keep what this process' command line, if it is a question at all, was answered with.
 
     Args:
         said: the answer, worded as it shall be repeated.
         tree: the tree that was judged; when that is another than was asked about, nothing is kept.
         paths: the changed files.
+        known: the hash of the surroundings of these paths, as they were before the run.
     """
     asked = _asked[0] if _asked else None
     if asked is None or asked.tree != tree:
         return
-    listed = sorted(paths)
-    state = {"surroundings": surroundings.digest(asked.repository.root, listed), "paths": listed}
+    state = {"surroundings": known, "paths": sorted(paths)}
     Cache().put(asked.key, {**state, "text": said.text, "exit_code": said.exit_code})
 
 

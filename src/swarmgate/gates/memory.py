@@ -40,17 +40,19 @@ class Memory:
     """The outcomes of one run, and of earlier ones.
 
     `complete` tells after a run whether every outcome came from here or was kept: the whole run could be repeated from
-    memory.
+    memory. `surroundings` is the hash of what the outcomes depend on beside the change, taken before any gate ran.
     """
 
     def __init__(self, cache: Cache | None = None) -> None:
         self._cache = cache or Cache()
-        self._surroundings = ""
+        self.surroundings = ""
         self.complete = True
 
     def enter(self, repository: Repository, change: ChangeSet) -> None:
         """Take in what holds for all gates of a run over this change."""
-        self._surroundings = surroundings.digest(repository.root, change.paths)
+        found = surroundings.digest(repository.root, change.paths)
+        self.complete = self.complete and self.surroundings in {"", found}
+        self.surroundings = found
 
     def question(self, job: Job) -> str:
         """The key of what is asked; empty where an answer must not be remembered."""
@@ -58,7 +60,7 @@ class Memory:
         if gate.command and not gate.cache:
             return ""
         asked = (getattr(job, field.name) for field in fields(job) if field.name not in _APART)
-        return key_of((self._surroundings, *map(repr, asked), *_looked_at(job)))
+        return key_of((self.surroundings, *map(repr, asked), *_looked_at(job)))
 
     def recall(self, question: str) -> Outcome | None:
         """What was kept for this question."""
@@ -90,7 +92,7 @@ class Memory:
 
     def _key_of_file(self, kind: str, source: Source) -> str:
         traits = sorted(source.traits)
-        return key_of((self._surroundings, "file", kind, source.path, source.language, traits, source.content))
+        return key_of((self.surroundings, "file", kind, source.path, source.language, traits, source.content))
 
     def keep(self, question: str, outcome: Outcome) -> None:
         """Keep an outcome, where it is one that would be the same again."""

@@ -218,8 +218,7 @@ class _Run:
                 results[n] = results[n].model_copy(update={"status": GateStatus.ERROR, "reason": reason})
             self.tell(results[n])
         for gate in gates:
-            if not (written and looking.reads_files(gate)):
-                self._keep(gate)
+            self._keep(gate, certain=not (written and looking.reads_files(gate)))
         return results
 
     def _fixed(self, before: str, after: str) -> tuple[tuple[str, ...], str]:
@@ -272,9 +271,10 @@ class _Run:
         languages = frozenset(source.language for source in sources)
         self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names, languages)
 
-    def _keep(self, gate: GateDefinition) -> None:
+    def _keep(self, gate: GateDefinition, *, certain: bool = True) -> None:
         if self._memory and gate.id in self._said:
-            self._memory.keep(*self._said[gate.id])
+            question, outcome = self._said[gate.id]
+            self._memory.keep(question if certain else "", outcome)
 
     def _left_out(self, gate: GateDefinition) -> str:
         if not gate.enabled:

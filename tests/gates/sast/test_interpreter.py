@@ -136,6 +136,8 @@ def test_a_condition_of_constants_is_decided_as_python_does(left: int, right: in
         (["redirect('https://a.example/' + value)"], []),
         (["redirect('https://' + value)"], ["open-redirect"]),
         (["redirect('/a' + request.full_path)", "redirect(request.url)"], []),
+        (["redirect(app.config['a'] + other(request.full_path) + request.full_path)"], []),
+        (["redirect(request.full_path + value)"], ["open-redirect"]),
         (["if is_safe_url(request.args.get('a')):", "    redirect(request.args.get('a'))"], []),
         (["if is_safe_url(request.args.get('b')):", "    redirect(request.args.get('a'))"], ["open-redirect"]),
         (["if urlparse(value).netloc != 'a.example':", "    return 'no'", "redirect(value)"], []),

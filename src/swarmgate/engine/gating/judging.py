@@ -29,14 +29,14 @@ UNBOUNDED = 1_000_000
 class Judged:
     """A report, and what it is about.
 
-    `paths` are the files of the change. `repeatable`: all that the gates said is in the cache, so the same command
-    would say it again.
+    `paths` are the files of the change. `surroundings`: what else the report depends on, as a hash, where all that the
+    gates said is in the cache, so that the same command would say it again; else empty.
     """
 
     report: GateReport
     about: str
     paths: tuple[str, ...] = ()
-    repeatable: bool = False
+    surroundings: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -55,12 +55,17 @@ class Judged:
 
     def remember(self, form: str) -> None:
         """Let the same command, where nothing changes in between, be answered with this report without judging."""
-        if not self.repeatable:
+        if not self.surroundings:
             return
         said = {"cached": True, "seconds": 0.0}
         results = tuple(each.model_copy(update=said) if each.tool else each for each in self.report.results)
         again = replace(self, report=self.report.model_copy(update={"results": results, "seconds": 0.0}))
-        replay.keep(replay.Answer(again.rendered(form), self.exit_code), tree=self.report.tree, paths=self.paths)
+        replay.keep(
+            replay.Answer(again.rendered(form), self.exit_code),
+            tree=self.report.tree,
+            paths=self.paths,
+            known=self.surroundings,
+        )
 
     def save(self, form: str, place: Path) -> None:
         """Write the report to a file, in one step.
@@ -125,4 +130,4 @@ def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, m
         )
     )
     told = report.model_copy(update={"notes": (*found.notes, *report.notes)})
-    return Judged(told, found.about, change.paths, repeatable=memory is not None and memory.complete)
+    return Judged(told, found.about, change.paths, memory.surroundings if memory and memory.complete else "")

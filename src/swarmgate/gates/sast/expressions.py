@@ -102,14 +102,9 @@ class Expressions(State):
         if isinstance(holder, Text) and holder.origins:
             if name in _NOT_CONTENT:
                 return UNKNOWN
-            safe = (
-                self.flows.vouched("folders")
-                if name in {"name", "stem", "suffix"} and holder.start == ""
-                else frozenset()
-            )
-            return replace(
-                holder, safe=holder.safe | (safe if holder.resolved else frozenset()), start="", whole=holder, part=name
-            )
+            part = replace(holder, start="", whole=holder, part=name)
+            last = name in {"name", "stem", "suffix"} and holder.resolved and not holder.start
+            return replace(part, safe=part.made_safe(self.flows.vouched("folders")).safe) if last else part
         return Ref("?.request") if name == "request" else UNKNOWN
 
     def _of_joinedstr(self, node: ast.JoinedStr) -> Value:

@@ -100,8 +100,10 @@ class Flow:
 
     def harmed_by(self, value: Text) -> Origins:
         """The outside input that reaches a sink with this value; empty where it is harmless."""
-        origins = frozenset(origin for origin in value.origins if origin[0] in self.sources)
-        if not origins or self.rule in value.safe or (self.start and re.search(self.start, value.start)):
+        origins = frozenset(
+            origin for origin in value.origins if origin[0] in self.sources and (self.rule, origin) not in value.safe
+        )
+        if not origins or (self.start and re.search(self.start, value.start)):
             return frozenset()
         return origins if not self.before or re.search(self.before, value.start) else frozenset()
 

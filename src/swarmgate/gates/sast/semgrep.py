@@ -170,7 +170,7 @@ def _rule_id(check_id: str, rules: Mapping[str, pack.Rule]) -> str:
 
 def _note(error: dict[str, Any], scanned: Scanned, files: Copies) -> None:
     kind = error["type"] if isinstance(error["type"], str) else str(error["type"][0])
-    message = excerpt(str(error.get("message") or ""), 200)
+    message = excerpt(str(error.get("message") or "").replace(f"{files.root}/", ""), 200)
     try:
         path = files.source(error.get("path") or "").path
     except KeyError:

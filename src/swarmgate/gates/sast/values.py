@@ -28,13 +28,13 @@ _DEEPEST = 10
 class Text:
     """A value that is not known. Without `origins` nothing says that it comes from outside.
 
-    `safe` are the weaknesses (rule ids) that it was made harmless for, `start` is its known beginning, `resolved` says
+    `safe` says for which weaknesses (rule ids) what came from which origin was made harmless, `start` is its known beginning, `resolved` says
     that a path was made absolute without `..`, `whole` is what it was made from, `part` which part of that it is (an
     attribute's name, `[]`); empty where it is all of it in another form.
     """
 
     origins: Origins = frozenset()
-    safe: frozenset[str] = frozenset()
+    safe: frozenset[tuple[str, tuple[str, int]]] = frozenset()
     start: str = ""
     resolved: bool = False
     whole: Text | None = None
@@ -42,9 +42,8 @@ class Text:
 
     def made_safe(self, rules: frozenset[str]) -> Text:
         """The same, harmless for some more."""
-        return (
-            replace(self, safe=self.safe | rules, whole=self, part="") if self.origins and rules - self.safe else self
-        )
+        pairs = frozenset((rule, origin) for rule in rules for origin in self.origins)
+        return self if pairs <= self.safe else replace(self, safe=self.safe | pairs, whole=self, part="")
 
 
 UNKNOWN = Text()
@@ -132,7 +131,10 @@ def combined(parts: Iterable[Value], start: str = "") -> Text:
     if len(tainted) == 1 and len(texts) == 1 and not start:
         return tainted[0]
     origins = frozenset().union(*(each.origins for each in tainted))
-    safe = frozenset.intersection(*(each.safe for each in tainted))
+    pairs = frozenset().union(*(each.safe for each in tainted))
+    safe = frozenset(
+        pair for pair in pairs if all(pair in each.safe or pair[1] not in each.origins for each in tainted)
+    )
     return Text(origins, safe, start[:_LONGEST])
 
 
