@@ -256,3 +256,13 @@ def test_a_right_checksum_over_a_strange_value_is_a_miss(project: Project, tmp_p
         cache.put(place.stem, {**value, "unknown": 1})
     assert set(cached(run(project.root, memory=Memory())).values()) == {False}
     shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+def test_a_linter_that_is_not_there_is_looked_for_again(project: Project) -> None:
+    project.write("src/run.sh", "#!/bin/sh\necho $1\n")
+    gates = [gate for gate in load() if gate.id == "lint_check"]
+    for _ in range(2):
+        memory = Memory()
+        result = run(project.root, *gates, memory=memory).results[0]
+        assert "not installed" in result.reason
+        assert (result.cached, memory.complete) == (False, False)

@@ -107,7 +107,7 @@ def test_what_an_agent_writes_into_swarm_changes_no_judge_of_this_run(project: P
         )
     )
     project.swarm("run", exits=3)
-    assert project.state.task("1.1").attempts[0].stage == "gates: syntax_check, lint_check"
+    assert project.state.task("1.1").attempts[0].stage.startswith("gates: syntax_check, lint_check")
 
 
 def test_keys_reach_neither_tests_nor_hooks(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

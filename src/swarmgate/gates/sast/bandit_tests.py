@@ -59,6 +59,7 @@ def scan(files: Copies, older: Mapping[str, bytes], stopped: Callable[[], bool])
         older: path -> the same file in an older syntax, for those that this interpreter cannot parse as they are.
         stopped: whether to end.
     """
+    logging.getLogger("stevedore").setLevel(logging.CRITICAL)  # it logs every report format that is not installed
     with python_source.quiet():  # its plugin loader uses what is deprecated
         from bandit.core.config import BanditConfig  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late: 0.15 s
         from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - as above

@@ -82,12 +82,11 @@ def scan(files: Mapping[str, Parsed], rules: Iterable[Rule], stopped: Callable[[
 
 def _followed(tree: ast.Module, flows: Flows) -> tuple[dict[Found, Origins], bool]:
     from swarmgate.gates.sast.interpreter import Interpreter  # noqa: PLC0415 - late: few files need it
-    from swarmgate.gates.sast.state import TooMuch  # noqa: PLC0415 - the same
 
     interpreter = Interpreter(flows)
     try:
         interpreter.file(tree)
-    except (TooMuch, RecursionError):
+    except Exception:  # noqa: BLE001 - too many steps, too deep, or a bug: told, and no other file suffers
         return interpreter.found, False
     return interpreter.found, True
 

@@ -28,9 +28,9 @@ _DEEPEST = 10
 class Text:
     """A value that is not known. Without `origins` nothing says that it comes from outside.
 
-    `safe` says for which weaknesses (rule ids) what came from which origin was made harmless, `start` is its known beginning, `resolved` says
-    that a path was made absolute without `..`, `whole` is what it was made from, `part` which part of that it is (an
-    attribute's name, `[]`); empty where it is all of it in another form.
+    `safe` says for which weaknesses (rule ids) what came from which origin was made harmless, `start` is its known
+    beginning, `resolved` says that a path was made absolute without `..`, `whole` is what it was made from, `part`
+    which part of that it is (an attribute's name, `[]`); empty where it is all of it in another form.
     """
 
     origins: Origins = frozenset()
