@@ -46,6 +46,12 @@ def compare(
     return marked
 
 
+def may_be_old(source: Source, findings: Iterable[Finding], base: bytes) -> bool:
+    """Whether one of a file's findings stands on a line that the base revision has as well, or on none."""
+    lines, was = _lines(source.content), {" ".join(line.split()) for line in _lines(base)}
+    return any(not 0 < each.line <= len(lines) or _content(each, lines) in was | {each.message} for each in findings)
+
+
 def nowhere(path: str) -> Source:
     """Stands for a file whose content is not at hand: findings are told apart by their messages."""
     return Source(path, "")

@@ -67,6 +67,10 @@ class Memory:
         value = self._cache.get(question) if question else None
         return None if value is None else _outcome(value)
 
+    def unknown(self, kind: str, sources: Sequence[Source]) -> list[Source]:
+        """The files of which `of_files` knows nothing."""
+        return [each for each in sources if self._cache.get(self._key_of_file(kind, each)) is None]
+
     async def of_files(
         self, kind: str, sources: Sequence[Source], look: Callable[[Sequence[Source]], Awaitable[tuple[Looked, bool]]]
     ) -> Looked:

@@ -40,9 +40,6 @@ ADAPTERS: dict[str, Adapter] = {
 }
 """The name in a definition's `adapter` key, which is its module's name too, and who does it."""
 
-_FOR_PYTHON = {"quality": ("lizard",), "sast": ("bandit.core.config", "bandit.core.manager")}
-"""What an adapter imports late, where Python was changed, and what takes longest."""
-
 
 def prepare(names: Iterable[str], languages: frozenset[str]) -> None:
     """Import what these adapters will need, while something else is waited for. Errors are theirs to tell.
@@ -54,7 +51,9 @@ def prepare(names: Iterable[str], languages: frozenset[str]) -> None:
     from swarmgate.gates import python_source  # noqa: PLC0415 - late: as the adapters
 
     for name in names:
-        late = _FOR_PYTHON.get(name, ()) if "python" in languages else ()
         with contextlib.suppress(Exception), python_source.quiet():
-            for module in (f"{__name__}.{name}", *late):
-                import_module(module)
+            import_module(f"{__name__}.{name}")
+        if name == "sast" and "python" in languages:
+            from swarmgate.gates.sast import bandit_engine  # noqa: PLC0415 - late: as the adapters
+
+            bandit_engine.load()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -24,7 +25,7 @@ from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.files import Source
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
 
+
+_TOGETHER = 40
+"""Up to so many changed files, the programs look at both revisions of Python files in one call."""
 
 _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 """Files that hold types and no code."""
@@ -47,16 +51,33 @@ class _Looked:
     rules: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One revision of the files: what parses of it, its copies, and the programs that look at these."""
+
+    parsed: Mapping[str, flow.Parsed]
+    unparsed: Mapping[str, str]
+    files: Copies
+    programs: Mapping[str, asyncio.Task[list[Scanned]]]
+    number: int
+
+    async def said(self, program: str) -> Scanned:
+        """What a program says of this revision."""
+        return (await self.programs[program])[self.number]
+
+
 async def run(job: Job) -> Outcome:
     """Scan the files, then the base revision of those with findings."""
     known = [source for source in job.sources if source.language in rules.LANGUAGES]
     sources = [source for source in known if not source.path.lower().endswith(_DECLARATIONS)]
     if not sources:
         return Outcome(tool=_tool(python=False), skip="no rules for the languages of the changed files")
-    now = await _look(job, sources)
-    if job.stop.is_set():
-        return Outcome(error=f"did not end within {job.timeout_s:g} s")
-    findings = await _against_base(job, sources, now)
+    likely = await _likely(job, sources)
+    async with _begun(job, sources, likely) as (side, past):
+        now = await _look(job, sources, side)
+        if job.stop.is_set():
+            return Outcome(error=f"did not end within {job.timeout_s:g} s")
+        findings = await _against_base(job, sources, now, past)
     tool = _tool(python=any(source.language == "python" for source in sources))
     notes = (f"{len(now.rules)} rules", *now.notes)
     if not now.troubles:
@@ -68,20 +89,67 @@ async def run(job: Job) -> Outcome:
     return Outcome(findings, len(sources), tool, notes, error=told, rules=len(now.rules))
 
 
-async def _look(job: Job, sources: Sequence[Source]) -> _Looked:
-    python = [source for source in sources if source.language == "python"]
-    parsed, unparsed = await asyncio.to_thread(flow.parse, python)
-    with copies(sources) as files:
-        scans: dict[str, Awaitable[Scanned]] = {"semgrep": semgrep.scan(job, files, parsed)}
-        if python:
-            older = {path: each.text for path, each in parsed.items() if each.text != each.source.content}
-            scans["ruff"] = ruff_tests.scan(job, files)
-            scans["bandit"] = asyncio.to_thread(bandit_tests.scan, files, older, job.stop.is_set)
-            scans["flows"] = asyncio.to_thread(_flows, parsed, files, job)
-        ended = await asyncio.gather(*scans.values(), return_exceptions=True)
+async def _likely(job: Job, sources: Sequence[Source]) -> list[Source]:
+    """The base revisions that will most likely be asked for: the programs look at them together with the change.
+
+    In Python some finding that informs is the rule; of many files, those without one would cost more than is saved.
+    """
+    python = [each for each in sources if each.language == "python"]
+    if len(sources) > _TOGETHER or not python:
+        return []
+    before = _before(python, await _contents(job, python))
+    return await asyncio.to_thread(job.memory.unknown, "sast", before) if job.memory else before
+
+
+async def _contents(job: Job, sources: Sequence[Source]) -> Mapping[str, bytes]:
+    paths = [source.base_path for source in sources if source.base_path]
+    return await asyncio.to_thread(job.repository.read_many, job.change.base, paths) if paths else {}
+
+
+def _before(sources: Sequence[Source], contents: Mapping[str, bytes]) -> list[Source]:
+    return [replace(each, content=contents[each.base_path]) for each in sources if each.base_path in contents]
+
+
+@asynccontextmanager
+async def _begun(job: Job, *revisions: Sequence[Source]) -> AsyncIterator[list[_Side]]:
+    """Start the programs, one call of each for all revisions: they run beside what looks in this process."""
+    python = [[source for source in sources if source.language == "python"] for sources in revisions]
+    parses = [await asyncio.to_thread(flow.parse, each) for each in python]
+    with copies(revisions[0]) as first:
+        sets = [first]
+        for sources in revisions[1:]:
+            last = replace(first, names={name: each for files in sets for name, each in files.names.items()})
+            sets.append(last.beside(sources))
+        followed = [(files, parsed) for files, (parsed, _) in zip(sets, parses, strict=True)]
+        programs = {"semgrep": asyncio.create_task(semgrep.scan_all(job, followed))}
+        if any(python):
+            programs["ruff"] = asyncio.create_task(ruff_tests.scan_all(job, sets))
+        try:
+            yield [
+                _Side(*parse, files, programs, number)
+                for number, (parse, files) in enumerate(zip(parses, sets, strict=True))
+            ]
+        finally:
+            for task in programs.values():
+                task.cancel()
+            await asyncio.gather(*programs.values(), return_exceptions=True)
+
+
+async def _look(job: Job, sources: Sequence[Source], side: _Side) -> _Looked:
+    paths = {source.path for source in sources}
+    parsed = {path: each for path, each in side.parsed.items() if path in paths}
+    files = replace(side.files, names={name: each for name, each in side.files.names.items() if each.path in paths})
+    python = any(source.language == "python" for source in sources)
+    scans: dict[str, Awaitable[Scanned]] = {"semgrep": side.said("semgrep")}
+    if python:
+        older = {path: each.text for path, each in parsed.items() if each.text != each.source.content}
+        scans["ruff"] = side.said("ruff")
+        scans["bandit"] = asyncio.to_thread(bandit_tests.scan, files, older, job.stop.is_set)
+        scans["flows"] = asyncio.to_thread(_flows, parsed, files, job)
+    ended = await asyncio.gather(*scans.values(), return_exceptions=True)
     said = {name: _scanned(name, each) for name, each in zip(scans, ended, strict=True)}
     if python:
-        said["bandit"].unread.update(unparsed)
+        said["bandit"].unread.update({path: why for path, why in side.unparsed.items() if path in paths})
     looked = _Looked(rules=frozenset().union(*(scanned.rules for scanned in said.values())))
     _tell(looked, said, sources)
     hits: defaultdict[str, list[Hit]] = defaultdict(list)
@@ -90,8 +158,9 @@ async def _look(job: Job, sources: Sequence[Source]) -> _Looked:
             hits[hit.path].append(hit)
     by_path = {source.path: source for source in sources}
     for path, found in hits.items():
-        kept = flow.plausible(parsed[path], found) if path in parsed else found
-        looked.findings[path] = merge(kept, quiet=Trait.TEST in by_path[path].traits)
+        if path in paths:
+            kept = flow.plausible(parsed[path], found) if path in parsed else found
+            looked.findings[path] = merge(kept, quiet=Trait.TEST in by_path[path].traits)
     return looked
 
 
@@ -127,15 +196,16 @@ def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source
         (looked.notes if read else looked.troubles).extend(told)
 
 
-async def _against_base(job: Job, sources: Sequence[Source], now: _Looked) -> tuple[Finding, ...]:
+async def _against_base(job: Job, sources: Sequence[Source], now: _Looked, past: _Side) -> tuple[Finding, ...]:
     """Mark what the base revision had as well; only files with findings are worth a look at their past."""
     found = [source for source in sources if now.findings.get(source.path)]
-    paths = [source.base_path for source in found if source.base_path]
-    contents: Mapping[str, bytes] = (
-        await asyncio.to_thread(job.repository.read_many, job.change.base, paths) if paths else {}
-    )
-    before = [replace(each, content=contents[each.base_path]) for each in found if each.base_path in contents]
-    was = await _past(job, before)
+    contents = await _contents(job, found)
+    doubtful = [
+        source
+        for source in found
+        if baseline.may_be_old(source, now.findings[source.path], contents.get(source.base_path, b""))
+    ]
+    was = await _past(job, _before(doubtful, contents), past)
     marked = [
         baseline.compare(
             source, now.findings[source.path], contents.get(source.base_path, b""), was.get(source.path, ())
@@ -145,16 +215,23 @@ async def _against_base(job: Job, sources: Sequence[Source], now: _Looked) -> tu
     return tuple(finding for each in marked for finding in each)
 
 
-async def _past(job: Job, before: Sequence[Source]) -> Mapping[str, Sequence[Finding]]:
+async def _past(job: Job, before: Sequence[Source], past: _Side) -> Mapping[str, Sequence[Finding]]:
     """What was found in the base revision's files. It stays the same while the change is worked on: it is kept."""
 
     async def look(sources: Sequence[Source]) -> tuple[Mapping[str, Sequence[Finding]], bool]:
-        looked = await _look(job, sources)
+        begun = {source.path for source in past.files.names.values()}
+        early = [source for source in sources if source.path in begun]
+        late = [source for source in sources if source.path not in begun]
+        looks = [await _look(job, early, past)] if early else []
+        if late:
+            async with _begun(job, late) as (side,):
+                looks.append(await _look(job, late, side))
         # A scanner that could not do all its work must not have said the last word on the past.
-        return looked.findings, not (looked.troubles or looked.notes or job.stop.is_set())
+        whole = not any(each.troubles or each.notes for each in looks) and not job.stop.is_set()
+        return {path: found for each in looks for path, found in each.findings.items()}, whole
 
     if job.memory is None or not before:
-        return (await _look(job, before)).findings if before else {}
+        return (await look(before))[0]
     return await job.memory.of_files("sast", before, look)
 
 

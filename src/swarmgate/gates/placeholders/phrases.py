@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _WORD = r"(?:TODO|FIXME|XXX|HACK|TBD)"
 
 
-def _phrases(*patterns: str, sentences: bool = False) -> re.Pattern[str]:
+class Phrases:
+    """A pattern that is compiled when it is first asked: they take 30 ms together, and most files ask few of them."""
+
+    def __init__(self, *patterns: str, sentences: bool) -> None:
+        self._patterns = patterns
+        self._sentences = sentences
+
+    @functools.cached_property
+    def search(self) -> Callable[[str], re.Match[str] | None]:
+        """See `re.Pattern.search`."""
+        return _compiled(self._patterns, sentences=self._sentences).search
+
+    @functools.cached_property
+    def match(self) -> Callable[[str], re.Match[str] | None]:
+        """See `re.Pattern.match`."""
+        return _compiled(self._patterns, sentences=self._sentences).match
+
+
+def _phrases(*patterns: str, sentences: bool = False) -> Phrases:
     """One pattern of many, blanks standing for any white space (comments wrap), apostrophes of both kinds.
 
     With `sentences`, `^` and `$` are the ends of a sentence and not those of a line.
     """
+    return Phrases(*patterns, sentences=sentences)
+
+
+def _compiled(patterns: tuple[str, ...], *, sentences: bool) -> re.Pattern[str]:
     joined = "|".join(patterns).replace(" ?", r"\s*").replace(" ", r"\s+").replace("'", "['\u2019]")
     if sentences:
         joined = joined.replace("[^", "\0").replace("^", r"(?:\A\W*|(?<=[.!?:]\s)|(?<=\s-\s))").replace("\0", "[^")

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.finding import Severity
 from swarmgate.gates import python_source
+from swarmgate.gates.sast import bandit_engine
 from swarmgate.gates.sast.hit import Hit, Scanned
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _CWE = {
 }  # fmt: skip
 _IMPORTS = ("B40", "B41")
 """Tests that match the import of a module: a reason to look, and no weakness of its own."""
+_REMARK = b"nosec"
+"""In a file that may hold remarks to bandit."""
 _CWE_OF = {test: f"CWE-{number}" for number, tests in _CWE.items() for test in tests.split()}
 
 
@@ -59,42 +62,61 @@ def scan(files: Copies, older: Mapping[str, bytes], stopped: Callable[[], bool])
         older: path -> the same file in an older syntax, for those that this interpreter cannot parse as they are.
         stopped: whether to end.
     """
-    logging.getLogger("stevedore").setLevel(logging.CRITICAL)  # it logs every report format that is not installed
-    with python_source.quiet():  # its plugin loader uses what is deprecated
-        from bandit.core.config import BanditConfig  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late: 0.15 s
-        from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
-
-    logging.getLogger("bandit").setLevel(logging.CRITICAL)  # it logs what we read from `skipped`
     scanned = Scanned()
-    config = BanditConfig()
     for copy, source in files.of("python").items():
         if stopped():
             break
-        manager = BanditManager(config, "file", quiet=True)
-        if source.path in older:
-            Path(copy).with_suffix(".older").write_bytes(older[source.path])
-            copy = str(Path(copy).with_suffix(".older"))  # noqa: PLW2901 - the one to read
-        manager.files_list = [copy]
-        with python_source.quiet():
-            manager.run_tests()
-        for _, why in manager.skipped:
+        issues, why = _issues(copy, older.get(source.path, source.content))
+        if why:
             scanned.unread[source.path] = why
-        for issue in manager.results:
-            cwe = cwe_of(issue.test_id)
-            if not cwe and not issue.test_id.startswith(_IMPORTS) and issue.cwe and issue.cwe.id:
-                cwe = f"CWE-{issue.cwe.id}"
-            scanned.hits.append(
-                Hit(
-                    path=source.path,
-                    line=issue.lineno,
-                    column=issue.col_offset + 1,
-                    end_line=max(issue.linerange or [issue.lineno]),
-                    end_column=issue.end_col_offset + 1,
-                    tool="bandit",
-                    code=issue.test_id,
-                    cwe=cwe,
-                    severity=severity_of(issue.test_id),
-                    message=issue.text,
-                )
-            )
+        scanned.hits += [_hit(issue, source.path) for issue in issues]
     return scanned
+
+
+def _issues(name: str, content: bytes) -> tuple[list[Any], str]:
+    """What bandit finds in one file, and why it could not read it."""
+    engine = None if _REMARK in content else bandit_engine.load()
+    if engine is None:
+        return _by_manager(name, content)
+    try:
+        with python_source.quiet():
+            return engine.run(name, content), ""
+    except SyntaxError:
+        return [], "syntax error while parsing AST from file"
+    except Exception:  # noqa: BLE001 - as bandit says it, whatever it was
+        return [], "exception while scanning file"
+
+
+def _by_manager(name: str, content: bytes) -> tuple[list[Any], str]:
+    """The same by bandit's own command: it also reads the remarks that leave findings out."""
+    logging.getLogger("stevedore").setLevel(logging.CRITICAL)  # it logs every report format that is not installed
+    with python_source.quiet():  # its plugin loader uses what is deprecated
+        from bandit.core.config import BanditConfig  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late: 0.08 s
+        from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
+
+    logging.getLogger("bandit").setLevel(logging.CRITICAL)  # it logs what we read from `skipped`
+    manager = BanditManager(BanditConfig(), "file", quiet=True)
+    place = Path(name).with_suffix(".bandit")
+    place.write_bytes(content)
+    manager.files_list = [str(place)]
+    with python_source.quiet():
+        manager.run_tests()
+    return manager.results, next((why for _, why in manager.skipped), "")
+
+
+def _hit(issue: Any, path: str) -> Hit:
+    cwe = cwe_of(issue.test_id)
+    if not cwe and not issue.test_id.startswith(_IMPORTS) and issue.cwe and issue.cwe.id:
+        cwe = f"CWE-{issue.cwe.id}"
+    return Hit(
+        path=path,
+        line=issue.lineno,
+        column=issue.col_offset + 1,
+        end_line=max(issue.linerange or [issue.lineno]),
+        end_column=issue.end_col_offset + 1,
+        tool="bandit",
+        code=issue.test_id,
+        cwe=cwe,
+        severity=severity_of(issue.test_id),
+        message=issue.text,
+    )

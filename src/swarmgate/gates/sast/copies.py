@@ -39,7 +39,19 @@ class Copies:
         Raises:
             KeyError: there is no such copy.
         """
-        return self.names[path.removeprefix(f"{self.root}/").removeprefix("./")]
+        return self.names[self._name(path)]
+
+    def __contains__(self, path: str) -> bool:
+        """Whether a scanner means one of these copies by `path`."""
+        return self._name(path) in self.names
+
+    def _name(self, path: str) -> str:
+        return path.removeprefix(f"{self.root}/").removeprefix("./")
+
+    def beside(self, sources: Sequence[Source]) -> Copies:
+        """Copies of other sources in the same folder, for what looks at all of them in one call."""
+        first = max((int(name.partition("/")[0]) for name in self.names), default=-1) + 1
+        return Copies(self.folder, self.root, _written(self.root, sources, first))
 
     def of(self, language: str) -> dict[str, Source]:
         """Absolute path of the copy -> source, of one language."""
@@ -54,14 +66,18 @@ def copies(sources: Sequence[Source]) -> Iterator[Copies]:
         root = folder / "code"
         root.mkdir()
         (root / ".semgrepignore").write_text("")  # the engine's default leaves tests out
-        names = {}
-        for number, source in enumerate(sources):
-            name = f"{number}/{_UNSAFE.sub('_', source.path.encode(errors='replace').decode())}"
-            if not name.lower().endswith(_SUFFIXES.get(source.language, ("",))):
-                name += _SUFFIXES[source.language][0]
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_bytes(source.content)
-            names[name] = source
-        yield Copies(folder, root, names)
+        yield Copies(folder, root, _written(root, sources, 0))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _written(root: Path, sources: Sequence[Source], first: int) -> dict[str, Source]:
+    names = {}
+    for number, source in enumerate(sources, first):
+        name = f"{number}/{_UNSAFE.sub('_', source.path.encode(errors='replace').decode())}"
+        if not name.lower().endswith(_SUFFIXES.get(source.language, ("",))):
+            name += _SUFFIXES[source.language][0]
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(source.content)
+        names[name] = source
+    return names

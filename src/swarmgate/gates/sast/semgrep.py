@@ -23,7 +23,7 @@ from swarmgate.gates.sast.hit import Hit, Scanned
 from swarmgate.gates.tool import Broken, excerpt, invoke
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
@@ -81,18 +81,31 @@ async def scan(job: Job, files: Copies, followed: Container[str] = ()) -> Scanne
         files: the copies.
         followed: the paths whose flows our own interpreter follows: the rules for those are left out there.
     """
-    ours = await asyncio.to_thread(loaded, files.names.values())
-    places = _places(ours, files, followed)
-    wanted = tuple(rule for rule in ours if places[rule.id])
-    if not wanted:
-        return Scanned()
-    config = await asyncio.to_thread(pack.pack, (_confined(rule, places[rule.id]) for rule in wanted), files.folder)
-    jobs = ["--jobs=1"] if len(files.names) <= _FEW else []
-    argv = [str(program()), *_FLAGS, *jobs, f"--config={config}", f"--project-root={files.root}", str(files.root)]
-    done = await invoke(job, [argv], exit_codes=_FOUND_NOTHING_OR_SOMETHING, env=_environment(files.folder))
+    return (await scan_all(job, [(files, followed)]))[0]
+
+
+async def scan_all(job: Job, sets: Sequence[tuple[Copies, Container[str]]]) -> list[Scanned]:
+    """The same for several sets of files in one folder, as `Copies.beside` makes them, in one call: what of each."""
+    every = {name: source for files, _ in sets for name, source in files.names.items()}
+    ours = await asyncio.to_thread(loaded, every.values())
+    places = [_places(ours, files, followed) for files, followed in sets]
+    wanted = [{rule.id: rule for rule in ours if found[rule.id]} for found in places]
+    rules = [rule for rule in ours if any(rule.id in each for each in wanted)]
+    if not rules:
+        return [Scanned() for _ in sets]
+    first = sets[0][0]
+    folders = {rule.id: [place for found in places for place in found[rule.id]] for rule in rules}
+    config = await asyncio.to_thread(pack.pack, (_confined(rule, folders[rule.id]) for rule in rules), first.folder)
+    jobs = ["--jobs=1"] if len(every) <= _FEW else []
+    argv = [str(program()), *_FLAGS, *jobs, f"--config={config}", f"--project-root={first.root}", str(first.root)]
+    done = await invoke(job, [argv], exit_codes=_FOUND_NOTHING_OR_SOMETHING, env=_environment(first.folder))
     if isinstance(done, Broken):
-        return Scanned(error=done.reason)
-    return _read(done[0].stdout, done[0].stderr, {rule.id: rule for rule in wanted}, files)
+        return [Scanned(error=done.reason) for _ in sets]
+    whole = replace(first, names=every)
+    return [
+        _read(done[0].stdout, done[0].stderr, mine, files, whole) if mine else Scanned()
+        for (files, _), mine in zip(sets, wanted, strict=True)
+    ]
 
 
 def _places(rules: tuple[pack.Rule, ...], files: Copies, followed: Container[str]) -> dict[str, list[str]]:
@@ -128,14 +141,16 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-def _read(output: str, errors: str, rules: Mapping[str, pack.Rule], files: Copies) -> Scanned:
+def _read(output: str, errors: str, rules: Mapping[str, pack.Rule], files: Copies, whole: Copies) -> Scanned:
+    """What the engine says of some of the files that it was asked for, which are `whole`."""
     try:
         said = json.loads(output)
         scanned = Scanned(rules=frozenset(rules))
-        scanned.hits = [_hit(each, rules, files) for each in said["results"]]
+        scanned.hits = [_hit(each, rules, files) for each in said["results"] if _is_of(files, whole, each["path"])]
         for each in said["errors"]:
-            _note(each, scanned, files)
-        seen = {files.source(path).path for path in said["paths"]["scanned"]}
+            if not each.get("path") or each["path"] not in whole or each["path"] in files:
+                _note(each, scanned, files)
+        seen = {files.source(path).path for path in said["paths"]["scanned"] if _is_of(files, whole, path)}
     except (ValueError, KeyError, TypeError) as error:
         return Scanned(error=f"semgrep's output is not understood ({error}): {excerpt(errors or output)}")
     spoken = frozenset().union(*(rule.languages for rule in rules.values()))
@@ -143,6 +158,15 @@ def _read(output: str, errors: str, rules: Mapping[str, pack.Rule], files: Copie
         if source.language in spoken and source.path not in seen and source.path not in scanned.unread:
             scanned.unread[source.path] = "it was left out"
     return scanned
+
+
+def _is_of(files: Copies, whole: Copies, path: str) -> bool:
+    """Whether a path is one of `files`.
+
+    Raises:
+        KeyError: it is none of `whole` either.
+    """
+    return whole.source(path) is not None and path in files
 
 
 def _hit(result: dict[str, Any], rules: Mapping[str, pack.Rule], files: Copies) -> Hit:

@@ -1,0 +1,168 @@
+"""bandit's tests without bandit's command line: imported without what only that needs, and asked only where they ask.
+
+`import bandit` takes 80 ms, of which 15 are its tests: the others are progress bars (rich), the search of every
+installed package for plugins (stevedore), report formats and YAML. Here its modules for those are not imported, and the
+tests that run are those that bandit's own package declares. Its visitor prepares every node of the tree for tests and
+writes a log of each; here that is done for the nodes that some test asks for. What a test finds is taken in by bandit's
+own code. With a bandit that is built in another way, `load` says None, and the ordinary way is taken.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import io
+import sys
+import threading
+from importlib import metadata
+from itertools import zip_longest
+from types import ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from swarmgate.gates import python_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LOADER = "bandit.core.extension_loader"
+_UNUSED = ("bandit.core.config", "bandit.core.manager", _LOADER)
+"""Modules that the package imports, and that need what no test does."""
+
+_NAMED = (ast.FunctionDef, ast.ClassDef)
+"""What makes a name space, which bandit leaves after it."""
+
+_LOADING = threading.Lock()
+_loaded: list[Engine | None] = []
+
+
+class Engine(NamedTuple):
+    """`run` gives the issues of one file; its arguments are the file's name and content.
+
+    It raises what `ast.parse` does of content that is no Python.
+    """
+
+    run: Callable[[str, bytes], list[Any]]
+
+
+def load() -> Engine | None:
+    """The engine; None where this bandit cannot be used this way."""
+    with _LOADING:
+        if not _loaded:
+            try:
+                _loaded.append(_built())
+            except (ImportError, AttributeError, TypeError, KeyError):
+                _loaded.append(None)
+                for name in [name for name in sys.modules if name.partition(".")[0] == "bandit"]:
+                    del sys.modules[name]
+        return _loaded[0]
+
+
+def _built() -> Engine:
+    loader = importlib.import_module(_LOADER) if "bandit" in sys.modules else _imported()
+    tests = importlib.import_module("bandit.core.test_set")
+    if not hasattr(loader, "MANAGER"):
+        loader.MANAGER = _plugins()  # type: ignore[attr-defined]  # the module is made here
+    defaults = SimpleNamespace(get_option=lambda _: None)
+    return _engine(tests.BanditTestSet(defaults, {}))  # without options, each test has its own
+
+
+def _imported() -> ModuleType:
+    """Import bandit's package with empty modules in place of those that are not used; the one for its plugins."""
+    empty = {name: ModuleType(name) for name in _UNUSED}
+    sys.modules.update(empty)
+    try:
+        with python_source.quiet():
+            importlib.import_module("bandit.core.test_set")
+            importlib.import_module("bandit.core.node_visitor")
+    finally:
+        for name in empty:
+            del sys.modules[name]
+    return empty[_LOADER]
+
+
+def _plugins() -> SimpleNamespace:
+    """The tests that bandit's package declares, as its test set reads them."""
+    points = metadata.distribution("bandit").entry_points
+    with python_source.quiet():
+        tests = [SimpleNamespace(name=p.name, plugin=p.load()) for p in points.select(group="bandit.plugins")]
+        listed = [p.load()() for p in points.select(group="bandit.blacklists")]
+    blacklist: dict[str, list[dict[str, Any]]] = {}
+    for node, entries in ((node, entries) for each in listed for node, entries in each.items()):
+        blacklist.setdefault(node, []).extend(entries)
+    by_id = {test.plugin._test_id: test for test in tests}  # noqa: SLF001 - the name that bandit gives it
+    return SimpleNamespace(plugins=tests, plugins_by_id=by_id, blacklist=blacklist, builtin=["B001"])
+
+
+def _engine(tests: Any) -> Engine:
+    visitor = _visitor(tests, _tester(tests))
+
+    def run(name: str, content: bytes) -> list[Any]:
+        visiting = visitor(name, io.BytesIO(content))
+        visiting.process(content)
+        return list(visiting.tester.results)
+
+    return Engine(run)
+
+
+def _tester(tests: Any) -> type[Any]:
+    testers = importlib.import_module("bandit.core.tester")
+    contexts = importlib.import_module("bandit.core.context")
+
+    class Tester(testers.BanditTester):  # type: ignore[misc, name-defined]  # bandit has no types
+        """Asks each test, and lets bandit take in what one says."""
+
+        def run_tests(self, raw: dict[str, Any], kind: str) -> dict[str, list[int]]:
+            context = contexts.Context(raw)
+            for test in tests.get_tests(kind):
+                try:
+                    said = test(context, test._config) if hasattr(test, "_config") else test(context)  # noqa: SLF001 - as above
+                except Exception:  # noqa: BLE001, S112 - bandit too goes on to the next test
+                    continue
+                if said is not None:
+                    self._take(test, raw, kind)
+            return {}
+
+        def _take(self, test: Any, raw: dict[str, Any], kind: str) -> None:
+            only = SimpleNamespace(get_tests=lambda _: [test])
+            alone = testers.BanditTester(only, False, {}, self.metrics)
+            alone.run_tests(raw, kind)
+            self.results += alone.results
+
+    return Tester
+
+
+def _visitor(tests: Any, tester: type[Any]) -> type[Any]:
+    visitors = importlib.import_module("bandit.core.node_visitor")
+    metrics = importlib.import_module("bandit.core.metrics")
+
+    class Visitor(visitors.BanditNodeVisitor):  # type: ignore[misc, name-defined]  # bandit has no types
+        """Prepares those nodes that a test, or bandit's own account of names, asks for."""
+
+        def __init__(self, name: str, file: Any) -> None:
+            counted = metrics.Metrics()
+            counted.begin(name)
+            super().__init__(name, file, None, tests, False, {}, counted)
+            self.tester = tester(tests, False, {}, counted)
+
+        def generic_visit(self, node: ast.AST) -> None:
+            """Every node below, in bandit's order; a node knows its parent and what follows it in a list."""
+            for _, value in ast.iter_fields(node):
+                each = value if isinstance(value, list) else [value]
+                for child, sibling in zip_longest(each, each[1:]):
+                    if not isinstance(child, ast.AST):
+                        continue
+                    child._bandit_sibling, child._bandit_parent = sibling, node  # type: ignore[attr-defined]  # noqa: SLF001 - bandit's names
+                    kind = type(child)
+                    if kind.__name__ in asked:
+                        self.pre_visit(child)
+                        self.visit(child)
+                    if kind._fields:
+                        self.generic_visit(child)
+                    if kind in _NAMED:
+                        self.post_visit(child)
+
+        def update_scores(self, scores: dict[str, list[int]]) -> None:
+            """Nobody reads them."""
+
+    asked = {name.removeprefix("visit_") for name in dir(Visitor) if name.startswith("visit_")} | set(tests.tests)
+    return Visitor
