@@ -27,6 +27,10 @@ def test_wrong_use_is_told(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["eval", "gates", "nope"])
     assert done.exit_code == 2
     assert "swarm eval list" in done.stderr
+    done = CliRunner().invoke(app, ["eval", "gates", "--gate", "nosuch"])
+    assert done.exit_code == 2
+    assert "'nosuch'" in done.stderr
+    assert "secret_scan" in done.stderr
 
 
 def test_the_sets_are_listed() -> None:

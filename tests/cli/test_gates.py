@@ -61,3 +61,50 @@ def test_a_gate_of_the_projects_own_judges_here_and_in_the_loop(project: Project
     project.swarm("run", exits=1)
     assert project.state.task("1.1").attempts[0].stage == "gates: no_parts"
     assert "PARTS-ARE-BANNED" in project.briefs("architect", "implement")[0]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("--base", ""), ("--only", ""), ("--skip", " "), ("--output", ""), ("",), ("--only", "diff", "--only", "")],
+)
+def test_an_empty_value_is_refused(project: Project, asked: tuple[str, ...]) -> None:
+    assert "the value is empty" in project.swarm("gates", "run", *asked, exits=2).stderr
+    assert "the value is empty" in project.json("gates", "run", *asked, exits=2)["message"]
+
+
+def test_baseline_refuses_an_empty_value_too(project: Project) -> None:
+    for option in ("--base", "--only", "--expires"):
+        told = project.swarm("gates", "baseline", "--reason", "x", option, "", exits=2)
+        assert "the value is empty" in told.stderr
+
+
+def test_what_contradicts_itself_is_refused(project: Project) -> None:
+    told = project.json("gates", "run", "--only", "diff", "--skip", "diff", exits=2)
+    assert "--only diff and --skip diff" in told["message"]
+    assert "--json and --format junit" in project.json("gates", "run", "--format", "junit", exits=2)["message"]
+    assert "--skip: there is no gate" in project.json("gates", "run", "--skip", "diffs", exits=2)["message"]
+    assert "--only: there is no gate" in project.json("gates", "run", "--only", "diffs", exits=2)["message"]
+
+
+def test_what_two_gates_find_is_shown_where_it_blocks_and_accepted_for_both(project: Project) -> None:
+    project.write("pyproject.toml", '[tool.ruff.lint]\nselect = ["E", "F", "S"]\n')
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message=Settings")
+    project.write(
+        "src/calc/store.py",
+        "import pickle\nimport subprocess\n\n\ndef find(db, name, args, blob):\n    subprocess.run(args)\n"
+        "    pickle.loads(blob)\n    db.execute(f\"SELECT * FROM t WHERE n = '{name}'\")\n",
+    )
+    asked = ("gates", "run", "--no-fix", "--only", "lint_check", "--only", "sast_scan")
+    told = project.json(*asked, exits=1)
+    shown = [(each["line"], each["rule"]) for result in told["results"] for each in result["findings"]]
+    assert (6, "S603") in shown
+    assert (6, "B603") not in shown
+    assert len([rule for line, rule in shown if line == 8]) == 1
+    text = project.swarm(*asked, exits=1).stdout
+    assert "rejected: src/calc/store.py:" in text.splitlines()[-1]
+    assert "SKIP" not in text
+    project.swarm("gates", "baseline", "--reason", "reviewed", "--only", "lint_check", "--only", "sast_scan")
+    project.swarm(*asked)
+    pruned = project.json("gates", "baseline", "--prune")
+    assert pruned["dropped"] == []

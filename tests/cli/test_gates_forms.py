@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TODO = "x = 1  # TODO: later\n"
+FIXABLE = "print(f'x')\nx = 1\n"
 QUICK = ("--only", "placeholder_scan", "--only", "lint_fix", "--only", "diff")
 
 
@@ -71,22 +73,32 @@ def test_the_work_tree_with_untracked_files_is_the_default(place: Place) -> None
 
 
 def test_it_is_fixed_and_the_change_shown(place: Place) -> None:
-    place.write("new.py", "import os\nx = 1\n")
+    place.write("new.py", FIXABLE)
     told = place.run(exits=0)
     fixed = next(each for each in told["results"] if each["gate"] == "lint_fix")
     assert fixed["fixed"] == ["new.py"]
-    assert "-import os\n" in fixed["patch"]
-    place.write("new.py", "import os\nx = 1\n")
-    assert "-import os" in place.call("run", *QUICK, exits=0).stdout.splitlines()
-    place.write("new.py", "import os\nx = 1\n")
+    assert "-print(f'x')\n" in fixed["patch"]
+    place.write("new.py", FIXABLE)
+    assert "-print(f'x')" in place.call("run", *QUICK, exits=0).stdout.splitlines()
+    place.write("new.py", FIXABLE)
     place.run("--no-fix", exits=0)
-    assert (place.root / "new.py").read_text() == "import os\nx = 1\n"
+    assert (place.root / "new.py").read_text() == FIXABLE
+
+
+def test_a_fix_of_what_is_in_no_commit_can_be_undone(place: Place) -> None:
+    place.write("new.py", FIXABLE)
+    said = place.call("run", *QUICK, exits=0).stdout
+    assert (place.root / "new.py").read_text() != FIXABLE
+    undo = next(line for line in said.splitlines() if "undo: " in line).partition("undo: ")[2]
+    subprocess.run(shlex.split(undo), check=True)
+    assert (place.root / "new.py").read_text() == FIXABLE
+    assert "undo: " not in place.call("run", *QUICK, "--no-fix", exits=0).stdout
 
 
 def test_a_project_without_ruff_is_not_formatted(place: Place) -> None:
-    place.write("new.py", "import os\nx = { 'a':1 }\n")
+    place.write("new.py", "print(f'x')\nx = { 'a':1 }\n")
     place.run(exits=0)
-    assert (place.root / "new.py").read_text() == "x = { 'a':1 }\n"
+    assert (place.root / "new.py").read_text() == "print('x')\nx = { 'a':1 }\n"
 
 
 # --- base ---
@@ -98,11 +110,11 @@ def test_a_base_is_where_the_branches_parted(place: Place) -> None:
     place.git(place.root, "switch", "--quiet", "main")
     place.commit(theirs_py=TODO)
     place.git(place.root, "switch", "--quiet", "feature")
-    place.write("fresh.py", "import os\n")
+    place.write("fresh.py", FIXABLE)
     assert place.found("--base", "main") == ["mine.py"]
-    assert (place.root / "fresh.py").read_text() == "import os\n"
+    assert (place.root / "fresh.py").read_text() == FIXABLE
     assert place.found("--base", "main", "--fix") == ["mine.py"]
-    assert (place.root / "fresh.py").read_text() == ""
+    assert (place.root / "fresh.py").read_text() == "print('x')\nx = 1\n"
 
 
 def test_histories_without_a_common_commit_are_compared_as_they_are(place: Place) -> None:
@@ -209,11 +221,11 @@ def test_paths_are_judged_whole(place: Place) -> None:
 
 def test_paths_are_fixed_and_unformatted_ones_stay_so(place: Place) -> None:
     place.commit(ugly_py="x = {  'a':1 }\n", neat_py="x = 1\n", ruff__toml="")
-    place.write("neat.py", "import os\nx=1\n")
-    place.write("ugly.py", "import os\nx = {  'a':1 }\n")
+    place.write("neat.py", "x=1\n")
+    place.write("ugly.py", "print(f'x')\nx = {  'a':1 }\n")
     place.run(".", exits=0)
     assert (place.root / "neat.py").read_text() == "x = 1\n"
-    assert (place.root / "ugly.py").read_text() == "x = {  'a':1 }\n"
+    assert (place.root / "ugly.py").read_text() == "print('x')\nx = {  'a':1 }\n"
 
 
 def test_paths_of_a_change(place: Place) -> None:
@@ -332,6 +344,36 @@ def test_repositories_in_the_repository_are_told_and_not_followed(place: Place) 
     (scan,) = [each for each in told["results"] if each["gate"] == "placeholder_scan"]
     assert "1 submodule" in scan["reason"]
     assert "belongs to the repository" in place.call("run", "with/inner.py", exits=2).stderr
+
+
+def test_a_repository_without_a_commit_is_told_where_nothing_else_changed(place: Place) -> None:
+    place.git(place.root, "init", "--quiet", "empty")
+    assert place.run(exits=0)["notes"] == [
+        "Nothing differs from HEAD: nothing was judged.", "empty/ is a repository without a commit: not looked at",
+    ]  # fmt: skip
+
+
+def test_staged_content_that_is_not_on_disk_is_told(place: Place) -> None:
+    said = "staged content of src/app.py is not what was judged: judge it with --staged"
+    place.write("src/app.py")
+    place.git(place.root, "add", "--all")
+    assert place.run(exits=1)["notes"] == []
+    place.write("src/app.py", "def one() -> int:\n    return 3\n")
+    for args in ((), ("--base", "HEAD"), ("src",), ("--all",)):
+        assert place.run("--no-fix", *args, exits=0)["notes"] == [said], args
+    place.write("other.py", "X = 1\n")
+    assert place.run("other.py", exits=0)["notes"] == []
+    place.run("--staged", exits=1)
+    (place.root / "other.py").unlink()
+    place.git(place.root, "restore", "--source=HEAD", "--worktree", "src/app.py")
+    assert place.run(exits=0)["notes"] == ["Nothing differs from HEAD: nothing was judged.", said]
+
+
+def test_a_git_state_that_fools_git_status_fools_no_gate(place: Place) -> None:
+    place.git(place.root, "update-index", "--assume-unchanged", "src/app.py")
+    place.write("src/app.py")
+    place.write(".hypothesis/e.py")
+    assert set(place.found()) == {".hypothesis/e.py", "src/app.py"}
 
 
 def test_links_in_circles_end(place: Place) -> None:

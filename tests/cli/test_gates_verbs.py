@@ -121,7 +121,7 @@ def test_accepted_findings_are_counted_and_block_no_more(place: Place) -> None:
         "placeholder_scan",
     )
     assert "a.py: placeholder_scan marker: known" in place.call("baseline", "list")
-    told = place.json("run", *GATES, "--format", "sarif", exits=1)
+    told = place.json("run", *GATES, exits=1)
     assert told["verdict"] == "rejected"
 
 

@@ -38,7 +38,7 @@ def test_the_reason_of_a_report_is_the_first_new_finding_with_its_place() -> Non
     failed = GateResult(gate="g", status=GateStatus.FAIL, findings=(old, new), reason="2 findings")
     passed = GateResult(gate="p", status=GateStatus.PASS)
     report = GateReport(tree="t", results=(passed, failed))
-    assert report.reason == "a.py:7:3 new"
+    assert report.reason == "a.py:7:3 r: new"
     assert failed.new_findings == (new,)
     assert not report.passed
     assert GateReport(tree="t", results=(passed,)).reason == ""
@@ -51,9 +51,18 @@ def test_what_is_accepted_or_mild_does_not_block() -> None:
     failed = GateResult(gate="g", status=GateStatus.FAIL, findings=(lived_with, mild, severe))
     assert failed.new_findings == (mild, severe)
     assert failed.blocking_findings == (severe,)
-    assert GateReport(tree="t", results=(failed,)).reason == "a.py:3 severe"
+    assert GateReport(tree="t", results=(failed,)).reason == "a.py:3 r: severe"
     assert [GateReport(tree="t", results=each).verdict for each in ((failed,), ())] == ["rejected", "nothing judged"]
 
 
 def test_severities_rise() -> None:
     assert [severity.rank for severity in Severity] == [0, 1, 2, 3, 4]
+
+
+def test_the_reason_names_a_finding_that_another_gate_tells() -> None:
+    told = Finding(rule="r", path="a.py", line=3, message="weak", also=("lint",))
+    lint = GateResult(gate="lint", status=GateStatus.FAIL, reason="1 new; 1 told by sast")
+    sast = GateResult(gate="sast", status=GateStatus.FAIL, findings=(told,))
+    assert GateReport(tree="t", results=(lint, sast)).reason == "a.py:3 r: weak"
+    broken = GateResult(gate="lint", status=GateStatus.ERROR, reason="no ruff", findings=(told,))
+    assert GateReport(tree="t", results=(broken,)).reason == "no ruff"

@@ -43,6 +43,14 @@ def test_the_projects_rules_and_per_file_ignores_hold(project: Project) -> None:
     assert [(finding.path, finding.rule) for finding in result.findings] == [("bound/a.py", "D100")]
 
 
+def test_a_security_rule_says_what_to_do(project: Project) -> None:
+    project.commit_files({"ruff.toml": 'lint.select = ["S307"]\n'})
+    project.write("a.py", "x = eval(input())\n")
+    (found,) = project.gate("lint_check").findings
+    assert "ast.literal_eval" in found.suggestion
+    assert "https://" in found.suggestion
+
+
 def test_without_configuration_only_mistakes_count(project: Project) -> None:
     project.write("a.py", "def f(a, b=[]):\n    return  a\n")
     assert project.gate("lint_check").findings == ()
@@ -98,9 +106,17 @@ def test_unchanged_files_are_not_touched(project: Project) -> None:
 @pytest.mark.parametrize("configured", [True, False])
 def test_a_new_file_is_formatted_where_the_project_configures_ruff(project: Project, *, configured: bool) -> None:
     project.commit_files({"ruff.toml": ""} if configured else {"setup.cfg": ""})
-    project.write("new.py", "import os\nx = {  'a':1 }\n")
+    project.write("new.py", "x = {  'a':1 }\n")
     project.gate("lint_fix")
     assert (project.root / "new.py").read_text() == ('x = {"a": 1}\n' if configured else "x = {  'a':1 }\n")
+
+
+def test_an_import_that_is_not_used_yet_stays_and_is_told(project: Project) -> None:
+    project.commit_files({"ruff.toml": '[lint]\nselect = ["F", "I"]\nunfixable = ["I001"]\n'})
+    project.write("new.py", 'import sys\nimport os\n\n\nprint(f"x")\n')
+    assert project.gate("lint_fix").fixed == ("new.py",)
+    assert (project.root / "new.py").read_text() == 'import sys\nimport os\n\n\nprint("x")\n'
+    assert sorted(finding.rule for finding in project.gate("lint_check").findings) == ["F401", "F401", "I001"]
 
 
 def test_an_empty_file_tells_nothing_of_a_projects_style(project: Project) -> None:

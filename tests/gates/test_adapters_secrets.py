@@ -14,7 +14,7 @@ import pytest
 
 from swarmgate import assets
 from swarmgate.domain.finding import GateStatus, Severity
-from swarmgate.gates import secret_rules
+from swarmgate.gates import masking, secret_rules
 from swarmgate.gates.adapters import secrets
 from swarmgate.gates.files import Source, language_of, traits_of
 
@@ -63,6 +63,10 @@ PEM = "-----BEGIN RSA " + "PRIVATE KEY-----\nMII" + RANDOM + "\n" + RANDOM + "\n
 
 def look(path: str, text: str) -> Any:
     return secrets.look(Source(path, language_of(path), traits_of(path), text.encode()))
+
+
+def _basic(text: str) -> str:
+    return f"Authorization: Basic {b64encode(text.encode()).decode()}\n"
 
 
 @pytest.mark.parametrize("value", PROVIDERS.values(), ids=PROVIDERS.keys())
@@ -176,6 +180,11 @@ def test_forms(path: str, text: str) -> None:
         ("a.json", '{"license_key": "sun-bcl-j2re-1.4.2"}\n'),
         ("a.rsp", "PASSWORD=###ORACLE_PWD###\n"),
         ("a.py", "TOKEN = r'[A-Za-z0-9]+(?:x|y)\\d'\n"),
+        ("a.http", _basic("hello:world")),
+        ("a.http", _basic("Aladdin:open sesame")),
+        ("a.http", _basic("user:secret")),
+        ("a.http", _basic("ada-service-1:ada-service-1")),
+        ("docker-compose.yml", "DATABASE_URL: postgres://shop:shop@db/shop\n"),
     ],
 )
 def test_what_is_no_secret(path: str, text: str) -> None:
@@ -192,8 +201,8 @@ def test_a_value_is_never_shown() -> None:
 
 
 def test_a_short_value_shows_less() -> None:
-    assert secrets.mask("abcdefgh").startswith("ab…")
-    assert secrets.mask("abc").startswith("…")
+    assert masking.mask("abcdefgh").startswith("ab…")
+    assert masking.mask("abc").startswith("…")
 
 
 def test_assignments_in_tests_do_not_block_and_formats_do() -> None:
@@ -201,6 +210,44 @@ def test_assignments_in_tests_do_not_block_and_formats_do() -> None:
     assert finding.severity is Severity.LOW
     (finding,) = look("tests/test_a.py", f"token = '{PROVIDERS['GitHub']}'\n")
     assert finding.severity is Severity.CRITICAL
+
+
+def test_basic_authorization_in_tests_does_not_block() -> None:
+    text = _basic(f"ada:{RANDOM[:12]}")
+    (finding,) = look("tests/test_a.py", text)
+    assert finding.severity is Severity.LOW
+    (finding,) = look("a.http", text)
+    assert finding.severity is Severity.HIGH
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("docker-compose.yml", "POSTGRES_USER: shopfront\n      POSTGRES_PASSWORD: shopfront\n"),
+        ("docker-compose.yml", "services:\n  shopfront:\n    environment:\n      DB_PASSWORD: shopfront\n"),
+        (".github/workflows/a.yml", "POSTGRES_PASSWORD: shopfront\n  POSTGRES_DB: shopfront\n"),
+        (".env", "MYSQL_DATABASE=shopfront\nMYSQL_PASSWORD=shopfront\n"),
+        ("a.json", '{"user": "shopfront", "password": "' + 'shopfront"}\n'),
+    ],
+)
+def test_a_password_that_repeats_its_user_or_database_is_a_local_default(path: str, text: str) -> None:
+    (finding,) = look(path, text)
+    assert finding.severity is Severity.LOW
+    assert "repeats" in finding.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "POSTGRES_USER: shopfront\nPOSTGRES_PASSWORD: shopfront7\n",
+        "POSTGRES_USER: shopfront7\nPOSTGRES_PASSWORD: shopfront\n",
+        f"APP_NAME: {RANDOM[:14]}\nDB_PASSWORD: {RANDOM[:14]}\n",
+        "# the shopfront\nDB_PASSWORD: shopfront\n",
+    ],
+)
+def test_other_passwords_beside_a_name_block(text: str) -> None:
+    (finding,) = look("docker-compose.yml", text)
+    assert finding.severity is Severity.HIGH
 
 
 @pytest.mark.parametrize("before", ["", "# pragma: allowlist nextline " + "secret\n"])

@@ -93,7 +93,7 @@ def test_a_conflict_is_its_markers_in_their_order(text: str, lines: list[int]) -
 
 
 def test_markers_that_never_close_are_read_in_linear_time() -> None:
-    assert look("a.md", OURS * 100_000) == "markdown"
+    assert look("a.md", OURS * 60_000) == "markdown"
 
 
 @pytest.mark.parametrize(

@@ -242,7 +242,24 @@ def test_dependencies_that_are_not_here_are_a_missing_toolchain(
     project.write("A.java", "class A {}\n")
     result = project.gate("build_check")
     assert result.status is GateStatus.SKIP
-    assert "what mvn needs is not on this machine" in result.reason
+    assert result.reason == "what mvn needs is not on this machine: a:b:1"
+
+
+def test_a_crate_that_is_not_here_is_a_skip_at_once(project: Project, fake: Callable[[str, str], None]) -> None:
+    said = "\x1b[1merror\x1b[0m: no matching package named `serde` found"
+    fake("cargo", f'test "$CARGO_NET_OFFLINE" = true || sleep 30; printf "%s" \'{said}\' >&2; exit 101')
+    project.commit_files({"Cargo.toml": "[package]\nname = 'a'\nversion = '0.1.0'\n", "src/lib.rs": ""})
+    project.write("src/lib.rs", "pub fn f() {}\n")
+    result = project.gate("build_check", timeout_s=5)
+    assert (result.status, result.reason) == (GateStatus.SKIP, "what cargo needs is not on this machine: serde")
+
+
+def test_colours_are_taken_off(project: Project, fake: Callable[[str, str], None]) -> None:
+    fake("go", "test $1 = vet || printf '\\033[31ma.go:1:2: wrong\\033[0m\\n'; test $1 = vet")
+    project.commit_files({"go.mod": "module m\n"})
+    project.write("a.go", "package m\n")
+    (finding,) = project.gate("build_check").findings
+    assert (finding.path, finding.message) == ("a.go", "wrong")
 
 
 @pytest.mark.parametrize(

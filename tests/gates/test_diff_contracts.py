@@ -195,6 +195,31 @@ def test_users_in_other_languages(project: Project, language: str) -> None:
     assert (broken, result.status) == (expected, GateStatus.FAIL)
 
 
+def test_a_call_that_passed_too_little_before_is_not_broken_by_the_change(project: Project) -> None:
+    before = "exports.f = (a, b) => b ? a : 1\n"
+    project.commit_files({"lib.js": before, "use.js": "const { f } = require('./lib')\nf()\nf(1, 2)\n"})
+    project.write("lib.js", "exports.f = (a, b, c) => b ? a : c.d\n")
+    broken = [line for rule, _, line in found(project) if rule == "contract-user-broken"]
+    assert broken == [3]
+
+
+def test_what_is_not_followed_is_said(project: Project) -> None:
+    project.commit_files({
+        "go.mod": "module ex.com/m\n", "lib/a.go": "package lib\n\ntype T int\n\nfunc (t T) M(a int) {}\n",
+        "crates/cli/src/lib.rs": "pub fn is_tty() -> bool { true }\npub mod a;\n",
+        "crates/cli/src/a.rs": "pub struct S;\nimpl S { pub fn m(&self) {} }\n",
+    })  # fmt: skip
+    project.write("lib/a.go", "package lib\n\ntype T int\n\nfunc (t T) M(a, b int) {}\n")
+    project.write("crates/cli/src/lib.rs", "pub fn is_tty(a: u8) -> bool { true }\npub mod a;\n")
+    project.write("crates/cli/src/a.rs", "pub struct S;\nimpl S { pub fn m(&self, a: u8) {} }\n")
+    said = {each.path: each.message for each in project.gate("diff").findings}
+    assert said["lib/a.go"].endswith("who uses it is not known: methods of Go are not followed")
+    assert said["crates/cli/src/lib.rs"].startswith("the contract of `cli::is_tty` broke")
+    assert said["crates/cli/src/lib.rs"].endswith("(re-exports, `pub use`, and macros are not followed)")
+    assert said["crates/cli/src/a.rs"].startswith("the contract of `cli::a::S::m` broke")
+    assert said["crates/cli/src/a.rs"].endswith("methods of Rust are not followed")
+
+
 def test_a_java_type_that_two_modules_have_is_nobodys_user(project: Project) -> None:
     type_ = "package a;\npublic class T { }\n"
     user = "package b;\nimport a.T;\nclass U { T t; }\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tomllib
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,7 +13,10 @@ from swarmgate.errors import UsageError
 from swarmgate.gates import explain
 from swarmgate.gates.definition import load
 from swarmgate.gates.explain import Explained
-from swarmgate.gates.sast import rules
+from swarmgate.gates.sast import advice, rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def told(rule: str) -> Explained:
@@ -41,6 +45,39 @@ def test_a_rule_of_ruff_shows_why_and_an_example() -> None:
     assert "flake8-bugbear" in found.rule
     assert found.why
     assert "def " in found.example
+
+
+@pytest.mark.parametrize("rule", ["B307", "B113", "B506", "B602", "B701", "B303"])
+def test_a_test_of_bandit_says_why_and_what_to_do(rule: str) -> None:
+    found = told(rule)
+    assert found.title
+    assert found.why or rule == "B303"
+    first, address = found.mend.split("\n")
+    assert first
+    assert address.startswith("https://bandit.readthedocs.io/en/latest/")
+
+
+def test_there_is_advice_for_every_test_of_bandit_with_the_name_of_its_page() -> None:
+    for rule, (name, _) in explain._bandit_texts().items():
+        assert advice.what_to_do(rule), rule
+        page = advice.address(rule).rpartition("/")[2]
+        assert page in {f"{rule.lower()}_{name}.html", "blacklist_calls.html", "blacklist_imports.html"}
+        assert "blacklist" not in page or rule[1] in "34"
+    assert "ruff" in advice.mend("S999")
+
+
+def test_a_gate_of_the_projects_own_is_explained_from_its_definition(tmp_path: Path) -> None:
+    place = tmp_path / ".swarm/gates/no_print.toml"
+    place.parent.mkdir(parents=True)
+    place.write_text(
+        'title = "No print"\ncommand = ["grep", "-nH", "print(", "{files}"]\nparser = "regex"\n'
+        "pattern = '^(?P<path>[^:]+):(?P<line>\\d+):(?P<message>.*)$'\n[files]\nlanguages = [\"python\"]\n"
+    )
+    found = asyncio.run(explain.explain("no_print", load(tmp_path)))
+    assert (found.gates, found.title) == (("no_print",), "No print")
+    assert "runs `grep -nH 'print(' '{files}'`" in found.why
+    assert "python" in found.why
+    assert "baseline" in found.suppress
 
 
 def test_every_rule_of_our_packs_is_known() -> None:

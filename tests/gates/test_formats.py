@@ -225,7 +225,7 @@ def test_junit_is_xml_with_a_suite_for_each_gate() -> None:
     root = ET.fromstring(text.encode())  # noqa: S314 - our own
     assert (root.get("tests"), root.get("failures"), root.get("errors"), root.get("skipped")) == ("8", "4", "2", "1")
     suites = {suite.get("name"): suite for suite in root}
-    assert [*suites] == [result.gate for result in REPORT.results]
+    assert [*suites] == [*(result.gate for result in REPORT.results), "notes"]
     (case,) = suites["secret_scan"]
     assert (case.get("file"), case.get("line")) == (SECRET.path, "3")
     (failure,) = case
@@ -237,6 +237,14 @@ def test_junit_is_xml_with_a_suite_for_each_gate() -> None:
         ["error"], ["failure"], ["skipped"], [],
     ]  # fmt: skip
     assert ET.fromstring(render("junit", EMPTY, "").encode()).tag == "testsuites"  # noqa: S314 - our own
+
+
+def test_junit_tells_the_notes_and_counts_no_test_for_them() -> None:
+    noted = EMPTY.model_copy(update={"notes": ("Nothing differs.", "n/: not <looked> at")})
+    root = ET.fromstring(render("junit", noted, "").encode())  # noqa: S314 - our own
+    (suite,) = root
+    assert (suite.get("name"), suite.get("tests")) == ("notes", "0")
+    assert [(each.tag, each.text) for each in suite] == [("system-out", "Nothing differs.\nn/: not <looked> at")]
 
 
 def test_github_commands_are_one_line_each_and_escaped() -> None:

@@ -49,6 +49,37 @@ def test_an_invented_package_is_named_with_what_was_meant(project: Project) -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("reqeusts", "requests"), ("pythondateutil", "python-dateutil"), ("beautifulsoop4", "beautifulsoup4"),
+     ("numpyy", "numpy"), ("flask-sqlalchmey", "flask-sqlalchemy"), ("crytpograhpy", "cryptography")],
+)  # fmt: skip
+def test_declaring_a_lookalike_does_not_excuse_its_import(project: Project, name: str, meant: str) -> None:
+    _project(project)
+    project.write("pyproject.toml", PYPROJECT.replace('"PyYAML"', f'"PyYAML", "{name}"'))
+    project.write("src/shop/web.py", f"import {name.replace('-', '_')}\n")
+    (finding,) = project.gate("imports").findings
+    assert (finding.rule, finding.severity) == ("lookalike-dependency", Severity.MEDIUM)
+    assert f"`{meant}`" in finding.message
+    project.commit()
+    project.write("pyproject.toml", PYPROJECT.replace('"PyYAML"', f'"{name}"'))
+    assert project.gate("imports").findings == ()  # it was there before
+
+
+def test_what_nobody_has_seen_is_told(project: Project) -> None:
+    _project(project)
+    names = ["fastjsonparser-pro", "boto3", "flask", "black", "django-rest", "httpx2", "slack", "uvloop"]
+    project.write("requirements.txt", "\n".join(names) + "\n-e file:///x#egg=other\n")
+    project.write("src/shop/web.py", "import boto3, flask, black, rest, httpx2, slack, fastjsonparser, uvloop\n")
+    found = [each for each in project.gate("imports").findings if each.rule != "unused-dependency"]
+    assert {(each.rule, each.severity) for each in found} == {("unseen-dependency", Severity.LOW)}
+    assert found[0].message == "nobody here has seen `fastjsonparser-pro`: check that it exists"
+    assert [each.line for each in found] == [1, 5, 6, 7]
+    lock = "".join(f'[[package]]\nname = "{name}"\nversion = "1"\n' for name in names)
+    project.write("uv.lock", f"version = 1\n{lock}")
+    assert [each for each in project.gate("imports").findings if each.rule == "unseen-dependency"] == []
+
+
 def test_what_resolves_is_no_finding(project: Project) -> None:
     _project(project, **{"src/shop/prices.py": "def price(): ...\nRATE = 1\n", "src/shop/parts/__init__.py": ""})
     project.write(

@@ -181,3 +181,18 @@ def test_rust(project: Project) -> None:
         ("invented-package", "src/main.rs", 11),
         ("invented-package", "src/main.rs", 12),
     ]
+
+
+def test_declaring_a_lookalike_does_not_excuse_its_import(web: Project) -> None:
+    package = json.loads(PACKAGE)
+    package["dependencies"] |= {
+        "lodahs": "4", "crossenv": "7", "left-padding-pro": "1", "express": "4", "@scope/other": "workspace:*",
+    }  # fmt: skip
+    web.write("package.json", json.dumps(package, indent=1))
+    web.write("src/x.ts", "import 'lodahs'\nimport 'crossenv'\nimport 'left-padding-pro'\nimport 'express'\n")
+    found = [each for each in web.gate("imports").findings if each.rule != "unused-dependency"]
+    assert [(each.rule, each.severity.value) for each in found] == [
+        ("lookalike-dependency", "medium"), ("lookalike-dependency", "medium"), ("unseen-dependency", "low"),
+    ]  # fmt: skip
+    assert "`lodash`" in found[0].message
+    assert "`cross-env`" in found[1].message

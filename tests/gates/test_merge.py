@@ -59,7 +59,23 @@ def test_other_lines_other_files_and_whole_files_stay() -> None:
 
 def test_an_old_finding_does_not_speak_for_a_new_one() -> None:
     merged = told(result("lint_check", finding("S602")), result("sast_scan", finding("B602", new=False)))
-    assert merged == {"lint_check": [("S602", ())], "sast_scan": [("B602", ())]}
+    assert merged == {"lint_check": [("S602", ("sast_scan",))], "sast_scan": []}
+
+
+def test_what_blocks_is_told_by_a_gate_where_it_blocks() -> None:
+    low = result("sast_scan", finding("B603", severity=Severity.LOW), status=GateStatus.PASS)
+    assert told(result("lint_check", finding("S603")), low) == {
+        "lint_check": [("S603", ("sast_scan",))],
+        "sast_scan": [],
+    }
+
+
+def test_a_number_of_ruff_is_its_weakness() -> None:
+    own = finding("swarmgate.python.sql-value-in-string", cwe="CWE-89")
+    assert told(result("lint_check", finding("S608")), result("sast_scan", own)) == {
+        "lint_check": [],
+        "sast_scan": [("swarmgate.python.sql-value-in-string", ("lint_check",))],
+    }
 
 
 def test_one_gate_may_find_two_things_on_a_line() -> None:

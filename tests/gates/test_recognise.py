@@ -13,6 +13,8 @@ from swarmgate.gates.scope import Scope
 from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     Project = Any
 
 TOKEN = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO2d4kzP"
@@ -38,7 +40,15 @@ TOKEN = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO2d4kzP"
     ],
 )
 def test_traits_of_content(content: bytes, traits: set[Trait]) -> None:
-    assert recognise.traits("python", content) == traits
+    assert recognise.traits("", content) == traits
+
+
+def test_code_by_its_name_is_never_binary() -> None:
+    for content in (b"#" + b"\0" * 500 + b"x = 1\n", b"# \xff\xfe\x01\x02\0\nx = 1\n"):
+        assert recognise.traits("ini", content) == {Trait.NUL}
+    padded = b"#" + b"\0" * 9000 + b"\npassword: x\n"
+    assert recognise.traits("", padded) == {Trait.NUL}
+    assert recognise.traits("", b"\0" * 9000) == {Trait.NUL}
 
 
 def test_minified_is_code_in_long_lines() -> None:
@@ -73,6 +83,17 @@ def test_attributes_come_from_the_base_revision_alone(project: Project) -> None:
     assert loaded(project)["a.py"] == {Trait.GENERATED}
 
 
+def test_attributes_outside_of_the_tree_have_no_say(project: Project, tmp_path: Path) -> None:
+    project.commit_files({".gitattributes": "*.md text\n", "src/.gitattributes": "made.py linguist-generated\n"})
+    (project.root / ".git/info").mkdir(exist_ok=True)
+    (project.root / ".git/info/attributes").write_text("* linguist-generated\n")
+    (tmp_path / "attributes").write_text("* linguist-vendored\n")
+    project.git(project.root, "config", "core.attributesFile", str(tmp_path / "attributes"))
+    for path in ("a.py", "src/b.py", "src/made.py"):
+        project.write(path, "x = 1\n")
+    assert loaded(project, by_hand=True) == {"a.py": set(), "src/b.py": set(), "src/made.py": {Trait.GENERATED}}
+
+
 def test_the_projects_word_wins_over_names(project: Project) -> None:
     lines = "vendor/ours/** -linguist-vendored\nlib/** linguist-vendored=true\nsub/*.md -linguist-documentation\n"
     project.commit_files({".gitattributes": lines, "deep/er/.gitattributes": "*.js linguist-generated\n"})
@@ -97,7 +118,9 @@ def test_a_nul_or_two_bytes_a_character_hide_no_secret(project: Project) -> None
     project.write("wide.txt", f"TOKEN={TOKEN}\r\n".encode("utf-16-le"))
     project.write("split.txt", f"TOKEN={TOKEN[:10]}\0{TOKEN[10:]}\n".encode())
     found = project.gate("secret_scan", fix=False).findings
-    assert [(each.path, each.line) for each in found] == [(".env", 2), ("split.txt", 1), ("wide.txt", 1)]
+    told = [(each.path, each.line) for each in found if each.rule != "nul-bytes"]
+    assert told == [(".env", 2), ("split.txt", 1), ("wide.txt", 1)]
+    assert [(each.path, each.line) for each in found if each.rule == "nul-bytes"] == [(".env", 1)]
 
 
 def test_the_beginning_of_a_large_file_is_searched_and_the_rest_told(project: Project) -> None:

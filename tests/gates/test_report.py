@@ -23,9 +23,10 @@ def test_gates_then_findings_then_verdict() -> None:
         "SKIP   x         0 files, 0 new, 0 old, 0 ms  nothing  optional",
         "",
         "lint: a\\n\\x1b[31m.py:2: high R: bad -> mend",
-        "lint: b.py:1: medium R: old (before the change)",
         "",
-        "rejected: a\\n\\x1b[31m.py:2 bad (500 ms, tree 0123456789ab)",
+        "1 that stood there before the change: --format json lists them",
+        "",
+        "rejected: a\\n\\x1b[31m.py:2 R: bad (500 ms, tree 0123456789ab)",
     ]
 
 
@@ -52,8 +53,8 @@ def test_accepted_ones_are_counted_and_many_old_ones_not_listed() -> None:
     text = "\n".join(lines(GateReport(tree="0", results=(result,), notes=("this change edits ruff.toml",))))
     assert "1 files, 0 new, 9 old, 0 ms  1 accepted" in text
     assert "c.py" not in text
-    assert text.count("(before the change)") == 3
-    assert "g: 6 more that stood there before the change" in text
+    assert "b.py" not in text
+    assert "9 that stood there before the change: --format json lists them" in text
     assert "note: this change edits ruff.toml" in text
 
 
@@ -63,3 +64,19 @@ def test_who_else_saw_it() -> None:
     assert any(
         line.endswith("[also seen by lint_check, sast_scan]") for line in lines(GateReport(tree="0", results=(result,)))
     )
+
+
+def test_what_blocks_stands_before_what_informs_and_of_that_ten_are_shown() -> None:
+    low = [NEW.model_copy(update={"path": f"m{n}.py", "severity": Severity.LOW}) for n in range(12)]
+    first = GateResult(gate="a", status=GateStatus.PASS, findings=tuple(low), files=1)
+    second = GateResult(gate="b", status=GateStatus.FAIL, findings=(NEW,), files=1)
+    text = lines(GateReport(tree="0", results=(first, second)))
+    assert text.index("b: a\\n\\x1b[31m.py:2: high R: bad -> mend") < text.index("a: m0.py:2: low R: bad -> mend")
+    assert sum(line.startswith("a: m") for line in text) == 10
+    assert "and 2 more that inform: --format json lists them" in text
+
+
+def test_gates_that_were_not_selected_are_left_out() -> None:
+    asked = GateResult(gate="diff", status=GateStatus.PASS, files=1)
+    other = GateResult(gate="a_longer_name", status=GateStatus.SKIP, reason="not selected")
+    assert lines(GateReport(tree="0", results=(other, asked)))[0] == "PASS   diff  1 files, 0 new, 0 old, 0 ms"

@@ -91,6 +91,14 @@ def test_the_difference_informs(project: Project) -> None:
     assert "b (pypi) 1 became 2" in {each.message for each in result.findings}
 
 
+@pytest.mark.parametrize(("text", "severity"), [("flask\n", Severity.LOW), ("a==1\nflask\n", Severity.MEDIUM)])
+def test_a_new_list_in_which_nothing_is_pinned_informs(project: Project, text: str, severity: Severity) -> None:
+    project.write("requirements.txt", text)
+    result = project.gate("sbom_generate")
+    (finding,) = [each for each in result.findings if each.rule == "dependency-unpinned"]
+    assert (finding.severity, "flask" in finding.message) == (severity, True)
+
+
 def test_an_unpinned_requirement_blocks_when_it_is_new(project: Project) -> None:
     project.commit_files({"requirements.txt": "old>=1\npinned==1\n"})
     project.write("requirements.txt", "old>=1\npinned==1\nfresh>=1\n")

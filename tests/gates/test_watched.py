@@ -58,3 +58,36 @@ def test_gates_of_the_project_that_differ_are_told(project: Project) -> None:
     assert notes(project) == ()
     project.write(own, 'title = "x"\ncommand = ["true"]\nseverity = "critical"\n')
     assert notes(project) == (f"{own} differs from the base revision",)
+
+
+def test_what_skips_gates_by_configuration_is_told(project: Project) -> None:
+    project.commit_files({".swarm/config.toml": "[gates]\ntimeout_s = 60\n[loop]\nmax_rejections = 2\n"})
+    project.write("a.txt", "x\n")
+    assert notes(project) == ()
+    project.write(".swarm/config.toml", "[gates]\ntimeout_s = 60\n[loop]\nmax_rejections = 3\n")
+    assert notes(project) == ()
+    project.write(".swarm/config.toml", "[gates]\ntimeout_s = 60\nskip = ['sast_scan']\n")
+    assert notes(project) == (".swarm/config.toml differs from the base revision: gates.skip",)
+    told = project.run(only=("diff",), skip=("secret_scan", "sast_scan"), fix=False).notes
+    assert "required, and skipped (gates.skip or --skip): secret_scan, sast_scan" in told
+
+
+def test_settings_that_git_ignores_are_told(project: Project) -> None:
+    project.commit_files({".gitignore": ".ruff.toml\n", "src/ruff.toml": "line-length = 100\n"})
+    project.write("src/new.py", "X = 1\n")
+    assert notes(project) == ()
+    project.write(".ruff.toml", "exclude = ['src']\n")
+    project.write("src/.ruff.toml", "exclude = ['*']\n")
+    assert notes(project) == ("settings that git ignores take part: .ruff.toml, src/.ruff.toml",)
+
+
+def test_settings_above_the_repository_are_told_where_it_has_none(project: Project) -> None:
+    above = project.root.parent / "pyproject.toml"
+    above.write_text("[tool.black]\nline-length = 80\n")
+    project.write("src/new.py", "X = 1\n")
+    assert notes(project) == ()
+    above.write_text("[tool.ruff]\nexclude = ['*']\n")
+    assert notes(project) == (f"settings above the repository take part: {above}",)
+    project.commit_files({"ruff.toml": ""})
+    project.write("src/new.py", "X = 2\n")
+    assert notes(project) == ()

@@ -87,9 +87,38 @@ async def test_a_daemon_that_left_the_group_does_not_hang_the_call(tmp_path: Pat
     command = f'"{sys.executable}" -c "{script}" & while [ ! -s pid ]; do sleep 0.01; done; echo done'
     started = time.monotonic()
     done = await run(command, cwd=tmp_path, timeout_s=30)
-    os.kill(int((tmp_path / "pid").read_text()), 9)
+    if sys.platform == "linux":
+        assert gone(tmp_path / "pid")
+    else:
+        os.kill(int((tmp_path / "pid").read_text()), 9)
     assert (done.exit_code, done.stdout) == (0, "done\n")
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nobody adopts orphans there")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "setsid sh -c 'sleep 0.6; echo changed > x' >/dev/null 2>&1 & sleep 0.2",
+        "setsid sh -c 'setsid sh -c \"sleep 0.6; echo changed > x\" & sleep 9' >/dev/null 2>&1 & sleep 0.2",
+        "(setsid sh -c 'sleep 0.6; echo changed > x' >/dev/null 2>&1 &); sleep 9",
+    ],
+)
+async def test_nothing_is_changed_after_the_call_by_what_left_the_group(tmp_path: Path, command: str) -> None:
+    await run(command, cwd=tmp_path, timeout_s=0.4)
+    await asyncio.sleep(0.7)
+    assert not (tmp_path / "x").exists()
+
+
+async def test_other_children_and_other_calls_are_left_alone(tmp_path: Path) -> None:
+    other = asyncio.create_task(run("sleep 0.5; echo done", cwd=tmp_path, timeout_s=9))
+    own = await asyncio.create_subprocess_exec("sleep", "9", start_new_session=True)
+    await asyncio.sleep(0.1)
+    assert (await run("true", cwd=tmp_path, timeout_s=9)).ok
+    assert (await other).stdout == "done\n"
+    assert own.returncode is None
+    own.kill()
+    assert await own.wait() == -9
 
 
 async def test_cancellation_ends_the_whole_group(tmp_path: Path) -> None:

@@ -142,8 +142,8 @@ def test_dirty_names_what_git_status_would_less_swarm_and_artefacts(repo: Path, 
     (repo / ".swarm/plan.md").write_text("plan\n")
     git(repo, "add", "-f", ".swarm")
     git(repo, "commit", "--quiet", "-m", "Plan")
-    for name in (".swarm/plan.md", ".swarm/new", "src/__pycache__/a.pyc", ".ruff_cache/x", "ignored.log", "ä b\n"):
-        (repo / name).parent.mkdir(exist_ok=True)
+    for name in (".swarm/plan.md", ".swarm/new", "src/__pycache__/a.pyc", ".ruff_cache/0.9/12", "ignored.log", "ä b\n"):
+        (repo / name).parent.mkdir(exist_ok=True, parents=True)
         (repo / name).write_text("x")
     (repo / ".gitignore").write_text("*.log\n")
     (repo / "README.md").unlink()
@@ -154,7 +154,8 @@ def test_the_user_s_global_ignore_file_still_counts(repo: Path, isolated: Path) 
     (isolated / "config/git").mkdir(parents=True)
     (isolated / "config/git/ignore").write_text("*.private\n")
     (repo / "a.private").write_text("x")
-    (repo / "a.pyc").write_text("x")
+    (repo / "__pycache__").mkdir()
+    (repo / "__pycache__/a.pyc").write_text("x")
     repository = Repository.discover(repo)
     assert repository.dirty() == ()
     assert repository.snapshot() == repository.head_tree()
@@ -376,6 +377,19 @@ def test_read_many_takes_files_only_and_any_number(repo: Path) -> None:
 def test_git_s_refusal_is_one_sentence(repo: Path) -> None:
     with pytest.raises(WorkspaceError, match="git ls-tree failed: Not a valid object name nonsense"):
         Repository.discover(repo).list_tree("nonsense")
+
+
+def test_an_object_that_the_clone_lacks_is_a_matter_for_fsck(repo: Path, git: Git) -> None:
+    repository = Repository.discover(repo)
+    head = repository.head_tree()
+    blob = git(repo, "rev-parse", "HEAD:src/app.py")
+    (repo / "src/app.py").write_text("def two():\n    return 2\n")
+    tree = repository.snapshot()
+    (repo / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(WorkspaceError) as caught:
+        repository.changes(head, tree)
+    assert "git fsck" in caught.value.hint
+    assert "git fetch" in caught.value.hint
 
 
 def test_a_nested_repository_without_a_commit_is_reported(repo: Path, git: Git) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.options import Json, Repo
+from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import boundary
 
 app = typer.Typer(
@@ -20,41 +20,54 @@ app = typer.Typer(
 _Paths = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[PATH]...", help="Judge these files and folders whole; with --base, --staged: their change."
+        metavar="[PATH]...",
+        callback=filled,
+        help="Judge these files and folders whole; with --base, --staged: their change.",
     ),
 ]
-_Base = Annotated[str, typer.Option("--base", metavar="REV", help="Compare with where HEAD and this revision parted.")]
+_Base = Annotated[
+    str | None,
+    typer.Option("--base", metavar="REV", callback=filled, help="Compare with where HEAD and this revision parted."),
+]
 _All = Annotated[bool, typer.Option("--all", help="Judge every file whole, tracked or not.")]
-_Only = Annotated[list[str] | None, typer.Option("--only", metavar="GATE", help="Only this gate; may be repeated.")]
+_Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="GATE", callback=filled, help="Only this gate; may be repeated."),
+]
 
 
 @app.command("run")
 def run(
     paths: _Paths = None,
-    base: _Base = "",
+    base: _Base = None,
     staged: Annotated[bool, typer.Option("--staged", help="Judge what is staged, and nothing else.")] = False,
     everything: _All = False,
     only: _Only = None,
-    skip: Annotated[list[str] | None, typer.Option("--skip", metavar="GATE", help="Not this gate.")] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option("--skip", metavar="GATE", callback=filled, help="Not this gate.")
+    ] = None,
     fix: Annotated[
         bool | None,
         typer.Option(
-            "--fix/--no-fix", help="Let gates fix files. By default they do, but not with --base, --staged, --all."
+            "--fix/--no-fix",
+            help="Let gates change files, or only judge. By default they do, but not with --base, --staged, --all.",
         ),
     ] = None,
     form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text, json, sarif, junit or github.")
-    ] = "text",
+        str | None, typer.Option("--format", metavar="FORMAT", help="text (default), json, sarif, junit or github.")
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE", help="Write the report there; print the text.")
+        Path | None,
+        typer.Option("--output", metavar="FILE", callback=filled, help="Write the report there; print the text."),
     ] = None,
     cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Repeat what was said of the same change.")] = True,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
-    """Judge the uncommitted change, untracked files included; or what the options name.
+    """Fix what is safe to fix in the changed files, then judge them; --no-fix only judges.
 
-    Exit code 1 when something blocks, 6 when only a missing tool does.
+    The change is what is uncommitted, untracked files included; or what the options name. After a fix the report says
+    how to undo it. Exit code 1 when something blocks, 6 when only a missing tool does.
 
     Example: swarm gates run --base main --format sarif --output gates.sarif
     """
@@ -62,14 +75,13 @@ def run(
         from swarmgate.engine.gating.asking import Request
         from swarmgate.engine.gating.judging import check_form, judge
 
-        check_form(form)
-        request = Request(repo, base, staged, everything, tuple(paths or ()), fix)
+        shown = check_form(form, as_json=json, to_file=output is not None)
+        request = Request(repo, base or "", staged, everything, tuple(paths or ()), fix)
         judged = judge(request, only=tuple(only or ()), skip=tuple(skip or ()), cache=cache)
         if output is not None:
-            judged.save("json" if json and form == "text" else form, output)
-            form = "text"
-        terminal.text(judged.rendered("json" if json else form))
-        judged.remember("json" if json else form)
+            judged.save(form or shown, output)
+        terminal.text(judged.rendered(shown))
+        judged.remember(shown)
         raise typer.Exit(judged.exit_code)
 
 
@@ -107,14 +119,19 @@ def explain(
 def baseline(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[list | PATH...]", help="`list` shows what is accepted; paths as those of `run`."),
+        typer.Argument(
+            metavar="[list | PATH...]", callback=filled, help="`list` shows what is accepted; paths as those of `run`."
+        ),
     ] = None,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why these findings are accepted.")] = "",
     expires: Annotated[
-        str, typer.Option("--expires", metavar="DATE|DAYS", help="When they count again; never by default.")
-    ] = "",
+        str | None,
+        typer.Option(
+            "--expires", metavar="DATE|DAYS", callback=filled, help="When they count again; never by default."
+        ),
+    ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Drop what has expired, and what nothing needs.")] = False,
-    base: _Base = "",
+    base: _Base = None,
     everything: _All = False,
     only: _Only = None,
     force: Annotated[bool, typer.Option("--force", help="Accept secrets too.")] = False,
@@ -133,9 +150,9 @@ def baseline(
             entries = accepting.entries(repo)
             terminal.result([each.model_dump(mode="json") for each in entries], accepting.lines(entries))
             return
-        request = Request(repo, base, everything=everything, paths=tuple(paths or ()), fix=False)
+        request = Request(repo, base or "", everything=everything, paths=tuple(paths or ()), fix=False)
         stored = accepting.store(
-            request, reason=reason, expires=expires, prune=prune, force=force, only=tuple(only or ())
+            request, reason=reason, expires=expires or "", prune=prune, force=force, only=tuple(only or ())
         )
         terminal.result(stored.as_json(), stored.lines())
 

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
+
+T = TypeVar("T")
+
+
+def filled(value: T) -> T:
+    """Refuses an empty value: a variable that is not set must not turn a check into one of nothing."""
+    for each in value if isinstance(value, (list, tuple)) else [value]:
+        if isinstance(each, str) and not each.strip():
+            raise typer.BadParameter("the value is empty (a variable that is not set?)")
+        if each == Path():
+            raise typer.BadParameter("the value is empty, or the current folder (a variable that is not set?)")
+    return value
+
 
 Repo = Annotated[
     Path | None, typer.Option("--repo", metavar="DIR", help="A folder in the repository; the current one by default.")

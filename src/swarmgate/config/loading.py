@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from swarmgate.config import toml_text
 from swarmgate.config.refusals import Source, check_providers, refusal, unknown
 from swarmgate.config.sections import PREFIX, RESERVED, Config
 from swarmgate.errors import ConfigError
@@ -55,8 +56,10 @@ def load(
 
 def _file(path: Path) -> Source:
     try:
+        if path.exists() and not path.is_file():
+            raise ConfigError(f"{path} is not a regular file")
         text = path.read_text(encoding="utf-8-sig")
-        return Source(str(path), tomllib.loads(text), text)
+        return Source(str(path), toml_text.loads(text), text)
     except FileNotFoundError:
         return Source(str(path), {})
     except tomllib.TOMLDecodeError as error:

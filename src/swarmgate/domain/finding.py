@@ -56,6 +56,10 @@ class Finding(Frozen):
         return ":".join([self.path, *(str(n) for n in (self.line, self.column) if n)])
 
 
+NOT_SELECTED = "not selected"
+"""The reason of a SKIP where the user asked for other gates: text for people leaves such a result out."""
+
+
 class GateStatus(StrEnum):
     """The four results of a gate. Nothing scanned is SKIP, a missing or crashed tool is ERROR; neither is a pass."""
 
@@ -135,8 +139,14 @@ class GateReport(Frozen):
 
     @property
     def reason(self) -> str:
-        """One line for plan.md: the first blocking gate's worst new finding, or its reason."""
+        """One line for plan.md: what the first blocking gate blocks for, its worst finding with rule and place."""
         for result in self.blocking:
-            finding = max(result.new_findings, key=lambda each: each.severity.rank, default=None)
-            return f"{finding.place} {finding.message}" if finding else result.reason
+            finding = self._worst(result) if result.status is GateStatus.FAIL else None
+            return f"{finding.place} {finding.rule}: {finding.message}" if finding else result.reason
         return "" if self.passed else "no gate looked at anything"
+
+    def _worst(self, failed: GateResult) -> Finding | None:
+        """The finding that a gate failed for; another gate may tell it."""
+        others = (each for result in self.results for each in result.blocking_findings if failed.gate in each.also)
+        found = failed.blocking_findings or tuple(others)
+        return max(found, key=lambda each: each.severity.rank, default=None)

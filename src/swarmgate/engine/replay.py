@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import SwarmError
 from swarmgate.gates import surroundings
 from swarmgate.gates.cache import Cache, key_of
+from swarmgate.workspace import regular
 from swarmgate.workspace.driver import call
 from swarmgate.workspace.repository import Repository
 
@@ -29,7 +30,7 @@ _COMMAND = ("gates", "run")
 _FLAGS = frozenset({"--json", "--cache", "--fix", "--no-fix", "--all"})
 _WITH_VALUE = frozenset({"--format", "--only", "--skip", "--base"})
 _VARIABLES = ("SWARM_", "CI", "COLUMNS", "FORCE_COLOR", "GIT_", "GITHUB_", "HOME", "NO_COLOR", "TERM", "TZ")
-_GIT_FILES = ("config", "config.worktree", "shallow", "info/attributes", "info/exclude", "info/grafts")
+_GIT_FILES = ("config", "config.worktree", "shallow", "info/exclude")
 # While one of these is there, or the index has conflicts, the report says so.
 _GIT_STATES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply", "index")
 
@@ -78,7 +79,8 @@ def _question(argv: Sequence[str]) -> Question | None:
         repository = Repository.discover(start, lenient=True)
         commits = _commits(repository.root, ("HEAD", *bases))
         tree = repository.snapshot()
-        state = (*argv, start, repository.root, tree, *commits, *_settings(repository.root))
+        seen = (tree, *repository.not_followed)
+        state = (*argv, start, repository.root, *seen, *commits, *_settings(repository.root, repository.git_dir))
     except (SwarmError, OSError):
         return None
     return Question(key_of(("run", *state)), tree, repository, start)
@@ -86,9 +88,14 @@ def _question(argv: Sequence[str]) -> Question | None:
 
 def _answer(asked: Question) -> Answer | None:
     known = Cache().get(asked.key)
-    if known is None or known["surroundings"] != surroundings.digest(asked.repository.root, known["paths"]):
-        return None
-    return Answer(known["text"], known["exit_code"])
+    match known:
+        case {"surroundings": str(state), "paths": list(paths), "text": str(text), "exit_code": int(code)}:
+            if not all(isinstance(path, str) for path in paths) or isinstance(code, bool):
+                return None
+            same = state == surroundings.digest(asked.repository.root, paths)
+            return Answer(text, code) if same else None
+        case _:
+            return None  # nothing, or another program's file with a right checksum
 
 
 def keep(said: Answer, *, tree: str, paths: Iterable[str], known: str) -> None:
@@ -142,7 +149,7 @@ def _commits(root: Path, revisions: Sequence[str]) -> list[bytes]:
     return found
 
 
-def _settings(root: Path) -> Iterator[object]:
+def _settings(root: Path, git_dir: Path) -> Iterator[object]:
     """What the user and the project set, and what else words an answer."""
     from platformdirs import user_config_path  # noqa: PLC0415 - late: few commands need it
 
@@ -150,10 +157,10 @@ def _settings(root: Path) -> Iterator[object]:
     yield from (f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(_VARIABLES))
     own = root / ".swarm"
     gates = sorted(path for path in (own / "gates").rglob("*") if path.is_file()) if own.is_dir() else []
-    yield from (surroundings.state(str(root / ".git" / name)) for name in _GIT_STATES)
-    git = [root / ".git" / name for name in _GIT_FILES] + [Path.home() / ".gitconfig"]
+    yield from (surroundings.state(str(git_dir / name)) for name in _GIT_STATES)
+    git = [git_dir / name for name in _GIT_FILES] + [Path.home() / ".gitconfig"]
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    git += [config / "git" / name for name in ("config", "attributes", "ignore")]
+    git += [config / "git" / name for name in ("config", "ignore")]
     for path in (user_config_path("swarmgate") / "config.toml", own / "config.toml", *gates, *git):
         yield path
-        yield path.read_bytes() if path.is_file() else None
+        yield regular.read(path) if path.is_file() else None

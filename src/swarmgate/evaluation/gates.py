@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import UsageError
 from swarmgate.evaluation import judging, made, releases, report
 from swarmgate.evaluation.labelled import SETS
+from swarmgate.gates.definition import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,8 +38,9 @@ def evaluate(
         seed: of the choice.
 
     Raises:
-        UsageError: a set is unknown, or its data is missing or damaged.
+        UsageError: a set or a gate is unknown, or its data is missing or damaged.
     """
+    _require_known(gates)
     places = _places(wanted or tuple(made.SETS))
     sets = []
     for name, place in places:
@@ -60,6 +62,13 @@ def known() -> Mapping[str, str]:
     needs = {f"{name}=PATH": f"{each.about}: {each.source}" for name, each in SETS.items()}
     own = {name: each.about for name, each in made.SETS.items()}
     return own | needs | {f"{RELEASES}=PATH": "differences of consecutive releases: a folder of source distributions"}
+
+
+def _require_known(gates: Sequence[str]) -> None:
+    known = [gate.id for gate in load()]
+    for name in gates:
+        if name not in known:
+            raise UsageError(f"--gate: there is no gate {name!r}", hint=f"There are: {', '.join(known)}.")
 
 
 def _places(wanted: Sequence[str]) -> list[tuple[str, Path | None]]:

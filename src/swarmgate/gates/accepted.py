@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.errors import ConfigError
-from swarmgate.gates import baseline
-from swarmgate.workspace import atomic
+from swarmgate.gates import baseline, masking
+from swarmgate.workspace import atomic, regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 FILE = ".swarm/gates/baseline.json"
 
 _VERSION = 1
-_SECRETS = "secret_scan"
 
 
 class Accepted(Frozen):
@@ -66,7 +65,7 @@ def on_disk(root: Path) -> tuple[Accepted, ...]:
         ConfigError: it is not such a file.
     """
     try:
-        return parse((root / FILE).read_bytes())
+        return parse(regular.read(root / FILE))
     except FileNotFoundError:
         return ()
     except OSError as error:
@@ -99,7 +98,9 @@ def parse(content: bytes) -> tuple[Accepted, ...]:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
         raise ConfigError(f"{FILE}: key '{key}': {first['msg']}", hint=hint) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except RecursionError as error:
+        raise ConfigError(f"{FILE} is not a baseline: nested too deeply", hint=hint) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{FILE} is not a baseline: {error!r}", hint=hint) from error
 
 
@@ -121,9 +122,8 @@ def write(root: Path, entries: Iterable[Accepted]) -> None:
 
 def entry(finding: Finding, gate: str, line: str, *, reason: str, who: str, expires: dt.date | None) -> Accepted:
     """A finding as an entry; `line` is the text that it stands on."""
-    hashed = (
-        "" if gate == _SECRETS else hashlib.sha256(" ".join(line.split()).encode(errors="replace")).hexdigest()[:16]
-    )
+    secret = masking.about_a_secret(gate, finding)
+    hashed = "" if secret else hashlib.sha256(" ".join(line.split()).encode(errors="replace")).hexdigest()[:16]
     return Accepted(
         fingerprint=finding.fingerprint, gate=gate, rule=finding.rule, path=finding.path, line_hash=hashed,
         reason=reason, who=who, date=today(), expires=expires,

@@ -1,20 +1,24 @@
 """What a project says of its files in `.gitattributes`: generated, vendored, documentation (linguist's attributes).
 
-The files of one tree alone are read, by git itself: a change cannot take its own files out of the gates' sight.
+The files of one tree alone are read, by git itself: a change cannot take its own files out of the gates' sight, nor can
+`.git/info/attributes` or the user's own attributes, which no reviewer ever sees.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.files import Trait
 from swarmgate.workspace import paths
-from swarmgate.workspace.driver import Driver
+from swarmgate.workspace.driver import call, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
+
+    from swarmgate.workspace.repository import Repository
 
 _TRAITS = {
     "linguist-generated": Trait.GENERATED,
@@ -23,41 +27,52 @@ _TRAITS = {
 }
 _FALSE = {b"unset", b"false"}
 _UNKNOWN = b"unspecified"
-_ARGUMENTS = 500
-"""Up to how many paths go to git as arguments; beyond, the whole tree is listed."""
+_NAME = ".gitattributes"
 
 
-def declared(root: Path, tree: str, wanted: Iterable[str]) -> Mapping[str, Mapping[Trait, bool]]:
+def declared(repository: Repository, tree: str, wanted: Iterable[str]) -> Mapping[str, Mapping[Trait, bool]]:
     """For each path that `.gitattributes` of `tree` speak of: the traits that they give it (True) or take away (False).
 
     Raises:
         WorkspaceError: git failed.
     """
     names = list(wanted)
-    git = Driver(root)
-    entries = _attribute_files(git, tree, names)
-    if not entries:
+    rules = repository.read_many(tree, sorted(_places(names)))
+    if not rules:
         return {}
     found: dict[str, dict[Trait, bool]] = {}
-    with git.index(copied=False) as index:
-        git.run("update-index", "-z", "--index-info", index=index, stdin=b"".join(entries))
-        listing = b"".join(paths.encode(name) + b"\0" for name in names)
-        said = git.run("check-attr", "--cached", "-z", "--stdin", *_TRAITS, index=index, stdin=listing)
-    records = said.split(b"\0")[:-1]
+    records = _said(rules, b"".join(paths.encode(name) + b"\0" for name in names)).split(b"\0")[:-1]
     for raw, attribute, value in zip(records[::3], records[1::3], records[2::3], strict=True):
         if value != _UNKNOWN:
             found.setdefault(paths.decode(raw), {})[_TRAITS[attribute.decode()]] = value not in _FALSE
     return found
 
 
-def _attribute_files(git: Driver, tree: str, names: Iterable[str]) -> list[bytes]:
-    """The `.gitattributes` that can hold for these paths, as lines for `git update-index`."""
-    folders = {b""}
+def _places(names: Iterable[str]) -> set[str]:
+    """The `.gitattributes` that can hold for these paths."""
+    places = {_NAME}
     for name in names:
         parts = paths.encode(name).split(b"/")[:-1]
-        folders |= {b"/".join(parts[:end]) + b"/" for end in range(1, len(parts) + 1)}
-    if len(folders) > _ARGUMENTS:
-        records = git.records("ls-tree", "-r", "-z", tree)
-        return [record + b"\0" for record in records if record.endswith((b"/.gitattributes", b"\t.gitattributes"))]
-    asked = [os.fsdecode(folder + b".gitattributes") for folder in sorted(folders)]
-    return [record + b"\0" for record in git.records("ls-tree", "-z", tree, "--", *asked)]
+        places |= {paths.decode(b"/".join((*parts[:end], _NAME.encode()))) for end in range(1, len(parts) + 1)}
+    return places
+
+
+def _said(rules: Mapping[str, bytes], listing: bytes) -> bytes:
+    """What `git check-attr` says in a repository that has these `.gitattributes` and nothing else."""
+    with tempfile.TemporaryDirectory(prefix="swarmgate-attributes-") as folder:
+        git, top = Path(folder) / "git", Path(folder) / "top"
+        # The least that git takes for a repository; `git init` would be one more process.
+        for part in ("objects", "refs"):
+            (git / part).mkdir(parents=True)
+        (git / "HEAD").write_bytes(b"ref: refs/heads/main\n")
+        top.mkdir()
+        for path, content in rules.items():
+            place = top / os.fsdecode(paths.encode(path))
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        here = {"GIT_DIR": str(git), "GIT_WORK_TREE": str(top), "GIT_ATTR_NOSYSTEM": "1"}
+        asking = ("-c", "core.attributesFile=/dev/null", "check-attr", "-z", "--stdin", *_TRAITS)
+        code, out, err = call(top, *asking, stdin=listing, env=here)
+    if code:
+        raise failure("check-attr", err)
+    return out

@@ -1,8 +1,8 @@
 """What the change introduced and what stood there before: findings of both revisions compared by fingerprint.
 
 A fingerprint is the SHA-256 of rule, path, the line's content with white space collapsed, and the how-manieth finding
-of that kind it is in the file. Lines that moved or were indented anew therefore match, and so do renamed files, because
-both sides are taken under the new path.
+of that kind it is in the file; of a secret, also the value's hash. Lines that moved or were indented anew therefore
+match, and so do renamed files, because both sides are taken under the new path.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from swarmgate.gates import masking
 from swarmgate.gates.files import Source
 
 if TYPE_CHECKING:
@@ -33,12 +34,12 @@ def compare(
         base_findings: what the same scanner found there.
     """
     was = _lines(base)
-    budget = Counter((finding.rule, _content(finding, was)) for finding in base_findings)
+    budget = Counter(_kind(finding, was) for finding in base_findings)
     marked = fingerprint(source, findings)
     now = _lines(source.content)
     by_kind: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for index, finding in enumerate(marked):
-        by_kind[finding.rule, _content(finding, now)].append(index)
+        by_kind[_kind(finding, now)].append(index)
     for kind, indexes in by_kind.items():
         untouched_first = sorted(indexes, key=lambda index: (marked[index].line in source.added_lines, index))
         for index in untouched_first[: budget[kind]]:
@@ -62,7 +63,7 @@ def fingerprint(source: Source, findings: Iterable[Finding], *, path: str = "") 
     lines, seen = _lines(source.content), Counter[tuple[str, str]]()
     marked = []
     for finding in sorted(findings, key=lambda finding: (finding.line, finding.column, finding.rule)):
-        kind = finding.rule, _content(finding, lines)
+        kind = _kind(finding, lines)
         seen[kind] += 1
         text = "\0".join((finding.rule, path or source.path, kind[1], str(seen[kind])))
         digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
@@ -72,6 +73,13 @@ def fingerprint(source: Source, findings: Iterable[Finding], *, path: str = "") 
 
 def _lines(content: bytes) -> list[str]:
     return content.decode("utf-8", "surrogateescape").split("\n")
+
+
+def _kind(finding: Finding, lines: Sequence[str]) -> tuple[str, str]:
+    """Rule and content; of a secret also its hash, for its line may hold only where it begins."""
+    found = masking.hashes(finding)
+    content = _content(finding, lines)
+    return finding.rule, f"{content}\0{found}" if found else content
 
 
 def _content(finding: Finding, lines: Sequence[str]) -> str:

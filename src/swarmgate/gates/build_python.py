@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import tomllib
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.config import toml_text
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates import python_source
+from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ _OLDEST = 7
 def target(root: Path) -> int | None:
     """The minor version of Python 3 that `requires-python` begins with; None when nobody says."""
     try:
-        data = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+        data = toml_text.loads(regular.text(root / "pyproject.toml"))
         declared = _declared(data)
     except (OSError, ValueError, AttributeError):
         return None

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.build_tools import Build
     from swarmgate.gates.job import Job
+    from swarmgate.workspace.process import Completed
 
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _ANY_EXIT = range(256)
 """What an exit code means is seen together with the findings."""
 
@@ -88,18 +90,26 @@ async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path, ends
             done = await invoke(there, [call], exit_codes=_ANY_EXIT, env=env)
             if isinstance(done, Broken):
                 return Verdict(error=done.reason)
-            completed = done[0]
+            completed = _plain(done[0])
             here = build_base.relative(build.read(completed.output), root, build.folder)
             found += here
             if completed.exit_code != 0 and not here:
                 said = excerpt(completed.stderr) or excerpt(completed.stdout) or "no output"
-                if build.absent and re.search(build.absent, completed.output):
-                    return Verdict(missing=f"what {build.program} needs is not on this machine: {said}")
+                absent = list(re.finditer(build.absent, completed.output)) if build.absent else []
+                if absent:
+                    what = next(filter(None, (each.groupdict().get("what") for each in absent)), said)
+                    return Verdict(missing=f"what {build.program} needs is not on this machine: {what}")
                 shown = " ".join((build.program, *call[1:]))
                 return Verdict(error=f"`{shown}` ended with exit code {completed.exit_code}: {said}")
     finally:
         await _clean(root, fresh)
     return found
+
+
+def _plain(completed: Completed) -> Completed:
+    """What a program printed, without the colours that some print even where nobody sees them."""
+    out, err = (_COLOURS.sub("", text) for text in (completed.stdout, completed.stderr))
+    return completed.model_copy(update={"stdout": out, "stderr": err})
 
 
 async def _clean(root: Path, fresh: list[Path]) -> None:

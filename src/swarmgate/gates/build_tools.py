@@ -11,14 +11,15 @@ import json
 import os
 import re
 import shutil
-import tomllib
 from configparser import ConfigParser
 from configparser import Error as IniError
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.config import toml_text
 from swarmgate.gates import build_output
+from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,7 +35,7 @@ class Build:
     """One build: its program, command lines to run one after the other in `folder`, and how to read them.
 
     `why`: the file that asks for it. `leaves`: what it writes below `folder` although nobody asked for it. `absent`:
-    a pattern in the output that says that what the tool needs is not on this machine.
+    a pattern in the output that says that what the tool needs is not on this machine; its group `what` names that.
     """
 
     name: str
@@ -152,7 +153,7 @@ def _mypy_config(marker: Path) -> dict[str, Any] | None:
         return found if isinstance(found, dict) else None
     parser = ConfigParser(interpolation=None)
     try:
-        parser.read_string(marker.read_text(encoding="utf-8"))
+        parser.read_string(regular.text(marker))
     except (OSError, UnicodeDecodeError, IniError):
         return {} if "mypy.ini" in marker.name else None  # broken: mypy itself shall say so
     return dict(parser["mypy"]) if parser.has_section("mypy") else None
@@ -187,10 +188,10 @@ def _tsc(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # no
 def _projects(marker: Path) -> list[Path]:
     """The configurations to check: where tsconfig.json only refers to others (`"files": []`), those."""
     try:
-        text = re.sub(r"^\s*//[^\n]*|/\*.*?\*/", "", marker.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        text = re.sub(r"^\s*//[^\n]*|/\*.*?\*/", "", regular.text(marker), flags=re.MULTILINE | re.DOTALL)
         config = json.loads(re.sub(r",(\s*[}\]])", r"\1", text))
         references = [str(each["path"]) for each in config.get("references", ())]
-    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+    except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return [marker]  # tsc reads it better than we do
     if config.get("files") != [] or not references:
         return [marker]
@@ -211,9 +212,12 @@ def _cargo(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # 
     verb = "clippy" if _wants_clippy(marker) and shutil.which("cargo-clippy") else "check"
     call = ("cargo", verb, "--workspace", "--message-format", "json", "--quiet", *locked)
     yield Build(
-        "cargo", "cargo", why, folder, (call,), build_output.cargo, {"CARGO_TARGET_DIR": f"{CACHE}/cargo"},
+        "cargo", "cargo", why, folder, (call,), build_output.cargo,
+        # No network is needed: what is not here would cost seconds of attempts to download the index.
+        {"CARGO_TARGET_DIR": f"{CACHE}/cargo", "CARGO_NET_OFFLINE": "true"},
         leaves=("Cargo.lock",),
-        absent=r"rustup could not choose|failed to (?:download|get|fetch|query)|unable to update|not resolve host",
+        absent=r"rustup could not choose|no matching package named `(?P<what>[^`]+)`|using offline mode|--offline was"
+        r"|failed to (?:download|get|fetch|query)|unable to update|not resolve host",
     )  # fmt: skip
 
 
@@ -228,12 +232,13 @@ def _wants_clippy(marker: Path) -> bool:
 
 def _maven(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     folder, why = _relative(root, marker)
-    call = ("mvn", "-q", "-o", "-B", "compile")
+    call = ("mvn", "-q", "-o", "-B", "-Dstyle.color=never", "compile")
     modules = sorted(path.parent.relative_to(marker.parent).as_posix() for path in _poms(marker.parent))
     yield Build(
         "maven", "mvn", why, folder, (call,), build_output.maven,
         leaves=tuple("target" if module == "." else f"{module}/target" for module in modules),
-        absent=r"in offline mode|has not been downloaded from it before|Could not (?:resolve|find artifact|transfer)",
+        absent=r"(?:the artifact|Could not find artifact|Plugin) (?P<what>[\w.-]+:[\w.:-]*[\w-])"
+        r"|in offline mode|has not been downloaded from it before|Could not (?:resolve|find artifact|transfer)",
     )  # fmt: skip
 
 
@@ -269,7 +274,7 @@ def _is_test(path: str) -> bool:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return toml_text.loads(regular.text(path))
     except (OSError, ValueError):
         return {}  # the syntax gate names it
 

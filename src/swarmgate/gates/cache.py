@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.workspace import atomic
+from swarmgate.workspace import atomic, regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +52,7 @@ class Cache:
         """What was put under this key; None when there is nothing that can be trusted."""
         place = self._place(key)
         try:
-            data = place.read_bytes()
+            data = regular.read(place, limit=2 * ENTRY_BYTES)
         except OSError:
             return None
         checksum, _, body = data.partition(b"\n")
@@ -60,7 +60,10 @@ class Cache:
             return None
         with contextlib.suppress(OSError):
             os.utime(place)  # access times of the file system are coarse, or off
-        return json.loads(body)
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError):
+            return None  # another program's file with a right checksum
 
     def put(self, key: str, value: Any) -> None:
         """Keep a JSON value."""

@@ -7,7 +7,6 @@ makes the gate weaker, the definition carries it in `weakened`, and every report
 from __future__ import annotations
 
 import difflib
-import re
 import tomllib
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
@@ -15,12 +14,14 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import Field, ValidationError, model_validator
 
 from swarmgate import assets
-from swarmgate.config import Quality
+from swarmgate.config import Quality, toml_text
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.finding import Severity
 from swarmgate.errors import ConfigError
+from swarmgate.gates import parsers
 from swarmgate.gates.adapters import ADAPTERS
 from swarmgate.gates.files import FileFilter
+from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -170,7 +171,7 @@ def _merge(base: Mapping[str, Any], own: Mapping[str, Any], stem: str) -> dict[s
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return toml_text.loads(regular.text(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: the gate definition cannot be read: {error}") from error
 
@@ -212,9 +213,10 @@ def _nearest(word: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
 
 def _check_pattern(pattern: str) -> None:
     try:
-        groups = re.compile(pattern).groupindex
-    except re.error as error:
-        raise ValueError(f"`pattern` is not a regular expression: {error}") from error
+        groups = parsers.compiled_pattern(pattern).groupindex
+    except ValueError as error:
+        reason = f"`pattern` is not a regular expression of RE2 (no lookarounds, no backreferences, no \\Z): {error}"
+        raise ValueError(reason) from error
     if "path" not in groups or "message" not in groups:
         raise ValueError(
             "`pattern` needs the named groups `path` and `message` (and may have line, column, rule, severity)"

@@ -6,6 +6,7 @@ import difflib
 import functools
 import json
 import re
+import shlex
 import tomllib
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -73,10 +74,20 @@ def _gate(name: str, gates: Sequence[GateDefinition]) -> Explained | None:
     if gate is None:
         return None
     rules = ", ".join(_texts().get(name, {}).get("rules", {}))
-    why = f"Its own rules: {rules}." if rules else ""
-    suppress = _texts().get(name, {}).get("suppress", "")
+    why = f"Its own rules: {rules}." if rules else _command(gate)
+    accept = "Accept it: swarm gates baseline --reason TEXT." if gate.command else ""
+    suppress = _texts().get(name, {}).get("suppress", accept)
     severity = f"blocks from {gate.severity} on"
     return Explained(rule=name, gates=(name,), title=gate.title, severity=severity, why=why, suppress=suppress)
+
+
+def _command(gate: GateDefinition) -> str:
+    """How a gate that is a command judges, from its definition; empty for a scanner of ours."""
+    if not gate.command:
+        return ""
+    files = ", ".join((*gate.files.languages, *gate.files.include)) or "every changed file"
+    read = f"its output is read as `{gate.parser}`" + (f" ({gate.pattern})" if gate.pattern else "")
+    return f"{gate.source} runs `{shlex.join(gate.command)}`; {read}.\nFiles: {files}."
 
 
 def _own(rule: str) -> Explained | None:
@@ -138,7 +149,7 @@ def _weakness(rule: str) -> Explained | None:
 
 async def _of_tools(rule: str) -> Explained | None:
     if _BANDIT_RULE.match(rule):
-        found = _bandit(rule)
+        found = await _bandit(rule)
         if found:
             return found
     return await _ruff(rule) if _RUFF_RULE.match(rule) else None
@@ -158,13 +169,26 @@ async def _ruff(rule: str) -> Explained | None:
         rule=f"{rule} ({raw['name']}, {raw['linter']})",
         gates=("lint_check", "sast_scan") if security else ("lint_check",),
         title=parts.get("What it does") or raw.get("summary") or "",
-        severity="medium; high for what is an error when run",
+        severity=_severity_of(rule, security=security),
         cwe=_cwe_of(f"B{rule[1:]}") if security else "",
         why=parts.get("Why is this bad?", ""),
-        mend=parts.get("Use instead", "") or raw.get("fix") or "",
+        mend=parts.get("Use instead", "") or (_advice(rule) if security else "") or raw.get("fix") or "",
         suppress=_NOQA.replace("RULE", rule),
         example=parts.get("Example", ""),
     )
+
+
+def _severity_of(rule: str, *, security: bool) -> str:
+    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late, as above
+
+    linted = "medium; high for what is an error when run"
+    return f"sast_scan: {bandit_tests.told_severity(f'B{rule[1:]}')}; lint_check: medium" if security else linted
+
+
+def _advice(rule: str) -> str:
+    from swarmgate.gates.sast import advice  # noqa: PLC0415 - late, as above
+
+    return advice.what_to_do(rule)
 
 
 def _cwe_of(test: str) -> str:
@@ -173,17 +197,21 @@ def _cwe_of(test: str) -> str:
     return bandit_tests.cwe_of(test)
 
 
-def _bandit(rule: str) -> Explained | None:
-    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late: bandit takes 0.15 s
+async def _bandit(rule: str) -> Explained | None:
+    from swarmgate.gates.sast import advice, bandit_tests  # noqa: PLC0415 - late: bandit takes 0.15 s
 
     text = _bandit_texts().get(rule)
     if text is None:
         return None
     name, document = text
     title, _, rest = document.removeprefix(f"{rule}: ").partition("\n")
+    ruff = None if title and rest else await _ruff(f"S{rule[1:]}")  # bandit's package holds the text of some alone
     return Explained(
-        rule=f"{rule} ({name}, bandit)", gates=("sast_scan",), title=title.strip(), cwe=bandit_tests.cwe_of(rule),
-        severity=bandit_tests.severity_of(rule).value, why=rest.strip(), suppress=_NOSEC.replace("RULE", rule),
+        rule=f"{rule} ({name}, bandit)", gates=("sast_scan",), cwe=bandit_tests.cwe_of(rule),
+        title=title.strip() or (ruff.title if ruff else name.replace("_", " ")),
+        severity=bandit_tests.told_severity(rule),
+        why=rest.strip() or (ruff.why if ruff else ""), example=ruff.example if ruff else "",
+        mend=f"{advice.what_to_do(rule)}\n{advice.address(rule)}".strip(), suppress=_NOSEC.replace("RULE", rule),
     )  # fmt: skip
 
 

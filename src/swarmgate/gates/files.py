@@ -29,7 +29,8 @@ READ_BYTES = 4_000_000
 class Trait(StrEnum):
     """What is special about a file, seen from its path, mode, size, content and the project's attributes.
 
-    `nul`: text with a stray NUL byte, which makes git and most tools call it binary.
+    `nul`: text with a stray NUL byte, which makes git and most tools call it binary. `unread`: its content is not here,
+    so a gate that would look at it is an error.
     """
 
     BINARY = "binary"
@@ -43,9 +44,10 @@ class Trait(StrEnum):
     SUBMODULE = "submodule"
     TEST = "test"
     DOC = "doc"
+    UNREAD = "unread"
 
 
-UNREADABLE = frozenset({Trait.BINARY, Trait.NUL, Trait.LARGE, Trait.LINK, Trait.SUBMODULE})
+UNREADABLE = frozenset({Trait.BINARY, Trait.NUL, Trait.LARGE, Trait.LINK, Trait.SUBMODULE, Trait.UNREAD})
 """Files that a gate reads only if its definition asks for it; links and submodules are never followed."""
 
 OPTIONAL = frozenset({Trait.NUL, Trait.LARGE})
@@ -71,6 +73,24 @@ _BY_NAME = {
     "tsconfig.json": "jsonc", "jsconfig.json": "jsonc", "devcontainer.json": "jsonc", ".eslintrc.json": "jsonc",
     ".babelrc": "jsonc", ".swcrc": "jsonc", "language-configuration.json": "jsonc",
 }  # fmt: skip
+_NOT_RECIPES = {
+    "md", "markdown", "rst", "txt", "json", "yaml", "yml", "toml", "dockerignore", "containerignore", "in", "j2",
+    "jinja", "jinja2", "tmpl", "tpl", "template", "erb", "mustache", "lock", "html", "xml",
+}  # fmt: skip
+"""What `Dockerfile.<suffix>` is when it is no Dockerfile: prose, data, and templates."""
+
+_INTERPRETER = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?#![ \t]*(?:\S*/)?"
+    rb"(?:env(?:[ \t]+(?:-u[ \t]+\S+|-\S*|\w+=\S*))*[ \t]+(?:\S*/)?)?([A-Za-z]+)[\d.]*[A-Za-z]?(?=\s|\Z)"
+)
+_INTERPRETERS = {
+    "python": "python", "pypy": "python", "node": "javascript", "nodejs": "javascript", "bun": "javascript",
+    "deno": "typescript", "tsx": "typescript", "sh": "bash", "bash": "bash", "dash": "bash", "ksh": "bash",
+    "ash": "bash", "zsh": "bash", "uv": "python", "ruby": "ruby", "jruby": "ruby", "perl": "perl", "php": "php",
+    "lua": "lua",
+}  # fmt: skip
+"""What the first line of a script calls, and the language of that."""
+
 _LOCKS = {
     "brewfile.lock.json", "bun.lock", "bun.lockb", "cargo.lock", "cartfile.resolved", "composer.lock", "flake.lock",
     "gemfile.lock", "go.sum", "go.work.sum", "gradle.lockfile", "mix.lock", "npm-shrinkwrap.json",
@@ -112,10 +132,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The files a gate looks at, and how many of those that its globs and languages ask for were skipped, by trait."""
+    """The files a gate looks at, and how many of those that its globs and languages ask for were skipped, by trait.
+
+    `unread` are those that it would look at and whose content is not here.
+    """
 
     sources: tuple[Source, ...]
     skipped: Counter[str]
+    unread: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:
@@ -157,15 +181,18 @@ class FileFilter(Frozen):
     def select(self, sources: Iterable[Source]) -> Selection:
         """Split the files of a change into those looked at and the count of those skipped for a trait."""
         barred, taken, skipped = (UNREADABLE - set(self.read)) | frozenset(self.skip), [], Counter[str]()
+        unread = []
         for source in sources:
             if not self.wants(source.path, source.language):
                 continue
             reasons = [trait for trait in Trait if trait in source.traits & barred]
-            if reasons:
-                skipped[reasons[0].value] += 1
-            else:
+            if not reasons:
                 taken.append(source)
-        return Selection(tuple(taken), skipped)
+            elif reasons == [Trait.UNREAD]:
+                unread.append(source.path)
+            else:
+                skipped[reasons[0].value] += 1
+        return Selection(tuple(taken), skipped, tuple(unread))
 
     def narrower_than(self, base: FileFilter) -> tuple[str, ...]:
         """What this filter leaves out and `base` does not, as far as the keys tell; empty when nothing."""
@@ -179,11 +206,23 @@ class FileFilter(Frozen):
         return tuple(key for key, narrower in limits.items() if narrower)
 
 
-def language_of(path: str) -> str:
-    """The language of a file by its name, in lower case; empty when unknown."""
-    name = _on_disk(path).rsplit("/", 1)[-1].lower()
+def language_of(path: str, content: bytes = b"") -> str:
+    """The language of a file by its name, in lower case, else by its first line's interpreter; empty if unknown."""
+    return _by_name(path) or _by_first_line(content)
+
+
+def _by_first_line(content: bytes) -> str:
+    found = _INTERPRETER.match(content)
+    return _INTERPRETERS.get(found[1].decode(), "") if found else ""
+
+
+def _by_name(path: str) -> str:
+    plain = _on_disk(path).rsplit("/", 1)[-1]
+    name = plain.lower()
     if name in _BY_NAME:
         return _BY_NAME[name]
+    if _is_recipe(plain):
+        return "dockerfile"
     if name == ".env" or name.startswith((".env.", "env.")):
         return "ini"
     if name.startswith("tsconfig.") and name.endswith(".json"):
@@ -191,6 +230,18 @@ def language_of(path: str) -> str:
     if path.startswith(".vscode/") and name.endswith(".json"):
         return "jsonc"
     return _BY_SUFFIX.get(name.rpartition(".")[2], "") if "." in name else ""
+
+
+def _is_recipe(name: str) -> bool:
+    """`Dockerfile.prod`, `api.dockerfile`; but no template, and `dockerfile.py` is Python."""
+    if name.lower().endswith((".dockerfile", ".containerfile")):
+        return True
+    head, _, kind = name.partition(".")
+    suffix = kind.rpartition(".")[2].lower()
+    usual = head in {"Dockerfile", "Containerfile"}
+    if usual:
+        return bool(kind) and suffix not in _NOT_RECIPES
+    return head.lower() in {"dockerfile", "containerfile"} and suffix not in {"", *_NOT_RECIPES, *_BY_SUFFIX}
 
 
 def traits_of(path: str) -> frozenset[Trait]:

@@ -32,6 +32,10 @@ TIME_LIMIT_S = 5.0
 _local = threading.local()
 
 
+_WHILE_PARSING, _FOR_TEXT = 65536, 256
+"""Bytes that the parser, and the text of a node, get at a time."""
+
+
 class TooSlow(Exception):
     """A grammar did not end within the time limit."""
 
@@ -63,14 +67,18 @@ def parse(grammar: str, content: bytes, *, limit_s: float = TIME_LIMIT_S) -> Tre
         parser = parsers[grammar] = Parser(get_language(grammar))  # type: ignore[arg-type]  # our table names it
     ends = time.monotonic() + limit_s
 
+    piece = _WHILE_PARSING
+
     def read(offset: int, _: object) -> bytes:
-        return content[offset : offset + 65536]
+        return content[offset : offset + piece]
 
     try:
-        return parser.parse(read, progress_callback=lambda *_: time.monotonic() > ends)
+        tree = parser.parse(read, progress_callback=lambda *_: time.monotonic() > ends)
     except ValueError as error:
         parsers.pop(grammar, None)
         raise TooSlow(f"the {grammar} grammar did not end within {limit_s:g} s") from error
+    piece = _FOR_TEXT  # from now on `Node.text` asks, each time for a few bytes and up to a piece more
+    return tree
 
 
 def walk(node: Node) -> Iterator[Node]:

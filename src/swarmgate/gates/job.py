@@ -38,6 +38,13 @@ class Job:
     memory: Memory | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
+    @property
+    def late(self) -> str:
+        """The error of a gate whose time is over, with what allows it more."""
+        gate = self.definition
+        key = f"`timeout_s` in .swarm/gates/{gate.id}.toml" if self.timeout_s >= gate.timeout_s else "`gates.timeout_s`"
+        return f"did not end within {self.timeout_s:g} s: raise {key}, or judge fewer files"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import attributes, recognise
+from swarmgate.gates.encodings import in_utf8
 from swarmgate.gates.files import MAX_BYTES, READ_BYTES, UNREADABLE, Source, Trait, language_of, traits_of
 from swarmgate.gates.scope import Scope
 from swarmgate.workspace.paths import encode
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from swarmgate.workspace.repository import Repository
 
 RUN_BYTES = 256_000_000
-"""So much is read for one run; files beyond it, in the order of their paths, count as large."""
+"""So much is read for one run, small files first; who would look at one beyond it is an error."""
+
+_PROBE_BYTES = 8000
+"""Of a binary file that there is no room for, so much is read: enough to know that it is one."""
 
 _REGULAR = ("100644", "100755", "100664")
 _LINK, _SUBMODULE = "120000", "160000"
@@ -37,14 +41,10 @@ def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) 
         scope: whose attributes hold, and whether a file's own word counts; by default the base's, and not.
     """
     scope = scope or Scope()
-    sources = [_described(repository.root, file) for file in change.present]
-    beyond = _beyond(sources)
-    sources = [replace(each, traits=each.traits | {Trait.LARGE}) if each.path in beyond else each for each in sources]
+    sources = _within_bounds(repository.root, [_described(repository.root, file) for file in change.present])
     contents = _contents(repository, change.tree, [each.path for each in sources if not each.traits & UNREADABLE])
-    sources = [replace(each, content=contents.get(each.path, b"")) for each in sources]
-    large = {each.path for each in sources if Trait.LARGE in each.traits} - beyond
-    sources = [_with_beginning(repository.root, each) if each.path in large else each for each in sources]
-    said = attributes.declared(repository.root, scope.reference or change.base, [each.path for each in sources])
+    sources = [_loaded(repository.root, each, contents) for each in sources]
+    said = attributes.declared(repository, scope.reference or change.base, [each.path for each in sources])
     sources = [_recognised(each, said.get(each.path, {})) for each in sources]
     return tuple(sources if scope.by_hand else _without_own_word(repository, change.base, sources, said))
 
@@ -68,25 +68,52 @@ def _described(root: Path, file: ChangedFile) -> Source:
     )
 
 
-def _beyond(sources: Sequence[Source]) -> set[str]:
-    total, paths = 0, set()
-    for source in sources:
-        total += min(source.size, READ_BYTES)
-        if total > RUN_BYTES:
-            paths.add(source.path)
-    return paths
+def _within_bounds(root: Path, sources: list[Source]) -> list[Source]:
+    """The sources; where they are too much for one run, the largest are unread, and binaries known as such."""
+    if sum(_cost(each) for each in sources) <= RUN_BYTES:
+        return sources
+    sources = [_probed(root, each) for each in sources]
+    total, beyond = 0, set()
+    for source in sorted(sources, key=lambda each: (each.size, each.path)):
+        if Trait.BINARY not in source.traits:
+            total += _cost(source)
+            if total > RUN_BYTES:
+                beyond.add(source.path)
+    return [replace(each, traits=each.traits | {Trait.UNREAD}) if each.path in beyond else each for each in sources]
+
+
+def _cost(source: Source) -> int:
+    return min(source.size, READ_BYTES)
+
+
+def _probed(root: Path, source: Source) -> Source:
+    head = _beginning(root, source.path, _PROBE_BYTES) or b""
+    binary = Trait.BINARY in recognise.traits("", head)
+    return replace(source, traits=source.traits | {Trait.BINARY}) if binary else source
 
 
 def _contents(repository: Repository, tree: str, paths: Sequence[str]) -> Mapping[str, bytes]:
     return repository.read_many(tree, paths) if paths else {}
 
 
-def _with_beginning(root: Path, source: Source) -> Source:
+def _loaded(root: Path, source: Source, contents: Mapping[str, bytes]) -> Source:
+    """The source with its content, in UTF-8 if it is Python; of a large file with its beginning."""
+    if source.traits & {Trait.LINK, Trait.SUBMODULE, Trait.BINARY, Trait.UNREAD}:
+        return source
+    large = Trait.LARGE in source.traits
+    content = _beginning(root, source.path, READ_BYTES) if large else contents.get(source.path)
+    if content is None:
+        return replace(source, traits=source.traits | {Trait.UNREAD})
+    language = source.language or language_of(source.path, content)
+    return replace(source, language=language, content=content if large else in_utf8(language, content))
+
+
+def _beginning(root: Path, path: str, length: int) -> bytes | None:
     # What stands there may have become a link or a pipe since the snapshot was taken.
-    with contextlib.suppress(OSError), os.fdopen(os.open(_place(root, source.path), _READ), "rb") as file:
+    with contextlib.suppress(OSError), os.fdopen(os.open(_place(root, path), _READ), "rb") as file:
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return replace(source, content=file.read(READ_BYTES))
-    return source
+            return file.read(length)
+    return None
 
 
 def _recognised(source: Source, said: Mapping[Trait, bool]) -> Source:

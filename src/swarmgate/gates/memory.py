@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.gates import surroundings
+from swarmgate.gates import masking, surroundings
 from swarmgate.gates.cache import Cache, key_of
 from swarmgate.gates.job import Outcome
 
@@ -122,7 +122,8 @@ def _ordered(value: object) -> object:
     return sorted(value) if isinstance(value, frozenset) else value
 
 
-def _plain(outcome: Outcome) -> dict[str, Any]:
+def _plain(said: Outcome) -> dict[str, Any]:
+    outcome = masking.outcome(said)
     values = {field.name: getattr(outcome, field.name) for field in fields(Outcome)}
     return {**values, "findings": [each.model_dump(mode="json", exclude_defaults=True) for each in outcome.findings]}
 
@@ -133,6 +134,8 @@ def _outcome(value: dict[str, Any]) -> Outcome | None:
     try:
         findings = tuple(Finding.model_validate(each) for each in value.pop("findings"))
         lists = {name: tuple(each) for name, each in value.items() if isinstance(each, list)}
-        return Outcome(**{**value, **lists}, findings=findings)
+        outcome = Outcome(**{**value, **lists}, findings=findings)
+        like = all(type(getattr(outcome, each.name)) is type(each.default) for each in fields(Outcome))
+        return outcome if like and all(isinstance(note, str) for note in outcome.notes) else None
     except (TypeError, ValueError, KeyError, AttributeError):
         return None  # another program's file with a right checksum: not ours

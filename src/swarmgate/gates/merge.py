@@ -1,4 +1,7 @@
-"""One weakness that several gates found is told once, by the gate that knows most of it; the others are named."""
+"""One weakness that several gates found is told once, by the gate that knows most of it; the others are named.
+
+Where it blocks in some gates only, one of these tells it: what keeps a change out always stands in the report.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, GateResult
+from swarmgate.gates.sast.merge import family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,18 +35,26 @@ _Key = tuple[str, int, str]
 
 def merge(results: Sequence[GateResult]) -> tuple[GateResult, ...]:
     """The results with each weakness told once. No status changes: what failed has failed, whoever tells why."""
-    ranked = sorted(results, key=lambda result: _rank(result.gate))
     first: dict[_Key, tuple[str, Finding]] = {}
     also: dict[_Key, list[str]] = {}
-    for result in ranked:
-        for finding in result.findings:
-            for key in _keys(finding):
-                teller, told = first.setdefault(key, (result.gate, finding))
-                if teller != result.gate and told.counts >= finding.counts:
-                    also.setdefault(key, []).append(result.gate)
+    for result, finding in sorted(_every(results), key=_first_told):
+        for key in _keys(finding):
+            teller, told = first.setdefault(key, (result.gate, finding))
+            if teller != result.gate and told.counts >= finding.counts:
+                also.setdefault(key, []).append(result.gate)
     if not also:
         return tuple(results)
     return tuple(_rewritten(result, {key: first[key][0] for key in also}, first, also) for result in results)
+
+
+def _every(results: Sequence[GateResult]) -> list[tuple[GateResult, Finding]]:
+    return [(result, finding) for result in results for finding in result.findings]
+
+
+def _first_told(each: tuple[GateResult, Finding]) -> tuple[bool, bool, int]:
+    result, finding = each
+    blocks = finding.counts and finding.severity.rank >= result.blocks_from.rank
+    return not blocks, not finding.counts, _rank(result.gate)
 
 
 def _rewritten(
@@ -78,9 +90,16 @@ def _keys(finding: Finding) -> tuple[_Key, ...]:
     if not finding.line:
         return ()
     numbered = _BANDIT.match(finding.rule)
-    words = [kind, f"B{numbered[1]}" if numbered else finding.rule, finding.cwe]
-    words += ["secret"] if finding.cwe in _SECRET_CWES else []
+    cwe = finding.cwe or (_cwe_of(f"B{numbered[1]}") if numbered else "")
+    words = [kind, f"B{numbered[1]}" if numbered else finding.rule, family(cwe)]
+    words += ["secret"] if cwe in _SECRET_CWES else []
     return tuple((finding.path, finding.line, word) for word in dict.fromkeys(words) if word)
+
+
+def _cwe_of(test: str) -> str:
+    from swarmgate.gates.sast import bandit_tests  # noqa: PLC0415 - late: few findings have such a number
+
+    return bandit_tests.cwe_of(test)
 
 
 def _rank(gate: str) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -28,7 +27,7 @@ def sarif(output: str, root: Path, gate: str) -> list[Finding] | Broken:
     try:
         log = json.loads(output)
         return [_sarif_result(result, rules, root, gate) for rules, result in _sarif_results(log)]
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         return Broken(f"the output is not SARIF 2.1.0: {error}")
 
 
@@ -40,7 +39,7 @@ def jsonl(output: str, root: Path, gate: str) -> list[Finding] | Broken:
             continue
         try:
             found.append(_fields(json.loads(line), root, gate))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             return Broken(f"line {number} of the output is not an object with `path` and `message`: {error}")
     return found
 
@@ -49,9 +48,26 @@ def regex(output: str, root: Path, gate: str, pattern: str) -> list[Finding] | B
     """Every match of `pattern` in the output, line by line."""
     if len(output) > OUTPUT_LIMIT:
         return Broken(f"the output has more than {OUTPUT_LIMIT:,} characters: findings would be missed")
-    compiled = re.compile(pattern)
+    compiled = compiled_pattern(pattern)
     matches = (compiled.search(line) for line in output.splitlines())
     return [_fields({k: v for k, v in match.groupdict().items() if v}, root, gate) for match in matches if match]
+
+
+def compiled_pattern(pattern: str) -> Any:
+    """The pattern for RE2, whose time is linear: with Python's `re`, a line that a tool prints could stop the run.
+
+    Raises:
+        ValueError: RE2 cannot read it; the message says why.
+    """
+    import re2  # type: ignore[import-untyped]  # noqa: PLC0415 - RE2 ships no stubs; late: few gates have a pattern
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        said = error.args[0] if error.args else error
+        raise ValueError(said.decode(errors="replace") if isinstance(said, bytes) else str(said)) from error
 
 
 def severity_of(word: str) -> Severity:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from swarmgate.config import Quality
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.finding import GateReport, GateResult, GateStatus
+from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
-from swarmgate.gates import loading, looking, watched
+from swarmgate.gates import loading, looking, masking, watched
 from swarmgate.gates.adapters import prepare
 from swarmgate.gates.definition import Stage
+from swarmgate.gates.files import Trait
 from swarmgate.gates.job import Job, Outcome
 from swarmgate.gates.merge import merge
 from swarmgate.gates.scope import Scope
@@ -46,17 +47,23 @@ _SLOWEST = ("build", "sast", "diff", "imports", "quality", "placeholders", "secr
 """Adapters, slowest first by their medians for one changed Python file of this repository. Commands, of which nothing
 is known, start before them all."""
 
+_FILES_IN_TIME = 500
+"""Of files that are judged whole, so many are what a gate's time limit is for; more have more time."""
+
 _PATCH_CHARACTERS = 40_000
 """Of what was fixed, so much is kept as a patch."""
+
+_HEAVY_BYTES = 500_000
+"""Where a file is larger, gates run one after the other: at once, they took 1.6 GB for 900 KB of Python."""
 
 
 class GatesOptions(Frozen):
     """What a run leaves out. `only` empty means every gate; `timeout_s` is an upper bound for each gate's own limit.
 
     `findings_per_rule`: of one rule, so many findings are listed, new ones first; the count of the others is told.
-    `quality` are the limits of the quality budget as the user set them. `tested`: the tests for the change are written,
-    so whether there are enough of them is judged and not only told. `announced`: the words of the task that the change
-    is for, None where it is for none.
+    `merged`: what several gates found is told by one of them. `quality` are the limits of the quality budget as the
+    user set them. `tested`: the tests for the change are written, so whether there are enough of them is judged and not
+    only told. `announced`: the words of the task that the change is for, None where it is for none.
     """
 
     skip: tuple[str, ...] = ()
@@ -66,6 +73,7 @@ class GatesOptions(Frozen):
     tested: bool = False
     announced: str | None = None
     findings_per_rule: int = FINDINGS_PER_RULE
+    merged: bool = True
 
 
 async def run_pipeline(
@@ -106,6 +114,7 @@ async def run_pipeline(
     check_names(definitions, run.options)
     started = time.monotonic()
     results: dict[str, GateResult] = {}
+    run.definitions = definitions
     checks = run.checks = [gate for gate in definitions if gate.stage is Stage.CHECK]
     change = change or await run.change()
     for gate in (gate for gate in definitions if gate.stage is Stage.FIX):
@@ -113,7 +122,8 @@ async def run_pipeline(
         run.tell(results[gate.id])
     checked, edits = await asyncio.gather(run.check(checks, change), asyncio.to_thread(run.edits, change))
     results |= {result.gate: result for result in checked}
-    ordered = merge([results[gate.id] for gate in definitions])
+    listed = [results[gate.id] for gate in definitions]
+    ordered = merge(listed) if run.options.merged else tuple(listed)
     notes = (*edits, *run.notes())
     return GateReport(tree=change.tree, results=ordered, seconds=time.monotonic() - started, notes=notes)
 
@@ -138,6 +148,7 @@ class _Run:
         self._on_result = on_result
         self._memory = memory
         self._said: dict[str, tuple[str, Outcome]] = {}
+        self.definitions: Sequence[GateDefinition] = ()
         self.checks: list[GateDefinition] = []
         entries = acceptances.in_tree(repository, scope.reference or base) if accepted is None else accepted
         self._accepted = {entry.fingerprint: entry for entry in entries}
@@ -160,9 +171,10 @@ class _Run:
 
     def notes(self) -> tuple[str, ...]:
         """What concerns no gate alone: accepted findings that have expired, and what was not looked at."""
-        empty = [f"{path}/ is a repository without a commit: not looked at" for path in self.repository.not_followed]
+        off = [gate.id for gate in self.definitions if gate.required and gate.id in self.options.skip]
+        skipped = [f"required, and skipped (gates.skip or --skip): {', '.join(off)}"] if off else []
         expired = [f"{self._expired} accepted findings have expired: they count again"] if self._expired else []
-        return (*expired, *empty)
+        return (*skipped, *expired, *not_followed(self.repository))
 
     async def _sources(self, change: ChangeSet) -> tuple[Source, ...]:
         if self._loaded is None or self._loaded[0] is not change:
@@ -174,7 +186,8 @@ class _Run:
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:
         """Run a gate that changes files; what it changed is read from git, and must be part of the change."""
         if not allowed and gate.enabled:
-            return judge(gate, Outcome(skip="fixing is switched off"), seconds=0.0), change
+            skip = self._left_out(gate) or "fixing is switched off"
+            return judge(gate, Outcome(skip=skip), seconds=0.0), change
         fixable = await asyncio.to_thread(self.scope.change_to_fix, self.repository, change)
         result = await self._run(gate, fixable, await self._sources(fixable))
         if result.status is GateStatus.SKIP or result.cached:
@@ -196,8 +209,13 @@ class _Run:
         """Run the gates that only read, at once. Those that ran a tool on the files must not have changed them."""
         sources = await self._sources(change)
 
+        # Syntax trees take some hundred times their file's bytes, and several gates make their own of each file.
+        heavy = any(len(each.content) > _HEAVY_BYTES and Trait.LOCK not in each.traits for each in sources)
+        turn = asyncio.Semaphore(1 if heavy else len(gates) or 1)
+
         async def told(gate: GateDefinition) -> GateResult:
-            result = await self._run(gate, change, sources)
+            async with turn:
+                result = await self._run(gate, change, sources)
             if not looking.reads_files(gate):
                 self.tell(result)
             return result
@@ -222,9 +240,11 @@ class _Run:
         return results
 
     def _fixed(self, before: str, after: str) -> tuple[tuple[str, ...], str]:
-        patch = self.repository.patch(before, after).decode("utf-8", "replace")
-        rest = len(patch) - _PATCH_CHARACTERS
-        bounded = f"{patch[:_PATCH_CHARACTERS]}\n[... {rest} characters left out ...]\n" if rest > 0 else patch
+        whole = self.repository.patch(before, after).decode("utf-8", "replace")
+        # Looked at beyond what is kept: a secret that is cut in two would not be seen.
+        patch = masking.patch(whole[: 2 * _PATCH_CHARACTERS])
+        rest = max(len(patch) - _PATCH_CHARACTERS, 0) + max(len(whole) - 2 * _PATCH_CHARACTERS, 0)
+        bounded = f"{patch[:_PATCH_CHARACTERS]}\n[... {rest} characters left out ...]\n" if rest else patch
         return self.repository.changes(before, after).paths, bounded
 
     async def _written(self, change: ChangeSet) -> tuple[str, ...]:
@@ -241,8 +261,11 @@ class _Run:
             return judge(gate, Outcome(skip=left_out), seconds=0.0)
         selection = gate.files.select(sources)
         if not selection.sources and gate.adapter not in _WHOLE_CHANGE:
-            return judge(gate, Outcome(skip=_nothing(change, selection.note)), seconds=0.0)
-        limit = min(gate.timeout_s, self.options.timeout_s or gate.timeout_s)
+            unread = _unread(Outcome(), selection.unread) if selection.unread else ""
+            skip = "" if unread else _nothing(change, selection.note)
+            return judge(gate, Outcome(skip=skip, error=unread), seconds=0.0)
+        limit = gate.timeout_s * self._times(len(selection.sources))
+        limit = min(limit, self.options.timeout_s or limit)
         options, quality = self.options, self.options.quality.over(gate.limits)
         job = Job(
             gate, self.repository, change, selection.sources, limit, quality, options.tested, options.announced,
@@ -260,10 +283,16 @@ class _Run:
         )
         self._expired += expired
         outcome = replace(outcome, findings=tuple(found))
+        if selection.unread:
+            outcome = replace(outcome, skip="", failure="", error=_unread(outcome, selection.unread))
         note = "" if gate.adapter in _WHOLE_CHANGE else selection.note
         seconds = time.monotonic() - started
         result = judge(gate, outcome, note=note, seconds=seconds, cap=self.options.findings_per_rule)
         return result.model_copy(update={"cached": True}) if known else result
+
+    def _times(self, files: int) -> float:
+        """How many times its time limit a gate has: the limits are made for changes, and here a tree may be judged."""
+        return max(1.0, files / _FILES_IN_TIME) if self.scope.whole else 1.0
 
     def _prepare(self, sources: tuple[Source, ...]) -> None:
         """Import what the checks need while a fix, which is a process of its own, is waited for."""
@@ -282,10 +311,21 @@ class _Run:
         if gate.id in self.options.skip:
             return "skipped by configuration (gates.skip)"
         if self.options.only and gate.id not in self.options.only:
-            return "not selected"
+            return NOT_SELECTED
         if self.scope.whole and gate.adapter in _DIFFERENCES:
             return "it judges a difference, and files are judged whole here"
         return ""
+
+
+def not_followed(repository: Repository) -> tuple[str, ...]:
+    """What was not looked at in the last snapshot, a sentence each."""
+    return tuple(f"{path}/ is a repository without a commit: not looked at" for path in repository.not_followed)
+
+
+def _unread(outcome: Outcome, paths: Sequence[str]) -> str:
+    """The error of a gate to which files were not given: what it says of the others is no verdict of the change."""
+    said = outcome.error or outcome.failure
+    return "; ".join(filter(None, (said, f"not read: {_few(paths)} (the change is too large, or they are gone)")))
 
 
 def _nothing(change: ChangeSet, skipped: str) -> str:
@@ -303,18 +343,24 @@ def _cost(gate: GateDefinition) -> int:
     return _SLOWEST.index(gate.adapter) if gate.adapter in _SLOWEST else len(_SLOWEST)
 
 
-def check_names(definitions: Sequence[GateDefinition], options: GatesOptions) -> None:
+def check_names(definitions: Sequence[GateDefinition], options: GatesOptions, *, skip: str = "gates.skip") -> None:
     """Whether the options name gates that there are.
+
+    Args:
+        definitions: the gates.
+        options: what was asked for.
+        skip: where the names to skip were given, for the message.
 
     Raises:
         ConfigError: one is not there; the hint names the nearest.
     """
     known = [gate.id for gate in definitions]
-    for name in (*options.skip, *options.only):
+    named = [*((skip, name) for name in options.skip), *(("--only", name) for name in options.only)]
+    for option, name in named:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(known)}."
-            raise ConfigError(f"there is no gate {name!r} to skip or select", hint=hint)
+            raise ConfigError(f"{option}: there is no gate {name!r}", hint=hint)
 
 
 def _few(paths: Sequence[str], limit: int = 5) -> str:

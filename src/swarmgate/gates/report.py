@@ -1,36 +1,47 @@
-"""A gate report as lines for people: one line a gate, then what was found. Pure text, no colour."""
+"""A gate report as lines for people: one line a gate, then what blocks, then what informs. Pure text, no colour."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from swarmgate.domain.finding import NOT_SELECTED
+from swarmgate.gates.plain import flat
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from swarmgate.domain.finding import Finding, GateReport, GateResult
 
 PATCH_LINES = 60
 """Of what was fixed, so many lines are shown; the report as JSON has more."""
 
-_HUSHED = 3
-"""Of findings that stood there before the change, so many are shown for each gate; the count of the others is told."""
+_INFORMING = 10
+"""Of the new findings that do not block, so many are shown, the worst first; the count of the others is told."""
 
 
 def lines(report: GateReport, about: str = "") -> list[str]:
-    """The whole report: gates in pipeline order, new findings before old ones, and the verdict last.
+    """The whole report: gates in pipeline order, what blocks before what informs, and the verdict last.
+
+    Gates that were not selected are left out, and of findings that stood there before the change only the count is
+    told: the report as JSON has both.
 
     Args:
         report: what the gates said.
         about: what was judged; told first where it is known.
     """
-    width = max((len(result.gate) for result in report.results), default=0)
-    text = [f"judged: {_flat(about)}", ""] if about else []
-    text += [_gate(result, width) for result in report.results]
-    for result in report.results:
+    shown = [result for result in report.results if result.reason != NOT_SELECTED]
+    width = max((len(result.gate) for result in shown), default=0)
+    text = [f"judged: {flat(about)}", ""] if about else []
+    text += [_gate(result, width) for result in shown]
+    for result in shown:
         text += _patch(result)
-    for result in report.results:
-        text += _findings(result)
-    text += ["", *(f"note: {_flat(note)}" for note in report.notes)] if report.notes else []
+    for result in shown:
+        blocking = [f"{result.gate}: {_finding(finding)}" for finding in result.blocking_findings]
+        text += ["", *blocking] if blocking else []
+    text += _informing(shown)
+    text += ["", *(f"note: {flat(note)}" for note in report.notes)] if report.notes else []
     reason = f": {report.reason}" if report.reason else ""
-    return [*text, "", _flat(f"{report.verdict}{reason} ({report.seconds * 1000:.0f} ms, tree {report.tree[:12]})")]
+    return [*text, "", flat(f"{report.verdict}{reason} ({report.seconds * 1000:.0f} ms, tree {report.tree[:12]})")]
 
 
 def _gate(result: GateResult, width: int) -> str:
@@ -42,7 +53,7 @@ def _gate(result: GateResult, width: int) -> str:
     parts += ["cached"] if result.cached else []
     parts += [result.reason] if result.reason else []
     parts += ["optional"] if not result.required else []
-    return _flat("  ".join(parts))
+    return flat("  ".join(parts))
 
 
 def _patch(result: GateResult) -> list[str]:
@@ -50,26 +61,26 @@ def _patch(result: GateResult) -> list[str]:
     shown = patch[:PATCH_LINES]
     more = len(patch) - len(shown)
     rest = [f"[... {more} more lines; all of it: --format json ...]"] if more else []
-    return ["", f"{result.gate} changed:", *(_flat(line.expandtabs(4)) for line in shown), *rest] if shown else []
+    return ["", f"{result.gate} changed:", *(flat(line.expandtabs(4)) for line in shown), *rest] if shown else []
 
 
-def _findings(result: GateResult) -> list[str]:
-    new = list(result.new_findings)
-    old = [finding for finding in result.findings if not finding.counts and not finding.accepted]
-    shown = [*new, *(old if len(old) <= _HUSHED + 1 else old[:_HUSHED])]
-    text = [f"{result.gate}: {_finding(finding)}" for finding in shown]
-    more = len(new) + len(old) - len(shown)
-    text += [f"{result.gate}: {more} more that stood there before the change"] if more else []
+def _informing(results: Sequence[GateResult]) -> list[str]:
+    mild = [
+        (result.gate, finding)
+        for result in results
+        for finding in result.new_findings
+        if finding not in result.blocking_findings
+    ]
+    mild.sort(key=lambda each: -each[1].severity.rank)
+    text = [f"{gate}: {_finding(finding)}" for gate, finding in mild[:_INFORMING]]
+    more = len(mild) - len(text)
+    text += [f"and {more} more that inform: --format json lists them"] if more else []
+    old = sum(not finding.new and not finding.accepted for result in results for finding in result.findings)
+    text += [f"{old} that stood there before the change: --format json lists them"] if old else []
     return ["", *text] if text else []
 
 
 def _finding(finding: Finding) -> str:
-    age = "" if finding.new else " (before the change)"
     mend = f" -> {finding.suggestion}" if finding.suggestion else ""
     seen = f" [also seen by {', '.join(finding.also)}]" if finding.also else ""
-    return _flat(f"{finding.place}: {finding.severity} {finding.rule}: {finding.message}{age}{mend}{seen}")
-
-
-def _flat(text: str) -> str:
-    # A file name may hold a line break or an escape sequence: neither may reach the terminal.
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return flat(f"{finding.place}: {finding.severity} {finding.rule}: {finding.message}{mend}{seen}")

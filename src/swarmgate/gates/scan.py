@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import baseline
+from swarmgate.gates.encodings import in_utf8
 from swarmgate.gates.job import Outcome
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _against_base(job: Job, scanner: Scanner, found: Sequence[tuple[Source, Sequ
     contents = job.repository.read_many(job.change.base, paths) if paths else {}
     marked = []
     for source, findings in found:
-        content = contents.get(source.base_path, b"")
+        content = in_utf8(source.language, contents.get(source.base_path, b""))
         before = () if source.added or job.stop.is_set() else scanner(replace(source, content=content))
         marked.append(baseline.compare(source, findings, content, () if isinstance(before, str) else before))
     return marked

@@ -44,11 +44,12 @@ class Scope(Frozen):
     def _within(self, change: ChangeSet) -> ChangeSet:
         if not self.paths:
             return change
-        files = tuple(file for file in change.files if any(self._holds(path) for path in file.touched))
+        files = tuple(file for file in change.files if any(self.holds(path) for path in file.touched))
         return change.model_copy(update={"files": files})
 
-    def _holds(self, path: str) -> bool:
-        return any(path == each or path.startswith(f"{each}/") or each == "." for each in self.paths)
+    def holds(self, path: str) -> bool:
+        """Whether a path is among those that are judged."""
+        return not self.paths or any(path == each or path.startswith(f"{each}/") or each == "." for each in self.paths)
 
 
 def _edited(file: ChangedFile) -> ChangedFile:

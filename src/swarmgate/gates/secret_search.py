@@ -6,11 +6,12 @@ Everything works on the file's bytes and is linear in them: RE2 for the patterns
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import secret_rules
-from swarmgate.gates.secret_values import Form, assigned, formatted
+from swarmgate.gates.secret_values import Form, Kind, assigned, formatted, is_local_default, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +21,17 @@ if TYPE_CHECKING:
 _MAX_VALUE = 1024
 """Bytes of a value that is assigned to a name; longer ones are texts and blobs."""
 
-_UNCERTAIN = {"weak", "random"}
+_MAX_NESTED = 16
+"""Names in one run without a space (`a:b:c`) of which each is judged: the time must not be quadratic in the run."""
+
+_MAX_BLOCK = 20_000
+"""Bytes of a private key's text; with 16,384 bits it has 13,000."""
+
+_UNCERTAIN = {"weak", "random", "basic"}
 """Checks that judge a value: such a finding blocks like an assignment, not like a provider's format."""
+
+_NEAR = 1500
+"""Bytes around a password in which the user and the database that it belongs to are named."""
 
 # In these a bare word after `=` or `:` is the value; everywhere else it is a reference to one.
 _BARE = {"ini", "yaml", "dockerfile", "bash", "properties", "powershell", "makefile", "terraform"}
@@ -30,6 +40,7 @@ _SHOUTED = re.compile(rb"^[A-Z][A-Z0-9]*_[A-Z0-9_]+$")
 _LINE_VALUE = re.compile(rb"[^\r\n]{0,1024}")
 _WORD_VALUE = re.compile(rb"[^\s\"'`<>|]{0,1024}")
 _ELEMENT_VALUE = re.compile(rb"[^<>\r\n]{0,1024}")
+_BLOCK_LINES = re.compile(rb"(?:\r?\n[ \t]{0,40}[A-Za-z0-9+/=]{16,128}(?=[ \t]{0,40}[\r\n])){0,200}")
 _INNER_VALUE = re.compile(rb"[^\s\"'`<>|;&,)\\]{0,1024}")
 
 
@@ -44,6 +55,8 @@ class Candidate:
     cwe: str
     value: str
     certain: bool
+    local: bool = False
+    """Whether it only repeats the user, the database or the service beside it: the default of a local service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +107,24 @@ def _by_format(rule: Rule, text: bytes) -> Iterator[Candidate]:
         value = text[start:end].decode("utf-8", "replace")
         name = match.group(user).decode("utf-8", "replace") if user else ""
         if formatted(value, check=rule.check, min_entropy=rule.min_entropy, user=name):
-            begin = match.start() + (text[match.start() : match.start() + 1] == b"\n") if rule.block else start
+            begin = start
+            if rule.block:
+                begin = match.start() + (text[match.start() : match.start() + 1] == b"\n")
+                end = _end_of_block(text, end)
+                value = "".join(text[start:end].decode("utf-8", "replace").split())
             yield Candidate(begin, end, rule.id, rule.title, rule.cwe, value, certain=rule.check not in _UNCERTAIN)
 
 
+def _end_of_block(text: bytes, start: int) -> int:
+    """Where a key ends of which the first line was found: all keys of a kind begin alike."""
+    end = text.find(b"-----END", start, start + _MAX_BLOCK)
+    if end >= 0 and b"-----BEGIN" not in text[start:end]:
+        return end
+    return _end(_BLOCK_LINES, text, start)
+
+
 def _by_name(rule: Assignment, language: str, text: bytes) -> Iterator[Candidate]:
+    nested, past = Counter[int](), 0
     named, quoted = rule.pattern.group("name"), rule.pattern.group("quote")
     for match in rule.pattern.re.finditer(text):
         spot = _Spot(match.start(named), match.end(named), match.end(), match.group(quoted) if quoted else None)
@@ -106,9 +132,21 @@ def _by_name(rule: Assignment, language: str, text: bytes) -> Iterator[Candidate
         if place is None:
             continue
         start, end, form = place
+        nested[end] += 1
+        if nested[end] > _MAX_NESTED or (end - start >= _MAX_VALUE and start < past):
+            continue
+        past = end if end - start >= _MAX_VALUE else past
         name, value = text[spot.start : spot.stop].decode("latin-1"), text[start:end].decode("utf-8", "replace")
         if assigned(name, value, form):
-            yield Candidate(start, end, rule.id, f"{rule.title} {name[-60:]}", "CWE-798", value, certain=False)
+            local = kind_of(name) is Kind.PASSWORD and _repeats(text, spot.start, end, value)
+            yield Candidate(
+                start, end, rule.id, f"{rule.title} {name[-60:]}", "CWE-798", value, certain=False, local=local
+            )
+
+
+def _repeats(text: bytes, start: int, end: int, value: str) -> bool:
+    before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+    return is_local_default(value, before.decode("utf-8", "replace"), after.decode("utf-8", "replace"))
 
 
 def _value(rule: str, language: str, text: bytes, spot: _Spot) -> tuple[int, int, Form] | None:

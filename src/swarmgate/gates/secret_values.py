@@ -74,6 +74,9 @@ _CONSONANTS = re.compile(
 _TURNS = re.compile(
     r"\d(?=[A-Za-z])|[a-z](?=[A-Z][A-Z0-9])|[A-Za-z](?=\d[A-Za-z])|[A-Z]{2}(?=[a-z])|[A-Z][a-z](?=[A-Z])"
 )
+_WORDS = re.compile(r"^[A-Za-z][a-z]{0,9}(?:[ _-][a-z]{1,10})?$")
+_PEERS = r"user(?:_?name)?|login|role|db|database|dbname|db_?name|database_?name|schema|_name|service|account"
+_LONGEST_NAME = 40
 _MIN_LENGTH, _MIN_SECRET, _MIN_KEY = 4, 8, 16
 
 
@@ -208,7 +211,34 @@ def _is_basic(value: str) -> bool:
         bool(colon and user.isprintable() and password.isprintable())
         and bool(password)
         and not _FORMAT_DUMMY.search(text)
+        and not _is_word(password, user)
     )
+
+
+def _is_word(password: str, user: str) -> bool:
+    """Whether the password of an example: the user's name, a common one, a plain word, words (`open sesame`)."""
+    lower = password.lower()
+    example = lower == user.lower() or lower in COMMON or bool(_SEQUENCE.match(password))
+    return example or bool(_WORDS.match(password) and not _CONSONANTS.search(password))
+
+
+def is_local_default(value: str, before: str, after: str) -> bool:
+    """Whether a password only repeats the user, the database or the service that stands near it.
+
+    Args:
+        value: the password.
+        before: the text above it; `name:` alone on a line opens the service of a compose file or a workflow.
+        after: the text below it.
+    """
+    if len(value) > _LONGEST_NAME or random_looking(value, _MIN_SECRET):
+        return False
+    near = f"{before}\n{after}"
+    if value.lower() not in near.lower():
+        return False
+    word = re.escape(value)
+    named = rf"(?:{_PEERS})[\"'`]?[ \t]{{0,4}}(?:=>|:=|[:=,>])[ \t]{{0,4}}[\"'`]?{word}(?![\w.-])"
+    service = rf"^[ \t]{{0,12}}{word}:[ \t]{{0,4}}\r?$"
+    return bool(re.search(named, near, re.IGNORECASE) or re.search(service, before, re.IGNORECASE | re.MULTILINE))
 
 
 def _is_jwt(value: str) -> bool:

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate import __version__, assets
+from swarmgate.gates import own_tools
 from swarmgate.gates.cache import key_of
+from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,12 +30,14 @@ _VARIABLES = (
 )  # fmt: skip
 """How the names of variables begin that change what a tool says."""
 
-_CONFIGURATIONS = (
-    ".bandit", ".biome.json", ".clippy.toml", ".editorconfig", ".eslintrc", ".eslintrc.json", ".python-version",
-    ".ruff.toml", ".shellcheckrc", "biome.json", "biome.jsonc", "clippy.toml", "eslint.config.js", "eslint.config.mjs",
-    "go.work", "mypy.ini", "package.json", "pyproject.toml", "pyrightconfig.json", "ruff.toml", "rustfmt.toml",
-    "setup.cfg", "tox.ini", "tsconfig.json",
+CONFIGURATIONS = (
+    ".bandit", ".biome.json", ".clippy.toml", ".editorconfig", ".eslintignore", ".eslintrc", ".eslintrc.cjs",
+    ".eslintrc.js", ".eslintrc.json", ".eslintrc.yaml", ".eslintrc.yml", ".mypy.ini", ".python-version", ".ruff.toml",
+    ".rustfmt.toml", ".shellcheckrc", "biome.json", "biome.jsonc", "clippy.toml", "eslint.config.cjs",
+    "eslint.config.js", "eslint.config.mjs", "eslint.config.ts", "go.work", "mypy.ini", "package.json",
+    "pyproject.toml", "pyrightconfig.json", "ruff.toml", "rustfmt.toml", "setup.cfg", "tox.ini", "tsconfig.json",
 )  # fmt: skip
+"""Files by which tools are configured, in any folder above what they look at."""
 
 _PYTHON_ENVIRONMENTS = (".venv", "venv", "env")
 _NODE_STATES = ("", ".bin", ".package-lock.json", ".yarn-integrity", ".yarn-state.yml", ".modules.yaml")
@@ -46,7 +50,7 @@ def digest(root: Path, paths: Iterable[str] = ()) -> str:
         root: the repository's root.
         paths: the changed files: what is installed or configured in a folder above one of them counts.
     """
-    folders = [root, *sorted({place for path in paths for place in _above(root, root / path)})]
+    folders = folders_of(root, paths)
     return key_of(
         (
             _own(),
@@ -57,6 +61,11 @@ def digest(root: Path, paths: Iterable[str] = ()) -> str:
             *(part for folder in folders for part in _installed(folder)),
         )
     )
+
+
+def folders_of(root: Path, paths: Iterable[str]) -> list[Path]:
+    """The root, and every folder above one of the paths."""
+    return [root, *sorted({place for path in paths for place in _above(root, root / path)})]
 
 
 @functools.cache
@@ -85,16 +94,17 @@ def _interpreter() -> Iterator[str]:
 
 
 def _programs() -> Iterator[str]:
-    for place in os.get_exec_path():
+    for place in (*os.get_exec_path(), str(own_tools.folder() / "bin")):
         yield state(place)
 
 
 def _configured(folder: Path) -> Iterator[bytes]:
-    for name in _CONFIGURATIONS:
-        # Opening is cheaper than asking first: nearly all are missing.
-        with contextlib.suppress(OSError), open(f"{folder}/{name}", "rb") as file:  # noqa: PTH123 - as above
+    for name in CONFIGURATIONS:
+        # Opening is cheaper than asking first: nearly all are missing. What is no regular file is none for the tools.
+        with contextlib.suppress(OSError):
+            content = regular.read(f"{folder}/{name}")
             yield f"{folder}/{name}".encode("utf-8", "surrogateescape")
-            yield file.read()
+            yield content
 
 
 def _installed(folder: Path) -> Iterator[str]:

@@ -57,7 +57,7 @@ async def invoke(
             stdin=stdin,
             output_limit=OUTPUT_LIMIT,
         )
-        reason = _trouble(argv[0], completed, exit_codes, job.timeout_s)
+        reason = _trouble(argv[0], completed, exit_codes, job.late)
         if reason:
             return Broken(reason)
         done.append(completed)
@@ -94,10 +94,10 @@ def excerpt(text: str, width: int = 500) -> str:
     return line if len(line) <= width else f"{line[: width // 2]} … {line[-width // 2 :]}"
 
 
-def _trouble(program: str, completed: Completed, exit_codes: Container[int], timeout_s: float) -> str:
+def _trouble(program: str, completed: Completed, exit_codes: Container[int], late: str) -> str:
     code = completed.exit_code
     if completed.timed_out:
-        return f"did not end within {timeout_s:g} s"
+        return late
     if code is not None and code < 0:
         return f"{program} was ended by {_signal_name(-code)}"
     if code is None or code not in exit_codes:

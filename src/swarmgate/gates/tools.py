@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
+from swarmgate.gates import own_tools
 from swarmgate.workspace.process import run
 
 if TYPE_CHECKING:
@@ -197,9 +198,7 @@ def too_old(version: str, minimum: str) -> str:
 
 def environment() -> Path:
     """The folder of the environment that `install` makes, in the user's data folder; it may not exist."""
-    from platformdirs import user_data_path  # noqa: PLC0415 - late: only the edge needs it
-
-    return user_data_path("swarmgate") / "tools"
+    return own_tools.folder()
 
 
 def search_path() -> str:

@@ -5,18 +5,19 @@ Such a change is legitimate as often as not, so it does not block; but no reader
 
 from __future__ import annotations
 
-import tomllib
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.config import toml_text
 from swarmgate.errors import ConfigError
-from swarmgate.gates import accepted
-from swarmgate.workspace import paths
+from swarmgate.gates import accepted, ruff, surroundings
+from swarmgate.workspace import paths, regular
 from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.globs import matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from swarmgate.domain.change import ChangedFile, ChangeSet
     from swarmgate.workspace.repository import Repository
@@ -30,8 +31,12 @@ _SETTINGS = (
 )  # fmt: skip
 _SECTIONS = ("ruff", "mypy", "pyright", "ty", "bandit", "pylint", "flake8", "semgrep", "coverage")
 _ATTRIBUTES = ".gitattributes"
+_PYPROJECT = "pyproject.toml"
 _OWN = ".swarm/gates/"
+_CONFIG = ".swarm/config.toml"
 _KEYS = 6
+_NO_JUDGES = frozenset({".editorconfig", ".python-version", "go.work", "package.json"})
+"""Of the configurations of tools, those that take nothing out of a gate's sight."""
 
 
 def edits(repository: Repository, change: ChangeSet, *, by_hand: bool) -> tuple[str, ...]:
@@ -42,10 +47,10 @@ def edits(repository: Repository, change: ChangeSet, *, by_hand: bool) -> tuple[
     """
     touched = [file for file in change.files if any(matches(path, glob) for path in file.touched for glob in _WATCHED)]
     said = [] if not touched else list(_settings(repository, change, touched))
-    return (*said, *_own(repository, change.base, by_hand=by_hand))
+    return (*said, *_own(repository, change.base, by_hand=by_hand), *_unseen(repository, change))
 
 
-_WATCHED = (*_SETTINGS, "pyproject.toml", _ATTRIBUTES)
+_WATCHED = (*_SETTINGS, _PYPROJECT, _ATTRIBUTES)
 
 
 def _settings(repository: Repository, change: ChangeSet, touched: list[ChangedFile]) -> Iterator[str]:
@@ -70,10 +75,10 @@ def _keys(name: str, old: bytes, new: bytes) -> list[str] | None:
     if not name.endswith(".toml"):
         return None
     try:
-        was, now = (tomllib.loads(content.decode("utf-8")) for content in (old, new))
+        was, now = (toml_text.loads(content.decode("utf-8")) for content in (old, new))
     except ValueError:
         return None
-    if name == "pyproject.toml":
+    if name == _PYPROJECT:
         was, now = ({key: data.get("tool", {}).get(key) for key in _SECTIONS} for data in (was, now))
     return sorted(_differing(was, now))
 
@@ -97,7 +102,11 @@ def _own(repository: Repository, base: str, *, by_hand: bool) -> Iterator[str]:
         was, is_ = before.get(name, b""), now.get(name, b"")
         if was == is_:
             continue
-        if name == accepted.FILE:
+        if name == _CONFIG:
+            keys = sorted(_differing(_gates_of(was), _gates_of(is_), "gates")) if was else []
+            if keys:
+                yield f"{name} differs from the base revision: {', '.join(keys[:_KEYS])}"
+        elif name == accepted.FILE:
             more = _fresh(was, is_)
             if more:
                 yield f"{name} accepts {more} more than the base revision ({counts})"
@@ -115,7 +124,7 @@ def _fresh(was: bytes, now: bytes) -> str:
 
 
 def _own_before(repository: Repository, base: str) -> Mapping[str, bytes]:
-    records = Driver(repository.root).records("ls-tree", "-z", "--name-only", base, "--", _OWN)
+    records = Driver(repository.root).records("ls-tree", "-z", "--name-only", base, "--", _OWN, _CONFIG)
     names = [paths.decode(record) for record in records]
     return repository.read_many(base, names) if names else {}
 
@@ -123,4 +132,35 @@ def _own_before(repository: Repository, base: str) -> Mapping[str, bytes]:
 def _own_now(root: Path) -> Mapping[str, bytes]:
     folder = root / _OWN
     files = [*sorted(folder.glob("*.toml")), root / accepted.FILE] if folder.is_dir() else []
-    return {f"{_OWN}{path.name}": path.read_bytes() for path in files if path.is_file()}
+    found = {f"{_OWN}{path.name}": path for path in files} | {_CONFIG: root / _CONFIG}
+    return {name: regular.read(path) for name, path in found.items() if path.is_file()}
+
+
+def _gates_of(content: bytes) -> Any:
+    """The table of the gates in a `config.toml`: of the rest, nothing judges."""
+    try:
+        return toml_text.loads(content.decode("utf-8")).get("gates")
+    except ValueError:
+        return None
+
+
+def _unseen(repository: Repository, change: ChangeSet) -> Iterator[str]:
+    """Settings of tools that are on disk and not in the tree, and those of ruff above a project that has none."""
+    root = repository.root
+    names = [name for name in surroundings.CONFIGURATIONS if name not in _NO_JUDGES]
+    folders = surroundings.folders_of(root, change.paths)
+    there = [place for folder in folders for name in names if (place := folder / name).is_file()]
+    known = {paths.decode(os.fsencode(place.relative_to(root))) for place in there}
+    ignored = sorted(known - repository.read_many(change.tree, sorted(known)).keys())
+    if ignored:
+        yield f"settings that git ignores take part: {_few(ignored)}"
+    python = any(file.path.endswith((".py", ".pyi", ".ipynb")) for file in change.present)
+    if python and False in ruff.by_config(root, ["any.py"]):
+        above = [str(folder / name) for folder in root.parents for name in ruff.SETTINGS if (folder / name).is_file()]
+        above = [place for place in above if not place.endswith(_PYPROJECT) or ruff.has_section(Path(place).parent)]
+        if above:
+            yield f"settings above the repository take part: {above[0]}"
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:_KEYS]) + (f" and {len(names) - _KEYS} more" if len(names) > _KEYS else "")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement, WorkspaceError
+from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +28,21 @@ BIG = 16_000_000
 LEFT_OUT = ":(exclude,top,literal)"
 """Begins a pathspec of `git add`: everything but this path."""
 
-ARTEFACTS = ("__pycache__/", "*.pyc", ".pytest_cache/", ".ruff_cache/", ".mypy_cache/", ".hypothesis/", "/.swarm/")
+_HASH = "[0-9a-f]" * 16
+_CACHE = ("CACHEDIR.TAG", ".gitignore")
+_LEFT_BEHIND = {
+    "__pycache__": ("*.pyc", "*.pyc.*[0-9]", "*.pyo", "*.nbi", "*.nbc"),
+    ".pytest_cache": (*_CACHE, "README.md", *(f"v/cache/{name}" for name in ("lastfailed", "nodeids", "stepwise"))),
+    ".ruff_cache": (*_CACHE, "*/[0-9]*[0-9]"),
+    ".mypy_cache": (*_CACHE, "**/*.json", "**/*.ff", "**/*.db", "missing_stubs"),
+    ".hypothesis": (
+        *_CACHE, f"examples/*/{_HASH}", f"constants/{_HASH}", "unicode_data/**/*.json.gz", "observed/*.jsonl",
+        "patches/*.patch",
+    ),
+}  # fmt: skip
+"""Folder of a tool -> the files that the tool puts there. Any other file there is somebody's work."""
+
+ARTEFACTS = (*(f"**/{folder}/{name}" for folder, names in _LEFT_BEHIND.items() for name in names), "/.swarm/")
 """What counts as ignored while it is untracked, in gitignore's syntax: left behind by every run of the tools."""
 
 # Plumbing runs no hooks, and prints paths, diffs and logs in one known form.
@@ -41,12 +57,31 @@ _CONFIG = {
     "trailer.separators": ":",
 }
 # A scratch index must neither leave shared parts in the user's git folder nor trust a file system monitor.
-_SCRATCH_CONFIG = {"core.splitIndex": "false", "core.fsmonitor": "false"}
+# Which files were edited it must see whatever the user chose not to look at: the time of the inode's last change is the
+# one that no program can set. And what lies outside of a sparse checkout's cone is added like any other file.
+_SCRATCH_CONFIG = {
+    "core.splitIndex": "false",
+    "core.fsmonitor": "false",
+    "core.untrackedCache": "false",
+    "core.trustctime": "true",
+    "core.checkStat": "default",
+    "core.ignoreStat": "false",
+    "core.sparseCheckout": "false",
+}
+# Objects as they are, not what `git replace` or a graft puts in their place. A file below a file is never there.
+_TRUE_OBJECTS = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": "/dev/null/none"}
 
 
-class _Input(TypedDict, total=False):
-    stdin: int
-    input: bytes
+_LACKS_OBJECT = re.compile(
+    r"(unable to (read|parse)|could not read|bad object|missing|not a valid object name)"
+    r"( (tree|blob|commit|object|sha1 file of))* \(?[0-9a-f]{40}|object (file )?\S+ .*is (empty|corrupt)",
+    re.IGNORECASE,
+)
+
+
+_OPENED = (".gitattributes", ".gitignore")
+_PATIENCE_S = 2.0
+"""After how long a git command is no longer taken to be merely at work."""
 
 
 def call(
@@ -56,17 +91,60 @@ def call(
 
     Raises:
         MissingRequirement: there is no git on PATH.
+        WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files.
     """
     # Messages are read by `failure`, so they must not follow the user's language.
-    settings = {**os.environ, "LANGUAGE": "C", "LC_ALL": "C", **(env or {})}
-    source: _Input = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
+    settings = {**os.environ, "LANGUAGE": "C", "LC_ALL": "C", **_TRUE_OBJECTS, **(env or {})}
     try:
-        done = subprocess.run(["git", *args], cwd=folder, capture_output=True, check=False, env=settings, **source)
+        with _input(stdin) as source:
+            process = subprocess.Popen(
+                ["git", *args], cwd=folder, env=settings, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
     except FileNotFoundError as error:
         if not folder.is_dir():
             raise WorkspaceError(f"git cannot run in {folder}: there is no such folder") from error
         raise MissingRequirement("git was not found", hint="install git 2.30 or newer and put it on PATH") from error
-    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
+    with process:
+        out, err = _said(process, folder)
+    return process.returncode, out, err.decode(errors="replace")
+
+
+@contextlib.contextmanager
+def _input(data: bytes | None) -> Iterator[int]:
+    """A descriptor to read `data` from: a file, since `communicate` loses what is left to write at its time limit."""
+    if not data:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield file.fileno()
+
+
+def _said(process: subprocess.Popen[bytes], folder: Path) -> tuple[bytes, bytes]:
+    """What git prints until it ends. Where that takes long, pipes are looked for: git opens one and waits for ever."""
+    try:
+        try:
+            return process.communicate(timeout=_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            pipe = next(_pipes(folder), None)
+            if pipe is not None:
+                raise WorkspaceError(
+                    f"{pipe} is a pipe, not a regular file: git waits for it", hint=f"rm {pipe}"
+                ) from None
+            return process.communicate()
+    except BaseException:
+        process.kill()
+        raise
+
+
+def _pipes(folder: Path) -> Iterator[Path]:
+    """The pipes at or below a folder, and in those above it, whose names git opens by itself."""
+    for place in (folder, *folder.parents):
+        yield from (place / name for name in _OPENED if (place / name).is_fifo())
+    for base, folders, _ in os.walk(folder):
+        folders[:] = [name for name in folders if name != ".git"]
+        yield from (Path(base, name) for name in _OPENED if Path(base, name).is_fifo())
 
 
 def failure(action: str, stderr: str) -> WorkspaceError:
@@ -79,6 +157,8 @@ def failure(action: str, stderr: str) -> WorkspaceError:
         hint = "another git process is at work here, or one crashed: wait for it, or remove the index.lock file"
     elif "dubious ownership" in stderr:
         hint = "the repository belongs to another user: see `git help config`, safe.directory"
+    elif _LACKS_OBJECT.search(stderr):
+        hint = "this clone lacks an object, or it is damaged: `git fsck` says which; git fetch, or clone it again"
     return WorkspaceError(f"git {action} failed: {reason}", hint=hint)
 
 
@@ -116,6 +196,8 @@ class Driver:
             config["core.excludesFile"] = str(self._excludes)
         if args[0] == "diff-tree":
             config["core.bigFileThreshold"] = str(BIG)
+            # Of a file that looks unchanged to the index, git would take the content on disk for the blob in a tree.
+            index = self._folder / "no-index"
         # What is not one of our own few pathspecs is a file's name, stars and colons included.
         patterns = OUTSIDE in args or (args[0] == "add" and args[-1].startswith(LEFT_OUT))
         literal = [] if patterns else ["--literal-pathspecs"]
@@ -142,14 +224,19 @@ class Driver:
             yield index
 
     @functools.cached_property
+    def _folder(self) -> Path:
+        """A folder of our own, which goes with this object."""
+        folder = Path(tempfile.mkdtemp(prefix="swarmgate-git-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return folder
+
+    @functools.cached_property
     def _excludes(self) -> Path:
-        """The user's own global ignore file plus `ARTEFACTS`."""
+        """`ARTEFACTS`, and the user's own global ignore file."""
         code, out, _ = call(self.root, "config", "--type=path", "--get", "core.excludesFile")
         base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
         own = self.root / os.fsdecode(out.rstrip(b"\n")) if code == 0 else Path(base) / "git" / "ignore"
-        rules = own.read_bytes() if own.is_file() else b""
-        folder = Path(tempfile.mkdtemp(prefix="swarmgate-git-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        excludes = folder / "excludes"
+        rules = regular.read(own) if own.is_file() else b""
+        excludes = self._folder / "excludes"
         excludes.write_bytes(rules + b"\n" + "\n".join(ARTEFACTS).encode() + b"\n")
         return excludes

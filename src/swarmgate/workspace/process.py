@@ -1,4 +1,8 @@
-"""Run one external program: bounded in time and memory, and nothing that it started outlives the call."""
+"""Run one external program: bounded in time and memory, and nothing in its process group outlives the call.
+
+On Linux neither does what left the group, unless it also wiped its environment (`leftovers`). Elsewhere a daemon that
+makes a session of its own is not found.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import MissingRequirement, WorkspaceError
+from swarmgate.workspace import leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -87,6 +92,8 @@ async def run(
     shown = argv if isinstance(argv, str) else shlex.join(command)
     capture = _Capture(output_limit)
     variables = {**(os.environ if inherit else {}), **(env or {})}
+    mark = leftovers.mark()
+    variables[leftovers.VARIABLE] = variables.get(leftovers.VARIABLE, "") + mark
     started = time.monotonic()
     with _input(stdin) as source:
         transport = await _start(command, shown, capture, cwd=cwd, env=variables, stdin=source)
@@ -98,13 +105,18 @@ async def run(
         timed_out = True
     finally:
         try:
-            await _end_group(transport.get_pid())
+            try:
+                await _end_group(transport.get_pid())
+            finally:
+                leftovers.end(mark, but=transport.get_pid())
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_PIPE_GRACE_S):
                     await capture.exited.wait()
                     await capture.closed.wait()
         finally:
             transport.close()
+            if capture.exited.is_set():
+                leftovers.reap(transport.get_pid())
     return Completed(
         command=shown.encode(errors="replace").decode(),
         exit_code=None if timed_out else transport.get_returncode(),
@@ -165,6 +177,10 @@ async def _end_group(group: int) -> None:
             await asyncio.sleep(_POLL_S)
     finally:
         _signal(group, signal.SIGKILL)
+    # Whose parent is killed becomes ours only when that is dead: then `leftovers` finds it.
+    deadline = time.monotonic() + _TERM_GRACE_S
+    while _alive(group) and time.monotonic() < deadline:  # noqa: ASYNC110 - as above
+        await asyncio.sleep(_POLL_S)
 
 
 def _alive(group: int) -> bool:

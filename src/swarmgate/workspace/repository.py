@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement, NotAProject, WorkspaceError
-from swarmgate.workspace import paths  # the records of commits and diffs cost pydantic, 60 ms: late
+from swarmgate.workspace import paths, unseen  # the records of commits and diffs cost pydantic, 60 ms: late
 from swarmgate.workspace.driver import LEFT_OUT, OUTSIDE, Driver, call, failure
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class Repository:
         self._lenient = lenient
         self.not_followed: tuple[str, ...] = ()
         self._git = Driver(root)
+        self._unflagged: tuple[int, ...] | None = None  # the state of an index in which no entry has a flag
         # Of the last two trees, of which one is the base: what every gate asks for.
         self._kept: dict[str, dict[bytes, bytes | None]] = {}
         self._listed: dict[str, tuple[str, ...]] = {}
@@ -63,7 +64,7 @@ class Repository:
 
         Raises:
             NotAProject: there is no work tree here (no repository, a bare one, or inside `.git`).
-            WorkspaceError: it has no commit yet, or `GIT_DIR` and its like redirect git.
+            WorkspaceError: it has no commit yet, or `GIT_DIR`, `core.worktree` and their like redirect git.
             MissingRequirement: git is missing or older than 2.30.
         """
         if not start.is_dir():
@@ -75,11 +76,14 @@ class Repository:
         # The usual case in one process; what is amiss is then asked step by step.
         code, out, _ = call(start, "rev-parse", "HEAD^{commit}", "--show-toplevel")
         if not code:
-            return cls(Path(os.fsdecode(out.partition(b"\n")[2].removesuffix(b"\n"))).resolve(), lenient=lenient)
+            root = Path(os.fsdecode(out.partition(b"\n")[2].removesuffix(b"\n"))).resolve()
+            _require_own(start, root)
+            return cls(root, lenient=lenient)
         code, out, err = call(start, "rev-parse", "--is-bare-repository", "--show-toplevel")
         if code or not out.startswith(b"false\n"):
             raise _no_work_tree(start, out, err)
         root = Path(os.fsdecode(out.split(b"\n", 1)[1].removesuffix(b"\n"))).resolve()
+        _require_own(start, root)
         headless = bool(call(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")[0])
         if headless and not lenient:
             raise WorkspaceError(
@@ -149,9 +153,11 @@ class Repository:
     def dirty(self) -> tuple[str, ...]:
         """What is not committed: tracked or untracked, not ignored, outside `.swarm/`."""
         options = ("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
-        records = self._git.records("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE)
+        with self._git.index() as index:
+            unseen.unflag(self._git, index)
+            said = self._git.run("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE, index=index)
         # Twice is what git says of a file that is gone from the index and untracked in its place.
-        return tuple(dict.fromkeys(paths.decode(record[3:]) for record in records))
+        return tuple(dict.fromkeys(paths.decode(record[3:]) for record in said.split(b"\0")[:-1]))
 
     def stash(self, message: str) -> bool:
         """Stash all that `dirty` names, untracked files too; False when there was nothing to stash."""
@@ -160,16 +166,26 @@ class Repository:
             return False
         options = ("--include-untracked", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
         self._git.run("stash", "push", *options, "--message", message, stdin=listing)
+        left = self.dirty()
+        if left:
+            hint = f"git update-index --no-assume-unchanged --no-skip-worktree {left[0]}"
+            raise WorkspaceError(
+                f"git stash leaves `{left[0]}` as it is: it is marked as not to be looked at", hint=hint
+            )
         return True
 
     def snapshot(self) -> str:
         """The id of a tree that holds the work tree as it is now; index, stash and files are not touched.
 
-        In it: tracked files as they are on disk, and untracked ones that are neither ignored nor a tool's artefact
-        (`driver.ARTEFACTS`). `.swarm/` is as in HEAD. A repository in this one is the commit that it stands at; where
-        that has none, it is an error, or left out and named in `not_followed` (`lenient`).
+        In it: tracked files as they are on disk, whatever flags of the index say of them (`workspace.unseen`), and
+        untracked ones that are neither ignored nor a tool's artefact (`driver.ARTEFACTS`). `.swarm/` is as in HEAD. A
+        repository in this one is the commit that it stands at; where that has none, it is an error, or left out and
+        named in `not_followed` (`lenient`).
         """
+        state = _state(self._git.git_dir / "index")
         with self._git.index() as index:
+            if state != self._unflagged and not unseen.unflag(self._git, index):
+                self._unflagged = state
             # Out of the index, ignored, and back as in HEAD: `git add` with an exclude pathspec fails where the user's
             # .gitignore names the same folder, and would store the growing ledger with every snapshot where not.
             tracked = self._tracks_swarm or _may_hold(index, b".swarm/")
@@ -195,6 +211,15 @@ class Repository:
             else:
                 self.not_followed = left_out
                 return
+
+    def staged_apart(self, head: str, tree: str) -> tuple[str, ...]:
+        """The paths outside `.swarm/` of which the index holds something that neither of these trees has."""
+        return unseen.staged_apart(self._git, head, tree)
+
+    @property
+    def git_dir(self) -> Path:
+        """The git folder of this work tree: of a linked one, its own."""
+        return self._git.git_dir
 
     @cached_property
     def _tracks_swarm(self) -> bool:
@@ -347,6 +372,14 @@ class Repository:
         return contents
 
 
+def _state(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def _may_hold(index: Path, path: bytes) -> bool:
     """Whether a git index may hold a path below this folder; version 4 compresses names, so there it always may."""
     data = index.read_bytes() if index.exists() else b""
@@ -359,6 +392,21 @@ def _require_git(folder: Path) -> None:
     if version < _MINIMUM_GIT:
         raise MissingRequirement(
             f"git {version[0]}.{version[1]} is too old: swarmgate needs 2.30 or newer", hint="install a newer git"
+        )
+
+
+def _require_own(start: Path, root: Path) -> None:
+    """Refuse a work tree that `core.worktree` puts elsewhere than where its `.git` stands: other files would be judged.
+
+    A submodule's and a linked work tree's `.git` is a file that names the git folder; both stand at the root.
+    """
+    place = start.resolve()
+    folders = (place, *place.parents)
+    nearest = next((each for each in folders if any((each / git).is_file() for git in (".git", ".git/HEAD"))), root)
+    if nearest != root:
+        raise WorkspaceError(
+            f"git takes {root} for the work tree of {nearest}: core.worktree is set",
+            hint=f"git -C {nearest} config --unset core.worktree",
         )
 
 

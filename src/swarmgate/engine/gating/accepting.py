@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate.engine.gating.asking import Request, asked
 from swarmgate.engine.gating.judging import UNBOUNDED, judged
 from swarmgate.errors import UsageError
-from swarmgate.gates import accepted
+from swarmgate.gates import accepted, masking
 from swarmgate.gates.pipeline import GatesOptions
 from swarmgate.workspace.driver import call
 from swarmgate.workspace.repository import Repository
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from swarmgate.engine.gating.asking import Asked
     from swarmgate.gates.accepted import Accepted
 
-_SECRETS = "secret_scan"
 _LONGEST_DAYS = 3650
 
 
@@ -43,7 +42,7 @@ class Stored:
         text = [f"accepted  {each.path}: {each.gate} {each.rule}" for each in self.added]
         text += [f"dropped   {each.path}: {each.gate} {each.rule}" for each in self.dropped]
         if self.secrets:
-            text.append(f"{self.secrets} findings of {_SECRETS} are not accepted: take the secrets out (or: --force)")
+            text.append(f"{self.secrets} findings are secrets, and not accepted: take them out (or: --force)")
         counts = f"{len(self.added)} added, {len(self.dropped)} dropped, {self.total} in all"
         return [*text, f"{accepted.FILE}: {counts}"]
 
@@ -105,8 +104,8 @@ def store(
         if reason.strip():
             report = _report(found, tuple(known.values()), only)
             blocking = [(result.gate, each) for result in report.results for each in result.blocking_findings]
-            secrets = 0 if force else sum(gate == _SECRETS for gate, _ in blocking)
-            kept = [(gate, finding) for gate, finding in blocking if force or gate != _SECRETS]
+            kept = [each for each in blocking if force or not masking.about_a_secret(*each)]
+            secrets = len(blocking) - len(kept)
             added = _entries(found, kept, report.tree, reason=reason, expires=end)
     known |= {each.fingerprint: each for each in added}
     if added or dropped:
@@ -117,7 +116,8 @@ def store(
 def _report(found: Asked, entries: tuple[Accepted, ...], only: tuple[str, ...]) -> GateReport:
     from dataclasses import replace  # noqa: PLC0415 - only here
 
-    options = GatesOptions(only=only, findings_per_rule=UNBOUNDED)
+    # Each gate's own: what two gates find has to be accepted for both.
+    options = GatesOptions(only=only, findings_per_rule=UNBOUNDED, merged=False)
     return judged(replace(found, fix=False), entries, options).report
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _HOOK = ("GIT_INDEX_FILE", "GIT_DIR", "GIT_WORK_TREE", "GIT_PREFIX")
 """What git sets for a hook; it would redirect the git commands of a scratch repository as well."""
 
+_NAMED = 5
+"""Of paths in one sentence, so many are named."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -73,6 +76,7 @@ class Asked:
     `home` is the user's repository, `repository` the one that is judged (another for `--staged`), `settings` the root
     whose `.swarm/` holds. `about` says what is judged, `nothing` that
     there is none of it. `fix`: whether files may be changed. `notes`: what the user should know of the repository.
+    `head`: HEAD's tree, where the work tree is judged and not the index.
     """
 
     home: Repository
@@ -84,6 +88,15 @@ class Asked:
     nothing: str
     fix: bool
     notes: tuple[str, ...] = ()
+    head: str = ""
+
+    def beside(self, tree: str) -> tuple[str, ...]:
+        """A sentence on staged content that is not in `tree`, which was judged: `git commit` would commit that."""
+        paths = self.home.staged_apart(self.head, tree) if self.head else ()
+        paths = tuple(path for path in paths if self.scope.holds(path))
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        said = f"staged content of {', '.join(paths[:_NAMED])}{more} is not what was judged: judge it with --staged"
+        return (said,) if paths else ()
 
 
 @contextlib.contextmanager
@@ -127,7 +140,7 @@ def _worktree(home: Repository, request: Request) -> Asked:
         about = "the first commit to be" if home.unborn else "the uncommitted change"
         empty = "No file is there" if home.unborn else "Nothing differs from HEAD"
     start = nothing if request.whole else base
-    return Asked(home, home, home.root, start, scope, about, empty, fix, _merging(home, request))
+    return Asked(home, home, home.root, start, scope, about, empty, fix, _merging(home, request), head)
 
 
 @contextlib.contextmanager

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from swarmgate import config as settings
 from swarmgate.domain.finding import GateReport, GateStatus
 from swarmgate.engine import replay
+from swarmgate.engine.gating import undoing
 from swarmgate.engine.gating.asking import Asked, Request, asked
 from swarmgate.errors import MissingRequirement, UsageError
 from swarmgate.gates import accepted, formats
 from swarmgate.gates.definition import load
 from swarmgate.gates.memory import Memory
-from swarmgate.gates.pipeline import GatesOptions, check_names, run_pipeline
+from swarmgate.gates.pipeline import GatesOptions, check_names, not_followed, run_pipeline
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,14 +84,27 @@ class Judged:
         atomic.replace(place, text.encode("utf-8", "surrogateescape"), durable=False)
 
 
-def check_form(form: str) -> None:
-    """Whether there is such a form, before work is done for it.
+def check_form(form: str | None, *, as_json: bool, to_file: bool) -> str:
+    """The form that is printed; asked before work is done for it.
+
+    Args:
+        form: the form that was asked for by name.
+        as_json: whether JSON was asked for on stdout.
+        to_file: whether the report in `form` goes to a file, so that stdout may have another.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such form, or two were asked for in one place.
     """
-    if form not in formats.FORMATS:
+    if form is not None and form not in formats.FORMATS:
         raise UsageError(f"there is no format {form!r}", hint=f"There are: {', '.join(formats.FORMATS)}.")
+    if as_json and not to_file and form not in {None, "json"}:
+        raise UsageError(
+            f"--json and --format {form} do not go together: stdout takes one format",
+            hint="With --output FILE, the file is in that format and stdout in JSON.",
+        )
+    if as_json:
+        return "json"
+    return "text" if to_file or form is None else form
 
 
 def judge(request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...] = (), cache: bool = True) -> Judged:
@@ -100,6 +114,9 @@ def judge(request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...]
         UsageError: options, paths or names of gates that do not fit.
         NotAProject, WorkspaceError, ConfigError: the repository, the revision or the settings cannot be used.
     """
+    for gate in only:
+        if gate in skip:
+            raise UsageError(f"--only {gate} and --skip {gate} do not go together", hint="Leave one of them out.")
     with asked(request) as found:
         entries = accepted.on_disk(found.settings)
         return judged(found, entries, GatesOptions(only=only, skip=skip), Memory() if cache else None)
@@ -108,12 +125,13 @@ def judge(request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...]
 def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, memory: Memory | None = None) -> Judged:
     """Run the gates, those of the project included, with findings that are accepted."""
     gates = load(found.settings)
-    check_names(gates, options)
+    check_names(gates, options, skip="--skip")
     tree = replay.tree_of(found.repository) or found.repository.snapshot()
     change = found.scope.change(found.repository, found.base, tree)
     if not change:
-        empty = GateReport(tree=tree, results=(), notes=(f"{found.nothing}: nothing was judged.", *found.notes))
-        return Judged(empty, found.about)
+        beside = (*found.beside(tree), *not_followed(found.repository))
+        notes = (f"{found.nothing}: nothing was judged.", *found.notes, *beside)
+        return Judged(GateReport(tree=tree, results=(), notes=notes), found.about)
     configured = settings.load(project_file=found.settings / settings.PROJECT_FILE).gates
     defaults = {"skip": (*configured.skip, *options.skip), "timeout_s": configured.timeout_s}
     report = asyncio.run(
@@ -129,5 +147,13 @@ def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, m
             change=change,
         )
     )
-    told = report.model_copy(update={"notes": (*found.notes, *report.notes)})
+    undo = _way_back(found, tree, report)
+    told = report.model_copy(update={"notes": (*found.notes, *undo, *found.beside(report.tree), *report.notes)})
     return Judged(told, found.about, change.paths, memory.surroundings if memory and memory.complete else "")
+
+
+def _way_back(found: Asked, before: str, report: GateReport) -> tuple[str, ...]:
+    """How to undo what gates fixed in the files; nothing where they fixed nothing."""
+    if not any(result.fixed for result in report.results):
+        return ()
+    return (undoing.told(found.repository, before, report.tree),)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.job import Job
 
 _LINK, _SUBMODULE = "120000", "160000"
+_MODULES = ".gitmodules"
 
 
 async def run(job: Job) -> Outcome:
@@ -39,11 +40,12 @@ async def run(job: Job) -> Outcome:
 def _look(job: Job) -> Iterator[Finding]:
     links = [file.path for file in job.change.present if file.new_mode == _LINK]
     targets = job.repository.read_many(job.change.tree, links) if links else {}
+    declared = job.repository.read_many(job.change.tree, [_MODULES]).get(_MODULES, b"") if _nested(job) else b""
     for file in job.change.present:
         if file.new_mode == _LINK:
             yield from _link(file, os.fsdecode(targets.get(file.path, b"")))
         if file.new_mode == _SUBMODULE:
-            yield _finding("submodule", file, Severity.MEDIUM, "the change adds or moves a submodule")
+            yield _submodule(file, declared)
         if file.mode_changed:
             yield _finding("mode-change", file, Severity.INFO, f"file mode {file.old_mode} became {file.new_mode}")
         if file.binary and file.new_mode != _SUBMODULE:
@@ -51,6 +53,22 @@ def _look(job: Job) -> Iterator[Finding]:
     added = [file for file in job.change.present if not file.old_mode or file.old_path not in {"", file.path}]
     if added:
         yield from _same_names(added, job.repository.list_tree(job.change.tree))
+
+
+def _nested(job: Job) -> bool:
+    return any(file.new_mode == _SUBMODULE for file in job.change.present)
+
+
+def _submodule(file: ChangedFile, declared: bytes) -> Finding:
+    """A declared submodule, or the commit of a repository inside this one, whose files are nowhere in the change."""
+    known = any(
+        name.strip() == b"path" and value.strip().strip(b'"') == encode(file.path)
+        for name, _, value in (line.partition(b"=") for line in declared.splitlines())
+    )
+    if known or file.old_mode == _SUBMODULE:
+        return _finding("submodule", file, Severity.MEDIUM, "the change adds or moves a submodule")
+    message = "the change adds a repository that is no declared submodule (.gitmodules): its files are judged by nobody"
+    return _finding("undeclared-submodule", file, Severity.HIGH, message)
 
 
 def _link(file: ChangedFile, target: str) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.adapters import ruff_check
 from swarmgate.gates.job import Outcome
+from swarmgate.gates.ruff import is_notebook
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 async def run(job: Job) -> Outcome:
     """Lint every file that a linter reads."""
-    python, others = split(job)
+    python, others = split(job, notebooks=True)
     if others is None:
         return await ruff_check.run(python) if python else Outcome(skip="no linter for the changed files")
     from swarmgate.gates.lint import running  # noqa: PLC0415 - late: a change of Python alone needs none of it
@@ -27,10 +28,11 @@ async def run(job: Job) -> Outcome:
     return merged(ruffed, ran)
 
 
-def split(job: Job) -> tuple[Job | None, Job | None]:
+def split(job: Job, *, notebooks: bool = False) -> tuple[Job | None, Job | None]:
     """The job for ruff and the job for all other linters; None where there is no file of the kind."""
-    python = tuple(source for source in job.sources if source.language == "python")
-    others = tuple(source for source in job.sources if source.language != "python")
+    mine = {each.path for each in job.sources if each.language == "python" or (notebooks and is_notebook(each.path))}
+    python = tuple(source for source in job.sources if source.path in mine)
+    others = tuple(source for source in job.sources if source.path not in mine)
     return (replace(job, sources=python) if python else None), (replace(job, sources=others) if others else None)
 
 

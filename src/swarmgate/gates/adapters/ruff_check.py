@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import baseline, ruff
+from swarmgate.gates.encodings import in_utf8, in_utf8_on_disk, is_utf8
 from swarmgate.gates.job import Outcome
 from swarmgate.gates.tool import Broken
 
@@ -19,7 +21,7 @@ _PARALLEL = 4
 
 async def run(job: Job) -> Outcome:
     """Lint the files, then the base revision of those with findings, under the same configuration."""
-    linted = await ruff.check(job, [source.path for source in job.sources])
+    linted = await _linted(job)
     if isinstance(linted, Broken):
         return Outcome(tool=ruff.tool(), error=linted.reason)
     if linted.excluded:
@@ -34,7 +36,7 @@ async def run(job: Job) -> Outcome:
 
     async def compared(source: Source) -> list[Finding] | Broken:
         before: tuple[Finding, ...] = ()
-        content = contents.get(source.base_path, b"")
+        content = in_utf8(source.language, contents.get(source.base_path, b""))
         if source.base_path in contents:
             async with turn:
                 # The old name decides which per-file ignores held for the old content.
@@ -50,4 +52,28 @@ async def run(job: Job) -> Outcome:
         if isinstance(each, Broken):
             return Outcome(tool=ruff.tool(), error=each.reason)
         findings += each
-    return Outcome(tuple(findings), len(job.sources), ruff.tool())
+    unread = sorted(linted.unread)
+    if not unread:
+        return Outcome(tuple(findings), len(job.sources), ruff.tool())
+    told, files = f"ruff cannot read {', '.join(unread)}: not UTF-8", len(job.sources) - len(unread)
+    return Outcome(tuple(findings), files, ruff.tool(), (told,) if files else (), error="" if files else told)
+
+
+async def _linted(job: Job) -> ruff.Linted | Broken:
+    """What ruff says of the files; of those in another encoding, which it does not read, by what they say in UTF-8."""
+    other = [source for source in job.sources if not in_utf8_on_disk(job.repository.root, source)]
+    paths = [source.path for source in job.sources if source not in other]
+    linted = await ruff.check(job, paths) if paths else ruff.Linted((), frozenset())
+    for source in other:
+        if isinstance(linted, Broken):
+            return linted
+        if not is_utf8(source.content):
+            linted = replace(linted, unread=linted.unread | {source.path})
+            continue
+        said = await ruff.check_content(job, source.path, source.content, under=source.path, force_exclude=True)
+        if isinstance(said, Broken):
+            return said
+        linted = ruff.Linted(
+            (*linted.findings, *said.findings), linted.unparsed | said.unparsed, linted.excluded, linted.unread
+        )
+    return linted

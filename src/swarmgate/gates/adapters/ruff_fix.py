@@ -12,6 +12,7 @@ import os
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import ruff
+from swarmgate.gates.encodings import BYTE_ORDER_MARK, in_utf8_on_disk
 from swarmgate.gates.job import Outcome
 from swarmgate.gates.tool import Broken, invoke, with_files
 from swarmgate.workspace.paths import encode
@@ -27,19 +28,39 @@ _UNPARSED = 2
 
 async def run(job: Job) -> Outcome:
     """Fix, then format. Files that do not parse are left alone: the syntax gate speaks of them."""
+    try:
+        return await _fix(job)
+    finally:
+        _restore_marks(job)
+
+
+async def _fix(job: Job) -> Outcome:
     linted = await ruff.check(job, [source.path for source in job.sources], fix=True)
     if isinstance(linted, Broken):
         return Outcome(tool=ruff.tool(), error=linted.reason)
     if linted.excluded:
         return Outcome(tool=ruff.tool(), skip="the project's ruff configuration excludes every changed file")
-    sources = [source for source in job.sources if source.path not in linted.unparsed]
+    unread = {each.path for each in job.sources if not in_utf8_on_disk(job.repository.root, each)} | linted.unread
+    sources = [source for source in job.sources if source.path not in linted.unparsed | unread]
     wanted = await _to_format(job, sources)
     if wanted:
         argv = [ruff.program(), "format", "--no-cache", "--quiet", "--force-exclude", "--"]
         done = await invoke(job, with_files(argv, wanted), exit_codes=(0,), env=ruff.ENVIRONMENT)
         if isinstance(done, Broken):
             return Outcome(tool=ruff.tool(), error=done.reason)
-    return Outcome((), len(job.sources), ruff.tool())
+    notes = (f"ruff cannot read {', '.join(sorted(unread))}: not UTF-8",) if unread else ()
+    return Outcome((), len(job.sources) - len(unread), ruff.tool(), notes)
+
+
+def _restore_marks(job: Job) -> None:
+    """Put byte order marks back: ruff takes one for a part of the first line, and removes it with that."""
+    for source in job.sources:
+        if not source.content.startswith(BYTE_ORDER_MARK):
+            continue
+        now = _on_disk(job, source)
+        place = job.repository.root / os.fsdecode(encode(source.path))
+        if now and not now.startswith(BYTE_ORDER_MARK) and not place.is_symlink():
+            place.write_bytes(BYTE_ORDER_MARK + now)
 
 
 async def _to_format(job: Job, sources: list[Source]) -> list[str]:

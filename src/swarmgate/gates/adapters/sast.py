@@ -8,6 +8,7 @@ file that one scanner cannot read and another can, is told in a note.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import defaultdict
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,10 @@ from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
 from swarmgate.gates import baseline
+from swarmgate.gates.encodings import in_utf8
 from swarmgate.gates.files import Trait
 from swarmgate.gates.job import Outcome
-from swarmgate.gates.sast import bandit_tests, flow, ruff_tests, rules, semgrep
+from swarmgate.gates.sast import bandit_tests, commands, flow, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge
@@ -36,6 +38,12 @@ if TYPE_CHECKING:
 
 _TOGETHER = 40
 """Up to so many changed files, the programs look at both revisions of Python files in one call."""
+
+_NO_SYNTAX = re.compile(r"line \d+: ")
+"""How parsers begin to say what is wrong with a file, which is the business of another gate."""
+
+_NAMED = 5
+"""Of files with that trouble, so many are named."""
 
 _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 """Files that hold types and no code."""
@@ -76,7 +84,7 @@ async def run(job: Job) -> Outcome:
     async with _begun(job, sources, likely) as (side, past):
         now = await _look(job, sources, side)
         if job.stop.is_set():
-            return Outcome(error=f"did not end within {job.timeout_s:g} s")
+            return Outcome(error=job.late)
         findings = await _against_base(job, sources, now, past)
     tool = _tool(python=any(source.language == "python" for source in sources))
     notes = (f"{len(now.rules)} rules", *now.notes)
@@ -103,7 +111,9 @@ async def _likely(job: Job, sources: Sequence[Source]) -> list[Source]:
 
 async def _contents(job: Job, sources: Sequence[Source]) -> Mapping[str, bytes]:
     paths = [source.base_path for source in sources if source.base_path]
-    return await asyncio.to_thread(job.repository.read_many, job.change.base, paths) if paths else {}
+    contents = await asyncio.to_thread(job.repository.read_many, job.change.base, paths) if paths else {}
+    python = {source.base_path for source in sources if source.language == "python"}
+    return {path: in_utf8("python" if path in python else "", each) for path, each in contents.items()}
 
 
 def _before(sources: Sequence[Source], contents: Mapping[str, bytes]) -> list[Source]:
@@ -114,7 +124,7 @@ def _before(sources: Sequence[Source], contents: Mapping[str, bytes]) -> list[So
 async def _begun(job: Job, *revisions: Sequence[Source]) -> AsyncIterator[list[_Side]]:
     """Start the programs, one call of each for all revisions: they run beside what looks in this process."""
     python = [[source for source in sources if source.language == "python"] for sources in revisions]
-    parses = [await asyncio.to_thread(flow.parse, each) for each in python]
+    parses = [await asyncio.to_thread(flow.parse, each, job.stop.is_set) for each in python]
     with copies(revisions[0]) as first:
         sets = [first]
         for sources in revisions[1:]:
@@ -159,7 +169,9 @@ async def _look(job: Job, sources: Sequence[Source], side: _Side) -> _Looked:
     by_path = {source.path: source for source in sources}
     for path, found in hits.items():
         if path in paths:
-            kept = flow.plausible(parsed[path], found) if path in parsed else found
+            kept = found
+            if path in parsed:
+                kept = commands.raised(parsed[path].tree, flow.plausible(parsed[path], found))
             looked.findings[path] = merge(kept, quiet=Trait.TEST in by_path[path].traits)
     return looked
 
@@ -183,6 +195,7 @@ def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source
     for scanned in said.values():
         looked.troubles += [scanned.error] if scanned.error else []
         looked.notes += scanned.notes
+    broken = []
     for source in sources:
         mine = {name: scanned for name, scanned in said.items() if name == "semgrep" or source.language == "python"}
         told = [
@@ -193,7 +206,18 @@ def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source
         # The engine parses only what a rule may match, so of a Python file its silence does not say that it was read.
         judges = ("ruff", "bandit") if source.language == "python" else ("semgrep",)
         read = any(source.path not in mine[name].unread for name in judges)
-        (looked.notes if read else looked.troubles).extend(told)
+        if (
+            source.language == "python"
+            and not read
+            and all(_NO_SYNTAX.match(mine[n].unread[source.path]) for n in judges)
+        ):
+            broken.append(source.path)
+        else:
+            (looked.notes if read else looked.troubles).extend(told)
+    if broken:
+        more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
+        verb = "does" if len(broken) == 1 else "do"
+        looked.troubles.append(f"{', '.join(broken[:_NAMED])}{more} {verb} not parse: see syntax_check")
 
 
 async def _against_base(job: Job, sources: Sequence[Source], now: _Looked, past: _Side) -> tuple[Finding, ...]:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates import recognise
 from swarmgate.gates.files import Trait
+from swarmgate.gates.masking import mask
 from swarmgate.gates.scan import scan
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job, Outcome
     from swarmgate.gates.secret_search import Candidate
+
+_NOISY = frozenset({Trait.LOCK, Trait.GENERATED, Trait.MINIFIED, Trait.VENDORED})
+_PROSE = frozenset({"", "markdown", "rst", "text"})
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_BYTEWISE = frozenset({"bash", "dockerfile", "javascript", "makefile", "perl", "php", "python", "ruby"})
+"""Languages that are never read as UTF-16, whatever mark stands at the beginning."""
 
 _ALLOWED = re.compile(rb"pragma:[ \t]{0,4}(?:allow|white)list[ \t-]{1,3}secret\b", re.IGNORECASE)
 _ALLOWED_NEXT = re.compile(
@@ -50,26 +57,50 @@ def look(source: Source) -> list[Finding] | str:
     """
     from swarmgate.gates import secret_search  # noqa: PLC0415 - late: compiles the rules
 
-    text = _readable(source.content)
-    noisy = bool({Trait.LOCK, Trait.GENERATED, Trait.MINIFIED, Trait.VENDORED} & source.traits)
-    found = secret_search.search(source.path, source.language, text, providers_only=noisy)
-    lines = _lines_of(text, found)
+    noisy = bool(_NOISY & source.traits)
     best: dict[tuple[int, str], Finding] = {}
-    for candidate, number in zip(found, lines, strict=True):
-        best.setdefault((number, candidate.value), _finding(source, candidate, number, text))
-    return list(best.values())
+    for text in _readings(source.content):
+        known = {value for _, value in best}
+        found = secret_search.search(source.path, source.language, text, providers_only=noisy)
+        for candidate, number in zip(found, _lines_of(text, found), strict=True):
+            if candidate.value not in known:
+                best.setdefault((number, candidate.value), _finding(source, candidate, number, text))
+    return [*best.values(), *_nuls(source)]
 
 
-def _readable(content: bytes) -> bytes:
-    """Text of two bytes a character (UTF-16, from an editor on Windows) as UTF-8; without its stray NULs otherwise."""
-    if content[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        return content.decode("utf-16", "replace").encode()
-    if b"\0" not in content:
-        return content
-    for order, nuls in (("utf-16-le", content[1:400:2]), ("utf-16-be", content[:400:2])):
-        if nuls.count(0) > len(nuls) * 0.9:
-            return content.decode(order, "replace").encode()
-    return content.replace(b"\0", b"")
+def _readings(content: bytes) -> list[bytes]:
+    """The content as UTF-16 where it may be that, and without its NULs: each may hide what the other shows."""
+    marked = content[:2] in _WIDE_MARKS
+    if not marked and b"\0" not in content:
+        return [content]
+    order = "utf-16" if marked else recognise.two_bytes_each(content)
+    return [*([content.decode(order, "replace").encode()] if order else []), content.replace(b"\0", b"")]
+
+
+def _nuls(source: Source) -> list[Finding]:
+    """A finding for code or configuration with NULs: its interpreter drops them, and other gates skip the file."""
+    content = source.content
+    if b"\0" not in content or source.language in _PROSE or not _hides_text(source):
+        return []
+    quiet = bool({*_NOISY, Trait.TEST, Trait.DOC} & source.traits)
+    return [
+        Finding(
+            rule="nul-bytes",
+            path=source.path,
+            line=content.count(b"\n", 0, content.find(b"\0")) + 1,
+            severity=Severity.LOW if quiet else Severity.MEDIUM,
+            message="holds NUL bytes: no tool reads it as its interpreter does",
+            suggestion="write it as UTF-8 text, with an escape where a NUL is meant",
+        )
+    ]
+
+
+def _hides_text(source: Source) -> bool:
+    """Whether a content with NULs is neither a binary file by another name nor sound UTF-16 that its mark announces."""
+    content = source.content
+    if content[:2] in _WIDE_MARKS and source.language not in _BYTEWISE:
+        return "\0" in content.decode("utf-16", "replace")
+    return recognise.mostly_text(content)
 
 
 def _lines_of(text: bytes, found: Sequence[Candidate]) -> list[int]:
@@ -83,8 +114,8 @@ def _lines_of(text: bytes, found: Sequence[Candidate]) -> list[int]:
 
 def _finding(source: Source, candidate: Candidate, number: int, text: bytes) -> Finding:
     severity = Severity.CRITICAL if candidate.certain else Severity.HIGH
-    suffix = ""
-    if not candidate.certain and Trait.TEST in source.traits:
+    suffix = ", which only repeats the user, database or service beside it" if candidate.local else ""
+    if candidate.local or (not candidate.certain and Trait.TEST in source.traits):
         severity = Severity.LOW
     if _suppressed(text, candidate.start):
         severity, suffix = Severity.INFO, ", suppressed by a comment"
@@ -105,9 +136,3 @@ def _suppressed(text: bytes, start: int) -> bool:
     before = text.rfind(b"\n", 0, max(begin - 1, 0)) + 1
     line = text[begin : end if end >= 0 else len(text)]
     return bool(_ALLOWED.search(line) or (begin and _ALLOWED_NEXT.search(text[before:begin])))
-
-
-def mask(value: str) -> str:
-    """At most the first four characters (a quarter of a short value) and the first 12 digits of the SHA-256."""
-    digest = sha256(value.encode("utf-8", "replace")).hexdigest()[:12]
-    return f"{value[: min(4, len(value) // 4)]}… (sha256 {digest})"

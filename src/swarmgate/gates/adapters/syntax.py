@@ -13,6 +13,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates import encodings
+from swarmgate.gates.files import MAX_BYTES, Trait
 from swarmgate.gates.scan import scan
 from swarmgate.gates.syntax import conflicts, documents
 from swarmgate.gates.syntax.problem import Problem, blank
@@ -28,6 +30,37 @@ _MARKUP = frozenset({"html", "svelte", "vue"})
 MOST = 3
 """Findings of one file: what follows the first error is mostly its echo."""
 
+_CODE = frozenset(
+    [
+        "bash",
+        "c",
+        "cpp",
+        "csharp",
+        "dart",
+        "elixir",
+        "erlang",
+        "go",
+        "groovy",
+        "haskell",
+        "java",
+        "javascript",
+        "kotlin",
+        "lua",
+        "perl",
+        "php",
+        "powershell",
+        "python",
+        "r",
+        "ruby",
+        "rust",
+        "scala",
+        "svelte",
+        "swift",
+        "typescript",
+        "vue",
+        "zig",
+    ]
+)
 _RECIPES = frozenset({"dockerfile", "makefile"})
 _TEXT_WITH_TAGS = frozenset({"css", "dockerfile", "html", "less", "makefile", "scss", "sql"})
 _ZSH = re.compile(r"(?:\.zsh|\.?z(?:shrc|shenv|profile|login))$|-theme$")
@@ -43,7 +76,7 @@ _PAGE_TAG = re.compile(
 async def run(job: Job) -> Outcome:
     """Parse every file that has a parser here."""
     judge, notes = None, ""
-    sources = [source for source in job.sources if source.language == "python"]
+    sources = [each for each in job.sources if each.language == "python" and len(each.content) <= MAX_BYTES]
     if sources:
         from swarmgate.gates.syntax.versions import Judge  # noqa: PLC0415 - late: a change without Python needs none
 
@@ -62,6 +95,11 @@ def look(source: Source, judge: Judge | None = None, on: Container[str] = frozen
         judge: for Python, with what it asked ruff before; without it the compiler decides alone.
         on: languages to look at that are off by default.
     """
+    if len(source.content) > MAX_BYTES:
+        return _too_large(source)
+    encoding = encodings.hidden(source.content) if source.language == "python" else ""
+    if encoding:
+        return [_coded(source, encoding)]
     conflict = conflicts.find(source.content)
     if conflict:  # a parser would only repeat it
         return [_finding(source, "conflict-marker", each) for each in conflict[:MOST]]
@@ -70,6 +108,22 @@ def look(source: Source, judge: Judge | None = None, on: Container[str] = frozen
         return said if isinstance(said, str) else []
     word = _template(source, judge)
     return word or [_finding(source, f"{source.language}-syntax", each) for each in said[:MOST]]
+
+
+def _too_large(source: Source) -> list[Finding] | str:
+    """Code that no gate reads, because of its size, is judged by nobody: for people, it is too large as well."""
+    if source.language not in _CODE or source.traits & {Trait.GENERATED, Trait.MINIFIED, Trait.LOCK}:
+        return "large"
+    message = (
+        f"{MAX_BYTES / 1e6:g} MB or more of code in one file are too large to be judged: split it, "
+        "or mark it as linguist-generated in .gitattributes"
+    )
+    return [Finding(rule="too-large", path=source.path, severity=Severity.MEDIUM, message=message)]
+
+
+def _coded(source: Source, encoding: str) -> Finding:
+    message = f"the source encoding {encoding} hides code: no scanner reads what Python would run; write it in UTF-8"
+    return Finding(rule="hidden-by-encoding", path=source.path, line=1, severity=Severity.HIGH, message=message)
 
 
 def _judge(source: Source, judge: Judge | None, on: Container[str]) -> list[Problem] | str:

@@ -91,7 +91,7 @@ def _contract(each: Break, usage: Usage | None, changed: set[str]) -> Iterator[F
         severity = Severity.INFO if each.soft else Severity.LOW
         yield Finding(
             rule=each.rule, path=each.path, line=each.line, severity=severity, suggestion=_SUGGESTIONS.get(
-                each.rule, _KEEP), message=f"{_where(each)}: {each.detail}{_forms(each)}{_users(users, changed)}",
+                each.rule, _KEEP), message=f"{_where(each)}: {each.detail}{_forms(each)}{_users(each, users, changed)}",
         )  # fmt: skip
 
 
@@ -112,8 +112,18 @@ def _broken(breaks: Sequence[Break], usage: dict[int, Usage]) -> Iterator[Findin
 
 
 def _where(each: Break) -> str:
+    if language_of(each.path) == "rust":
+        return f"the contract of `{_rust_path(each)}` broke"
     name = ".".join(part for part in (each.unit.rpartition(":")[2].strip("."), each.name) if part)
     return f"the contract of `{name}` broke"
+
+
+def _rust_path(each: Break) -> str:
+    """`cli::escape::unescape`: the crate's folder, the modules below its `src`, the item."""
+    folder, source, modules = f"/{each.unit}/".rpartition("/src/")
+    crate = folder.rpartition("/")[2] if source else ""
+    inside = modules.split("/") if source else each.unit.split("/")
+    return "::".join(filter(None, (crate, *inside, *each.name.split(".")))) or each.unit
 
 
 def _place(each: Break) -> str:
@@ -132,13 +142,25 @@ def _short(text: str) -> str:
     return text if len(text) <= _TEXT else f"{text[:_TEXT]}…"
 
 
-def _users(users: Sequence[str], changed: set[str]) -> str:
+def _users(each: Break, users: Sequence[str], changed: set[str]) -> str:
     if not users:
-        return "; nothing else in the project was seen to use it"
+        return _unseen(each)
     left = [user for user in users if user not in changed]
     named = ", ".join(left[:_NAMED]) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
     files = "1 file uses it" if len(users) == 1 else f"{len(users)} files use it"
     return f"; {files}, {f'not changed with it: {named}' if left else 'changed with it'}"
+
+
+def _unseen(each: Break) -> str:
+    """That no user was seen, and what was not followed: silence is no proof where most users are of that kind."""
+    language, member = language_of(each.path), "." in each.name
+    method = member and each.old is not None and bool(each.old.calls)
+    if method and language in {"go", "rust"}:
+        return f"; who uses it is not known: methods of {language.capitalize()} are not followed"
+    said = "; nothing else in the project was seen to use it"
+    if language == "rust":
+        return f"{said} (re-exports, `pub use`, and macros are not followed)"
+    return f"{said} (only objects whose class is written beside them are followed)" if member else said
 
 
 def _marked(project: Project, findings: list[Finding]) -> list[Finding]:

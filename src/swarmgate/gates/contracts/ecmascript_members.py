@@ -69,6 +69,8 @@ def _parameter(node: Node, body: str) -> Iterator[Parameter]:
     lenient = bool(re.search(r"\b(undefined|any|unknown|void)\b", type_.split("=>")[0]))
     called = text(pattern) if pattern.type == "identifier" else "{}"
     required = not (optional or default or lenient) and not (pattern.type == "identifier" and _asked(called, body))
+    if node.type == "identifier" and required and _named(called, body):  # JavaScript, where no declaration says it
+        required = _needed(called, body)
     yield Parameter(called, required=required, default=default, type=type_, keys=keys)
 
 
@@ -92,6 +94,25 @@ def _asked(called: str, body: str) -> bool:
         rf"|\b{word}\s*[!=]==?\s*(?:undefined|null|void)|(?:undefined|null)\s*[!=]==?\s*{word}\b|if\s*\(\s*{word}\s*[)&|]"
     )
     return bool(called and re.search(tests, body))
+
+
+def _named(called: str, body: str) -> bool:
+    return re.search(rf"(?:(?<![\w$.])|(?<=\.\.\.)){re.escape(called)}(?![\w$])", body) is not None
+
+
+def _needed(called: str, body: str) -> bool:
+    """Whether a body fails, or computes nonsense, where the argument is `undefined`.
+
+    A member of it, a call of it, its parts, a loop over it; arithmetic, an order, a text. To compare it with `===`, to
+    pass it on, to return it, to spread it into an object do no harm.
+    """
+    word = rf"(?<![\w$.]){re.escape(called)}(?![\w$])"
+    operator = r"(?:[-+*/%]|<=?|>=?|\bin\b|\binstanceof\b)"
+    uses = (
+        rf"{word}\s*(?:\.(?!\.)|\[|\(|`)|\bnew\s+{word}|[\]}}]\s*=\s*{word}|\b(?:of|await)\s+{word}\s*\)|[\[(]\s*\.\.\.{re.escape(called)}\b"
+        rf"|{word}\s*{operator}(?!=?>|/|\*)|(?<![/*=]){operator}\s*{word}|\$\{{\s*{word}\s*\}}"
+    )
+    return re.search(uses, body) is not None
 
 
 def class_of(called: str, node: Node) -> Symbol:

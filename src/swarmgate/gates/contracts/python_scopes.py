@@ -9,6 +9,7 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from swarmgate.gates import python_source
 from swarmgate.gates.contracts.python_facts import absolute, statements
 
 if TYPE_CHECKING:
@@ -128,4 +129,4 @@ def _walk(body: list[ast.stmt]) -> Iterator[ast.AST]:
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             stack.append(node.value)  # its target is bound by itself
         elif not isinstance(node, ast.Lambda):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(python_source.children(node))

@@ -172,6 +172,8 @@ class _Search:
         method = self.language == "rust" and any(p.name == "self" for call in broken.old.calls for p in call.parameters)
         if method or not _fits(broken.old, use.given, lenient=lenient) or _fits(broken.new, use.given, lenient=lenient):
             return ""
+        if lenient and all(use.given < _declared(call) for call in broken.old.calls):
+            return ""  # it passed too little before the change, too
         takes = " or ".join(sorted({_takes(call) for call in broken.new.calls}))
         return f"{still} with {use.given} argument{'s' * (use.given != 1)}, it takes {takes}"
 
@@ -196,6 +198,12 @@ def _fits(symbol: Symbol, given: int, *, lenient: bool) -> bool:
 def _least(call: Call) -> int:
     required = [number for number, each in enumerate(call.parameters, 1) if each.required and not each.kind.variadic]
     return max(required, default=0)
+
+
+def _declared(call: Call) -> int:
+    """The parameters up to the last one without a default, whether or not the body does without them."""
+    plain = [number for number, each in enumerate(call.parameters, 1) if not each.default and not each.kind.variadic]
+    return max(plain, default=0)
 
 
 def _most(call: Call) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import GateStatus, Severity
+from swarmgate.gates.plain import flat
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding, GateReport, GateResult
@@ -50,4 +51,4 @@ def _command(name: str, message: str, **properties: str | int) -> str:
 
 
 def _escaped(text: str, table: dict[str, str]) -> str:
-    return "".join(table.get(char, char) for char in text)
+    return flat("".join(table.get(char, char) for char in text))

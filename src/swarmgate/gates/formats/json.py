@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.gates.plain import in_json
+
 if TYPE_CHECKING:
     from swarmgate.domain.finding import GateReport
 
 
 def render(report: GateReport, about: str) -> str:
     """The report as JSON text."""
-    return json.dumps(document(report, about), indent=2, ensure_ascii=False)
+    return in_json(json.dumps(document(report, about), indent=2, ensure_ascii=False))
 
 
 def document(report: GateReport, about: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from swarmgate.domain.finding import GateStatus
+from swarmgate.gates.plain import flat
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding, GateReport, GateResult
@@ -24,6 +25,9 @@ def render(report: GateReport, about: str) -> str:
     totals = [_suite(suites, result) for result in report.results]
     for key, values in zip(("tests", "failures", "errors", "skipped"), zip(*totals, strict=True), strict=False):
         suites.set(key, str(sum(values)))
+    if report.notes:  # a suite without cases: no count of tests, and readers show its output
+        notes = ET.SubElement(suites, "testsuite", name="notes", tests="0", failures="0", errors="0", skipped="0")
+        ET.SubElement(notes, "system-out").text = _legal("\n".join(report.notes))
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
@@ -52,16 +56,17 @@ def _suite(parent: ET.Element, result: GateResult) -> tuple[int, int, int, int]:
 
 
 def _case(suite: ET.Element, finding: Finding, result: GateResult) -> None:
-    name = _legal(f"{finding.rule} {finding.place}")
+    name = _legal(flat(f"{finding.rule} {finding.place}"))
     case = ET.SubElement(suite, "testcase", name=name, classname=result.gate, time="0.000")
     if finding.path:
-        case.set("file", _legal(finding.path))
+        case.set("file", _legal(flat(finding.path)))
     if finding.line:
         case.set("line", str(finding.line))
     failure = ET.SubElement(case, "failure", message=_legal(finding.message), type=_legal(finding.rule))
-    told = [finding.place, f"{finding.severity}: {finding.message}", finding.suggestion, finding.cwe]
-    failure.text = _legal("\n".join(filter(None, told)))
+    told = [flat(finding.place), f"{finding.severity}: {finding.message}", finding.suggestion, finding.cwe]
+    failure.text = "\n".join(map(_legal, filter(None, told)))
 
 
 def _legal(text: str) -> str:
-    return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", text)
+    # Line breaks in a message are its own: a name's must not begin a line of the log that a CI runner reads.
+    return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", "\n".join(map(flat, text.split("\n"))))

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from swarmgate import __version__
 from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity
+from swarmgate.gates.plain import in_json
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _SECURITY = {"secret_scan", "sast_scan"}
 
 def render(report: GateReport, about: str) -> str:
     """The report as SARIF text."""
-    return json.dumps(document(report, about), indent=2, ensure_ascii=False)
+    return in_json(json.dumps(document(report, about), indent=2, ensure_ascii=False))
 
 
 def document(report: GateReport, about: str) -> dict[str, Any]:

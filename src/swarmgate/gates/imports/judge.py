@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from swarmgate.domain.finding import Severity
 from swarmgate.gates import baseline
 from swarmgate.gates.files import Source, Trait, language_of, traits_of
-from swarmgate.gates.imports import cycles, importers, python_source, unused
+from swarmgate.gates.imports import cycles, importers, lookalikes, python_source, unused
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
 from swarmgate.gates.imports.golang import GoChecker
 from swarmgate.gates.imports.model import View
@@ -147,12 +147,13 @@ class Judge:
             self._earlier = cycles.Graph(self._base.view)
         return self._earlier
 
-    def unused_dependencies(self) -> list[Finding]:
-        """The dependencies that the change declares and nothing imports."""
+    def new_dependencies(self) -> list[Finding]:
+        """The dependencies that the change declares and nothing imports, and those with doubtful names."""
         if self._job.stop.is_set() or not any(formats.of(path) for path in self._job.change.paths):
             return []
         checker = PythonChecker(self._head.view)
-        return unused.unused(self._head.view, self._base.view, self._job.change, checker.environment)
+        sides = self._head.view, self._base.view, self._job.change, checker.environment
+        return [*unused.unused(*sides), *lookalikes.lookalikes(*sides)]
 
     def _against_base(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
         if not source.base_path:

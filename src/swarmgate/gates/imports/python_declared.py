@@ -13,6 +13,7 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.config import toml_text
 from swarmgate.gates import python_source
 from swarmgate.gates.imports.model import ancestors
 from swarmgate.gates.sbom import formats, requirements
@@ -169,7 +170,7 @@ def _requirements(path: str, text: str) -> Manifest:
 
 def _toml(path: str, text: str) -> Manifest:
     try:
-        data = tomllib.loads(text)
+        data = toml_text.loads(text)
     except tomllib.TOMLDecodeError:
         return Manifest(frozenset(name for line in text.splitlines() for name in _names(line.strip(" \t,"))))
     texts: list[str] = []

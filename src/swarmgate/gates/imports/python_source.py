@@ -12,7 +12,7 @@ from swarmgate.gates import python_source
 from swarmgate.gates.imports.model import Guard, Import
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 KEPT = 256
 """So many files' readings are kept: head and base, the checks and the graph ask for the same."""
@@ -99,7 +99,7 @@ class _Imports:
             self.found.append(_from(node, guard, deferred=deferred))
         elif isinstance(node, ast.Call):
             self._call(node, guard, deferred=deferred)
-        parts = ast.iter_child_nodes(node)
+        parts = python_source.children(node)
         for child, own in _guarded(node, parts, guard):
             if self._calls or not isinstance(child, ast.expr | ast.expr_context):
                 self.look(child, own, deferred=deferred or isinstance(node, _EXECUTES))
@@ -116,7 +116,7 @@ class _Imports:
             self.found.append(Import(module, (), 0, node.lineno, node.col_offset + 1, guard, deferred))
 
 
-def _guarded(node: ast.AST, parts: Iterator[ast.AST], guard: Guard) -> Iterator[tuple[ast.AST, Guard]]:
+def _guarded(node: ast.AST, parts: Iterable[ast.AST], guard: Guard) -> Iterator[tuple[ast.AST, Guard]]:
     """The children of a node, each with the guard that it stands under."""
     inner = guard
     own: list[ast.stmt] = []
@@ -151,7 +151,7 @@ def _catches(handler: ast.ExceptHandler) -> bool:
 def _expects(call: ast.expr) -> bool:
     """`contextlib.suppress(ImportError)`, `pytest.raises(ImportError)` and their like."""
     return isinstance(call, ast.Call) and any(
-        getattr(kind, "id", getattr(kind, "attr", "")) in _CATCHES for kind in ast.walk(call)
+        getattr(kind, "id", getattr(kind, "attr", "")) in _CATCHES for kind in python_source.walk(call)
     )
 
 
@@ -170,7 +170,7 @@ def _of_module(tree: ast.Module, *, globals_too: bool) -> Iterator[ast.AST]:
         nested = isinstance(node, (*_EXECUTES, ast.ClassDef))
         if nested and not globals_too:
             continue
-        stack.extend((child, own and not nested) for child in reversed(list(ast.iter_child_nodes(node))))
+        stack.extend((child, own and not nested) for child in reversed(python_source.children(node)))
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

@@ -12,6 +12,7 @@ import tomllib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.config import toml_text
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.imports.model import ancestors
 from swarmgate.gates.imports.surroundings import Kind, kind_of
@@ -83,7 +84,7 @@ class RustChecker:
 
 def _crates(text: str) -> Iterator[str]:
     try:
-        data = tomllib.loads(text)
+        data = toml_text.loads(text)
     except tomllib.TOMLDecodeError:
         yield from (word.replace("-", "_") for word in re.findall(r"^([\w-]+)\s*=", text, re.MULTILINE))
         return

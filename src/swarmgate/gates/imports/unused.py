@@ -58,6 +58,16 @@ def unused(head: View, base: View, change: ChangeSet, environment: Environment) 
     return found
 
 
+def is_tool(type_: str, name: str) -> bool:
+    """Whether it is one of the tools above, which nobody imports: such a name is none to wonder about.
+
+    A plug-in's is: whoever invents a name likes to begin it with `flask-`.
+    """
+    if type_ == "npm":
+        return bool(_NPM_TOOLS.match(name))
+    return name.startswith("types-") or name in _TOOLS.pattern.replace(".*|", "|").removeprefix("^(?:").split("|")
+
+
 def _is_main(path: str) -> bool:
     return posixpath.basename(path) in {"pyproject.toml", "package.json", "requirements.txt", "Pipfile"}
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tomllib
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from swarmgate.config import toml_text
 from swarmgate.gates import build_tools
 from swarmgate.gates.lint import output
+from swarmgate.workspace import regular
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from swarmgate.domain.finding import Finding
@@ -29,7 +30,7 @@ class Linter:
 
     `configs` are the names of files that say that a project uses it (none: every project does); it runs where the
     nearest one above a file is. `exit_codes` are those with which it has done its work. `fix` is empty where it fixes
-    nothing.
+    nothing. `env` hides settings in the user's home: the project alone decides.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Linter:
     read: Callable[[Completed, str], list[Finding]]
     fix: tuple[str, ...] = ()
     exit_codes: tuple[int, ...] = (0, 1)
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Formatter:
     name: str
     language: str
     options: Callable[[Path, str], tuple[str, ...]]
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 LINTERS = (
@@ -64,7 +67,9 @@ LINTERS = (
         ("eslint", "--format", "json", "--no-error-on-unmatched-pattern", "--"), output.eslint,
         ("eslint", "--fix", "--format", "json", "--no-error-on-unmatched-pattern", "--"),
     ),
-    Linter("shellcheck", frozenset({"bash"}), (), ("shellcheck", "--format=json1", "--"), output.shellcheck),
+    Linter("shellcheck", frozenset({"bash"}), (), ("shellcheck", "--format=json1", "--"), output.shellcheck,
+        env={"HOME": os.devnull, "XDG_CONFIG_HOME": os.devnull},
+    ),
 )  # fmt: skip
 """In the order they are named in a result."""
 
@@ -81,7 +86,7 @@ def _edition(root: Path, folder: Path) -> str:
     """The edition of the nearest crate: rustfmt formats each in its own style; 2021 where none says it."""
     while folder.is_relative_to(root):
         with contextlib.suppress(OSError, ValueError):
-            manifest = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))
+            manifest = toml_text.loads(regular.text(folder / "Cargo.toml"))
             for package in (manifest.get("package", {}), manifest.get("workspace", {}).get("package", {})):
                 if isinstance(package.get("edition"), str):
                     return str(package["edition"])
@@ -89,7 +94,10 @@ def _edition(root: Path, folder: Path) -> str:
     return "2021"
 
 
-FORMATTERS = (Formatter("gofmt", "go", _no_options), Formatter("rustfmt", "rust", _rustfmt))
+FORMATTERS = (
+    Formatter("gofmt", "go", _no_options),
+    Formatter("rustfmt", "rust", _rustfmt, {"XDG_CONFIG_HOME": os.devnull}),
+)
 """Languages with one formatter that nearly everybody uses."""
 
 

@@ -76,13 +76,13 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
         there = replace(job, repository=Repository(root / folder))
         names = [path.removeprefix(f"{folder}/") if folder else path for path in paths]
         argv = (found, *(linter.fix if fix else linter.check)[1:])
-        done = await invoke(there, with_files(argv, names), exit_codes=linter.exit_codes)
+        done = await invoke(there, with_files(argv, names), exit_codes=linter.exit_codes, env=linter.env)
         if isinstance(done, Broken):
             ran += Ran(error=f"{linter.name}: {done.reason}", tools=(linter.name,))
             continue
         try:
             findings = [] if fix else [each for completed in done for each in linter.read(completed, linter.name)]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             ran += Ran(error=f"{linter.name}'s output is not understood: {error}", tools=(linter.name,))
             continue
         if any(completed.exit_code for completed in done) and not findings and not fix:
@@ -116,7 +116,7 @@ async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
     async def formatted(source: Source, content: bytes) -> bytes | None:
         argv = [path, *formatter.options(job.repository.root, source.path)]
         async with turn:
-            done = await invoke(job, [argv], stdin=content, exit_codes=range(256))
+            done = await invoke(job, [argv], stdin=content, exit_codes=range(256), env=formatter.env)
         # A file that does not parse is the syntax gate's business.
         return None if isinstance(done, Broken) or done[0].exit_code else done[0].stdout.encode()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
@@ -94,9 +94,14 @@ def measure(path: str, text: str) -> Code:
             yield token
 
     steps = [lizard.preprocessing, _uncommented, lizard.line_counter, record]
-    analyzer = lizard.FileAnalyzer([*steps, lizard.token_counter, lizard.condition_counter])
+    # Not lizard's own loop: that one prints a RecursionError to the terminal and goes on with half a file.
+    reader = _reader(_named(path))(lizard.FileInfoBuilder(_named(path)))
     try:
-        found = analyzer.analyze_source_code(_named(path), _harmless(path, text)).function_list
+        stream = reader.generate_tokens(_harmless(path, text))
+        for step in (*steps, lizard.token_counter, lizard.condition_counter):
+            stream = step(stream, reader)
+        deque(reader(stream, reader), maxlen=0)
+        found = reader.context.fileinfo.function_list
     except Exception:  # noqa: BLE001 - its readers raise whatever they stumble over (1.5% of TypeScript files)
         return Code(broken=True)
     lines = [line.strip() for line in text.split("\n")]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from swarmgate.gates.encodings import in_utf8
 from swarmgate.gates.files import Trait, language_of, traits_of
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def read(job: Job) -> Change:
     paths = [source.base_path for source in sources if source.base_path] + [source.path for source in deleted]
     contents = job.repository.read_many(job.change.base, paths) if paths else {}
     return Change(
-        files=tuple(File(source, contents.get(source.base_path, b"")) for source in sources),
+        files=tuple(File(each, in_utf8(each.language, contents.get(each.base_path, b""))) for each in sources),
         gone=tuple(File(source, contents.get(source.path, b"")) for source in deleted),
     )
 

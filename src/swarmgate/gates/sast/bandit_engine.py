@@ -162,7 +162,7 @@ def _visitor(tests: Any, tester: type[Any]) -> type[Any]:
                         self.post_visit(child)
 
         def update_scores(self, scores: dict[str, list[int]]) -> None:
-            """Nobody reads them."""
+            """Does nothing: nobody reads them."""
 
     asked = {name.removeprefix("visit_") for name in dir(Visitor) if name.startswith("visit_")} | set(tests.tests)
     return Visitor

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates import python_source
+from swarmgate.gates import masking, python_source
 from swarmgate.gates.sast import bandit_engine
 from swarmgate.gates.sast.hit import Hit, Scanned
 
@@ -28,6 +28,9 @@ BLOCKING = {
     "B508": Severity.MEDIUM, "B509": Severity.MEDIUM, "B612": Severity.MEDIUM, "B613": Severity.HIGH,
 }  # fmt: skip
 """bandit's tests that block, with our severity."""
+
+WHERE_NOT_FIXED = frozenset({"B102", "B307", "B602", "B605"})
+"""Tests of a shell, `eval` and `exec`: they block as well where what is run is not fixed in the file: `commands`."""
 
 _CWE = {
     20: "B313 B314 B315 B316 B317 B318 B319 B320 B405 B406 B407 B408 B409 B410 B411", 22: "B108 B202 B310",
@@ -47,6 +50,16 @@ _CWE_OF = {test: f"CWE-{number}" for number, tests in _CWE.items() for test in t
 def cwe_of(test: str) -> str:
     """The CWE of one of bandit's tests, for ruff, which does not tell it; empty when unknown."""
     return "" if test.startswith(_IMPORTS) else _CWE_OF.get(test, "")
+
+
+def told_severity(test: str) -> str:
+    """The severity for a reader, with its condition where there is one."""
+    severity = severity_of(test).value
+    if test not in WHERE_NOT_FIXED:
+        return severity
+    handed = test in {"B102", "B307"}
+    when = "a parameter of the function is the code" if handed else "the command is not put together of literals"
+    return f"{severity}; {Severity.MEDIUM.value} where {when} (in tests: {severity})"
 
 
 def severity_of(test: str) -> Severity:
@@ -118,5 +131,5 @@ def _hit(issue: Any, path: str) -> Hit:
         code=issue.test_id,
         cwe=cwe,
         severity=severity_of(issue.test_id),
-        message=issue.text,
+        message=masking.quoted(issue.text) if cwe in masking.SECRET_CWES else issue.text,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -39,9 +40,9 @@ _NUMBER_TYPES = {"int", "float", "bool", "uuid.UUID"}
 class Calls(Expressions):
     """Evaluates calls."""
 
+    @abstractmethod
     def run(self, function: Function, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """What a function of this file gives for these arguments."""
-        raise NotImplementedError
 
     def call(self, node: ast.Call) -> Value:
         """See `Expressions.call`."""
@@ -105,9 +106,9 @@ class Calls(Expressions):
                     self.reached(flow, content(said.keywords[slot]), given[slot])
         self.call_places(said, node, nodes)
 
+    @abstractmethod
     def call_places(self, said: Call, node: ast.Call, nodes: Sequence[ast.expr]) -> None:
         """Sinks that a name and a position do not say: a shell's `-c`, a secret's name as a keyword."""
-        raise NotImplementedError
 
     # --- what it gives ----------------------------------------------------------------------------------------------
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from swarmgate.gates import python_source
 from swarmgate.gates.sast import folding, sources
 from swarmgate.gates.sast.state import State
 from swarmgate.gates.sast.values import (
@@ -33,7 +35,7 @@ _NUMERIC = re.compile(r"^[^a-zA-Z%]*[bcdeEfFgGnxX%]$")
 _NOT_CONTENT = {"status_code", "size", "content_length", "ndim", "shape", "pk", "id"}
 
 
-class Expressions(State):
+class Expressions(State, ABC):
     """Evaluates expressions; calls are the subclass's."""
 
     def value(self, node: ast.expr) -> Value:
@@ -44,16 +46,16 @@ class Expressions(State):
         self._seen[id(node)] = value
         return value
 
+    @abstractmethod
     def call(self, node: ast.Call) -> Value:
         """What a call gives."""
-        raise NotImplementedError
 
+    @abstractmethod
     def bind(self, target: ast.expr, value: Value) -> None:
         """An assignment to a target."""
-        raise NotImplementedError
 
     def _of_others(self, node: ast.expr) -> Value:
-        for child in ast.iter_child_nodes(node):
+        for child in python_source.children(node):
             if isinstance(child, ast.expr):
                 self.value(child)
         return UNKNOWN

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Severity
+from swarmgate.gates import python_source
 from swarmgate.gates.sast import rewriting, sources
 from swarmgate.gates.sast.flows import Flows
 from swarmgate.gates.sast.hit import Hit, Scanned
@@ -45,11 +46,15 @@ class Parsed:
     text: bytes
 
 
-def parse(python: Iterable[Source]) -> tuple[dict[str, Parsed], dict[str, str]]:
-    """The files that parse, and why the others do not, by path."""
+def parse(
+    python: Iterable[Source], stopped: Callable[[], bool] = lambda: False
+) -> tuple[dict[str, Parsed], dict[str, str]]:
+    """The files that parse, and why the others do not, by path; those until it is to stop."""
     parsed: dict[str, Parsed] = {}
     unread: dict[str, str] = {}
     for source in python:
+        if stopped():
+            break
         try:
             parsed[source.path] = Parsed(source, *rewriting.parse(source.content))
         except SyntaxError as error:
@@ -116,7 +121,7 @@ def plausible(parsed: Parsed, hits: Sequence[Hit]) -> list[Hit]:
     doubtful = [hit for hit in hits if not _is_ours(hit) and _needs_a_flow(hit) and hit.line not in lines]
     if not doubtful:
         return list(hits)
-    functions = [node for node in ast.walk(parsed.tree) if isinstance(node, _Function)]
+    functions = [node for node in python_source.walk(parsed.tree) if isinstance(node, _Function)]
     handlers = [node for node in functions if _handles_a_request(node)]
     dropped = {hit for hit in doubtful if any(node.lineno <= hit.line <= (node.end_lineno or 0) for node in handlers)}
     return [hit for hit in hits if hit not in dropped]
@@ -133,5 +138,5 @@ def _needs_a_flow(hit: Hit) -> bool:
 def _handles_a_request(function: _Function) -> bool:
     if sources.has_route(function):
         return True
-    attributes = (node for node in ast.walk(function) if isinstance(node, ast.Attribute))
+    attributes = (node for node in python_source.walk(function) if isinstance(node, ast.Attribute))
     return any(sources.REQUEST.search(ast.unparse(node.value)) for node in attributes)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates.sast import advice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,8 +38,13 @@ def merge(hits: Iterable[Hit], *, quiet: bool) -> list[Finding]:
     """
     groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
     for hit in sorted(hits, key=lambda each: (_TOOLS.index(each.tool), each.line, each.column, each.code)):
-        groups[hit.line, _FAMILY.get(hit.cwe, hit.cwe or hit.code)].append(hit)
+        groups[hit.line, family(hit.cwe) or hit.code].append(hit)
     return [_finding(group, quiet=quiet) for group in groups.values()]
+
+
+def family(cwe: str) -> str:
+    """The one name of all that scanners call this weakness; empty for none."""
+    return _FAMILY.get(cwe, cwe)
 
 
 def _finding(group: Sequence[Hit], *, quiet: bool) -> Finding:
@@ -67,6 +73,6 @@ def _name(hit: Hit) -> str:
 def _split(hit: Hit) -> tuple[str, str]:
     """What is wrong, and what to do: our messages say both, in that order."""
     if hit.tool != _TOOLS[0]:
-        return hit.message.strip().rstrip("."), f"see the documentation of {hit.tool}'s {hit.code}"
+        return hit.message.strip().rstrip("."), advice.mend(hit.code)
     what, _, fix = hit.message.partition(". ")
     return what.rstrip("."), fix.strip()

@@ -37,6 +37,7 @@ _FEW = 40
 """Up to so many files, one worker of the engine takes half the processor time that two take, and no longer."""
 _FOUND_NOTHING_OR_SOMETHING = (0, 1)
 _RULE_FAULTS = ("rule", "pattern", "config")
+_SMALL_BYTES, _LONG_LINE = 20_000, 1_000
 _PARTLY = ("PartialParsing", "Partial", "Timeout", "Fixpoint")
 
 
@@ -192,6 +193,11 @@ def _rule_id(check_id: str, rules: Mapping[str, pack.Rule]) -> str:
     return next(rule for rule in rules if check_id.endswith(f".{rule}"))
 
 
+def _contrived(source: Source) -> bool:
+    """Whether a file in which the engine ran out of time is none that people write: small, or with endless lines."""
+    return len(source.content) < _SMALL_BYTES or max(map(len, source.content.split(b"\n"))) > _LONG_LINE
+
+
 def _note(error: dict[str, Any], scanned: Scanned, files: Copies) -> None:
     kind = error["type"] if isinstance(error["type"], str) else str(error["type"][0])
     message = excerpt(str(error.get("message") or "").replace(f"{files.root}/", ""), 200)
@@ -201,7 +207,7 @@ def _note(error: dict[str, Any], scanned: Scanned, files: Copies) -> None:
         path = ""
     if not path or any(word in kind.lower() for word in _RULE_FAULTS):
         scanned.error = scanned.error or f"semgrep: {kind}: {message}"
-    elif kind.startswith(_PARTLY):
+    elif kind.startswith(_PARTLY) and not (kind.startswith("Timeout") and _contrived(files.source(error["path"]))):
         note = f"semgrep read {path} only in part ({kind})"
         if note not in scanned.notes:
             scanned.notes.append(note)

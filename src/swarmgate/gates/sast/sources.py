@@ -11,6 +11,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from swarmgate.gates import python_source
 from swarmgate.gates.sast.values import Text
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _first_is_request(function: _FunctionNode) -> bool:
 
 def _answers(function: _FunctionNode) -> bool:
     """Whether something that the function returns is named like a response."""
-    returns = (node.value for node in ast.walk(function) if isinstance(node, ast.Return))
+    returns = (node.value for node in python_source.walk(function) if isinstance(node, ast.Return))
     calls = (each.func for each in returns if isinstance(each, ast.Call))
     return any(_ANSWER.search(ast.unparse(each)) for each in calls)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.config import toml_text
 from swarmgate.gates.sbom import hashes, machine_toml
 from swarmgate.gates.sbom.model import Declared, Reading, component, needing
 
@@ -19,7 +20,7 @@ _CRATES_IO = ("registry+https://github.com/rust-lang/crates.io-index", "sparse+h
 
 def manifest(document: Document) -> Reading:
     """What Cargo.toml asks for, for every target; what the workspace or a path gives is the project's own."""
-    data = tomllib.loads(document.text)
+    data = toml_text.loads(document.text)
     declared, items = [], []
     for name, spec in _wanted(data):
         table = spec if isinstance(spec, dict) else {"version": spec}
@@ -71,7 +72,7 @@ def lock(document: Document) -> Reading:
 def manifest_name(text: str | None) -> str:
     """The name of the package that a Cargo.toml describes; empty for a workspace alone, or no TOML."""
     try:
-        return str(tomllib.loads(text or "").get("package", {}).get("name", ""))
+        return str(toml_text.loads(text or "").get("package", {}).get("name", ""))
     except tomllib.TOMLDecodeError:
         return ""  # the manifest's own reader says so
 

@@ -228,11 +228,15 @@ def _problem(path: str, each: Declared, kind: str, message: str) -> Finding:
 def _is_loose(base: Inventory, head: Inventory, path: str) -> bool:
     """Whether ranges are the habit here: a library's manifest without a lock, or a list that pinned less than half.
 
+    A new list speaks for itself: it pins nothing at all.
+
     What is added there is told, and not in the way.
     """
     if head.kinds[path].role is Role.MANIFEST:
         return True
-    before = base.readings[path].declared if path in base.readings else ()
+    if path not in base.readings:
+        return not any(each.pinned for each in head.readings[path].declared)
+    before = base.readings[path].declared
     return bool(before) and 2 * sum(each.pinned for each in before) < len(before)
 
 

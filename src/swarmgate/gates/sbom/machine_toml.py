@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import json
 import re
-import tomllib
 from typing import Any
+
+from swarmgate.config import toml_text
 
 SMALL = 300_000
 """Characters up to which tomllib itself is quick enough."""
@@ -47,7 +48,7 @@ def loads(text: str) -> dict[str, Any]:
             return _read(text)
         except _Other:
             pass
-    return tomllib.loads(text)
+    return toml_text.loads(text)
 
 
 def _read(text: str) -> dict[str, Any]:

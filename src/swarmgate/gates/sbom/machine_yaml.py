@@ -17,6 +17,8 @@ _LINE = re.compile(
 _FLOW = re.compile(
     r"([\w.@/-]+|'[^']+'|\"[^\"\\]+\"): ('(?:[^']|'')*'|\"[^\"\\]*\"|[^,{}\[\]'\"]+|\[[^\[\]{}'\"]*\])(?:, |$)"
 )
+_NESTING = {"SequenceStartEvent": 1, "MappingStartEvent": 1, "SequenceEndEvent": -1, "MappingEndEvent": -1}
+_DEEPEST = 100
 _BLOCKS = {"|", "|-", ">", ">-", "|+", ">+"}
 
 
@@ -40,7 +42,16 @@ def _thorough(text: str) -> dict[str, Any]:
     import yaml  # noqa: PLC0415 - late: 20 ms that few changes need
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    depth = 0
     try:
+        # libyaml takes quadratic time for the depth, and no lock is nested so: refused before anything is built.
+        event: Any  # the stubs do not tell the kinds of events apart
+        for event in yaml.parse(text, Loader=loader):
+            depth += _NESTING.get(type(event).__name__, 0)
+            if depth > _DEEPEST:
+                raise Malformed("nested too deeply", event.start_mark.line + 1)
+            if type(event).__name__ == "AliasEvent":
+                raise Malformed("a lock with aliases is not read", event.start_mark.line + 1)
         document = yaml.load(text, loader)  # noqa: S506 - BaseLoader builds texts, lists and maps only
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

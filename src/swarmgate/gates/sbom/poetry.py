@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.config import toml_text
 from swarmgate.gates.sbom import hashes, machine_toml
 from swarmgate.gates.sbom.model import Reading, component, needing, normal
 from swarmgate.gates.sbom.pyproject import poetry_dependencies
@@ -71,7 +72,7 @@ def _component(row: dict[str, Any], files: dict[str, Any]) -> Component:
 def _wishes(pyproject: str | None) -> list[Wish] | None:
     """What the project itself asks for in a plain install; None when that is not known."""
     try:
-        data = tomllib.loads(pyproject or "")
+        data = toml_text.loads(pyproject or "")
     except tomllib.TOMLDecodeError:
         return None  # the manifest's own reader says so
     poetry = data.get("tool", {}).get("poetry", {})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.config import toml_text
 from swarmgate.gates.sbom import requirements
 from swarmgate.gates.sbom.model import Component, Declared, Malformed, Reading, component, normal
 
@@ -22,7 +22,7 @@ def read(document: Document) -> Reading:
         Malformed: a requirement cannot be read.
         tomllib.TOMLDecodeError: it is not TOML.
     """
-    data = tomllib.loads(document.text)
+    data = toml_text.loads(document.text)
     tool = data.get("tool", {})
     poetry = tool.get("poetry", {})
     project = data.get("project", {})
@@ -36,7 +36,7 @@ def read(document: Document) -> Reading:
 
 def pipfile(document: Document) -> Reading:
     """A Pipfile: `packages`, `dev-packages` and every category of its own."""
-    data = tomllib.loads(document.text)
+    data = toml_text.loads(document.text)
     found = [
         _constraint(name, spec, document)
         for section, table in data.items()

@@ -7,6 +7,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.config import toml_text
 from swarmgate.gates.syntax.problem import Problem
 
 if TYPE_CHECKING:
@@ -102,14 +103,12 @@ def _jsonl(content: bytes) -> Problem | None:
 
 def _toml(content: bytes) -> Problem | None:
     try:
-        tomllib.loads(content.decode("utf-8-sig"))
+        toml_text.loads(content.decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         end = content.count(b"\n") + 1
         line, column = (int(place[1]), int(place[2])) if place else (end, 0)
         return Problem(line, column, f"not valid TOML: {_lowered(str(error).partition(' (at')[0])}")
-    except RecursionError:
-        return Problem(0, 0, "not valid TOML: nested too deeply")
     return None
 
 

@@ -66,6 +66,22 @@ def check_notebook(content: bytes) -> list[Problem] | str:
     return problems[:3]
 
 
+def line_of_cell(content: bytes, cell: int, row: int) -> int:
+    """The line of a notebook's file in which a row of a cell stands, both counted from 1; 0 where it is not found."""
+    text, line, position = content.decode("utf-8-sig", "replace"), 0, 0
+    try:
+        cells = json.loads(text)["cells"][:cell]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return 0
+    for each in cells:
+        source = _source(each)
+        if source is not None:
+            line, position = _line_of(text, source, position)
+            position += bool(source)
+    listed = bool(cells) and isinstance(cells[-1], dict) and isinstance(cells[-1].get("source"), list)
+    return line + (row - 1 if listed else 0)
+
+
 def _language(notebook: dict[str, Any]) -> str:
     metadata = notebook.get("metadata") or {}
     info, kernel = metadata.get("language_info") or {}, metadata.get("kernelspec") or {}

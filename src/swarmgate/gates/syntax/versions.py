@@ -6,16 +6,17 @@ import json
 import re
 import sys
 import tempfile
-import tomllib
 from collections import defaultdict
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from swarmgate.config import toml_text
 from swarmgate.errors import MissingRequirement
 from swarmgate.gates import build_python, ruff
 from swarmgate.gates.syntax import python
 from swarmgate.gates.syntax.problem import Problem
 from swarmgate.gates.tool import Broken, invoke
+from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -150,7 +151,7 @@ def target(folder: Path) -> int | None:
     if declared is not None:
         return declared
     try:
-        tools = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("tool", {})
+        tools = toml_text.loads(regular.text(folder / "pyproject.toml")).get("tool", {})
         found = _TARGET.findall(
             json.dumps([tools.get(name, {}).get("target-version", "") for name in ("ruff", "black")])
         )
@@ -160,7 +161,7 @@ def target(folder: Path) -> int | None:
         pass
     for name in ("setup.cfg", "setup.py"):
         try:
-            match = _LOWEST.search((folder / name).read_text(encoding="utf-8", errors="replace"))
+            match = _LOWEST.search(regular.text(folder / name, errors="replace"))
         except OSError:
             continue
         if match:

@@ -1,0 +1,76 @@
+"""TOML that anybody may have written, parsed in bounded time and memory.
+
+tomllib takes quadratic time, and a thousand bytes a byte, for the length of a dotted key: 1.5 GB for 40 KB of `a.a.a.`.
+A thread that parses cannot be stopped, so what no tool would read is refused before it begins.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+PARTS = 100
+"""Dots of one key from which on a document is refused. People write three or four."""
+
+DEPTH = 100
+"""Brackets within brackets from which on a document is refused."""
+
+DOTS = 200_000
+"""Dots of all keys together from which on a document is refused: each makes several objects."""
+
+# What holds dots and brackets that mean nothing. A text that is not closed reaches to where tomllib gives up on it.
+_OPAQUE = re.compile(
+    r"#[^\n]*+"
+    r'|"""(?:[^"\\]++|\\[\s\S]|"(?!""))*+(?:"{3,5}|\\?\Z)'
+    r"|'''(?:[^']++|'(?!''))*+(?:'{3,5}|\Z)"
+    r'|"(?:[^"\\\n]++|\\[^\n])*+"?'
+    r"|'[^'\n]*+'?"
+)
+_END_OF_KEY = re.compile(r"[\n=,{}\[\]]")
+_BRACKET = re.compile(r"[\[\]{}]")
+
+
+class TooDeep(tomllib.TOMLDecodeError):
+    """The document is nested so deeply that it is not looked at."""
+
+
+def loads(text: str) -> dict[str, Any]:
+    """The document as tomllib reads it.
+
+    Raises:
+        tomllib.TOMLDecodeError: it is not TOML, or (`TooDeep`) nested too deeply.
+    """
+    if text.count(".") > PARTS or text.count("[") + text.count("{") > DEPTH:
+        _check(text)
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise TooDeep("nested too deeply") from error
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:  # a number of more digits than Python turns into one
+        raise tomllib.TOMLDecodeError(str(error)) from error
+
+
+def _check(text: str) -> None:
+    # A bare line break in a text stays one, so that the numbers of lines hold.
+    bare = _OPAQUE.sub(lambda match: "\n" * match[0].count("\n"), text)
+    dots = 0
+    for number, line in enumerate(bare.split("\n"), 1):
+        if "." not in line:
+            continue
+        most = line.count(".")
+        if most > PARTS:
+            most = max(key.count(".") for key in _END_OF_KEY.split(line))
+        dots += line.count(".")
+        if most > PARTS:
+            raise TooDeep(f"nested too deeply: a key of more than {PARTS} parts (at line {number}, column 1)")
+        if dots > DOTS:
+            raise TooDeep(f"nested too deeply: keys with more than {DOTS:,} dots (at line {number}, column 1)")
+    depth = 0
+    for match in _BRACKET.finditer(bare):
+        depth += 1 if match[0] in "[{" else -1
+        if depth > DEPTH:
+            place = bare.count("\n", 0, match.start()) + 1
+            raise TooDeep(f"nested too deeply: {DEPTH} brackets within each other (at line {place}, column 1)")

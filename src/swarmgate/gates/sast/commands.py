@@ -1,0 +1,213 @@
+"""Which of bandit's matches of a shell, `eval` and `exec` block: those whose command or code is not fixed in the file.
+
+bandit and ruff tell every such call. One whose command is a literal, or put together of literals, harms nobody; what a
+caller hands over does. `eval` and `exec` have honest uses (they load a configuration file): they block where a
+parameter of the function is itself the code.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.finding import Severity
+from swarmgate.gates.sast.bandit_tests import WHERE_NOT_FIXED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from swarmgate.gates.sast.hit import Hit
+
+_SHELLS = {"system", "popen", "popen2", "popen3", "popen4", "getoutput", "getstatusoutput"}
+_RUNS = {"eval", "exec"}
+_COMMANDS = {"args", "command", "cmd"}
+_HARMLESS = {"quote", "int", "float", "len", "getpid", "mkdtemp", "abs", "round", "bool", "ord", "hex"}
+"""Calls whose result is no command: quoted text (shlex), numbers, names that the system chooses."""
+_PASSING = {"format", "strip", "lstrip", "rstrip", "join", "replace", "encode", "decode", "str", "dedent", "compile"}
+"""Calls whose result is the text that they got."""
+_MOST_STEPS = 200
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Scope = ast.Module | _Function
+
+
+def raised(tree: ast.Module, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits of one file, those that run what is not fixed in it raised to `medium`."""
+    if not any(_test(hit) in WHERE_NOT_FIXED for hit in hits):
+        return list(hits)
+    calls = list(_calls(tree, ()))
+    return [replace(hit, severity=Severity.MEDIUM) if _open(hit, calls) else hit for hit in hits]
+
+
+def _test(hit: Hit) -> str:
+    return "B" + hit.code[1:] if hit.tool in {"bandit", "ruff"} else ""
+
+
+def _calls(node: ast.AST, scopes: tuple[_Scope, ...]) -> Iterator[tuple[ast.Call, tuple[_Scope, ...]]]:
+    """Every call with the scopes that it stands in, the innermost last."""
+    waiting: list[tuple[ast.AST, tuple[_Scope, ...]]] = [(node, scopes)]
+    while waiting:
+        each, around = waiting.pop()
+        if isinstance(each, _Scope):
+            around = (*around, each)
+        if isinstance(each, ast.Call):
+            yield each, around
+        waiting += [(below, around) for below in ast.iter_child_nodes(each)]
+
+
+def _open(hit: Hit, calls: Sequence[tuple[ast.Call, tuple[_Scope, ...]]]) -> bool:
+    test = _test(hit)
+    if test not in WHERE_NOT_FIXED or hit.severity.rank >= Severity.MEDIUM.rank:
+        return False
+    for call, scopes in calls:
+        if not call.lineno <= hit.line <= (call.end_lineno or call.lineno):
+            continue
+        called = _last_name(call.func)
+        if test in {"B102", "B307"}:
+            if called in _RUNS and call.args and _is_handed(call.args[0], scopes):
+                return True
+        elif test == "B602" and any(each.arg == "shell" for each in call.keywords):
+            if _command_is_open(call, scopes):
+                return True
+        elif test == "B605" and called in _SHELLS and _command_is_open(call, scopes):
+            return True
+    return False
+
+
+def _command_is_open(call: ast.Call, scopes: tuple[_Scope, ...]) -> bool:
+    named = [each.value for each in call.keywords if each.arg in _COMMANDS]
+    command = next(iter([*call.args, *named]), None)
+    return command is not None and not _Fixed(scopes).holds(command)
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+class _Fixed:
+    """Whether an expression has the same value whoever calls."""
+
+    def __init__(self, scopes: tuple[_Scope, ...]) -> None:
+        self._scopes = scopes
+        self._seen: set[str] = set()
+        self._steps = 0
+
+    def holds(self, node: ast.expr) -> bool:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            return False
+        if isinstance(node, ast.Constant):
+            return True
+        if isinstance(node, ast.Name):
+            return node.id.isupper() or self._name(node.id)
+        if isinstance(node, ast.Attribute):
+            return node.attr.isupper() or ast.unparse(node) in {"sys.executable", "os.sep", "sys.platform", "os.name"}
+        if isinstance(node, ast.Call):
+            return self._call(node)
+        if isinstance(node, ast.Subscript):
+            return self.holds(node.value)
+        parts = _PARTS.get(type(node))
+        return parts is not None and all(
+            self.holds(each) for field in parts for each in _expressions(getattr(node, field))
+        )
+
+    def _call(self, node: ast.Call) -> bool:
+        called = _last_name(node.func)
+        if called in _HARMLESS or ast.unparse(node.func) == "shlex.join":
+            return True
+        receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        given = [*receiver, *node.args, *(each.value for each in node.keywords)]
+        return called in _PASSING and all(self.holds(each) for each in given)
+
+    def _name(self, name: str) -> bool:
+        if name in self._seen:
+            return True
+        self._seen.add(name)
+        for scope in reversed(self._scopes):
+            if not isinstance(scope, ast.Module) and name in _parameters(scope):
+                return False
+            bound = list(_bindings(scope, name))
+            if bound:
+                return all(each is not None and self.holds(each) for each in bound)
+        return False
+
+
+_PARTS: dict[type[ast.expr], tuple[str, ...]] = {
+    ast.JoinedStr: ("values",), ast.FormattedValue: ("value",), ast.BinOp: ("left", "right"), ast.List: ("elts",),
+    ast.Tuple: ("elts",), ast.Set: ("elts",), ast.IfExp: ("body", "orelse"), ast.BoolOp: ("values",),
+    ast.Dict: ("values",), ast.Starred: ("value",), ast.NamedExpr: ("value",),
+}  # fmt: skip
+"""The parts of an expression of which its value is made."""
+
+
+def _expressions(value: ast.expr | list[ast.expr]) -> list[ast.expr]:
+    return value if isinstance(value, list) else [value]
+
+
+def _parameters(function: _Function) -> set[str]:
+    given = function.args
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg))]
+    return {each.arg for each in every}
+
+
+def _bindings(scope: _Scope, name: str) -> Iterator[ast.expr | None]:
+    """What a scope binds to a name; None for what is not followed (an import, a part of a tuple, a `with`)."""
+    for node in _own(scope):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and target.id == name:
+                    yield node.value
+                elif not isinstance(target, ast.Name) and _binds(target, name):
+                    yield None
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For | ast.AsyncFor):
+            if isinstance(node.target, ast.Name) and node.target.id == name:
+                yield node.iter if isinstance(node, ast.For | ast.AsyncFor) else node.value
+            elif _binds(node.target, name):
+                yield None
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None and _binds(node.optional_vars, name):
+            yield None
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    """Whether a target binds the name itself; `name.x = 1` and `name[0] = 1` do not."""
+    return any(
+        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(target)
+    )
+
+
+def _own(scope: _Scope) -> Iterator[ast.AST]:
+    """The nodes of a scope without those of the functions in it."""
+    waiting = list(ast.iter_child_nodes(scope))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, _Function):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _is_handed(code: ast.expr, scopes: tuple[_Scope, ...]) -> bool:
+    """Whether a parameter is the code that is run, or a part of its text."""
+    functions = [each for each in scopes if not isinstance(each, ast.Module)]
+    if not functions:
+        return False
+    handed = set().union(*map(_parameters, functions)) - {"self", "cls"}
+    followed: set[str] = set()
+    waiting = [code]
+    while waiting and len(followed) < _MOST_STEPS:
+        node = waiting.pop()
+        if isinstance(node, ast.Name):
+            if node.id in handed:
+                return True
+            if node.id not in followed:
+                followed.add(node.id)
+                waiting += [each for scope in functions for each in _bindings(scope, node.id) if each is not None]
+        elif isinstance(node, ast.Call):
+            if _last_name(node.func) in _PASSING:
+                receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+                waiting += [*receiver, *node.args[:1]]
+        else:
+            waiting += [each for field in _PARTS.get(type(node), ()) for each in _expressions(getattr(node, field))]
+    return False

@@ -1,0 +1,44 @@
+"""Reads files that anybody may have put there: regular ones only, so that no pipe or device makes a reader wait."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LIMIT_BYTES = 64_000_000
+"""A longer file is refused unless the caller says otherwise: nobody writes such settings."""
+
+
+def read(place: Path | str, *, limit: int = LIMIT_BYTES) -> bytes:
+    """The content of a regular file, also behind a symbolic link.
+
+    Raises:
+        OSError: it is not there, cannot be read, is a pipe, device, socket or folder, or is longer than `limit`.
+    """
+    # Without O_NONBLOCK, opening a pipe waits for a writer. It changes nothing for a regular file.
+    handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(place))
+        if state.st_size > limit:
+            raise OSError(errno.EFBIG, f"longer than {limit:,} bytes", str(place))
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(limit + 1)[:limit]
+    finally:
+        os.close(handle)
+
+
+def text(place: Path | str, *, errors: str = "strict") -> str:
+    """The same as UTF-8 text, with ends of lines as `open` gives them.
+
+    Raises:
+        OSError: see `read`.
+        UnicodeDecodeError: it is no UTF-8, and `errors` is "strict".
+    """
+    return read(place).decode("utf-8", errors).replace("\r\n", "\n").replace("\r", "\n")

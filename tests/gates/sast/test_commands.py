@@ -1,0 +1,68 @@
+"""Which shells, evals and execs block: those whose command or code is not fixed in the file."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from swarmgate.domain.finding import Severity
+from swarmgate.gates.sast import bandit_tests
+from swarmgate.gates.sast.commands import raised
+from swarmgate.gates.sast.hit import Hit
+
+_HEAD = "import os, shlex, subprocess, sys\nTOOL = 'ls'\ntool = 'ls'\n"
+
+
+def severity(code: str, text: str) -> Severity:
+    """The severity of one match on the last line of the text."""
+    line = text.count("\n") + 1
+    hit = Hit("a.py", line, 1, line, 9, "bandit", code, "CWE-78", bandit_tests.severity_of(code), "")
+    (found,) = raised(ast.parse(text), [hit])
+    return found.severity
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("B602", "def f(cmd):\n    subprocess.call(cmd, shell=True)"),
+        ("B602", "def f(x):\n    cmd = f'ls {x}'\n    subprocess.run(args=cmd, shell=True)"),
+        ("B602", "class A:\n    def f(self):\n        subprocess.Popen('ls ' + self.path, shell=True)"),
+        ("B605", "def f(cmd):\n    os.system(cmd)"),
+        ("B605", "def f():\n    os.popen('ls %s' % build())"),
+        ("B605", "for x in build():\n    os.system(x)"),
+        ("B605", "a, b = build()\nos.system(a)"),
+        ("B307", "def f(text):\n    return eval(text)"),
+        ("B307", "def f(text):\n    code = '(' + text.strip() + ')'\n    return eval(code, {})"),
+        ("B102", "def f(text):\n    exec(compile(text, 'a', 'exec'))"),
+        ("B102", "def f(*lines):\n    exec('\\n'.join(lines))"),
+    ],
+)
+def test_what_is_not_fixed_blocks(code: str, text: str) -> None:
+    assert severity(code, _HEAD + text) is Severity.MEDIUM
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("B602", "subprocess.call('ls -l', shell=True)"),
+        ("B602", "def f():\n    cmd = tool + ' -l'\n    subprocess.call(cmd, shell=True)"),
+        ("B602", "def f(x):\n    subprocess.run(f'ls {shlex.quote(x)} {int(x)}', shell=True)"),
+        ("B605", "os.system(TOOL)"),
+        ("B605", "os.system(f'{sys.executable} -m pip list')"),
+        ("B605", "for x in ('ls', 'ps'):\n    os.system(x)"),
+        ("B605", "x = 'a' if TOOL else 'b'\nos.system('ls {}'.format(x))"),
+        ("B307", "eval('1 + 1')"),
+        ("B307", "def f():\n    return eval(tool)"),
+        ("B102", "def f(path):\n    exec(open(path).read())"),
+        ("B102", "def f(path):\n    with open(path) as file:\n        exec(compile(file.read(), path, 'exec'))"),
+        ("B301", "def f(data):\n    return pickle.loads(data)"),
+    ],
+)
+def test_what_is_fixed_informs(code: str, text: str) -> None:
+    assert severity(code, _HEAD + text) is Severity.LOW
+
+
+def test_a_reader_is_told_when_it_blocks() -> None:
+    assert bandit_tests.told_severity("B602").startswith("low; medium where the command")
+    assert bandit_tests.told_severity("B301") == "low"
