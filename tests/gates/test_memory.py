@@ -229,7 +229,7 @@ def test_a_fix_that_changed_files_runs_again_and_one_that_did_not_is_kept(projec
     fixes = [gate for gate in load() if gate.id == "lint_fix"]
     reports = []
     for _ in range(2):
-        project.write("src/new.py", "import os\nx = {  'a':1 }\n")
+        project.write("src/new.py", 'x = f"plain"\n')
         reports.append(run(project.root, *fixes, memory=Memory()).results[0])
     assert [(each.fixed, each.cached) for each in reports] == [(("src/new.py",), False)] * 2
     settled = [run(project.root, *fixes, memory=Memory()).results[0] for _ in range(2)]
