@@ -187,7 +187,7 @@ def test_a_key_pasted_by_mistake_is_never_echoed(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"# \xe9")
     (tmp_path / "folder.toml").mkdir()
-    for name, what in (("latin.toml", "is not UTF-8 text (byte 2)"), ("folder.toml", "cannot be read")):
+    for name, what in (("latin.toml", "is not UTF-8 text (byte 2)"), ("folder.toml", "is not a regular file")):
         assert refusal(tmp_path, user_file=tmp_path / name).startswith(f"{name} {what}")
 
 
