@@ -188,3 +188,15 @@ async def test_a_zombie_of_the_group_is_not_waited_for(tmp_path: Path) -> None:
     done = await run([sys.executable, "-c", script], cwd=tmp_path, timeout_s=20)
     assert done.ok
     assert done.seconds < 1.0
+
+
+async def test_a_call_that_is_cancelled_while_it_starts_ends_and_leaves_nothing(tmp_path: Path) -> None:
+    for turn in range(12):
+        mark = tmp_path / f"pid{turn}"
+        task = asyncio.create_task(run(f"echo $$ > {mark}; sleep 30", cwd=tmp_path, timeout_s=60))
+        for _ in range(turn % 4 + 1):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 10)
+        assert not mark.exists() or not mark.read_text() or gone(mark)

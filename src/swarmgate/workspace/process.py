@@ -96,7 +96,8 @@ async def run(
     variables[leftovers.VARIABLE] = variables.get(leftovers.VARIABLE, "") + mark
     started = time.monotonic()
     with _input(stdin) as source:
-        transport = await _start(command, shown, capture, cwd=cwd, env=variables, stdin=source)
+        starting = asyncio.create_task(_start(command, shown, capture, cwd=cwd, env=variables, stdin=source))
+        transport = await _whole(starting)
     timed_out = False
     try:
         async with asyncio.timeout(timeout_s):
@@ -165,6 +166,24 @@ async def _start(
     except (OSError, ValueError) as error:
         raise WorkspaceError(f"`{shown[:200]}` could not be started: {error}") from error
     return transport
+
+
+async def _whole(starting: asyncio.Task[asyncio.SubprocessTransport]) -> asyncio.SubprocessTransport:
+    """The transport of a start that is not cut in half: cancelled there, asyncio waits for ever (CPython 3.11).
+
+    A cancellation lets the start come to its end, ends what was started, and goes on.
+    """
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await asyncio.wait([starting])
+        if not starting.cancelled() and starting.exception() is None:
+            transport = starting.result()
+            try:
+                await _end_group(transport.get_pid())
+            finally:
+                transport.close()
+        raise
 
 
 async def _end_group(group: int) -> None:

@@ -16,7 +16,7 @@ WRITTEN = {
     b"def f(x, password='secret'):\n    go(x, shell=True)\n"
     b"    class Inner:\n        def g(self):\n            return p.loads(x)\n    try:\n        assert x\n"
     b"    except Exception:\n        pass\n    return 'SELECT a FROM ' + x, '/tmp/x', b'0.0.0.0', '0.0.0.0'\n",
-    "match": b"def f(x):\n    match x:\n        case {'password': 'hunter2'}:\n            return eval(x)\n",
+    "match": b"def f(x):\n    match x:\n        case {'password': 'x'}:\n            return eval(x)\n",
     "bidirectional": "# \u202e text\nx = 1\n".encode(),
     "broken": b"def f(:\n",
     "zeros": b"x = 1\0\n",
