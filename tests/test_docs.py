@@ -296,7 +296,7 @@ def test_ten_lines_check_the_chain(repo: Path, tmp_path: Path) -> None:
 def test_python_compiles(text: str) -> None:
     import ast
 
-    compile(text, "<docs>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    assert compile(text, "<docs>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).co_names, "it says something"
 
 
 def test_the_library_example_works() -> None:

@@ -73,13 +73,7 @@ def build(
             definitions,
             repository=repository,
             base=repository.tree_of(base or "HEAD"),
-            config=GatesOptions(
-                skip=config.gates.skip,
-                timeout_s=config.gates.timeout_s,
-                quality=config.gates.quality,
-                tested=tested,
-                announced=announced(ledger.state),
-            ),
+            config=_options(config, ledger, tested=tested),
             fix=fix,
             on_result=tell.gate,
             memory=Memory(),
@@ -100,6 +94,17 @@ def build(
     )
     tell.context = context
     return context
+
+
+def _options(config: Config, ledger: Ledger, *, tested: bool) -> GatesOptions:
+    """What the settings and the running task say about a judgement."""
+    return GatesOptions(
+        skip=config.gates.skip,
+        timeout_s=config.gates.timeout_s,
+        quality=config.gates.quality,
+        tested=tested,
+        announced=announced(ledger.state),
+    )
 
 
 def require_models(config: Config, environ: Mapping[str, str]) -> str:

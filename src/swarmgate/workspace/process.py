@@ -66,7 +66,6 @@ async def run(
     cwd: Path,
     timeout_s: float,
     env: Mapping[str, str] | None = None,
-    inherit: bool = True,
     stdin: bytes | None = None,
     output_limit: int = 200_000,
 ) -> Completed:
@@ -80,7 +79,6 @@ async def run(
         cwd: the folder that it runs in.
         timeout_s: seconds until it is ended.
         env: variables on top of the inherited environment.
-        inherit: False: `env` is the whole environment.
         stdin: its standard input, empty when None.
         output_limit: characters kept of each of stdout and stderr.
 
@@ -91,13 +89,13 @@ async def run(
     command = ["/bin/sh", "-c", argv] if isinstance(argv, str) else list(argv)
     shown = argv if isinstance(argv, str) else shlex.join(command)
     capture = _Capture(output_limit)
-    variables = {**(os.environ if inherit else {}), **(env or {})}
+    variables = {**os.environ, **(env or {})}
     mark = leftovers.mark()
     variables[leftovers.VARIABLE] = variables.get(leftovers.VARIABLE, "") + mark
     started = time.monotonic()
     with _input(stdin) as source:
         starting = asyncio.create_task(_start(command, shown, capture, cwd=cwd, env=variables, stdin=source))
-        transport = await _whole(starting)
+        transport = await _whole(starting, capture, mark)
     timed_out = False
     try:
         async with asyncio.timeout(timeout_s):
@@ -105,19 +103,7 @@ async def run(
     except TimeoutError:
         timed_out = True
     finally:
-        try:
-            try:
-                await _end_group(transport.get_pid())
-            finally:
-                leftovers.end(mark, but=transport.get_pid())
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_PIPE_GRACE_S):
-                    await capture.exited.wait()
-                    await capture.closed.wait()
-        finally:
-            transport.close()
-            if capture.exited.is_set():
-                leftovers.reap(transport.get_pid())
+        await _settle(transport, capture, mark)
     return Completed(
         command=shown.encode(errors="replace").decode(),
         exit_code=None if timed_out else transport.get_returncode(),
@@ -168,7 +154,9 @@ async def _start(
     return transport
 
 
-async def _whole(starting: asyncio.Task[asyncio.SubprocessTransport]) -> asyncio.SubprocessTransport:
+async def _whole(
+    starting: asyncio.Task[asyncio.SubprocessTransport], capture: _Capture, mark: str
+) -> asyncio.SubprocessTransport:
     """The transport of a start that is not cut in half: cancelled there, asyncio waits for ever (CPython 3.11).
 
     A cancellation lets the start come to its end, ends what was started, and goes on.
@@ -178,12 +166,25 @@ async def _whole(starting: asyncio.Task[asyncio.SubprocessTransport]) -> asyncio
     except asyncio.CancelledError:
         await asyncio.wait([starting])
         if not starting.cancelled() and starting.exception() is None:
-            transport = starting.result()
-            try:
-                await _end_group(transport.get_pid())
-            finally:
-                transport.close()
+            await _settle(starting.result(), capture, mark)
         raise
+
+
+async def _settle(transport: asyncio.SubprocessTransport, capture: _Capture, mark: str) -> None:
+    """End all that the call started, take what it still printed, and let go of it."""
+    try:
+        try:
+            await _end_group(transport.get_pid())
+        finally:
+            leftovers.end(mark, but=transport.get_pid())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PIPE_GRACE_S):
+                await capture.exited.wait()
+                await capture.closed.wait()
+    finally:
+        transport.close()
+        if capture.exited.is_set():
+            leftovers.reap(transport.get_pid())
 
 
 async def _end_group(group: int) -> None:

@@ -130,7 +130,8 @@ def test_anonymous_functions_are_matched_by_content(project: Project) -> None:
 @pytest.mark.parametrize("suffix", ["ts", "tsx", "js", "mts", "go", "rs", "java", "py", "pyw", "rb", "c", "kt", "vue"])
 def test_a_file_that_is_broken_never_breaks_the_gate(suffix: str) -> None:
     for text in ("", "}}}}{{{{", "def f(:\n  if x", "function (", "\x00", "class A { void f() { if (", "((((((" * 500):
-        functions.measure(f"a.{suffix}", text)
+        measured = functions.measure(f"a.{suffix}", text)
+        assert all(each.complexity >= 1 and each.line <= each.end for each in measured.functions), text
 
 
 def test_an_unknown_language_has_no_functions() -> None:
@@ -152,8 +153,9 @@ def test_the_budget_is_configurable_down_to_nothing(project: Project) -> None:
 def test_a_string_that_is_never_closed_ends_all_the_same() -> None:
     escapes = 'x = "\\n\\t"\n' * 200 + "y = 1 + \\\n    2\n" * 40
     for quote in ('"""', "'''", "f'''", 'r"""'):
-        functions.measure("a.py", f"def f(a):\n    return {quote} open\n{escapes}")
-        functions.tokens_of("a.py", f"{quote}{escapes}")
+        measured = functions.measure("a.py", f"def f(a):\n    return {quote} open\n{escapes}")
+        assert [each.name for each in measured.functions] == ["f"]
+        assert functions.tokens_of("a.py", f"{quote}{escapes}")
 
 
 def test_escapes_and_continued_lines_change_no_number() -> None:
