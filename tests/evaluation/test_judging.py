@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from swarmgate.domain.finding import Severity
+from swarmgate.errors import UsageError
 from swarmgate.evaluation import judging
 from swarmgate.evaluation.case import Case
-
-if TYPE_CHECKING:
-    import pytest
 
 _BROKEN, _FINE = b"def f(:\n", b"def f():\n    return 1\n"
 
@@ -39,6 +37,11 @@ def test_what_stood_there_before_is_no_hit() -> None:
 def test_a_file_of_before_can_be_gone_after() -> None:
     case = Case("syntax_check", "any", False, {"b.py": _FINE}, {"a.py": _BROKEN})
     assert [each.found for each in judging.judge([case])] == [False]
+
+
+def test_a_case_writes_nothing_outside_of_its_folder() -> None:
+    with pytest.raises(UsageError, match="stays below its folder"):
+        list(judging.judge([Case("syntax_check", "any", False, {"../../escaped.py": _FINE})]))
 
 
 def test_a_finding_must_fit_the_label() -> None:

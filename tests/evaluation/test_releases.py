@@ -34,6 +34,14 @@ def test_each_file_is_judged_alone_and_a_block_is_told_with_its_finding(tmp_path
     assert block.findings[0].startswith("b.py:1")
 
 
+@pytest.mark.parametrize("path", ["../../outside.py", "/outside.py", "a/../../outside.py"])
+def test_an_archive_writes_nothing_outside(tmp_path: Path, path: str) -> None:
+    _sdist(tmp_path, "demo-1", {"a.py": "x = 1\n", path: "x = 1\n"})
+    _sdist(tmp_path, "demo-2", {"a.py": "x = 2\n"})
+    with pytest.raises(UsageError, match="stays below its folder"):
+        list(releases.judge(tmp_path, sample=5, seed=0))
+
+
 def test_a_sample_is_no_larger_than_asked_for(tmp_path: Path) -> None:
     for release, value in (("demo-1", 1), ("demo-2", 2)):
         _sdist(tmp_path, release, {f"m{n}.txt": f"{value}\n" for n in range(6)})

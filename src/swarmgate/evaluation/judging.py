@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import GateStatus
-from swarmgate.errors import WorkspaceError
+from swarmgate.errors import UsageError, WorkspaceError
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
 from swarmgate.workspace.paths import encode
@@ -77,9 +77,15 @@ def repository(place: Path) -> Repository:
 
 
 def write(root: Path, files: Mapping[str, bytes]) -> None:
-    """Write files below a folder."""
+    """Write files below a folder.
+
+    Raises:
+        UsageError: a path leads out of it; labelled data is somebody else's.
+    """
     for path, content in files.items():
         target = root / os.fsdecode(encode(path))
+        if not Path(os.path.normpath(target)).is_relative_to(root):
+            raise UsageError(f"{path}: a path of labelled data stays below its folder")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
 

@@ -72,9 +72,9 @@ def judge(folder: Path, *, sample: int, seed: int) -> Iterator[tuple[Change, tup
             base = there.snapshot()
             for path in chosen:
                 change = Change(f"{older.name} -> {newer.name}", path, before.get(path), after.get(path))
-                _put(root / path, change.after)
+                _put(root, path, change.after)
                 yield change, tuple(_blocks(change, judging.verdict(there, base)))
-                _put(root / path, change.before)
+                _put(root, path, change.before)
 
 
 def _blocks(change: Change, results: tuple[GateResult, ...]) -> Iterator[Block]:
@@ -84,11 +84,11 @@ def _blocks(change: Change, results: tuple[GateResult, ...]) -> Iterator[Block]:
             yield Block(change, result.gate, result.reason, found)
 
 
-def _put(path: Path, content: bytes | None) -> None:
+def _put(root: Path, path: str, content: bytes | None) -> None:
     if content is None:
-        path.unlink(missing_ok=True)
+        (root / path).unlink(missing_ok=True)
     else:
-        judging.write(path.parent, {path.name: content})
+        judging.write(root, {path: content})
 
 
 def _pairs(folder: Path) -> list[tuple[Path, Path]]:
@@ -116,7 +116,7 @@ def _files(archive: Path) -> dict[str, bytes]:
     with tarfile.open(archive) as packed:
         for member in packed:
             path = member.name.partition("/")[2]
-            if member.isfile() and path and ".egg-info/" not in path and path != "PKG-INFO" and ".." not in path:
+            if member.isfile() and path and ".egg-info/" not in path and path != "PKG-INFO":
                 stream = packed.extractfile(member)
                 found[path] = stream.read() if stream else b""
     return found
