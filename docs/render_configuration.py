@@ -17,7 +17,7 @@ from swarmgate.config import PREFIX, Config, Section
 PAGE = Path(__file__).with_name("configuration.md")
 BEGIN = "<!-- begin: written by docs/render_configuration.py -->"
 END = "<!-- end -->"
-_PLACEHOLDERS = {"providers": "NAME", "roles": "ROLE", "prices": '"provider/model"'}
+_PLACEHOLDERS = {"providers": "NAME", "roles": "ROLE", "authority": "ROLE", "prices": '"provider/model"'}
 _LIMITS = {
     "minimum": "at least {}",
     "exclusiveMinimum": "more than {}",
@@ -50,7 +50,7 @@ def _sections(table: type[Section], *above: str) -> Iterator[tuple[str, Any]]:
     """The dotted name and the type of every section below a table."""
     for name, field in table.model_fields.items():
         annotation: Any = field.annotation
-        if not above or _is_section(annotation):
+        if not above or _is_section(annotation) or _is_many(annotation):
             yield ".".join((*above, name)), annotation
         if _is_section(annotation):
             yield from _sections(annotation, *above, name)
@@ -60,15 +60,21 @@ def _is_section(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, Section)
 
 
+def _is_many(annotation: Any) -> bool:
+    """Whether it is a table of sections: a name, then its keys."""
+    return get_origin(annotation) is dict and _is_section(get_args(annotation)[1])
+
+
 def _section(name: str, annotation: Any) -> str:
-    many = get_origin(annotation) is dict
+    many = _is_many(annotation)
+    placeholder = _PLACEHOLDERS[name.rpartition(".")[2]] if many else ""
     section: type[Section] = get_args(annotation)[1] if many else annotation
-    title = f"{name}.{_PLACEHOLDERS[name]}" if many else name
+    title = f"{name}.{placeholder}" if many else name
     doc = (section.__doc__ or "").partition(": ")[2]
     lines = [f"### `[{title}]`", "", doc[:1].upper() + doc[1:], ""]
     names = get_args(annotation)[0] if many else None
     if get_origin(names) is Literal:
-        lines += [f"{_PLACEHOLDERS[name]} is one of {', '.join(f'`{each}`' for each in get_args(names))}.", ""]
+        lines += [f"{placeholder} is one of {', '.join(f'`{each}`' for each in get_args(names))}.", ""]
     if not many:
         lines += [f"Environment: `{PREFIX}{_nested(name)}__KEY`, such as `{_variable(name, section)}`.", ""]
     lines += ["| key | type | default | limits | meaning |", "|---|---|---|---|---|"]
@@ -89,7 +95,7 @@ def _rows(section: type[Section]) -> list[str]:
     rows = []
     for key, spec in schema["properties"].items():
         field = section.model_fields[key]
-        if _is_section(field.annotation):
+        if _is_section(field.annotation) or _is_many(field.annotation):
             continue
         default = "required" if key in required else _value(field.get_default(call_default_factory=True))
         cells = (f"`{key}`", _type(spec), default, _limits(spec), field.description or "")
@@ -103,7 +109,10 @@ def _choices(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _type(spec: dict[str, Any]) -> str:
     kinds = {"array": "list of strings", "object": "table of strings"}
-    return " or ".join(kinds.get(each["type"], each["type"]) for each in _choices(spec))
+    return " or ".join(
+        ", ".join(f"`{value}`" for value in each["enum"]) if "enum" in each else kinds.get(each["type"], each["type"])
+        for each in _choices(spec)
+    )
 
 
 def _value(default: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from swarmgate.agents.prompts import Prompts
+from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.llm.model import Model
 from swarmgate.workspace.files import FileTree
 
@@ -33,7 +34,7 @@ class ToolUse:
     problem: str = ""
 
 
-def ignore(_use: ToolUse) -> None:
+def ignore(_what: object) -> None:
     """Tell nobody."""
 
 
@@ -42,7 +43,8 @@ class Desk:
     """The surroundings of one role's turns.
 
     `guidance` is the repository's AGENTS.md: it stands, fenced, in every brief. `env` are variables on top of the
-    inherited environment of commands.
+    inherited environment of commands. `on_guard` hears what a guard noticed, `on_turn` what a turn took: both go on
+    record in the ledger.
     """
 
     model: Model
@@ -52,3 +54,5 @@ class Desk:
     limits: Limits = field(default_factory=Limits)
     env: Mapping[str, str] | None = None
     on_tool: Callable[[ToolUse], None] = ignore
+    on_guard: Callable[[GuardNote], None] = ignore
+    on_turn: Callable[[Turn], None] = ignore

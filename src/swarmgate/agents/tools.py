@@ -39,7 +39,11 @@ class Tool:
     def spec(self) -> ToolSpec:
         """The tool as it is offered to a model."""
         note = " Ends your turn." if self.ends else ""
-        return ToolSpec(name=self.name, description=self.description + note, parameters=schema(self.arguments))
+        answers = self.ends or self.name == "declare_scope"
+        parameters = schema(self.arguments)
+        return ToolSpec(
+            name=self.name, description=self.description + note, parameters=parameters, answers=answers
+        )
 
 
 _ALL = (

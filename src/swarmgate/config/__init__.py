@@ -8,14 +8,26 @@ echoed: one of them could be a key pasted by mistake.
 
 from __future__ import annotations
 
+from swarmgate.config.base import RoleName, Section
+from swarmgate.config.guards import (
+    Authority,
+    Bounds,
+    Breakers,
+    Commands,
+    Enforce,
+    Models,
+    Reviews,
+    Scope,
+    Spend,
+)
 from swarmgate.config.loading import load
 from swarmgate.config.refusals import nearest
 from swarmgate.config.sections import (
+    COMMAND,
     PREFIX,
     PROJECT_FILE,
     RESERVED,
     BudgetLimits,
-    Commands,
     Config,
     Gates,
     Git,
@@ -25,26 +37,35 @@ from swarmgate.config.sections import (
     Provider,
     Quality,
     Role,
-    Section,
     Suite,
 )
 
 __all__ = [
+    "COMMAND",
     "PREFIX",
     "PROJECT_FILE",
     "RESERVED",
+    "Authority",
+    "Bounds",
+    "Breakers",
     "BudgetLimits",
     "Commands",
     "Config",
+    "Enforce",
     "Gates",
     "Git",
     "Loop",
+    "Models",
     "Price",
     "Project",
     "Provider",
     "Quality",
+    "Reviews",
     "Role",
+    "RoleName",
+    "Scope",
     "Section",
+    "Spend",
     "Suite",
     "load",
     "nearest",

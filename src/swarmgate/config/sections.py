@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
+from swarmgate.config.base import RoleName, Seconds, Section
+from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Reviews, Scope, Spend
 from swarmgate.errors import ConfigError
 
 PREFIX = "SWARM_"
@@ -16,6 +18,9 @@ PREFIX = "SWARM_"
 
 RESERVED: frozenset[str] = frozenset()
 """`SWARM_*` variables that are not settings; every other one must name a known key."""
+
+COMMAND = "command:"
+"""What the name of a model begins with that is an agent program."""
 
 PROJECT_FILE = ".swarm/config.toml"
 """Where the settings of a project stand, relative to its root."""
@@ -54,9 +59,9 @@ def _url(value: str) -> str:
 
 
 def _model_name(value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*/\S+", value):
-        raise ValueError('must read "provider/model"')
-    return value
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*/\S+|command:\s*\S[^\n]*", value):
+        raise ValueError('must read "provider/model", or "command:PROGRAM ARGUMENTS" for an agent program')
+    return _no_key(value)
 
 
 def _count_pattern(value: str) -> str:
@@ -79,20 +84,12 @@ def _off(value: object) -> object:
     return None if value == "off" else value
 
 
-Seconds = Annotated[float, Field(ge=1, le=86_400)]
 Count = Annotated[int | None, BeforeValidator(_off)]
 """A limit that a whole number is held against; "off" (None once read): not judged."""
 Share = Annotated[float | None, BeforeValidator(_off)]
 """The same for a proportion."""
 ProviderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 ModelName = Annotated[str, AfterValidator(_model_name)]
-RoleName = Literal["default", "architect", "critic", "coder", "reviewer", "test_engineer", "sme"]
-
-
-class Section(BaseModel):
-    """A table of the configuration: frozen, closed, finite numbers only."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Provider(Section):
@@ -114,19 +111,38 @@ class Provider(Section):
 class Role(Section):
     """`[roles.NAME]`: which model speaks as this role."""
 
-    model: ModelName = Field(description="`provider/model`; the model's own name may contain slashes.")
+    model: ModelName = Field(
+        description="`provider/model`, the model's own name may contain slashes; or `command:` and an agent program."
+    )
     fallback: tuple[ModelName, ...] = Field((), description="Models asked in this order when the first has failed.")
     temperature: float | None = Field(None, ge=0, le=2, description="Sampling temperature; unset: the endpoint's own.")
     max_tokens: int | None = Field(None, ge=1, le=10_000_000, description="Longest answer in tokens; unset: no limit.")
     timeout_s: Seconds | None = Field(None, description="Longest time of one call; unset: the provider's.")
     tools: bool | None = Field(None, description="Whether the model can call tools; unset: as the provider says.")
+    network: bool = Field(True, description="Agent programs: whether the program may reach the network.")
+    env: tuple[Annotated[str, AfterValidator(_variable_name)], ...] = Field(
+        (), description="Agent programs: names of variables that the program gets, such as that of its key."
+    )
+    paths: tuple[str, ...] = Field(
+        (), description="Agent programs: files and folders of its own that it may read and write, such as `~/.claude`."
+    )
+    prompts: Literal["auto", "full", "compact"] = Field(
+        "auto", description="Which prompts the model gets; `auto`: short ones for small models (`[models] compact`)."
+    )
+    context_tokens: int | None = Field(
+        None,
+        ge=1_000,
+        le=100_000_000,
+        description="The model's window; old tool results are dropped before it is full.",
+    )
 
 
-class BudgetLimits(Section):
+class BudgetLimits(Spend):
     """`[budget]`: what a project may use up; checked before each model call."""
 
-    usd: float | None = Field(None, ge=0, description="US dollars; unset: no limit.")
-    tokens: int | None = Field(None, ge=0, description="Prompt and completion tokens; unset: no limit.")
+    run: Spend = Field(default_factory=Spend, description="What one `swarm run` may use up.")
+    phase: Spend = Field(default_factory=Spend, description="What one phase may use up.")
+    task: Spend = Field(default_factory=Spend, description="What one task may use up.")
 
 
 class Price(Section):
@@ -146,6 +162,14 @@ class Suite(Section):
         "", description="Regular expression with the groups `passed` and perhaps `failed`; empty: detected."
     )
     paths: tuple[str, ...] = Field((), description="Globs of the files that are tests; empty: detected.")
+    must_fail: Enforce = Field(
+        "block", description="What new tests mean that all pass without the change; they prove nothing."
+    )
+    adversarial: Literal["auto", "always", "off"] = Field(
+        "auto", description="A second pass of attacks; `auto`: for security-sensitive tasks, and MEDIUM ones up."
+    )
+    mutation: bool = Field(False, description="Mutate the changed lines and see whether the tests notice.")
+    min_kill_rate: float = Field(0.6, ge=0, le=1, description="Share of the mutants that the tests must notice.")
 
 
 class Project(Section):
@@ -198,12 +222,6 @@ class Gates(Section):
     quality: Quality = Field(default_factory=Quality, description="The budget of one change.")
 
 
-class Commands(Section):
-    """`[commands]`: what agents run themselves."""
-
-    timeout_s: Seconds = Field(120, description="Longest time of one `run_command`, in seconds.")
-
-
 class Git(Section):
     """`[git]`: how work is committed."""
 
@@ -225,6 +243,11 @@ class Config(Section):
     gates: Gates = Field(default_factory=Gates, description="The quality gates.")
     commands: Commands = Field(default_factory=Commands, description="What agents run themselves.")
     git: Git = Field(default_factory=Git, description="How work is committed.")
+    scope: Scope = Field(default_factory=Scope, description="The files that a task declared.")
+    authority: dict[RoleName, Authority] = Field(default_factory=dict, description="What a role may write.")
+    breakers: Breakers = Field(default_factory=Breakers, description="Bounds of a turn.")
+    review: Reviews = Field(default_factory=Reviews, description="What the reviewer is asked.")
+    models: Models = Field(default_factory=Models, description="Rules about the models of all roles.")
 
     def role(self, name: str) -> Role:
         """The settings of a role, or those of `roles.default`.
@@ -251,6 +274,8 @@ class Config(Section):
             ConfigError: no such provider.
         """
         name, _, served = model.partition("/")
+        if model.startswith(COMMAND):
+            raise ConfigError(f"`{model}` is an agent program and has no endpoint")
         if name not in self.providers:
             raise ConfigError(unknown_provider(name, self.providers), hint=f"add [providers.{name}] to {PROJECT_FILE}")
         return self.providers[name], served

@@ -10,10 +10,10 @@ from __future__ import annotations
 from enum import StrEnum
 
 from swarmgate.domain.events import AttemptKind
-from swarmgate.domain.laws_task import attempt_kind
+from swarmgate.domain.laws_task import adversarial_due, attempt_kind
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
-from swarmgate.domain.state import Attempt, Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
+from swarmgate.domain.state import Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
 
 
 class Step(StrEnum):
@@ -36,7 +36,9 @@ class Step(StrEnum):
     """Take the tree as it stands for the change (OVERRIDE)."""
     GATES = "gates"
     REVIEW = "review"
+    SECURITY_REVIEW = "security_review"
     TEST = "test"
+    ADVERSARIAL_TEST = "adversarial_test"
     RUN_TESTS = "run_tests"
     COMMIT = "commit"
     BLOCK = "block"
@@ -65,7 +67,7 @@ def next_step(state: State) -> Step | None:
     if not state.branch:
         return None if state.finished else Step.START_WORK
     if state.open:
-        return _attempt_step(state.task(state.open).attempts[-1])
+        return _attempt_step(state)
     if state.finished:
         return None
     if state.phase_settled(state.current_phase):
@@ -154,13 +156,16 @@ def _is_exhausted(record: TaskRecord) -> bool:
 _TURN_OF = {AttemptKind.CODER: Step.CODE, AttemptKind.ESCALATED: Step.IMPLEMENT, AttemptKind.OVERRIDE: Step.CAPTURE}
 
 
-def _attempt_step(attempt: Attempt) -> Step:
+def _attempt_step(state: State) -> Step:
+    attempt = state.task(state.open).attempts[-1]
     match attempt.state:
         case TaskState.CODER_DELEGATED:
             return Step.GATES if attempt.captured else _TURN_OF[attempt.kind]
         case TaskState.PRE_CHECK_PASSED:
-            return Step.REVIEW
+            return Step.SECURITY_REVIEW if attempt.reviewed else Step.REVIEW
+        case TaskState.REVIEWER_RUN if not attempt.tested:
+            return Step.TEST
         case TaskState.REVIEWER_RUN:
-            return Step.RUN_TESTS if attempt.tested else Step.TEST
+            return Step.ADVERSARIAL_TEST if adversarial_due(state, state.open) else Step.RUN_TESTS
         case _:
             return Step.COMMIT

@@ -34,12 +34,16 @@ class Criterion(Frozen):
 
 
 class Review(Frozen):
-    """A verdict with its reasons; `model` is the model that gave it."""
+    """A verdict with its reasons; `model` is the model that gave it.
+
+    `dropped` are findings that quoted nothing that stands in the change or in the file: they count for nothing.
+    """
 
     verdict: Verdict
     summary: Text
     findings: tuple[Remark, ...] = ()
     criteria: tuple[Criterion, ...] = ()
+    dropped: tuple[Remark, ...] = ()
     model: str = ""
 
     @property
@@ -91,3 +95,14 @@ class TestRun(Frozen):
             last = next((line for line in reversed(self.output.splitlines()) if line.strip()), "no output")
             return f"no test ran (`{self.command}`, exit code {self.exit_code}): {last.strip()}"
         return f"`{self.command}` ended with exit code {self.exit_code}"
+
+
+class Proof(Frozen):
+    """Whether the new tests can fail: their run against the tree before the change.
+
+    `tests` are the test files that were run there, `run` what came of it, `able` whether at least one failed.
+    """
+
+    tests: tuple[str, ...]
+    run: TestRun
+    able: bool

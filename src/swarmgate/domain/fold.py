@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from swarmgate.domain import laws_guard as guard
 from swarmgate.domain import laws_planning as planning
 from swarmgate.domain import laws_task as task
 from swarmgate.domain.events import Entry
@@ -54,7 +55,9 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "change_captured": task.change_captured,
     "gates_run": task.gates_run,
     "review_given": task.review_given,
+    "security_review_given": task.security_review_given,
     "tests_written": task.tests_written,
+    "adversarial_tests_written": task.adversarial_tests_written,
     "tests_run": task.tests_run,
     "attempt_rejected": task.attempt_rejected,
     "attempt_interrupted": task.attempt_interrupted,
@@ -66,6 +69,10 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "phase_closed": planning.phase_closed,
     "phase_approved": planning.phase_approved,
     "usage_recorded": planning.usage_recorded,
+    "guard_acted": guard.guard_acted,
+    "turn_ended": guard.turn_ended,
+    "guidance_given": guard.guidance_given,
+    "phase_estimated": guard.phase_estimated,
     "ledger_repaired": _unchanged,
 }
 """One law an event. A test asserts that this dict and the union name the same types."""

@@ -154,8 +154,17 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
             recovery = Recovery.INTERRUPT
         elif recovery is Recovery.NONE and (state.running or (state.pause and not state.pause.between_steps)):
             recovery = Recovery.RESTORE
-    rules = Rules(event.max_rejections, event.critic_rounds, event.budget_usd, event.budget_tokens)
-    return replace(state, rules=rules, running=True, pause=None, recovery=recovery)
+    rules = Rules(event.max_rejections, event.critic_rounds, event.budget_usd, event.budget_tokens, event.adversarial)
+    return replace(
+        state,
+        rules=rules,
+        running=True,
+        pause=None,
+        recovery=recovery,
+        guards=(),
+        self_coding=0,
+        sandbox=event.sandbox,
+    )
 
 
 def run_paused(state: State, event: ev.RunPaused, _: ev.Entry) -> State:

@@ -13,6 +13,7 @@ from immutables import Map
 from swarmgate.domain import events as ev
 from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.lifecycle import Move, TaskState, advance
+from swarmgate.domain.plan import Complexity
 from swarmgate.domain.state import (
     Attempt,
     Outcome,
@@ -101,7 +102,16 @@ def change_captured(state: State, event: ev.ChangeCaptured, _: ev.Entry) -> Stat
     attempt = _running(state, event.task, event.attempt)
     if attempt.state is not TaskState.CODER_DELEGATED or attempt.captured:
         raise _out_of_turn(event.task, attempt, "have its change captured")
-    return _update(state, event.task, captured=True, tree=event.tree, files=event.files, summary=event.summary)
+    return _update(
+        state,
+        event.task,
+        captured=True,
+        tree=event.tree,
+        files=event.files,
+        summary=event.summary,
+        outside=event.outside,
+        contents=tuple(event.contents.items()),
+    )
 
 
 def gates_run(state: State, event: ev.GatesRun, _: ev.Entry) -> State:
@@ -114,14 +124,38 @@ def gates_run(state: State, event: ev.GatesRun, _: ev.Entry) -> State:
         raise IllegalMove(f"No gate looked at attempt {event.attempt} at task {event.task}: that is not a pass.")
     for gate in sorted(failed if event.passed else ()):
         _require_pass(state, event.task, attempt, gate, passed=False)
-    return _update(state, event.task, state=after if event.passed else attempt.state, tree=event.tree)
+    return _update(
+        state,
+        event.task,
+        state=after if event.passed else attempt.state,
+        tree=event.tree,
+        sensitive=event.sensitive,
+    )
 
 
 def review_given(state: State, event: ev.ReviewGiven, _: ev.Entry) -> State:
     attempt = _running(state, event.task, event.attempt)
     after = advance(event.task, attempt.state, Move.PASS_REVIEW)
+    if attempt.reviewed:
+        raise _out_of_turn(event.task, attempt, "be reviewed again")
     _require_pass(state, event.task, attempt, "reviewer", passed=event.review.approved or not event.passed)
-    return _update(state, event.task, state=after if event.passed else attempt.state, review=event.review)
+    moves = event.passed and not attempt.sensitive  # else the security review has the last word
+    return _update(
+        state,
+        event.task,
+        state=after if moves else attempt.state,
+        review=event.review,
+        reviewed=event.passed,
+    )
+
+
+def security_review_given(state: State, event: ev.SecurityReviewGiven, _: ev.Entry) -> State:
+    attempt = _running(state, event.task, event.attempt)
+    if not attempt.reviewed:
+        raise _out_of_turn(event.task, attempt, "pass the security review before the review")
+    after = advance(event.task, attempt.state, Move.PASS_REVIEW)
+    _require_pass(state, event.task, attempt, "security_reviewer", passed=event.review.approved or not event.passed)
+    return _update(state, event.task, state=after if event.passed else attempt.state, security_review=event.review)
 
 
 def tests_written(state: State, event: ev.TestsWritten, _: ev.Entry) -> State:
@@ -131,15 +165,46 @@ def tests_written(state: State, event: ev.TestsWritten, _: ev.Entry) -> State:
     return _update(state, event.task, tested=True, tree=event.tree, tests=event.tests, tests_review=event.review)
 
 
+def adversarial_due(state: State, task_id: str) -> bool:
+    """Whether adversarial tests come next: the test engineer has approved, and the rules ask for them here."""
+    attempt = state.task(task_id).running
+    if attempt is None or state.plan is None or not attempt.tested or attempt.adversarial:
+        return False
+    if attempt.kind is ev.AttemptKind.OVERRIDE:
+        return False
+    if state.rules.adversarial != "auto":
+        return state.rules.adversarial == "always"
+    return bool(attempt.sensitive) or state.plan.tasks[task_id].complexity is not Complexity.SMALL
+
+
+def adversarial_tests_written(state: State, event: ev.AdversarialTestsWritten, _: ev.Entry) -> State:
+    attempt = _running(state, event.task, event.attempt)
+    if attempt.state is not TaskState.REVIEWER_RUN or not attempt.tested or attempt.adversarial:
+        raise _out_of_turn(event.task, attempt, "have its adversarial tests written")
+    tests = tuple(dict.fromkeys((*attempt.tests, *event.tests)))
+    return _update(state, event.task, adversarial=True, adversarial_review=event.review, tree=event.tree, tests=tests)
+
+
 def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
     attempt = _running(state, event.task, event.attempt)
     if not attempt.tested:
         raise _out_of_turn(event.task, attempt, "pass the tests before the test engineer's turn has ended")
+    if event.passed and adversarial_due(state, event.task):
+        raise _out_of_turn(event.task, attempt, "pass the tests before the adversarial tests are written")
     after = advance(event.task, attempt.state, Move.PASS_TESTS)
     written = attempt.tests_review is not None and attempt.tests_review.approved
     _require_pass(state, event.task, attempt, "test_engineer", passed=written or not event.passed)
     _require_pass(state, event.task, attempt, "tests", passed=event.run.green or not event.passed)
-    return _update(state, event.task, state=after if event.passed else attempt.state, tree=event.tree)
+    if event.proof is not None:
+        _require_pass(state, event.task, attempt, "tests prove nothing", passed=event.proof.able or not event.passed)
+    return _update(
+        state,
+        event.task,
+        state=after if event.passed else attempt.state,
+        tree=event.tree,
+        proof=event.proof,
+        failures=event.run.failures,
+    )
 
 
 def attempt_rejected(state: State, event: ev.AttemptRejected, entry: ev.Entry) -> State:
@@ -173,7 +238,14 @@ def task_completed(state: State, event: ev.TaskCompleted, entry: ev.Entry) -> St
     _running(state, event.task, event.attempt)
     closed = _update(state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time)
     record = replace(closed.task(event.task), status=TaskStatus.COMPLETE, reason="", commit=event.commit)
-    return replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree="")
+    return _qa_counted(replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree=""), event.task)
+
+
+def _qa_counted(state: State, task_id: str) -> State:
+    """The count of tasks that skipped QA: up by one, or back to 0 once both roles were seen on a task since."""
+    attempt = state.task(task_id).attempts[-1]
+    both = all(review is not None and review.approved for review in (attempt.review, attempt.tests_review))
+    return replace(state, qa_skipped=0 if both else state.qa_skipped + 1)
 
 
 def task_blocked(state: State, event: ev.TaskBlocked, _: ev.Entry) -> State:

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from immutables import Map
 
-from swarmgate.domain.events import AttemptKind, RunPaused
-from swarmgate.domain.evidence import Remark, Review
+from swarmgate.domain.events import AttemptKind, PhaseEstimated, RunPaused
+from swarmgate.domain.evidence import Proof, Remark, Review
+from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.usage import Usage
@@ -49,7 +50,10 @@ class TaskStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt at a task. `tree` is its newest recorded tree; `captured` and `tested` say which turns ended."""
+    """One attempt at a task. `tree` is its newest recorded tree.
+
+    `captured`, `reviewed`, `tested` and `adversarial` say which turns ended; `contents` are the changed files' blobs.
+    """
 
     number: int
     kind: AttemptKind
@@ -72,6 +76,15 @@ class Attempt:
     reason: str = ""
     feedback: tuple[Remark, ...] = ()
     ended: str = ""
+    outside: tuple[str, ...] = ()
+    contents: tuple[tuple[str, str], ...] = ()
+    sensitive: tuple[str, ...] = ()
+    reviewed: bool = False
+    security_review: Review | None = None
+    adversarial_review: Review | None = None
+    adversarial: bool = False
+    proof: Proof | None = None
+    failures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +100,8 @@ class TaskRecord:
     override_pending: bool = False
     commit: str = ""
     usage: Usage = field(default_factory=Usage)
+    guards: tuple[GuardNote, ...] = ()
+    turns: tuple[Turn, ...] = ()
 
     @property
     def last(self) -> Attempt | None:
@@ -167,6 +182,20 @@ class Rules:
     critic_rounds: int = 2
     budget_usd: float | None = None
     budget_tokens: int | None = None
+    adversarial: str = "off"
+    """Which tasks get adversarial tests: `auto` (security-sensitive ones, and MEDIUM ones up), `always` or `off`."""
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """An answer of a subject matter expert. `phase` is 0 and `task` empty where it was asked outside of tasks."""
+
+    domain: str
+    question: str
+    answer: str
+    phase: int
+    task: str
+    time: str
 
 
 @dataclass(frozen=True)
@@ -187,7 +216,10 @@ class State:
     id of the task with a running attempt, else empty; `last` that of the task that was delegated last. `goals` counts
     the goals set so far: evidence of earlier ones is archived; `memory` keeps every closed phase by goal and number,
     across goals. `running` says that a run took up the work and has not said since that it paused. `usage_seq` is the
-    position of the last `usage_recorded`.
+    position of the last `usage_recorded`. `guards` and `turns` are those outside of tasks, `guards` of the newest run
+    only; `self_coding` counts the architect's refused writes in the newest run. `qa_skipped` counts tasks completed
+    without a reviewer's or a test engineer's own approval; it goes back to 0 when both have been seen on a task since.
+    `sandbox` is what confines commands in the newest run.
     """
 
     seq: int = 0
@@ -221,6 +253,13 @@ class State:
     usage: Usage = field(default_factory=Usage)
     usage_seq: int = 0
     usage_by_role: Map[str, Usage] = field(default_factory=Map)
+    guards: tuple[GuardNote, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    self_coding: int = 0
+    guidance: tuple[Guidance, ...] = ()
+    estimates: Map[int, PhaseEstimated] = field(default_factory=Map)
+    qa_skipped: int = 0
+    sandbox: str = ""
 
     def task(self, task_id: str) -> TaskRecord:
         """The record of a task, an empty one when nothing has happened to it yet."""

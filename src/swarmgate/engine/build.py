@@ -10,6 +10,7 @@ from swarmgate.agents.desk import Desk, Limits, ToolUse
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.domain.finding import GateReport, GateResult
+from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.progress import Listener
 from swarmgate.engine.steps.attempts import announced
@@ -48,6 +49,7 @@ def build(
     """The surroundings of one run. No model is connected before its role is first needed."""
     meters: dict[str, Metered] = {}
     desks: dict[str, Desk] = {}
+    reports: list[GuardNote | Turn] = []
     tell = _Teller()
     # What judges go by is read before any agent is at work: what one writes into .swarm/ changes no judge of this run.
     definitions, guidance, prompts = load(folder.root), _guidance(repository), Prompts(folder.prompts)
@@ -65,6 +67,8 @@ def build(
                 guidance=guidance,
                 limits=Limits(config.loop.replies, config.loop.max_turns, config.commands.timeout_s),
                 on_tool=tell.tool,
+                on_guard=reports.append,
+                on_turn=reports.append,
             )
         return desks[role]
 
@@ -87,6 +91,7 @@ def build(
         evidence=EvidenceStore(folder),
         desk=desk,
         meters=meters,
+        reports=reports,
         judge=judge,
         stop=StopFlag(folder.stop_request),
         listener=listener,

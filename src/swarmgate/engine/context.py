@@ -13,8 +13,9 @@ from swarmgate.agents.desk import Desk
 from swarmgate.config import Config
 from swarmgate.domain.change import ChangeSet
 from swarmgate.domain.decide import Step, next_step, next_task
-from swarmgate.domain.events import Event, UsageRecorded
+from swarmgate.domain.events import Event, GuardActed, TurnEnded, UsageRecorded
 from swarmgate.domain.finding import GateReport
+from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.domain.state import Attempt, State
 from swarmgate.engine.progress import Listener, Progress, silent
 from swarmgate.errors import WorkspaceError
@@ -61,6 +62,7 @@ class Context:
     """The surroundings of a step.
 
     `desk` gives the desk of a role, made on first use, its model with it. `meters` are the models made so far, by role.
+    `reports` is what guards and turns said since the last record.
     `stash` allows uncommitted changes to be stashed instead of refused.
     """
 
@@ -71,6 +73,7 @@ class Context:
     evidence: EvidenceStore
     desk: Callable[[str], Desk]
     meters: dict[str, Metered]
+    reports: list[GuardNote | Turn]
     judge: Judge
     stop: StopFlag
     listener: Listener = silent
@@ -111,10 +114,18 @@ class Context:
             )
         )
 
+    def drain_reports(self, state: State) -> list[Event]:
+        """What guards and turns said since the last time, as events."""
+        task, said = _worked_on(state), tuple(self.reports)
+        self.reports.clear()
+        return [
+            GuardActed(task=task, note=each) if isinstance(each, GuardNote) else TurnEnded(task=task, turn=each)
+            for each in said
+        ]
+
     def drain_usage(self, state: State) -> list[Event]:
-        """What the models used since the last time, as events; a delegation is for the task that it opens."""
-        due = next_task(state) if next_step(state) is Step.DELEGATE else None
-        task = due.id if due else state.open
+        """What the models used since the last time, as events."""
+        task = _worked_on(state)
         events: list[Event] = []
         for role, meter in self.meters.items():
             usage = meter.drain()
@@ -148,3 +159,9 @@ class Context:
         paths = self.repository.restore(attempt.tree, quarantine=quarantine)
         where = f", kept in {self.folder.relative(quarantine)}" if quarantine.exists() else ""
         self.tell("notice", f"files changed between two steps; brought back{where}: {', '.join(paths[:5])}")
+
+
+def _worked_on(state: State) -> str:
+    """The task that the present step is for: a delegation is for the one that it opens; empty outside of tasks."""
+    due = next_task(state) if next_step(state) is Step.DELEGATE else None
+    return due.id if due else state.open

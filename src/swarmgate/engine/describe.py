@@ -42,6 +42,16 @@ def _tests_run(event: Any) -> str:
     return f"task {event.task}: tests: {outcome} ({event.run.seconds:.1f} s)"
 
 
+def _phase_estimated(event: Any) -> str:
+    if not event.basis:
+        return ""
+    usd = "cost unknown" if event.usd is None else f"${event.usd:.2f}"
+    tasks = f"{counted(event.tasks, 'task')}, by {counted(event.basis, 'task')} before"
+    return (
+        f"phase {event.phase} is expected to use {event.tokens:,} tokens, {usd}, {event.seconds / 60:.0f} min ({tasks})"
+    )
+
+
 _WORDS: dict[str, Callable[[Any], str]] = {
     "project_initialised": lambda e: f"project initialised on branch {e.branch}",
     "goal_set": lambda e: f"goal: {first_line(e.goal)}",
@@ -64,7 +74,13 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "change_captured": lambda e: f"task {e.task}: {counted(len(e.files), 'file')} changed (+{e.added} -{e.removed})",
     "gates_run": lambda e: f"task {e.task}: gates {'passed' if e.passed else 'failed'}",
     "review_given": lambda e: f"task {e.task}: reviewer {e.review.verdict} - {first_line(e.review.summary)}",
+    "security_review_given": lambda e: (
+        f"task {e.task}: security review {e.review.verdict} - {first_line(e.review.summary)}"
+    ),
     "tests_written": lambda e: f"task {e.task}: test engineer {e.review.verdict}, {counted(len(e.tests), 'test file')}",
+    "adversarial_tests_written": lambda e: (
+        f"task {e.task}: adversarial tests: {counted(len(e.tests), 'file')} kept, {len(e.rejected)} taken out"
+    ),
     "tests_run": _tests_run,
     "attempt_rejected": lambda e: f"task {e.task}, attempt {e.attempt}: REJECTED ({e.stage}) - {first_line(e.reason)}",
     "attempt_interrupted": lambda e: f"task {e.task}, attempt {e.attempt}: INTERRUPTED - {e.reason}",
@@ -76,6 +92,10 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "phase_closed": lambda e: f"phase {e.phase} closed: {first_line(e.summary)}",
     "phase_approved": lambda e: f"phase {e.phase} approved",
     "usage_recorded": lambda _: "",
+    "guard_acted": lambda e: f"guard {e.note.rule}: {e.note.effect} {e.note.role}: {first_line(e.note.detail)}",
+    "turn_ended": lambda _: "",
+    "guidance_given": lambda e: f"guidance on {e.domain}: {first_line(e.question)}",
+    "phase_estimated": _phase_estimated,
     "ledger_repaired": lambda e: f"a torn last line of the ledger ({e.size} bytes) was moved to {e.kept}",
 }
 """One entry an event; a test asserts that none is missing."""

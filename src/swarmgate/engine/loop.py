@@ -31,7 +31,7 @@ async def run_loop(ctx: Context) -> State:
                 raise Stopped("Stopped at a safe point, as asked.", hint="Go on with: swarm run")
             ctx.tell("step", describe_step(step, state), step=step)
             events = await STEPS[step](state, ctx)
-            state = _record(ctx, [*events, *ctx.drain_usage(state)])
+            state = _record(ctx, [*ctx.drain_reports(state), *events, *ctx.drain_usage(state)])
     except BaseException as error:
         _pause(ctx, error)
         raise
@@ -69,7 +69,7 @@ def _record(ctx: Context, events: list[Event]) -> State:
 def _pause(ctx: Context, error: BaseException) -> None:
     """Puts on record why the run ends here. An attempt that was cut short by the user ends as INTERRUPTED."""
     state = ctx.ledger.state
-    events: list[Event] = ctx.drain_usage(state)
+    events: list[Event] = [*ctx.drain_reports(state), *ctx.drain_usage(state)]
     attempt = state.task(state.open).running
     at_once = isinstance(error, (KeyboardInterrupt, asyncio.CancelledError))
     if at_once and attempt is not None and attempt.state is not TaskState.TESTS_RUN:
@@ -109,7 +109,9 @@ def describe_step(step: Step, state: State) -> str:
         Step.CAPTURE: "capturing the change",
         Step.GATES: "the gates judge",
         Step.REVIEW: "the reviewer reads",
+        Step.SECURITY_REVIEW: "the reviewer reads for security alone",
         Step.TEST: "the test engineer works",
+        Step.ADVERSARIAL_TEST: "the test engineer attacks",
         Step.RUN_TESTS: "gates and tests over the final tree",
         Step.COMMIT: "committing",
         Step.BLOCK: "out of attempts",

@@ -43,7 +43,7 @@ def as_text(messages: Iterable[Message], tools: Sequence[ToolSpec]) -> tuple[Mes
             names |= {call.id: call.name for call in message.tool_calls}
             plain.append(_without_calls(message))
     if tools and plain and plain[0].role == "system":
-        specs = "\n".join(json.dumps(tool.model_dump()) for tool in tools)
+        specs = "\n".join(json.dumps(tool.model_dump(exclude={"answers"})) for tool in tools)
         plain[0] = Message(role="system", content=plain[0].content + _HOW + specs)
     return tuple(plain)
 
@@ -66,7 +66,7 @@ def parse(text: str, *, prefix: str) -> tuple[str, tuple[ToolCall, ...]]:
         except (ValueError, RecursionError):
             at = opening.end()
             continue
-        calls = _calls(value, prefix)
+        calls = calls_of(value, prefix)
         if calls:
             before = re.sub(r"```\w*\s*$", "", text[: opening.start()])
             return before.strip(), calls
@@ -88,7 +88,9 @@ def _loaded(arguments: str) -> Any:
         return arguments
 
 
-def _calls(value: Any, prefix: str) -> tuple[ToolCall, ...]:
+def calls_of(value: Any, prefix: str) -> tuple[ToolCall, ...]:
+    """The calls that a decoded JSON value spells, `{"tool": ..., "arguments": ...}` or a list of such; else none."""
+    """The calls that a decoded JSON value spells, `{"tool": ..., "arguments": ...}` or a list of such; else none."""
     entries = value if isinstance(value, list) else [value]
     calls = [_call(entry, f"{prefix}_{number}") for number, entry in enumerate(entries)]
     return tuple(call for call in calls if call) if all(calls) else ()

@@ -32,11 +32,16 @@ class Message(Frozen):
 
 
 class ToolSpec(Frozen):
-    """A tool as it is offered to a model; `parameters` is a JSON schema of type object."""
+    """A tool as it is offered to a model; `parameters` is a JSON schema of type object.
+
+    `answers` says that a call is part of the answer, such as a verdict: an agent program, which reads and writes files
+    by tools of its own, is offered these alone.
+    """
 
     name: str
     description: str
     parameters: dict[str, Any]
+    answers: bool = False
 
 
 class ModelRequest(Frozen):

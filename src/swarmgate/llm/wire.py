@@ -48,7 +48,7 @@ def body(
     messages = request.messages if native else as_text(request.messages, request.tools)
     fields: dict[str, Any] = {"model": model, "messages": [_message(each) for each in messages]}
     if native and request.tools:
-        fields["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
+        fields["tools"] = [{"type": "function", "function": tool.model_dump(exclude={"answers"})} for tool in request.tools]
     if temperature is not None:
         fields["temperature"] = temperature
     if max_tokens is not None:

@@ -66,6 +66,7 @@ async def run(
     cwd: Path,
     timeout_s: float,
     env: Mapping[str, str] | None = None,
+    inherit: bool = True,
     stdin: bytes | None = None,
     output_limit: int = 200_000,
 ) -> Completed:
@@ -79,6 +80,7 @@ async def run(
         cwd: the folder that it runs in.
         timeout_s: seconds until it is ended.
         env: variables on top of the inherited environment.
+        inherit: False: `env` is the whole environment.
         stdin: its standard input, empty when None.
         output_limit: characters kept of each of stdout and stderr.
 
@@ -89,7 +91,7 @@ async def run(
     command = ["/bin/sh", "-c", argv] if isinstance(argv, str) else list(argv)
     shown = argv if isinstance(argv, str) else shlex.join(command)
     capture = _Capture(output_limit)
-    variables = {**os.environ, **(env or {})}
+    variables = {**(os.environ if inherit else {}), **(env or {})}
     mark = leftovers.mark()
     variables[leftovers.VARIABLE] = variables.get(leftovers.VARIABLE, "") + mark
     started = time.monotonic()

@@ -1,0 +1,106 @@
+"""The tables that guard agents: `[commands]`, `[scope]`, `[authority]`, `[breakers]`, `[review]`, `[models]`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from swarmgate.config.base import RoleName, Seconds, Section
+
+Enforce = Literal["off", "warn", "block"]
+"""What a broken rule means: nothing, a note on record, or the end of the attempt."""
+
+
+class Commands(Section):
+    """`[commands]`: what agents run themselves, and the tests that swarmgate runs."""
+
+    timeout_s: Seconds = Field(120, description="Longest time of one `run_command`, in seconds.")
+    sandbox: Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"] = Field(
+        "auto", description="What confines commands and tests; `auto`: the strongest that works here."
+    )
+    network: bool = Field(False, description="Whether commands and tests may reach the network.")
+    memory_mb: int = Field(4096, ge=64, le=1_048_576, description="Private memory of one process, in MiB.")
+    processes: int = Field(512, ge=8, le=65_536, description="Processes of one command at a time.")
+    output_chars: int = Field(
+        12_000, ge=1_000, le=1_000_000, description="Characters kept of each output stream: its head and its tail."
+    )
+    readable: tuple[str, ...] = Field(
+        (), description="Further paths below hidden places, such as the home, that commands may read; `~` is the home."
+    )
+    writable: tuple[str, ...] = Field((), description="Further folders that commands may write, such as a cache.")
+    env: tuple[str, ...] = Field((), description="Names of further variables that commands inherit.")
+    allow: tuple[str, ...] = Field(
+        (), description="Command lines that the policy lets through though it would refuse them; `*` matches anything."
+    )
+
+
+class Scope(Section):
+    """`[scope]`: the files that a task declared."""
+
+    enforce: Enforce = Field("warn", description="What more changed files outside of the scope than allowed mean.")
+    max_outside: int = Field(2, ge=0, le=1000, description="Changed files outside of the scope that are accepted.")
+    artefacts: tuple[str, ...] = Field((), description="Globs of further files that the toolchain writes by itself.")
+
+
+class Authority(Section):
+    """`[authority.ROLE]`: what a role may write, on top of its built-in right. `deny` wins."""
+
+    allow: tuple[str, ...] = Field((), description="Globs of files that the role may write too.")
+    deny: tuple[str, ...] = Field((), description="Globs of files that the role may not write.")
+
+
+class Bounds(Section):
+    """`[breakers.roles.ROLE]`: the bounds of one turn of one role; those left out are the general ones."""
+
+    tool_calls: int = Field(200, ge=1, le=100_000, description="Tool calls.")
+    wall_time_s: Seconds = Field(1800, description="Seconds.")
+    repeats: int = Field(
+        5, ge=2, le=1000, description="Times that the same call may be made; a warning comes 2 before."
+    )
+    errors: int = Field(5, ge=1, le=1000, description="Tool calls in a row that fail.")
+    idle: int = Field(3, ge=1, le=100, description="Replies in a row without a tool call.")
+    tokens: int | None = Field(None, ge=1, description="Tokens of the whole turn; unset: no limit.")
+
+
+class Breakers(Bounds):
+    """`[breakers]`: the bounds of one turn of any role; a tripped one ends it, and with it the attempt."""
+
+    roles: dict[RoleName, Bounds] = Field(default_factory=dict, description="Bounds of one role.")
+
+    def of(self, role: str) -> Bounds:
+        """The bounds of a role: what is set for it, the general ones for the rest."""
+        general = {name: getattr(self, name) for name in Bounds.model_fields}
+        for key, own in self.roles.items():
+            if key == role:
+                general |= {name: getattr(own, name) for name in own.model_fields_set}
+        return Bounds(**general)
+
+
+class Reviews(Section):
+    """`[review]`: what the reviewer is asked."""
+
+    security: Literal["auto", "always", "off"] = Field(
+        "auto", description="The second, security-only review; `auto`: where the change touches sensitive code."
+    )
+    cite: bool = Field(True, description="Drop findings that quote nothing that stands in the change or the file.")
+
+
+class Models(Section):
+    """`[models]`: rules about the models of all roles."""
+
+    require_distinct: tuple[RoleName, ...] = Field(
+        (), description="Roles of which no two may share a model; a run is refused where they do."
+    )
+    compact: tuple[str, ...] = Field(
+        (),
+        description="Patterns of model names that get the short prompts, such as `*:7b*`; `*` matches anything.",
+    )
+
+
+class Spend(Section):
+    """`[budget.run]`, `[budget.phase]`, `[budget.task]`: what one of them may use up."""
+
+    usd: float | None = Field(None, ge=0, description="US dollars; unset: no limit.")
+    tokens: int | None = Field(None, ge=0, description="Prompt and completion tokens; unset: no limit.")
+    seconds: Annotated[float | None, Field(ge=0)] = Field(None, description="Wall time in seconds; unset: no limit.")

@@ -1,0 +1,120 @@
+"""Events of a run: its start and its pauses, the tree, what models used, what guards did and what a turn took."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from swarmgate.domain.base import Frozen, Line, Text
+from swarmgate.domain.guard import GuardNote, Turn
+from swarmgate.domain.usage import Usage
+
+
+class PauseReason(StrEnum):
+    """Why a run ended before the work did. Each one can be resumed by `swarm run`."""
+
+    STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
+    BUDGET = "budget"
+    ENDPOINT = "endpoint"
+    ERROR = "error"
+
+
+class WorkStarted(Frozen):
+    """The branch of the work was made at commit `base`."""
+
+    type: Literal["work_started"] = "work_started"
+    branch: str
+    base: str
+
+
+class RunStarted(Frozen):
+    """`swarm run` took up the work, under these rules. `sandbox` is what confines commands."""
+
+    type: Literal["run_started"] = "run_started"
+    pid: int
+    host: str
+    max_rejections: int = 2
+    critic_rounds: int = 2
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    adversarial: Literal["auto", "always", "off"] = "off"
+    sandbox: str = ""
+
+
+class RunPaused(Frozen):
+    """The run ended before the work did. `between_steps` is True when no step was cut short."""
+
+    type: Literal["run_paused"] = "run_paused"
+    reason: PauseReason
+    detail: Text = ""
+    between_steps: bool = False
+
+
+class TreeRestored(Frozen):
+    """The files were brought back to what the last recorded step left; what differed is kept at `kept`."""
+
+    type: Literal["tree_restored"] = "tree_restored"
+    tree: str
+    paths: tuple[str, ...] = ()
+    kept: str = ""
+
+
+class UsageRecorded(Frozen):
+    """What the model calls of one step used; `task` is empty outside tasks."""
+
+    type: Literal["usage_recorded"] = "usage_recorded"
+    role: str
+    task: str = ""
+    usage: Usage
+
+
+class LedgerRepaired(Frozen):
+    """A torn last line was cut off; its bytes are kept at `kept`."""
+
+    type: Literal["ledger_repaired"] = "ledger_repaired"
+    kept: str
+    size: int
+
+
+class GuardActed(Frozen):
+    """A guard noticed something that an agent did, and what it did about it. `task` is empty outside tasks."""
+
+    type: Literal["guard_acted"] = "guard_acted"
+    task: str = ""
+    note: GuardNote
+
+
+class TurnEnded(Frozen):
+    """A role's turn is over: what it took. `task` is empty outside tasks."""
+
+    type: Literal["turn_ended"] = "turn_ended"
+    task: str = ""
+    turn: Turn
+
+
+class GuidanceGiven(Frozen):
+    """A subject matter expert answered. `phase` and `task` are those of the work that asked; 0 and empty outside."""
+
+    type: Literal["guidance_given"] = "guidance_given"
+    domain: Line
+    question: Text
+    answer: Text
+    phase: int = 0
+    task: str = ""
+    model: str = ""
+
+
+class PhaseEstimated(Frozen):
+    """What a phase is expected to use, from the `basis` tasks that were completed before it.
+
+    `usd` is None where a price is unknown; all are 0 without a basis.
+    """
+
+    type: Literal["phase_estimated"] = "phase_estimated"
+    phase: int
+    tasks: int
+    basis: int = 0
+    tokens: int = 0
+    usd: float | None = 0.0
+    seconds: float = 0.0

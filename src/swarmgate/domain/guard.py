@@ -1,0 +1,62 @@
+"""What guards say of an agent, and what a turn took: the measured facts behind breakers, patterns and estimates."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swarmgate.domain.base import Frozen, Line
+
+
+class Effect(StrEnum):
+    """What a guard did about what it noticed, in rising order."""
+
+    NOTED = "noted"
+    WARNED = "warned"
+    REFUSED = "refused"
+    """One tool call was not carried out."""
+    STOPPED = "stopped"
+    """The turn ended."""
+    REJECTED = "rejected"
+    """The attempt ended."""
+
+
+class GuardNote(Frozen):
+    """One thing that a guard noticed.
+
+    `rule` is the rule's name in kebab-case (`authority`, `scope`, `command-policy`, `self-coding`, `breaker`, ...),
+    `detail` what happened, `count` how often it did in this turn. `attempt` is 0 outside of attempts.
+    """
+
+    rule: Line
+    effect: Effect
+    detail: Line
+    role: str = ""
+    step: str = ""
+    attempt: int = 0
+    count: int = 1
+
+
+class Turn(Frozen):
+    """What one turn of a role took.
+
+    `brief_tokens` is the size of the first user message, at a token per 4 characters; `prompt_tokens_saved` what the
+    short form of the prompt spared. `rereads` counts reads of a file that was read before in the turn and did not
+    change since, `dropped` the old tool results that were taken out of the conversation, `repeats` how often the most
+    frequent call was made. `tripped` names the breaker that ended it; empty for none.
+    """
+
+    role: str
+    step: str
+    attempt: int = 0
+    model: str = ""
+    calls: int = 0
+    tool_calls: int = 0
+    errors: int = 0
+    repeats: int = 0
+    rereads: int = 0
+    dropped: int = 0
+    brief_tokens: int = 0
+    prompt_tokens_saved: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    tripped: str = ""

@@ -1,0 +1,143 @@
+"""A coding agent of the command line as a model: the brief goes in, its output is the answer, its work is in the tree.
+
+    [roles.coder]
+    model = "command:claude -p --output-format json"
+
+The program is started anew for every call, with the whole conversation as one text: on its standard input, or in a file
+whose path replaces `{brief}` in the command line. It reads and writes the repository by itself; the tools of swarmgate
+that it is offered are those that end a turn, and it calls them by ending its output with JSON. Its exit code 0 without
+any is the end of a working turn: what it did is taken from the diff.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from typing import Protocol
+
+from swarmgate.config import COMMAND
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Usage
+from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
+from swarmgate.llm.program_output import Said, answer, said
+
+_CHARACTERS_PER_TOKEN = 4
+_SUMMARY = 1_000
+_COMPLAINT = 500
+
+_HOW = """
+# How you answer
+You are a command line agent and work in the repository that is your current folder, with your own tools. You have none
+of the tools named above but these, and you call them by ending your output with one JSON object and nothing after it:
+{"tool": "NAME", "arguments": {...}}
+To call several, end with a JSON list of such objects. With the JSON schema of their arguments, they are:
+"""
+
+
+class Ran(Frozen):
+    """What came of a program. `exit_code` is None when it was ended at its time limit."""
+
+    exit_code: int | None
+    stdout: str
+    stderr: str
+
+
+class Program(Protocol):
+    """Runs a command line, confined as the settings say."""
+
+    async def __call__(self, command: str, *, brief: str, writes: bool) -> Ran:
+        """Start it with the brief on its standard input, and in a file where the command line says `{brief}`.
+
+        Args:
+            command: a shell's command line.
+            brief: the whole conversation as text.
+            writes: whether it may change the repository's files.
+
+        Raises:
+            MissingRequirement: there is no such program, or no sandbox for it.
+        """
+        ...
+
+
+class CommandModel:
+    """A `Model` that is a program.
+
+    Args:
+        name: `command:` and the command line.
+        run: starts the program.
+    """
+
+    def __init__(self, name: str, run: Program) -> None:
+        self.name = name
+        self._command = name.removeprefix(COMMAND).strip()
+        self._run = run
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Run the program on the conversation; it may change files where `write_file` is on offer.
+
+        Raises:
+            CallFailed: it failed, or was ended at its time limit; not retriable, since its work stays in the tree.
+            MissingRequirement: there is no such program, or no sandbox for it.
+        """
+        tools = tuple(tool for tool in request.tools if tool.answers)
+        writes = any(tool.name == "write_file" for tool in request.tools)
+        brief = conversation(request.messages, tools)
+        started = time.monotonic()
+        ran = await self._run(self._command, brief=brief, writes=writes)
+        final = said(ran.stdout)
+        usage = _usage(final, brief, ran.stdout, time.monotonic() - started)
+        if ran.exit_code != 0 or final.error:
+            raise CallFailed(_failure(self._command, ran, final), usage=usage)
+        calls = answer(final.text, tools, prefix=f"call_{len(request.messages)}")
+        if not calls and (finish := _finish(tools, final.text)):
+            calls = (finish,)
+        return ModelReply(text=final.text, tool_calls=calls, usage=usage, model=self.name)
+
+
+def conversation(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> str:
+    """A conversation as one text: the role's instructions, how to answer, the brief, then what was said since."""
+    system, *rest = messages
+    schemas = "\n".join(
+        json.dumps({"tool": tool.name, "description": tool.description, "arguments": tool.parameters}) for tool in tools
+    )
+    parts = [f"{system.content}\n{_HOW}{schemas}"]
+    for message in rest:
+        spoken = "".join(f"\n{call.name} {call.arguments}" for call in message.tool_calls)
+        title = {"user": "", "assistant": "# Your last answer\n", "tool": "# Its result\n"}[message.role]
+        parts.append(f"{title}{message.content}{spoken}")
+    return "\n\n".join(parts) + "\n"
+
+
+def program_of(name: str) -> str:
+    """The program that a `command:` model starts, such as `claude`; variables before it are passed over."""
+    try:
+        words = shlex.split(name.removeprefix(COMMAND))
+    except ValueError:
+        words = name.removeprefix(COMMAND).split()
+    return next((word.rpartition("/")[2] for word in words if "=" not in word and word != "env"), "")
+
+
+def _finish(tools: tuple[ToolSpec, ...], text: str) -> ToolCall | None:
+    """The end of a working turn, with the last words as its summary, which is a claim and no evidence."""
+    if not any(tool.name == "finish" for tool in tools):
+        return None
+    return ToolCall(
+        id="finish", name="finish", arguments=json.dumps({"summary": text.strip()[-_SUMMARY:] or "(silent)"})
+    )
+
+
+def _usage(final: Said, brief: str, stdout: str, seconds: float) -> Usage:
+    """What the program reports, else an estimate; a program that names no price has an unknown one."""
+    estimate = Usage(
+        prompt_tokens=len(brief) // _CHARACTERS_PER_TOKEN,
+        completion_tokens=len(stdout) // _CHARACTERS_PER_TOKEN,
+        usd=None,
+    )
+    return (final.usage or estimate).model_copy(update={"calls": 1, "seconds": seconds})
+
+
+def _failure(command: str, ran: Ran, final: Said) -> str:
+    how = "was ended at its time limit" if ran.exit_code is None else f"ended with exit code {ran.exit_code}"
+    told = (final.error or ran.stderr.strip() or ran.stdout.strip())[-_COMPLAINT:]
+    return f"the agent `{command[:100]}` {how}{': ' + ' '.join(told.split()) if told else ''}"

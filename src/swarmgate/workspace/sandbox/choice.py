@@ -1,0 +1,58 @@
+"""Which sandbox this machine has: the strongest that works, or a refusal that says what to install."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from swarmgate.errors import MissingRequirement
+from swarmgate.workspace.sandbox import bubblewrap, landlock, seatbelt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from swarmgate.workspace.sandbox.confinement import Confinement, Sandbox
+
+Kind = Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"]
+
+
+class Unconfined:
+    """No sandbox, because the settings say so."""
+
+    name = "none"
+    weaknesses = ("commands of agents run with all your rights: files, network and keys",)
+
+    def argv(self, command: Sequence[str], confinement: Confinement) -> list[str]:
+        """The command itself."""
+        del confinement
+        return list(command)
+
+
+@cache
+def choose(kind: Kind = "auto") -> Sandbox:
+    """The sandbox of that kind; for `auto` the first that works of bubblewrap, Landlock and sandbox-exec.
+
+    Raises:
+        MissingRequirement: it does not work here; the message says why.
+    """
+    if kind == "none":
+        return Unconfined()
+    reasons = []
+    for name, find in _KINDS.items():
+        if kind in {"auto", name}:
+            found = find()
+            if not isinstance(found, str):
+                return found
+            reasons.append(found)
+    raise MissingRequirement(
+        f"commands of agents need a sandbox, and there is none: {'; '.join(reasons)}",
+        hint='Install bubblewrap (apt install bubblewrap), or accept the risk: [commands] sandbox = "none" '
+        "in .swarm/config.toml",
+    )
+
+
+_KINDS = {
+    "bubblewrap": bubblewrap.available,
+    "landlock": landlock.available,
+    "sandbox-exec": seatbelt.available,
+}

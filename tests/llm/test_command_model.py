@@ -1,0 +1,117 @@
+"""An agent program as a model: what it is told, what its output comes to, what its failure is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from swarmgate.llm.command_model import CommandModel, Ran, program_of
+from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
+
+
+def spec(name: str, *required: str, answers: bool = True) -> ToolSpec:
+    parameters = {"type": "object", "required": list(required), "properties": {}}
+    return ToolSpec(name=name, description=f"About {name}.", parameters=parameters, answers=answers)
+
+
+READ = spec("read_file", "path", answers=False)
+WRITE = spec("write_file", "path", answers=False)
+FINISH, VERDICT = spec("finish", "summary"), spec("submit_verdict", "verdict", "summary")
+
+
+class Program:
+    """A program that prints what it is told to, and remembers what it got."""
+
+    def __init__(self, respond: Callable[[str], Ran]) -> None:
+        self.respond = respond
+        self.calls: list[tuple[str, str, bool]] = []
+
+    async def __call__(self, command: str, *, brief: str, writes: bool) -> Ran:
+        self.calls.append((command, brief, writes))
+        return self.respond(brief)
+
+
+def printing(stdout: str, *, exit_code: int | None = 0, stderr: str = "") -> Program:
+    return Program(lambda _brief: Ran(exit_code=exit_code, stdout=stdout, stderr=stderr))
+
+
+async def complete(
+    program: Program, *tools: ToolSpec, writes: bool = False, more: tuple[Message, ...] = ()
+) -> ModelReply:
+    model = CommandModel("command:agent --print", program)
+    messages = (Message(role="system", content="You are it."), Message(role="user", content="ROLE: coder\n\nDo it."))
+    return await model.complete(ModelRequest(messages=(*messages, *more), tools=(READ, *tools)))
+
+
+async def test_it_is_told_the_brief_and_only_the_tools_that_answer() -> None:
+    program = printing("ok")
+    await complete(program, WRITE, FINISH)
+    command, brief, writes = program.calls[0]
+    assert (command, writes) == ("agent --print", True)
+    assert brief.startswith("You are it.\n")
+    assert brief.endswith("ROLE: coder\n\nDo it.\n")
+    assert '"tool": "finish"' in brief
+    assert "write_file" not in brief
+
+
+async def test_what_was_said_since_is_told_with_it() -> None:
+    program = printing("ok")
+    call = ToolCall(id="1", name="submit_verdict", arguments='{"verdict": "MAYBE"}')
+    more = (
+        Message(role="assistant", content="Hm.", tool_calls=(call,)),
+        Message(role="tool", tool_call_id="1", content="Error: no such verdict"),
+    )
+    await complete(program, VERDICT, more=more)
+    end = program.calls[0][1].split("Do it.")[1]
+    assert end.index('submit_verdict {"verdict": "MAYBE"}') < end.index("Error: no such verdict")
+
+
+async def test_a_working_turn_ends_with_the_program() -> None:
+    reply = await complete(printing("I wrote the file."), WRITE, FINISH)
+    assert [(call.name, json.loads(call.arguments)) for call in reply.tool_calls] == [
+        ("finish", {"summary": "I wrote the file."})
+    ]
+    assert reply.usage.calls == 1
+    assert reply.usage.tokens > 0
+    assert reply.usage.usd is None
+
+
+async def test_no_verdict_is_made_of_words() -> None:
+    reply = await complete(printing("Looks good, APPROVED!"), VERDICT)
+    assert reply.tool_calls == ()
+
+
+async def test_a_verdict_is_taken_from_the_end_of_the_output() -> None:
+    reply = await complete(printing('Read it.\n{"verdict": "REJECTED", "summary": "wrong"}'), VERDICT)
+    assert json.loads(reply.tool_calls[0].arguments)["verdict"] == "REJECTED"
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        (printing("", exit_code=3, stderr="no key\n"), "exit code 3: no key"),
+        (printing("half", exit_code=None), "ended at its time limit: half"),
+        (printing('{"type":"result","is_error":true,"result":"no credit"}'), "no credit"),
+    ],
+)
+async def test_a_failed_program_is_a_failed_call(program: Program, told: str) -> None:
+    with pytest.raises(CallFailed, match=told) as caught:
+        await complete(program, WRITE, FINISH)
+    assert not caught.value.retriable
+    assert caught.value.usage.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "program"),
+    [
+        ("command:claude -p", "claude"),
+        ("command: /opt/bin/codex exec -", "codex"),
+        ("command:env A=1 gemini", "gemini"),
+        ("command:unclosed 'quote", "unclosed"),
+        ("command:", ""),
+    ],
+)
+def test_the_program_is_named(name: str, program: str) -> None:
+    assert program_of(name) == program
