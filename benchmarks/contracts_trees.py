@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from contracts_python import Mutant
 
-from swarmgate.gates import grammars
 from swarmgate.gates.files import language_of
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

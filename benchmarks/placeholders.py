@@ -18,10 +18,10 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.adapters import placeholders
 from swarmgate.gates.files import MAX_BYTES, Source, Trait, language_of, traits_of
 from swarmgate.gates.placeholders import trees
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -23,10 +23,10 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.adapters import syntax
 from swarmgate.gates.files import MAX_BYTES, Source, Trait, language_of, traits_of
 from swarmgate.gates.syntax import lexicon, trees
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

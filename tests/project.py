@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from tests.confined import SANDBOX
 from typer.testing import CliRunner, Result
 
 from swarmgate.cli.app import app
@@ -124,7 +125,9 @@ DEFAULTS: tuple[Rule, ...] = (
     code({"src/calc/part_{{task}}.py": part("{{task}}")}),
     rule("architect", "implement", [call("finish", summary="nothing left to do")]),
     review(),
+    rule("reviewer", "security_review", [verdict(summary="nothing to exploit")]),
     engineer(),
+    rule("test_engineer", "adversarial_test", [verdict(summary="it held")]),
     close_phase(),
 )
 """Everything goes well. A rule of a test wins over these when it says as much or more about whom it is for."""
@@ -138,6 +141,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "tests": {"command": f"{sys.executable} -m pytest -q", "timeout_s": 60},
     # Half a second of every judgement; that it judges in the loop like any other is shown by a test of its own.
     "gates": {"skip": ["sast_scan"]},
+    "commands": {"sandbox": SANDBOX},
     "prices.senior": {"input": 1, "output": 2},
     "prices.junior": {"input": 1, "output": 2},
 }

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from swarmgate import config
-from swarmgate.config import Config, load, nearest
+from swarmgate.config import Config, load, nearest, program_of
 from swarmgate.errors import ConfigError
 
 PROVIDERS = '[providers.local]\nbase_url = "http://127.0.0.1:8899/v1/"\n'
@@ -253,3 +253,17 @@ def test_limits_lie_over_those_of_the_gate() -> None:
     below = config.Quality(max_complexity_delta=7, max_file_lines=50)
     above = config.Quality(max_complexity_delta=3).over(below)
     assert (above.max_complexity_delta, above.max_file_lines, above.max_public_api_delta) == (3, 50, 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "program"),
+    [
+        ("command:claude -p", "claude"),
+        ("command: /opt/bin/codex exec -", "/opt/bin/codex"),
+        ("command:env A=1 gemini", "gemini"),
+        ("command:unclosed 'quote", "unclosed"),
+        ("command:", ""),
+    ],
+)
+def test_an_agent_program_is_named_by_its_command(name: str, program: str) -> None:
+    assert program_of(name) == program

@@ -24,6 +24,7 @@ from swarmgate.domain.finding import Severity
 from swarmgate.engine.initialise import initialise
 from swarmgate.gates import definition
 from swarmgate.gates.definition import GateDefinition
+from swarmgate.gates.sensitivity import definition as sensitivity
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.testing import Script
@@ -125,7 +126,7 @@ def commands_in(page: Path) -> list[str]:
 
 def problem(line: str) -> str:
     """Why a command line cannot be typed like this; empty when it can."""
-    words = shlex.split(line)[1:]
+    words = shlex.split(line.partition(" -- ")[0])[1:]
     if not words or words[0] == "--version":
         return ""
     options = [word.partition("=")[0] for word in words if word.startswith("-")]
@@ -170,13 +171,15 @@ def test_every_verb_and_option_has_its_place_on_the_page_of_commands() -> None:
 
 @pytest.mark.parametrize("text", every_block("toml"))
 def test_toml_is_what_swarmgate_reads(text: str, tmp_path: Path) -> None:
-    named = re.match(r"# (\.swarm/(?:config|gates/\w+)\.toml)\n", text)
+    named = re.match(r"# (\.swarm/(?:config|gates/(?:rules/)?\w+)\.toml)\n", text)
     assert named, "a TOML block begins with the name of its file"
     path = tmp_path / named[1]
     path.parent.mkdir(parents=True)
     path.write_text(text, "utf-8")
     if path.name == "config.toml":
         config.load(user_file=tmp_path / "none.toml", project_file=path, environ={})
+    elif path.parent.name == "rules":
+        assert sensitivity.load(tmp_path) != sensitivity.load()
     else:
         assert path.stem in [gate.id for gate in definition.load(tmp_path)]
 

@@ -23,6 +23,8 @@
     ├── ModelError                      5    the model endpoint failed
     │   ├── EndpointFailed              5    for good: after retries and every fallback
     │   └── NoUsableReply               5    it answers, but never with what was asked for
+    │       └── BreakerTripped          5    its turn went past one of its bounds, and was stopped
+    ├── SelfCodingBlocked               1    the architect wrote project files itself, and was stopped
     ├── MissingRequirement              6    a tool or a key that was asked for is not there
     └── Stopped                         130  the user asked for it
 
@@ -219,6 +221,41 @@ class NoUsableReply(ModelError):
     """The model answers, but within the bound it never gave what was asked for."""
 
     code = "NO_USABLE_REPLY"
+
+
+class BreakerTripped(NoUsableReply):
+    """A turn went past one of its bounds (`[breakers]`, `[loop]`) and was stopped. Nothing is tried again by itself.
+
+    Args:
+        breaker: which one, by the name of its setting: tool_calls, wall_time, repeats, errors, idle, tokens, replies,
+            max_turns.
+        count: how far it had come.
+        limit: how far it may come.
+        last: what the role did last, a line a tool call, oldest first.
+    """
+
+    code = "BREAKER"
+
+    def __init__(
+        self, message: str, *, breaker: str, count: int, limit: int, last: tuple[str, ...] = (), hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.breaker = breaker
+        self.count = count
+        self.limit = limit
+        self.last = last
+
+    @property
+    def stage(self) -> str:
+        """Who rejects the attempt."""
+        return f"breaker: {self.breaker}"
+
+
+class SelfCodingBlocked(SwarmError):
+    """The architect called tools that write project files outside of an escalated attempt, once too often in a run."""
+
+    exit_code = 1
+    code = "SELF_CODING_BLOCK"
 
 
 class Stopped(SwarmError):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.confined import runner
 
 from swarmgate.agents.desk import Desk, Limits
 from swarmgate.agents.prompts import Prompts
@@ -48,6 +49,7 @@ def at_desk(repo: Path) -> OpenDesk:
     def opened(*replies: Scripted, **changes: Any) -> tuple[Desk, Played]:
         model = Played(replies, name="local/coder-1")
         settings = {"limits": Limits(replies=2, max_turns=12, command_timeout_s=5), **changes}
+        settings.setdefault("commands", runner(repo, output_chars=12_000))
         return Desk(model=model, files=FileTree(repo), prompts=Prompts(), **settings), model
 
     return opened

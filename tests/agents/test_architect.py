@@ -40,7 +40,7 @@ async def test_a_legal_plan_is_taken(at_desk: OpenDesk, say: Say, plan: Plan) ->
     for piece in ("Use tabs.", "Two is 2.", "Q: Which language?\nA: Python", "Python, pytest"):
         assert piece in model.brief
     offered = [tool.name for tool in model.requests[0].tools]
-    assert offered == ["read_file", "list_files", "search", "ask_user", "save_plan"]
+    assert offered == ["read_file", "list_files", "search", "ask_sme", "ask_user", "save_plan"]
 
 
 async def test_an_illegal_plan_goes_back_with_every_problem(at_desk: OpenDesk, say: Say, plan: Plan) -> None:

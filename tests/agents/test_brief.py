@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarmgate.agents.brief import HEADERS, Brief, Section, fenced, outline, task_text
-from swarmgate.domain.plan import Plan, Task
+from swarmgate.agents.brief import Brief, Section, fenced, plan_window, task_text
+from swarmgate.agents.markers import HEADERS
+from swarmgate.domain.plan import Phase, Plan, Task
 
 HEADER = re.compile(rf"({'|'.join(HEADERS)})[ \t]*:")
 BREAKS = ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"]
@@ -78,4 +79,60 @@ def test_a_task_is_told_with_numbered_criteria(task: Task, plan: Plan) -> None:
     assert "Task 1.2: Add two [SMALL]" in text
     assert "1. two() returns 2\n2. two() takes no argument" in text
     assert "- src/app.py\n- tests/test_app.py" in text
-    assert "Phase 1: One\n  1.1 Start" in outline(plan)
+    assert "Phase 1: One\n  1.1 Start" in plan_window(plan, task)
+
+
+def big_plan(phases: int, tasks: int) -> Plan:
+    def made(phase: int, number: int) -> Task:
+        depends = (f"{phase}.{number - 1}",) if number > 1 else ()
+        return Task(
+            id=f"{phase}.{number}", title=f"Part {number:02d}", acceptance=("a",), files=("a",), depends=depends
+        )
+
+    return Plan(
+        title="Many",
+        phases=tuple(
+            Phase(name=f"Phase {phase}", tasks=tuple(made(phase, number) for number in range(1, tasks + 1)))
+            for phase in range(1, phases + 1)
+        ),
+    )
+
+
+def test_a_window_on_the_plan_shows_what_is_near_and_counts_the_rest() -> None:
+    plan = big_plan(5, 10)
+    assert plan_window(plan, plan.tasks["3.6"]) == (
+        "Many: 5 phases, 50 tasks\n"
+        "Phases 1 to 2: 20 tasks\n"
+        "Phase 3: Phase 3\n"
+        "  2 tasks before\n"
+        "  3.3 Part 03\n"
+        "  3.4 Part 04\n"
+        "  3.5 Part 05\n"
+        "  3.6 Part 06 <- the task\n"
+        "  3.7 Part 07\n"
+        "  3.8 Part 08\n"
+        "  3.9 Part 09\n"
+        "  1 task after\n"
+        "Phases 4 to 5: 20 tasks"
+    )
+
+
+def test_what_a_task_is_built_on_is_named_where_it_is_not_near() -> None:
+    plan = big_plan(2, 9)
+    far = Task(**{**plan.tasks["2.1"].model_dump(), "depends": ("1.3", "1.4")})
+    plan = Plan(title="Many", phases=(plan.phases[0], Phase(name="Phase 2", tasks=(far, *plan.phases[1].tasks[1:]))))
+    assert plan_window(plan, far).endswith("  2 tasks after\nBuilt on 1.3 Part 03\nBuilt on 1.4 Part 04")
+
+
+def test_a_window_is_as_big_for_the_last_task_of_a_long_plan_as_for_the_first_of_a_short_one() -> None:
+    small, big = big_plan(2, 8), big_plan(20, 100)
+    sizes = [len(plan_window(plan, task)) for plan in (small, big) for task in plan.tasks.values()]
+    assert max(sizes) - min(sizes) < 120
+
+
+def test_a_small_window_of_the_model_bounds_every_section() -> None:
+    text = Brief("reviewer", "review", sections=(Section("The change", "x" * 50_000),)).text(
+        "y" * 20_000, section=3_000
+    )
+    assert len(text) < 6_600
+    assert "47000 characters left out; read the files themselves" in text

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from swarmgate import assets
-from swarmgate.agents.prompts import Prompts
-from swarmgate.agents.tools import OFFERED, TOOLS, offered
+from swarmgate.agents.prompts import SHORT, Prompts
+from swarmgate.agents.tools import IN_TEXT, OFFERED, TOOLS, offered
 from swarmgate.errors import ConfigError
 
 GOOD = "---\nrole: coder\ninputs: [step]\nreply: {code: [finish]}\n---\nYou code at {{ step }}.\n"
@@ -21,7 +21,10 @@ def test_a_prompt_speaks_of_tools_that_are_on_offer_and_of_the_end(role: str, st
     names = {tool.name for tool in offered(role, step)}
     spoken = {word for word in re.findall(r"[a-z_]+", text) if word in TOOLS and "_" in word}
     assert spoken <= names
-    assert any(tool.name in text for tool in offered(role, step) if tool.ends)
+    ends = [tool.name for tool in offered(role, step) if tool.ends] or ["plain text"]
+    assert any(name in text for name in ends)
+    assert bool((role, step) in IN_TEXT) == (ends == ["plain text"])
+    assert "BEHAVIORAL_GUIDANCE" not in text
     assert "{{" not in text
     assert "{%" not in text
 
@@ -84,3 +87,47 @@ def test_a_prompt_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "critic.md").mkdir()
     with pytest.raises(ConfigError, match="cannot be read"):
         Prompts(tmp_path).render("critic", "review_plan")
+
+
+@pytest.mark.parametrize(("role", "step"), [each for each in OFFERED if each != ("architect", "close_phase")])
+def test_a_compact_prompt_has_one_line_for_each_section_and_says_what_is_saved(role: str, step: str) -> None:
+    full, short = Prompts(), Prompts(compact=[role])
+    whole, compact = full.render(role, step), short.render(role, step)
+    assert SHORT in compact
+    assert SHORT not in whole
+    assert len(compact) < len(whole)
+    assert "BEHAVIORAL_GUIDANCE" not in compact
+    saved = -(-len(whole) // 4) - -(-len(compact) // 4)
+    assert (full.saved(role, step), short.saved(role, step), full.saving(role, step)) == (0, saved, saved)
+
+
+def test_only_the_sections_are_left_out(tmp_path: Path) -> None:
+    section = "<!-- BEHAVIORAL_GUIDANCE_START -->\n- Be good.\n<!-- BEHAVIORAL_GUIDANCE_END -->\n"
+    guided = f"Before.\n\n{section}\nAfter {{{{ step }}}}.\n"
+    (tmp_path / "coder.md").write_text(GOOD.replace("You code at {{ step }}.\n", guided * 2))
+    assert Prompts(tmp_path).render("coder", "code").count("Before.\n\n- Be good.\n\nAfter code.") == 2
+    compact = Prompts(tmp_path, compact=["coder"])
+    assert compact.render("coder", "code").count(f"Before.\n\n{SHORT}\n\nAfter code.") == 2
+    assert Prompts(tmp_path, compact=["critic"]).saved("coder", "code") == 0
+
+
+@pytest.mark.parametrize(
+    ("marks", "told"),
+    [
+        ("x\n<!-- BEHAVIORAL_GUIDANCE_START -->\n", "line 8: BEHAVIORAL_GUIDANCE_START is never closed"),
+        ("<!-- BEHAVIORAL_GUIDANCE_END -->\n", "line 7: BEHAVIORAL_GUIDANCE_END closes no section"),
+        (
+            "<!-- BEHAVIORAL_GUIDANCE_START -->\n<!--BEHAVIORAL_GUIDANCE_START-->\n",
+            "line 8: BEHAVIORAL_GUIDANCE_START opens a section inside of that of line 7",
+        ),
+        (
+            "<!-- BEHAVIORAL_GUIDANCE_START -->{% if step == 'x' %}<!-- BEHAVIORAL_GUIDANCE_END -->{% endif %}",
+            "for step code, line 2 of what is rendered: BEHAVIORAL_GUIDANCE_START is never closed",
+        ),
+    ],
+)
+def test_marks_that_do_not_pair_are_refused_with_file_and_line(tmp_path: Path, marks: str, told: str) -> None:
+    (tmp_path / "coder.md").write_text(GOOD + marks)
+    with pytest.raises(ConfigError) as caught:
+        Prompts(tmp_path).render("coder", "code")
+    assert f"{tmp_path / 'coder.md'}: {told}" in caught.value.message

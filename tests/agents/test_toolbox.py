@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from swarmgate.agents.architect import implement
+from swarmgate.agents.authority import Authority
 from swarmgate.agents.coder import code
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.reviewer import review
+from swarmgate.agents.reviewer import Submission, review
 from swarmgate.agents.test_engineer import test as write_tests
 from swarmgate.agents.tools import OFFERED, TOOLS
+from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan import Task
 from swarmgate.llm.model import ToolCall
 
@@ -81,8 +83,8 @@ async def test_a_write_through_a_link_is_judged_by_the_file_that_it_hits(
 
 
 async def test_a_command_tells_exit_code_and_both_streams(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    call = say("run_command", command="pwd; echo $MARK; echo oops >&2; exit 3")
-    told = await result_of(at_desk, say, task, call, env={"MARK": "here"})
+    call = say("run_command", command="pwd; echo here; echo oops >&2; exit 3")
+    told = await result_of(at_desk, say, task, call)
     assert told.startswith("Exit code 3 after ")
     assert "/repo\nhere\n--- stderr\noops" in told
 
@@ -128,9 +130,30 @@ async def test_the_test_engineer_writes_tests_only(
         patch="",
         test_command="pytest",
         is_test_path=lambda name: name.startswith("tests/"),
+        feedback="",
     )
     assert "is not a test file" in model.heard
     assert (repo / "src/app.py").read_text() == "def one():\n    return 1\n"
+
+
+async def test_a_command_that_the_policy_refuses_is_not_run_and_goes_on_record(
+    at_desk: OpenDesk, say: Say, task: Task, repo: Path
+) -> None:
+    notes: list[GuardNote] = []
+    call = say("run_command", command="touch ran; sh -c 'git push; rm -rf .git'")
+    told = await result_of(at_desk, say, task, call, on_guard=notes.append)
+    assert told.startswith("Error: the command was not run:")
+    assert "the user pushes and fetches" in told
+    assert not (repo / "ran").exists()
+    assert [(note.rule, note.effect) for note in notes] == [("command-policy", Effect.REFUSED)] * 2
+
+
+async def test_a_command_that_the_settings_allow_runs_and_is_noted(at_desk: OpenDesk, say: Say, task: Task) -> None:
+    notes: list[GuardNote] = []
+    call = say("run_command", command="git tag v1 --dry; echo done")
+    told = await result_of(at_desk, say, task, call, on_guard=notes.append, allow_commands=("git tag *",))
+    assert "done" in told
+    assert [note.effect for note in notes if note.rule == "command-policy"] == [Effect.NOTED]
 
 
 @pytest.mark.parametrize("tool", ["write_file", "edit_file", "delete_file", "run_command", "run_gates"])
@@ -138,16 +161,47 @@ async def test_the_reviewer_reads_only(at_desk: OpenDesk, say: Say, task: Task, 
     arguments = {"path": "src/app.py", "content": "x", "old": "one", "new": "two", "command": "rm -rf src"}
     known = {key: value for key, value in arguments.items() if key in TOOLS[tool].arguments.model_fields}
     desk, model = at_desk(say(tool, **known), say("submit_verdict", verdict="APPROVED", summary="ok"))
-    await review(desk, task=task, attempt=1, scope=(), patch="p", gates="", test_command="pytest", outside=())
+    await review(desk, Submission(task=task, attempt=1, scope=(), patch="p", gates="", test_command="pytest"))
     assert "not offered" in model.heard
     assert (repo / "src/app.py").read_text() == "def one():\n    return 1\n"
 
 
 def test_who_may_change_files_is_what_the_contract_says() -> None:
     writers = {who for who, tools in OFFERED.items() if {"write_file", "edit_file", "delete_file"} & {*tools}}
-    assert writers == {("coder", "code"), ("test_engineer", "test"), ("architect", "implement")}
-    assert {who for who, tools in OFFERED.items() if "run_command" in tools} == {
-        ("coder", "code"),
-        ("test_engineer", "test"),
-    }
-    assert "delete_file" not in OFFERED["test_engineer", "test"]
+    testers = {("test_engineer", "test"), ("test_engineer", "adversarial_test")}
+    assert writers == {("coder", "code"), ("architect", "implement"), *testers}
+    assert {who for who, tools in OFFERED.items() if "run_command" in tools} == {("coder", "code"), *testers}
+    assert not [who for who in testers if "delete_file" in OFFERED[who]]
+
+
+async def test_what_is_closed_to_the_role_is_told_and_noted(
+    at_desk: OpenDesk, say: Say, task: Task, repo: Path
+) -> None:
+    notes: list[GuardNote] = []
+    authority = Authority(role="coder", deny=("docs/**",))
+    for call in (say("write_file", path="docs/a.md", content="x"), say("delete_file", path="Docs/../DOCS/b.md")):
+        told = await result_of(at_desk, say, task, call, authority=authority, on_guard=notes.append)
+        assert "is closed to the coder: [authority.coder] deny has `docs/**`" in told
+    assert [(note.rule, note.effect, note.role) for note in notes] == [("authority", Effect.REFUSED, "coder")] * 2
+    assert not (repo / "docs").exists()
+
+
+@pytest.mark.parametrize("tool", ["write_file", "read_file"])
+async def test_what_leaves_the_repository_is_on_record(at_desk: OpenDesk, say: Say, task: Task, tool: str) -> None:
+    notes: list[GuardNote] = []
+    arguments = {"path": "../secret", **({"content": "x"} if tool == "write_file" else {})}
+    await result_of(at_desk, say, task, say(tool, **arguments), on_guard=notes.append)
+    assert [note.rule for note in notes] == ["authority"]
+    assert "../secret" in notes[0].detail
+
+
+async def test_a_test_of_the_task_is_no_file_outside_of_its_scope(at_desk: OpenDesk, say: Say, task: Task) -> None:
+    authority = Authority(role="coder", is_test=lambda path: path.startswith("tests/"))
+    own = await result_of(
+        at_desk, say, task, say("write_file", path="tests/unit/test_app.py", content="x"), authority=authority
+    )
+    assert "outside" not in own
+    other = await result_of(
+        at_desk, say, task, say("write_file", path="tests/test_other.py", content="x"), authority=authority
+    )
+    assert "outside of the declared scope" in other

@@ -87,7 +87,7 @@ async def test_a_usable_reply_starts_the_count_anew(at_desk: OpenDesk, say: Say,
 
 
 async def test_the_number_of_calls_is_bounded(at_desk: OpenDesk, say: Say, task: Task) -> None:
-    desk, model = at_desk(*[say("list_files")] * 99)
+    desk, model = at_desk(*(say("search", pattern=f"x{number}") for number in range(99)))
     with pytest.raises(NoUsableReply, match="within 12 model calls"):
         await coding(desk, task)
     assert len(model.requests) == 12
@@ -136,7 +136,8 @@ async def test_the_brief_stays_and_the_purpose_is_for_traces(at_desk: OpenDesk, 
     await coding(desk, task)
     first, last = model.requests
     assert first.messages == last.messages[:2]
-    assert first.purpose == {"role": "coder", "step": "code", "task": "1.2", "attempt": "1"}
+    tokens = str(-(-len(model.brief) // 4))
+    assert first.purpose == {"role": "coder", "step": "code", "task": "1.2", "attempt": "1", "brief_tokens": tokens}
 
 
 async def test_progress_is_told(at_desk: OpenDesk, say: Say, task: Task) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.confined import runner
 
 from swarmgate.agents.coder import code
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.prompts import Prompts
-from swarmgate.config import BudgetLimits, Config, Provider, Role
+from swarmgate.config import Config, Provider, Role
 from swarmgate.domain.plan import Task
 from swarmgate.errors import NoUsableReply
 from swarmgate.llm.budget import Budget
@@ -21,8 +22,8 @@ from swarmgate.workspace.files import FileTree
 async def coded(server: ScriptedServer, repo: Path, task: Task, *, tools: bool) -> str:
     provider = Provider.model_validate({"base_url": server.base_url, "tools": tools})
     config = Config(providers={"local": provider}, roles={"coder": Role.model_validate({"model": "local/coder-1"})})
-    model = connect("coder", config, environ={}, recorder=None, budget=Budget(BudgetLimits.model_validate({})))
-    desk = Desk(model=model, files=FileTree(repo), prompts=Prompts(), guidance="ROLE: architect")
+    model = connect("coder", config, environ={}, recorder=None, budget=Budget())
+    desk = Desk(model=model, files=FileTree(repo), prompts=Prompts(), commands=runner(repo), guidance="ROLE: architect")
 
     async def gates() -> str:
         return "all pass"

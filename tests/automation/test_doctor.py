@@ -8,6 +8,7 @@ from tests.project import Project
 from swarmgate.automation.doctor import examine
 from swarmgate.engine.build import ROLES
 from swarmgate.ledger.checks import Check
+from swarmgate.workspace.sandbox import choice
 
 
 def checks(project: Project, environ: dict[str, str] | None = None) -> dict[str, Check]:
@@ -18,7 +19,7 @@ def test_a_healthy_project(project: Project) -> None:
     project.play()
     before = {path: path.read_bytes() for path in project.folder.path.rglob("*") if path.is_file()}
     found = checks(project)
-    assert list(found) == ["git", "settings", "models", "tests", "gates", "ledger"]
+    assert list(found) == ["git", "settings", "models", "tests", "sandbox", "gates", "ledger"]
     assert not [check for check in found.values() if not check.passed]
     assert "coder=local/junior" in found["models"].looked_at
     assert "-m pytest" in found["tests"].looked_at
@@ -31,6 +32,18 @@ def test_a_project_without_models(project: Project) -> None:
     problems = checks(project)["models"].problems
     assert any("no model is set for the role `coder`" in problem for problem in problems)
     project.swarm("doctor", exits=6)
+
+
+def test_the_sandbox_is_named_with_its_weaknesses(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.play(commands={"sandbox": "none"})
+    assert checks(project)["sandbox"].looked_at.startswith("none; commands of agents run with all your rights")
+    project.configure(commands={"sandbox": "auto"})
+    choice.choose.cache_clear()
+    monkeypatch.setattr(choice, "_KINDS", {"bubblewrap": lambda: "bubblewrap is not installed"})
+    try:
+        assert "bubblewrap is not installed" in checks(project)["sandbox"].problems[0]
+    finally:
+        choice.choose.cache_clear()
 
 
 def test_a_missing_key(project: Project) -> None:

@@ -18,7 +18,7 @@ from swarmgate.cli.app import Verbs, app
 
 VERBS = [
     "init", "plan", "approve", "run", "revise", "stop", "status", "show", "history", "failures", "verify", "retry",
-    "skip", "override", "gates", "eval", "doctor", "demo",
+    "skip", "override", "gates", "guard", "eval", "doctor", "demo",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "history", "failures", "verify", "stop", "doctor"]

@@ -129,6 +129,7 @@ def engine_batches(state: State) -> list[list[Event]]:
         Step.REVISE: [*_saved(_revisions(state)), [ev.PlanningFailed(problems=("no",))]],
         Step.REVIEW_PLAN: [[ev.PlanReviewed(review=YES)], [ev.PlanReviewed(review=NO)]],
         Step.START_WORK: [[ev.WorkStarted(branch="swarm/parts", base="b0")]],
+        Step.ESTIMATE: [[ev.PhaseEstimated(phase=state.current_phase, tasks=1, basis=1)]],
         Step.CLOSE_PHASE: [[ev.PhaseClosed(phase=state.current_phase, summary="Done.", decisions=("argon2",))]],
     }
     if step is None:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.domain.story import PLAN, blocked, delegated, make_task, passing, play, rejected, started
+from tests.domain.story import PLAN, blocked, delegated, make_task, passing, play, rejected, rejection, started
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.events import AttemptKind
-from swarmgate.domain.plan import Complexity, Plan
+from swarmgate.domain.plan import Complexity, Phase, Plan
 from swarmgate.domain.state import State, TaskStatus
 from swarmgate.domain.view import AttemptLine, AttemptMark, PhaseStatus, TaskView, phase_status, view_of
 
@@ -52,6 +52,28 @@ def test_each_attempt_is_shown_as_it_ended() -> None:
     override = ev.RejectionOverridden(task="1.1", stage="reviewer", reason="fine")
     again = passing("1.1", 2, AttemptKind.OVERRIDE)
     assert _marks(*rejected("1.1", 1), override, *again)[1] == (2, AttemptMark.OVERRIDDEN, "", "Write it.")
+
+
+def test_a_page_of_a_reason_is_cut_where_it_is_shown_and_whole_on_record() -> None:
+    page = "word " * 400
+    state = play(State(), *started(), *passing("1.1")[:2], rejection("1.1", 1, reason=page))
+    view = view_of(state)
+    assert view is not None
+    (line,) = view.phases[0].tasks[0].attempts
+    assert line.reason.endswith("...")
+    assert len(line.reason) < 410
+    assert state.task("1.1").attempts[0].reason == page.strip()
+
+
+def test_failed_attempts_stay_in_sight_when_a_revision_changes_their_task() -> None:
+    first, *others = PLAN.phases[0].tasks
+    tasks = (first.model_copy(update={"title": "Another title"}), *others)
+    plan = Plan(title=PLAN.title, phases=(Phase(name="Stage 1", tasks=tasks), PLAN.phases[1]))
+    revised = ev.RevisionRequested(text="rename it"), ev.PlanSaved(plan=plan)
+    view = view_of(play(State(), *started(), *rejected("1.1", 1), *rejected("1.1", 2), *revised))
+    assert view is not None
+    shown = view.phases[0].tasks[0]
+    assert (shown.title, [line.number for line in shown.attempts]) == ("Another title", [1, 2])
 
 
 def test_a_note_says_why_a_task_is_blocked_or_skipped() -> None:

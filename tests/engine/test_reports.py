@@ -1,11 +1,11 @@
-"""`status`, `show` and `failures`: what they tell."""
+"""`status` and `show`: what they tell."""
 
 from __future__ import annotations
 
-import pytest
-from tests.project import Project, code, part, plan, review
+import re
 
-from swarmgate.engine.reports import normalised
+import pytest
+from tests.project import Project, code, part, plain, plan, review
 
 
 def test_status_says_where_the_work_stands(project: Project) -> None:
@@ -54,29 +54,29 @@ def test_an_unknown_task_is_answered_with_the_known_ones(project: Project, task:
     assert "Tasks: 1.1" in project.swarm("show", task, exits=2).stderr
 
 
-def test_the_same_failure_in_three_tasks_points_elsewhere(project: Project) -> None:
-    project.planned(plan("1.1", "1.2", "1.3"), review("REJECTED", "`part` {{task}} has no unit", attempt="1"))
-    project.swarm("run", exits=3)
-    (group,) = project.json("failures")
-    assert (group["count"], group["tasks"]) == (3, ["1.1", "1.2", "1.3"])
-    assert "look at the plan, or a prompt" in group["advice"]
-    assert "3 x (reviewer) in 1.1, 1.2, 1.3" in project.swarm("failures").stdout
-
-
-def test_failures_are_those_of_the_current_goal(project: Project) -> None:
-    project.planned(review("REJECTED", "no unit", attempt="1"))
-    project.swarm("run", exits=3)
-    project.swarm("approve")
-    assert project.json("failures")
-    project.swarm("plan", "Something else", exits=3)
-    assert project.json("failures") == []
-
-
 def test_nothing_was_rejected(project: Project) -> None:
     project.planned()
     assert project.swarm("failures").stdout == "Nothing was rejected.\n"
 
 
-def test_names_and_numbers_do_not_tell_failures_apart() -> None:
-    assert normalised("src/a.py:3 `encode` only raises") == normalised("src/b.py:17 `decode` only raises")
-    assert normalised("no unit") != normalised("no test")
+def test_status_shows_each_budget_and_the_estimate(project: Project) -> None:
+    project.planned(
+        plan("1.1", "2.1", "2.2"),
+        budget={"usd": 50.0, "tokens": 10_000_000},
+        budget__run={"seconds": 3600},
+        budget__phase={"tokens": 9_000_000},
+        budget__task={"usd": 40.0},
+    )
+    project.swarm("run", exits=3)
+    project.swarm("approve")
+    told = plain(project.swarm("status").stdout)
+    assert re.search(r"budget of the project: \$0\.\d\d of \$50\.00", told)
+    assert "of 10,000,000 tokens" in told
+    assert re.search(r"budget of this run: \d+ of 3,600 s of work", told)
+    assert "budget of phase 2: 0 of 9,000,000 tokens" in told
+    assert "expected" not in told
+    progress = project.swarm("run", exits=3).stderr
+    assert "phase 2 is expected to use" in progress
+    assert "2 tasks, by 1 task before" in plain(progress)
+    assert project.json("status")["estimate"]["basis"] == 1
+    assert "expected: phase 2 is expected to use" in plain(project.swarm("status").stdout)

@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.project import GOAL, Project, code, critic, part, plan, review
 
-from swarmgate.agents.brief import HEADERS
+from swarmgate.agents.markers import HEADERS
 
 _EXPECTED = {
     ("architect", "plan"): ["ROLE", "STEP", "GOAL"],

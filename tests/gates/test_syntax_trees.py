@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from swarmgate.gates import grammars
 from swarmgate.gates.files import language_of
 from swarmgate.gates.syntax import brackets, lexicon, trees
+from swarmgate.workspace import grammars
 
 SOUND = {
     "a.sh": 'f() { case "$1" in a) echo "x)";; esac; }\nif [ -n "$a" ] && [[ $b =~ ^\\( ]]; then cat <<E\n( {\nE\nfi\n',

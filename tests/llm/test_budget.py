@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
-from swarmgate.config import BudgetLimits
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.budget import Account
+from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.events import CostUnknown, ModelEvent
@@ -17,12 +19,37 @@ def reply(usd: float | None = 0.0, tokens: int = 0) -> ModelReply:
     return ModelReply(text="x", usage=Usage(calls=1, prompt_tokens=tokens, usd=usd))
 
 
+class Books:
+    """What the engine is to a budget: it knows what was spent, the calls of these models among it."""
+
+    def __init__(self, spent: Usage | None = None, **limits: float) -> None:
+        self.spent = spent or Usage()
+        self.limits = Allowance.model_validate(limits)
+        self.models: list[Metered] = []
+
+    def accounts(self) -> Iterable[Account]:
+        total = sum((model.pending for model in self.models), self.spent)
+        return (
+            Account("task 2.1", "budget.task", Allowance(), total, "2.1"),
+            Account("", "budget", self.limits, total),
+        )
+
+
+def metered(books: Books, replies: list[ModelReply | Exception], told: list[ModelEvent] | None = None) -> Metered:
+    budget = Budget(books.accounts, on_event=told.append if told is not None else lambda _: None)
+    model = Metered(ScriptedModel(replies), budget)
+    books.models.append(model)
+    return model
+
+
 async def test_money_used_up_stops_before_the_next_call() -> None:
     inner = ScriptedModel([reply(2.0), reply(1.5), reply(9)])
-    model = Metered(inner, Budget(BudgetLimits(usd=3.0)))
+    books = Books(usd=3.0)
+    model = Metered(inner, Budget(books.accounts))
+    books.models.append(model)
     await model.complete(ASK)
     await model.complete(ASK)
-    with pytest.raises(BudgetExhausted, match=r"\$3\.50 of \$3\.00") as caught:
+    with pytest.raises(BudgetExhausted, match=r"the budget is used up: \$3\.50 of \$3\.00 are spent") as caught:
         await model.complete(ASK)
     assert len(inner.requests) == 2
     assert caught.value.exit_code == 4
@@ -31,30 +58,54 @@ async def test_money_used_up_stops_before_the_next_call() -> None:
 
 
 async def test_tokens_of_earlier_runs_and_of_other_roles_count() -> None:
-    budget = Budget(BudgetLimits(tokens=1000), Usage(prompt_tokens=600))
-    coder = Metered(ScriptedModel([reply(tokens=400)]), budget, role="coder")
-    critic = Metered(ScriptedModel([reply()]), budget, role="critic")
+    books = Books(Usage(prompt_tokens=600), tokens=1000)
+    coder, critic = metered(books, [reply(tokens=400)]), metered(books, [reply()])
     await coder.complete(ASK)
-    with pytest.raises(BudgetExhausted, match="1,000 of 1,000 tokens"):
+    with pytest.raises(BudgetExhausted, match="1,000 of 1,000 tokens are used"):
         await critic.complete(ASK)
     assert (coder.total.tokens, critic.total.tokens) == (400, 0)
 
 
+async def test_time_that_passed_counts() -> None:
+    with pytest.raises(BudgetExhausted, match="61 of 60 s of work have passed"):
+        await metered(Books(Usage(seconds=61), seconds=60), [reply()]).complete(ASK)
+
+
+@pytest.mark.parametrize(
+    ("owner", "section", "task", "ways"),
+    [
+        ("this run", "budget.run", "", ["`swarm run` goes on with a new budget", "[budget.run]"]),
+        ("phase 2", "budget.phase", "", ["raise `tokens` in [budget.phase]"]),
+        ("task 2.1", "budget.task", "2.1", ["[budget.task]", "swarm retry 2.1", "swarm skip 2.1"]),
+    ],
+)
+def test_which_budget_it_was_is_said_with_a_way_on(owner: str, section: str, task: str, ways: list[str]) -> None:
+    account = Account(owner, section, Allowance(tokens=10), Usage(prompt_tokens=10), task)
+    with pytest.raises(BudgetExhausted, match=f"the budget of {owner} is used up: 10 of 10 tokens") as caught:
+        Budget(lambda: [account]).check()
+    assert all(way in caught.value.hint for way in ways)
+
+
 async def test_an_unknown_price_is_told_once_and_known_costs_still_count() -> None:
     told: list[ModelEvent] = []
-    budget = Budget(BudgetLimits(usd=1.0), on_event=told.append)
-    model = Metered(ScriptedModel([reply(None), reply(None), reply(1.0)]), budget)
+    books = Books(usd=1.0)
+    model = metered(books, [reply(None), reply(None), reply(1.0), reply()], told)
     for _ in range(3):
         await model.complete(ASK)
     assert told == [CostUnknown(model="scripted/model")]
-    assert budget.spent.usd is None
     with pytest.raises(BudgetExhausted, match=r"at least \$1\.00"):
-        budget.check()
+        await model.complete(ASK)
+
+
+def test_known_costs_of_an_earlier_run_still_count() -> None:
+    earlier = Usage(usd=None) + Usage(usd=2.0)
+    with pytest.raises(BudgetExhausted, match=r"at least \$2\.00 of \$1\.50"):
+        Budget(Books(earlier, usd=1.5).accounts).check()
 
 
 async def test_without_limits_everything_goes_and_nothing_is_told() -> None:
     told: list[ModelEvent] = []
-    model = Metered(ScriptedModel([reply(None, 10**9)] * 2), Budget(BudgetLimits(), on_event=told.append))
+    model = metered(Books(), [reply(None, 10**9)] * 2, told)
     await model.complete(ASK)
     await model.complete(ASK)
     assert told == []
@@ -62,12 +113,12 @@ async def test_without_limits_everything_goes_and_nothing_is_told() -> None:
 
 def test_a_budget_of_nothing_allows_nothing() -> None:
     with pytest.raises(BudgetExhausted):
-        Budget(BudgetLimits(usd=0)).check()
+        Budget(Books(usd=0).accounts).check()
 
 
 async def test_drain_gives_each_usage_once_failed_calls_too() -> None:
     failed = CallFailed("down", usage=Usage(prompt_tokens=5))
-    model = Metered(ScriptedModel([reply(tokens=1), failed, reply(tokens=2)]), Budget(BudgetLimits()))
+    model = Metered(ScriptedModel([reply(tokens=1), failed, reply(tokens=2)]), Budget())
     await model.complete(ASK)
     with pytest.raises(CallFailed):
         await model.complete(ASK)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swarmgate.llm.command_model import CommandModel, Ran, program_of
+from swarmgate.llm.command_model import CommandModel, Ran
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
 
 
@@ -101,17 +101,3 @@ async def test_a_failed_program_is_a_failed_call(program: Program, told: str) ->
         await complete(program, WRITE, FINISH)
     assert not caught.value.retriable
     assert caught.value.usage.calls == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "program"),
-    [
-        ("command:claude -p", "claude"),
-        ("command: /opt/bin/codex exec -", "codex"),
-        ("command:env A=1 gemini", "gemini"),
-        ("command:unclosed 'quote", "unclosed"),
-        ("command:", ""),
-    ],
-)
-def test_the_program_is_named(name: str, program: str) -> None:
-    assert program_of(name) == program

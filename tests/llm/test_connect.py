@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swarmgate.config import BudgetLimits, Config
+from swarmgate.config import Config
 from swarmgate.errors import ConfigError, EndpointFailed, MissingRequirement
 from swarmgate.llm.budget import Budget
 from swarmgate.llm.connect import check_keys, connect, same_model_warning
@@ -44,7 +44,7 @@ def connected(settings: Config, told: list[ModelEvent], kept: Kept) -> Any:
         settings,
         environ={"MY_KEY": " MY-KEY-VALUE\n"},
         recorder=kept,
-        budget=Budget(BudgetLimits()),
+        budget=Budget(),
         on_event=told.append,
         sleep=no_wait,
     )
@@ -95,7 +95,7 @@ async def test_a_hole_in_the_script_is_told_at_once() -> None:
 def test_a_missing_key_names_variable_provider_role_and_file(environ: dict[str, str], what: str) -> None:
     for check in (
         lambda: check_keys(config(), environ, roles=["architect", "coder", "reviewer"]),
-        lambda: connect("architect", config(), environ=environ, recorder=None, budget=Budget(BudgetLimits())),
+        lambda: connect("architect", config(), environ=environ, recorder=None, budget=Budget()),
     ):
         with pytest.raises(MissingRequirement, match=what) as caught:
             check()
@@ -124,6 +124,15 @@ def test_coder_and_reviewer_of_the_same_model_are_warned_about() -> None:
     assert "local/one" in same_model_warning(config())
     roles = {"default": {"model": "local/one"}, "reviewer": {"model": "local/two"}}
     assert same_model_warning(config(roles=roles)) == ""
+    roles = {"default": {"model": "local/gpt-4o"}, "reviewer": {"model": "local/openai/gpt-4o-2024-08-06"}}
+    assert "the same model (local/gpt-4o, local/openai/gpt-4o-2024-08-06)" in same_model_warning(config(roles=roles))
+
+
+def test_coder_and_reviewer_of_one_family_are_noted() -> None:
+    roles = {"default": {"model": "local/gpt-4o"}, "reviewer": {"model": "local/gpt-5"}}
+    told = same_model_warning(config(roles=roles))
+    assert "one family (gpt: local/gpt-4o, local/gpt-5)" in told
+    assert "same model" not in told
 
 
 def test_openai_is_loaded_with_the_first_connection_only() -> None:

@@ -82,6 +82,22 @@ def test_a_link_inside_the_tree_is_followed_for_writing_and_removed_itself(tree:
     assert (tree.root / "src/app.py").exists()
 
 
+@pytest.mark.parametrize("tool", ["write", "edit", "delete"])
+def test_a_hard_link_to_a_file_outside_is_broken_not_followed(tree: FileTree, tmp_path: Path, tool: str) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    os.link(outside, tree.root / "src/link")
+    match tool:
+        case "write":
+            tree.write("src/link", "theirs")
+        case "edit":
+            tree.edit("src/link", "mine", "theirs")
+        case _:
+            tree.delete("src/link")
+    assert outside.read_text() == "mine"
+    assert outside.stat().st_nlink == 1
+
+
 def test_reading_a_window_says_how_to_go_on(tree: FileTree) -> None:
     tree.write("long.txt", "".join(f"line {number}\n" for number in range(1, 2311)))
     assert tree.read("long.txt", 2309) == "line 2309\nline 2310\n"

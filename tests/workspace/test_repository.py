@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -390,6 +391,35 @@ def test_an_object_that_the_clone_lacks_is_a_matter_for_fsck(repo: Path, git: Gi
         repository.changes(head, tree)
     assert "git fsck" in caught.value.hint
     assert "git fetch" in caught.value.hint
+
+
+def test_a_nested_repository_gets_none_of_its_programs_run(repo: Path, tmp_path: Path, git: Git) -> None:
+    inner, ran = repo / "inner", tmp_path / "ran"
+    git(repo, "init", "--quiet", "inner")
+    (inner / "file").write_text("one\n")
+    (inner / ".gitattributes").write_text("file filter=own\n")
+    git(inner, "add", "--all")
+    git(inner, "commit", "--quiet", "--message=Inner")
+    git(repo, "add", "--all")
+    git(repo, "commit", "--quiet", "--message=Outer")
+    git(inner, "config", "filter.own.clean", f"touch {ran}; cat")
+    git(inner, "config", "core.fsmonitor", f"touch {ran} #")
+    known = Repository.discover(repo)
+    before = known.snapshot()
+    assert before == known.head_tree()
+    (inner / "file").write_text("two\n")  # as long as before: git has to look into it to know
+    os.utime(inner / "file", (0, 0))
+    assert known.snapshot() == before
+    assert known.dirty() == ()
+    assert not ran.exists()
+    git(inner, "-c", "core.fsmonitor=false", "-c", "filter.own.clean=cat", "commit", "--quiet", "-am", "Inner 2")
+    ran.unlink(missing_ok=True)
+    assert known.changes(before, known.snapshot()).paths == ("inner",)
+    shutil.rmtree(inner)
+    assert known.changes(before, known.snapshot()).paths == ("inner",)
+    inner.write_text("a file now")
+    assert known.changes(before, known.snapshot()).paths == ("inner",)
+    assert not ran.exists()
 
 
 def test_a_nested_repository_without_a_commit_is_reported(repo: Path, git: Git) -> None:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.confined import runner
 
 from swarmgate.workspace import junit
 from swarmgate.workspace.suite import run_tests, runner_of, with_paths
@@ -32,7 +33,7 @@ async def test_pytest_is_counted_exactly_and_leaves_nothing_behind(project: Path
         "@pytest.mark.skip\ndef test_s(): pass\n\n@pytest.fixture\ndef broken():\n    yield\n    raise RuntimeError\n\n"
         "def test_teardown(broken): assert 0\n"
     )
-    done = await run_tests(PYTEST, root=project, timeout_s=60)
+    done = await run_tests(PYTEST, runner=runner(project), timeout_s=60)
     assert (done.exit_code, done.passed, done.failed, done.skipped) == (1, 3, 2, 1)
     assert done.failures == ("tests/test_bad.py::TestX::test_n[2]", "tests/test_bad.py::test_teardown")
     assert not done.green
@@ -43,60 +44,61 @@ async def test_pytest_is_counted_exactly_and_leaves_nothing_behind(project: Path
 
 async def test_pytest_green_on_named_paths_only(project: Path) -> None:
     (project / "tests/test_bad one.py").write_text("def test_c(): assert 0\n")
-    good = await run_tests(PYTEST, root=project, timeout_s=60, paths=["tests/test_good.py"])
+    good = await run_tests(PYTEST, runner=runner(project), timeout_s=60, paths=["tests/test_good.py"])
     assert good.green
     assert (good.passed, good.problem, good.reason) == (2, "", "")
-    bad = await run_tests(PYTEST, root=project, timeout_s=60, paths=["tests/test_bad one.py"])
+    bad = await run_tests(PYTEST, runner=runner(project), timeout_s=60, paths=["tests/test_bad one.py"])
     assert (bad.passed, bad.failed) == (0, 1)
 
 
 async def test_an_existing_pytest_addopts_still_counts(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k test_a")
-    assert (await run_tests(PYTEST, root=project, timeout_s=60)).passed == 1
+    assert (await run_tests(PYTEST, runner=runner(project), timeout_s=60)).passed == 1
 
 
 async def test_no_test_ran_is_not_green(project: Path) -> None:
     (project / "tests/test_good.py").unlink()
-    done = await run_tests(PYTEST + " || true", root=project, timeout_s=60)
+    done = await run_tests(PYTEST + " || true", runner=runner(project), timeout_s=60)
     assert (done.exit_code, done.passed, done.green) == (0, 0, False)
     assert "no test ran" in done.reason
 
 
 async def test_a_collection_error_is_a_failure_with_a_name(project: Path) -> None:
     (project / "tests/test_bad.py").write_text("import nowhere_to_be_found\n")
-    done = await run_tests(PYTEST, root=project, timeout_s=60)
+    done = await run_tests(PYTEST, runner=runner(project), timeout_s=60)
     assert done.failed == 1
     assert "test_bad" in done.failures[0]
 
 
 async def test_a_hanging_suite_is_ended_with_its_children(tmp_path: Path) -> None:
     started = time.monotonic()
-    done = await run_tests("sleep 60 & sleep 60; wait", root=tmp_path, timeout_s=0.3)
+    done = await run_tests("sleep 60 & sleep 60; wait", runner=runner(tmp_path), timeout_s=0.3)
     assert time.monotonic() - started < 5
     assert done.exit_code is None
     assert done.problem == "the tests did not end within 0.3 s; the whole process group was ended"
 
 
 async def test_a_missing_program_is_named(tmp_path: Path) -> None:
-    done = await run_tests("no-such-runner --all", root=tmp_path, timeout_s=10)
+    done = await run_tests("no-such-runner --all", runner=runner(tmp_path), timeout_s=10)
     assert (done.exit_code, done.problem) == (127, "`no-such-runner` was not found; is it installed?")
 
 
 async def test_a_missing_pytest_is_named(tmp_path: Path) -> None:
-    done = await run_tests(f"{shlex.quote(sys.executable)} -I -S -m pytest", root=tmp_path, timeout_s=10)
+    done = await run_tests(f"{shlex.quote(sys.executable)} -I -S -m pytest", runner=runner(tmp_path), timeout_s=10)
     assert "pytest is not installed" in done.problem
 
 
 async def test_output_without_a_count_asks_for_the_pattern(tmp_path: Path) -> None:
-    done = await run_tests("echo all good", root=tmp_path, timeout_s=10)
+    done = await run_tests("echo all good", runner=runner(tmp_path), timeout_s=10)
     assert (done.exit_code, done.passed, done.green) == (0, None, False)
     assert "tests.count_pattern" in done.problem
-    counted = await run_tests("echo 3 good", root=tmp_path, timeout_s=10, count_pattern=r"(?P<passed>\d+) good")
+    pattern = r"(?P<passed>\d+) good"
+    counted = await run_tests("echo 3 good", runner=runner(tmp_path), timeout_s=10, count_pattern=pattern)
     assert counted.green
 
 
 async def test_a_failed_build_is_its_exit_code_and_not_a_matter_of_counts(tmp_path: Path) -> None:
-    done = await run_tests("echo cannot compile >&2; exit 2", root=tmp_path, timeout_s=10)
+    done = await run_tests("echo cannot compile >&2; exit 2", runner=runner(tmp_path), timeout_s=10)
     assert (done.exit_code, done.problem, done.green) == (2, "", False)
     assert "cannot compile" in done.output
 
@@ -107,7 +109,7 @@ async def test_node_s_own_runner_behind_npm(tmp_path: Path) -> None:
     (tmp_path / "a.test.js").write_text(
         "const test = require('node:test'); test('fine', () => {}); test('broken', () => { throw new Error('x') });\n"
     )
-    done = await run_tests("node --test", root=tmp_path, timeout_s=60)
+    done = await run_tests("node --test", runner=runner(tmp_path), timeout_s=60)
     assert (done.passed, done.failed) == (1, 1)
     assert "broken" in done.failures
     assert runner_of("npm test", tmp_path) == "node"

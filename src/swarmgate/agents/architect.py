@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from swarmgate.agents import arguments as args
-from swarmgate.agents.brief import Brief, Section, answers_text, bullets, outline, plan_json, task_text
+from swarmgate.agents.background import NOTHING, Background
+from swarmgate.agents.brief import Brief, Section, answers_text, bullets, plan_json, plan_window, task_text
 from swarmgate.agents.delegation import Delegation, instruction_problems, scope_problems, shortest
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.feedback import review_text
+from swarmgate.agents.feedback import patterns_section, review_text, warning_section
+from swarmgate.agents.scope_text import SHOWN, scope_text
 from swarmgate.agents.toolbox import Toolbox
 from swarmgate.agents.turn import Refused, take_turn
 from swarmgate.domain.evidence import Review
 from swarmgate.domain.plan import Plan, Task, problems
+from swarmgate.domain.trajectory import Observation
 
 ROLE = "architect"
+_ORIENTATION = "For orientation: every other task is somebody else's delegation."
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,15 @@ async def revise(
 
 
 async def delegate(
-    desk: Desk, *, task: Task, attempt: int, plan: Plan, feedback: str, others: Mapping[str, Task]
+    desk: Desk,
+    *,
+    task: Task,
+    attempt: int,
+    plan: Plan,
+    feedback: str,
+    others: Mapping[str, Task],
+    observed: Sequence[Observation] = (),
+    known: Background = NOTHING,
 ) -> Delegation:
     """Turn a task into a scope and instructions for the coder. Without `declare_scope` the task's files are the scope.
 
@@ -112,6 +124,8 @@ async def delegate(
         plan: the plan that it belongs to.
         feedback: what earlier attempts were rejected for (`feedback_text`).
         others: the other open tasks by id; the delegation may not name them.
+        observed: patterns that the attempts so far show.
+        known: what the work before has taught.
 
     Raises:
         NoUsableReply: no acceptable delegation within the bound; otherwise as `take_turn`.
@@ -134,11 +148,23 @@ async def delegate(
         return Delegation(checked(scope, *further), call.instructions)
 
     sections = (
+        warning_section(observed),
         Section("The task to delegate", task_text(task)),
+        *known.sections,
+        Section("Its files", scope_text(desk.files, task.files, known.remarks), SHOWN),
         Section("Earlier attempts", feedback),
-        Section("The whole plan", outline(plan), "For orientation: every other task is somebody else's delegation."),
+        patterns_section(observed),
+        Section("Where it stands in the plan", plan_window(plan, task), _ORIENTATION),
     )
-    brief = Brief(ROLE, "delegate", task=task.id, attempt=attempt, files=task.files, sections=sections)
+    brief = Brief(
+        ROLE,
+        "delegate",
+        task=task.id,
+        attempt=attempt,
+        files=task.files,
+        sections=sections,
+        remembered=known.remembered,
+    )
     work = {**Toolbox(desk).handlers, "declare_scope": declare}
     return (await take_turn(desk, brief, work=work, endings={"delegate": hand_over})).value
 
@@ -151,6 +177,8 @@ async def implement(
     scope: Sequence[str],
     instructions: str,
     feedback: str,
+    observed: Sequence[Observation] = (),
+    known: Background = NOTHING,
 ) -> str:
     """Write the code itself, in an escalated attempt; returns the summary, which is a claim and no evidence.
 
@@ -158,12 +186,23 @@ async def implement(
         NoUsableReply: the turn did not end within the bound; otherwise as `take_turn`.
     """
     sections = (
+        warning_section(observed),
         Section("The task", task_text(task)),
         Section("Why the attempts before were rejected", feedback),
+        patterns_section(observed),
         Section("Instructions", instructions),
-        Section("Declared scope", bullets(scope)),
+        *known.sections,
+        Section("Declared scope", scope_text(desk.files, scope, known.remarks), SHOWN),
     )
-    brief = Brief(ROLE, "implement", task=task.id, attempt=attempt, files=tuple(scope), sections=sections)
+    brief = Brief(
+        ROLE,
+        "implement",
+        task=task.id,
+        attempt=attempt,
+        files=tuple(scope),
+        sections=sections,
+        remembered=known.remembered,
+    )
     work = Toolbox(desk, scope=scope).handlers
     return (await take_turn(desk, brief, work=work, endings={"finish": _summary})).value
 

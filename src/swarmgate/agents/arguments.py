@@ -129,6 +129,13 @@ class RunGates(Arguments):
     """`run_gates`."""
 
 
+class AskSme(Arguments):
+    """`ask_sme`."""
+
+    domain: str = Field(description="The field of knowledge, in a word or two, such as security or PostgreSQL.")
+    question: str = Field(description="One question that stands by itself: the expert sees neither brief nor task.")
+
+
 class AskUser(Arguments):
     """`ask_user`."""
 

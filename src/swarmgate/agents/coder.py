@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swarmgate.agents import arguments as args
-from swarmgate.agents.brief import Brief, Section, bullets, task_text
+from swarmgate.agents.background import NOTHING, Background
+from swarmgate.agents.brief import Brief, Section, task_text
 from swarmgate.agents.desk import Desk
+from swarmgate.agents.feedback import patterns_section
+from swarmgate.agents.scope_text import SHOWN, scope_text
 from swarmgate.agents.toolbox import RunGates, Toolbox
 from swarmgate.agents.turn import take_turn
 from swarmgate.domain.plan import Task
+from swarmgate.domain.trajectory import Observation
 
 
 async def code(
@@ -21,6 +25,8 @@ async def code(
     instructions: str,
     feedback: str,
     run_gates: RunGates,
+    observed: Sequence[Observation] = (),
+    known: Background = NOTHING,
 ) -> str:
     """Let the coder work; returns its summary, which is a claim and no evidence.
 
@@ -32,6 +38,8 @@ async def code(
         instructions: the architect's.
         feedback: what earlier attempts were rejected for (`feedback_text`).
         run_gates: runs the gates over the files as they are.
+        observed: patterns that the attempts so far show.
+        known: what the work before has taught.
 
     Raises:
         NoUsableReply: the turn did not end within the bound; otherwise as `take_turn`.
@@ -40,9 +48,19 @@ async def code(
         Section("Your task", task_text(task)),
         Section("Instructions of the architect", instructions),
         Section("Earlier attempts", feedback, "Their files are still there. Mend what they were rejected for."),
-        Section("Declared scope", bullets(scope)),
+        patterns_section(observed),
+        *known.sections,
+        Section("Declared scope", scope_text(desk.files, scope, known.remarks), SHOWN),
     )
-    brief = Brief("coder", "code", task=task.id, attempt=attempt, files=tuple(scope), sections=sections)
+    brief = Brief(
+        "coder",
+        "code",
+        task=task.id,
+        attempt=attempt,
+        files=tuple(scope),
+        sections=sections,
+        remembered=known.remembered,
+    )
     work = Toolbox(desk, scope=scope, run_gates=run_gates).handlers
     return (await take_turn(desk, brief, work=work, endings={"finish": _summary})).value
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from swarmgate.agents.authority import EVERYTHING, Authority
+from swarmgate.agents.brief import Section
+from swarmgate.agents.expert import Expert
 from swarmgate.agents.prompts import Prompts
-from swarmgate.domain.guard import GuardNote, Turn
+from swarmgate.config.guards import Bounds
+from swarmgate.domain.guard import GuardNote, LiveTurn, Turn
 from swarmgate.llm.model import Model
 from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.sandbox.running import CommandRunner
+
+DEFAULT_WINDOW = 128_000
+"""Tokens that a model is taken to hold where `[roles.ROLE] context_tokens` does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +25,24 @@ class Limits:
 
     `replies`: how often an unusable reply, or a refused end of the turn, is sent back to the model. `max_turns`: model
     calls until the turn must have ended. `command_timeout_s`: the longest time of one `run_command`, in seconds.
+    `bounds`: the circuit breakers of the role. `context_tokens`: the window of the role's model.
     """
 
     replies: int = 3
     max_turns: int = 80
     command_timeout_s: float = 120
+    bounds: Bounds = field(default_factory=Bounds)
+    context_tokens: int = DEFAULT_WINDOW
+
+    @property
+    def result_chars(self) -> int:
+        """Characters of one tool result: an eighth of the window, at a token per 4 characters, and a long file's."""
+        return min(40_000, self.context_tokens // 2)
+
+    @property
+    def section_chars(self) -> int:
+        """Characters of one section of a brief: a quarter of the window."""
+        return min(100_000, self.context_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +63,26 @@ def ignore(_what: object) -> None:
 class Desk:
     """The surroundings of one role's turns.
 
-    `guidance` is the repository's AGENTS.md: it stands, fenced, in every brief. `env` are variables on top of the
-    inherited environment of commands. `on_guard` hears what a guard noticed, `on_turn` what a turn took: both go on
-    record in the ledger.
+    `guidance` is the repository's AGENTS.md: it stands, fenced, in every brief. `commands` runs what `run_command` is
+    asked for, confined; `allow_commands` are patterns of lines that run though the policy speaks against them.
+    `on_guard` hears what a guard noticed, `on_turn` what a turn took: both go on record in the ledger. `on_count` hears
+    how far the breakers of the running turn have come, None at its end. `expert` is whom `ask_sme` asks; None: nobody.
+    `authority` is what the role may write, `self_coding` how many of the architect's own writes were refused in this
+    run so far, `opening` what its next brief begins with.
     """
 
     model: Model
     files: FileTree
     prompts: Prompts
+    commands: CommandRunner
+    allow_commands: tuple[str, ...] = ()
     guidance: str = ""
     limits: Limits = field(default_factory=Limits)
-    env: Mapping[str, str] | None = None
     on_tool: Callable[[ToolUse], None] = ignore
     on_guard: Callable[[GuardNote], None] = ignore
     on_turn: Callable[[Turn], None] = ignore
+    on_count: Callable[[LiveTurn | None], None] = ignore
+    expert: Expert | None = None
+    authority: Authority = EVERYTHING
+    self_coding: Callable[[], int] = lambda: 0
+    opening: Callable[[], tuple[Section, ...]] = lambda: ()

@@ -11,10 +11,15 @@
 
 `inputs` are the variables that the text may use, of those in `INPUTS`. `reply` names, by step, the tools that the text
 speaks of as the answer: each must be on offer at that step, and one of them must end the turn.
+
+What stands between `<!-- BEHAVIORAL_GUIDANCE_START -->` and `<!-- BEHAVIORAL_GUIDANCE_END -->` appeals to judgement. A
+role with compact prompts gets one line instead: its small model would rather lose the task over it, and the rules that
+count are enforced by programs.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,16 +27,25 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from swarmgate import assets
-from swarmgate.agents.tools import offered
+from swarmgate.agents.tools import IN_TEXT, offered
 from swarmgate.config import nearest
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import ConfigError
+from swarmgate.llm.wire import estimated_tokens
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 INPUTS = ("step", "tools")
 """What a prompt can be rendered with: the step, and the names of the tools on offer, separated by commas."""
+
+SHORT = "[Enforcement: programmatic gates active]"
+"""What a section of guidance becomes in a compact prompt."""
+
+_HINT = "write START before and END after each section of guidance, as HTML comments"
+_MARK = re.compile(r"<!--[ \t]*BEHAVIORAL_GUIDANCE_(START|END)[ \t]*-->")
+_SECTION = re.compile(rf"{_MARK.pattern}.*?{_MARK.pattern}", re.DOTALL)
+_MARK_LINE = re.compile(rf"^[ \t]*{_MARK.pattern}[ \t]*\n|{_MARK.pattern}", re.MULTILINE)
 
 
 class FrontMatter(Frozen):
@@ -47,10 +61,12 @@ class Prompts:
 
     Args:
         override_dir: the folder with the project's own prompts; need not exist.
+        compact: the roles that get compact prompts.
     """
 
-    def __init__(self, override_dir: Path | None = None) -> None:
+    def __init__(self, override_dir: Path | None = None, *, compact: Iterable[str] = ()) -> None:
         self._override_dir = override_dir
+        self._compact = frozenset(compact)
         self._loaded: dict[str, tuple[Path, FrontMatter, Template]] = {}
 
     def load(self, roles: Iterable[str]) -> None:
@@ -63,11 +79,29 @@ class Prompts:
             self._loaded[role] = _load(self._path(role), role)
 
     def render(self, role: str, step: str) -> str:
-        """The system message.
+        """The system message, full or compact as the role gets it.
 
         Raises:
             ConfigError: the file cannot be read, or does not fit its role, its inputs or the tools; names the file.
         """
+        text = self._text(role, step)
+        return compacted(text) if role in self._compact else _MARK_LINE.sub("", text).strip()
+
+    def saved(self, role: str, step: str) -> int:
+        """Tokens that the compact prompt spares in each call of the role at the step; 0 where it gets the full one."""
+        return self.saving(role, step) if role in self._compact else 0
+
+    def saving(self, role: str, step: str) -> int:
+        """Tokens that the compact prompt would spare, at a token per 4 characters.
+
+        Raises:
+            ConfigError: as `render`.
+        """
+        text = self._text(role, step)
+        return estimated_tokens(len(_MARK_LINE.sub("", text).strip())) - estimated_tokens(len(compacted(text)))
+
+    def _text(self, role: str, step: str) -> str:
+        """The rendered prompt with its marks."""
         if role not in self._loaded:
             self._loaded[role] = _load(self._path(role), role)
         path, front, template = self._loaded[role]
@@ -76,9 +110,11 @@ class Prompts:
         from jinja2 import TemplateError  # noqa: PLC0415 - late: a tenth of a second
 
         try:
-            return template.render({name: values[name] for name in front.inputs}).strip()
+            text = template.render({name: values[name] for name in front.inputs}).strip()
         except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
             raise ConfigError(f"{path} cannot be rendered for step {step}: {error}") from error
+        _check_marks(path, text, f"for step {step}, line {{line}} of what is rendered")
+        return text
 
     def _path(self, role: str) -> Path:
         own = self._override_dir / f"{role}.md" if self._override_dir else None
@@ -93,6 +129,7 @@ def _load(path: Path, role: str) -> tuple[Path, FrontMatter, Template]:
         raise ConfigError(f"{path} is not UTF-8 text (byte {error.start})", hint="save it as UTF-8") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    _check_marks(path, source, "line {line}")
     head, body = _split(path, source)
     front = _front_matter(path, head)
     if front.role != role:
@@ -103,6 +140,28 @@ def _load(path: Path, role: str) -> tuple[Path, FrontMatter, Template]:
             known = f"did you mean `{close}`?" if close else f"known: {', '.join(INPUTS)}"
             raise ConfigError(f"{path}: unknown input `{name}`; {known}")
     return path, front, _template(path, body, front)
+
+
+def compacted(text: str) -> str:
+    """The text with one line instead of each section of guidance."""
+    return _SECTION.sub(SHORT, text).strip()
+
+
+def _check_marks(path: Path, text: str, place: str) -> None:
+    """Whether every section of guidance that is opened is closed, one after the other.
+
+    Raises:
+        ConfigError: one is not; the message names file and line.
+    """
+    opened = 0
+    for found in _MARK.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        if (found[1] == "START") == bool(opened):
+            what = f"opens a section inside of that of line {opened}" if opened else "closes no section"
+            raise ConfigError(f"{path}: {place.format(line=line)}: BEHAVIORAL_GUIDANCE_{found[1]} {what}", hint=_HINT)
+        opened = 0 if opened else line
+    if opened:
+        raise ConfigError(f"{path}: {place.format(line=opened)}: BEHAVIORAL_GUIDANCE_START is never closed", hint=_HINT)
 
 
 def _split(path: Path, source: str) -> tuple[str, str]:
@@ -155,5 +214,5 @@ def _check_reply(path: Path, front: FrontMatter, step: str) -> None:
     for name in front.reply[step]:
         if name not in tools:
             raise ConfigError(f"{path}: `reply` names the tool {name!r}, which is not on offer at step {step}")
-    if not any(tools[name].ends for name in front.reply[step]):
+    if (front.role, step) not in IN_TEXT and not any(tools[name].ends for name in front.reply[step]):
         raise ConfigError(f"{path}: no tool of `reply` ends step {step}")

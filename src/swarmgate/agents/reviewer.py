@@ -1,51 +1,135 @@
-"""The reviewer: judges a change by the diff and the gates' results, never by what its author says. Reads only."""
+"""The reviewer: judges a change by the diff and the gates' results, never by what its author says. Reads only.
+
+It is asked up to three times: for the change as a whole, for its security alone, and whether the expectation of an
+adversarial test that fails is right.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from swarmgate.agents.arguments import SubmitVerdict
 from swarmgate.agents.brief import Brief, Section, bullets, task_text
+from swarmgate.agents.citations import Material
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.toolbox import Toolbox
 from swarmgate.agents.turn import take_turn
-from swarmgate.agents.verdict import review_of, signed
-from swarmgate.domain.evidence import Review
+from swarmgate.agents.verdict import cited, meant, review_of, signed
+from swarmgate.domain.evidence import Remark, Review
+from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan import Task
 
+_OWASP = re.compile(r"\s*\W?A(?:0[1-9]|10)(?![0-9A-Za-z])")
+"""The id of a category of the OWASP Top 10:2021 (https://owasp.org/Top10/), A01 to A10, at the head of a message."""
 
-async def review(
-    desk: Desk,
-    *,
-    task: Task,
-    attempt: int,
-    scope: Sequence[str],
-    patch: str,
-    gates: str,
-    test_command: str,
-    outside: Sequence[str],
-) -> Review:
+
+@dataclass(frozen=True)
+class Submission:
+    """What is handed in for review: measured facts alone, nothing that the change's author says.
+
+    `task` and `attempt` say what it is for, `scope` are the declared files and `outside` the changed ones beyond it,
+    `patch` is the change as a diff with the list of its files, `gates` the gates' results, `test_command` how the
+    project's tests are run. `material` is what findings must quote; None: they need not.
+    """
+
+    task: Task
+    attempt: int
+    scope: Sequence[str]
+    patch: str
+    gates: str
+    test_command: str
+    outside: Sequence[str] = ()
+    material: Material | None = None
+
+
+async def review(desk: Desk, work: Submission) -> Review:
     """Judge the change.
-
-    Args:
-        desk: the reviewer's surroundings.
-        task: the task that the change is for.
-        attempt: its number, from 1.
-        scope: the files that were declared for it.
-        patch: the whole change against the task's base, as a diff.
-        gates: the results of the gates over it.
-        test_command: how the project's tests are run.
-        outside: changed files outside of the scope.
 
     Raises:
         NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
     """
+    return await _judged(desk, work, "review", (), _verdict(desk, work, "review"))
+
+
+async def security_review(desk: Desk, work: Submission, *, reasons: Sequence[str]) -> Review:
+    """Judge the security of the change and nothing else; each finding begins with its id of the OWASP Top 10.
+
+    Args:
+        desk: the reviewer's surroundings.
+        work: what is judged.
+        reasons: where the change touches security-sensitive code.
+
+    Raises:
+        NoUsableReply: as `review`.
+    """
+    sections = (Section("Why its security is reviewed", bullets(reasons)),)
+    ending = _verdict(desk, work, "security_review", objection=_without_id)
+    return await _judged(desk, work, "security_review", sections, ending)
+
+
+async def confirm(desk: Desk, work: Submission, *, tests: str, output: str) -> Review:
+    """Say whether adversarial tests that fail expect what is right. APPROVED: they do, and the change is wrong.
+
+    Args:
+        desk: the reviewer's surroundings.
+        work: the change that they attack.
+        tests: the files that fail, with their text.
+        output: what their run printed.
+
+    Raises:
+        NoUsableReply: as `review`.
+    """
     sections = (
-        Section("The task", task_text(task)),
-        Section("Declared scope", bullets(scope)),
-        Section("Changed files outside of the scope", bullets(outside)),
-        Section("Results of the gates", gates),
-        Section("Test command", test_command),
-        Section("The change", patch),
+        Section(
+            "Adversarial tests that fail",
+            tests,
+            "This time you judge these tests, not the change. APPROVED: what they expect is right, so the change is "
+            "wrong and is rejected. REJECTED: what they expect is wrong, by the task or by any sensible reading of "
+            "it; name the test files in `file` of your findings, or all of them are taken out.",
+        ),
+        Section("Their output", output),
     )
-    brief = Brief("reviewer", "review", task=task.id, attempt=attempt, files=tuple(scope), sections=sections)
-    return signed(await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"submit_verdict": review_of}))
+    return await _judged(desk, work, "review", sections, review_of)
+
+
+async def _judged(
+    desk: Desk, work: Submission, step: str, last: Sequence[Section], ending: Callable[[SubmitVerdict], Review]
+) -> Review:
+    sections = (
+        Section("The task", task_text(work.task)),
+        Section("Declared scope", bullets(work.scope)),
+        Section("Changed files outside of the scope", bullets(work.outside)),
+        Section("Results of the gates", work.gates),
+        Section("Test command", work.test_command),
+        Section("The change", work.patch),
+        *last,
+    )
+    files = tuple(work.scope)
+    brief = Brief("reviewer", step, task=work.task.id, attempt=work.attempt, files=files, sections=sections)
+    return signed(await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"submit_verdict": ending}))
+
+
+def _verdict(
+    desk: Desk, work: Submission, step: str, objection: Callable[[Remark], str] = lambda _finding: ""
+) -> Callable[[SubmitVerdict], Review]:
+    def dropped(given: Review, why: str) -> None:
+        first, lost = meant(given.dropped[0]), len(given.dropped)
+        note = GuardNote(
+            rule="citation",
+            effect=Effect.NOTED,
+            detail=f"dropped {lost} of {lost + len(given.findings)} findings, {first}: {why}",
+            role="reviewer",
+            step=step,
+            attempt=work.attempt,
+        )
+        desk.on_guard(note)
+
+    return cited(work.material, on_dropped=dropped, objection=objection)
+
+
+def _without_id(finding: Remark) -> str:
+    if _OWASP.match(finding.message):
+        return ""
+    return "its message does not begin with an id of the OWASP Top 10:2021, A01 to A10, such as `A03 Injection: ...`"

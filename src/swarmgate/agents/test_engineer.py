@@ -24,6 +24,7 @@ async def test(
     patch: str,
     test_command: str,
     is_test_path: Callable[[str], bool],
+    feedback: str,
 ) -> Review:
     """Let the test engineer write tests and judge the change by them.
 
@@ -38,6 +39,7 @@ async def test(
         patch: the whole change against the task's base, as a diff.
         test_command: how the project's tests are run.
         is_test_path: whether a repository-relative path is a test's; no other is written.
+        feedback: what earlier attempts were rejected for (`feedback_text`).
 
     Raises:
         NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
@@ -70,10 +72,67 @@ async def test(
         Section("The task", task_text(task)),
         Section("Declared scope", bullets(scope)),
         Section("Test command", test_command),
+        Section("Earlier attempts", feedback, "What they say of tests is for you: mend it."),
         Section("The change", patch),
     )
     brief = Brief("test_engineer", "test", task=task.id, attempt=attempt, files=tuple(scope), sections=sections)
     work = Toolbox(desk, may_write=may_write).handlers
+    return signed(await take_turn(desk, brief, work=work, endings={"submit_verdict": judge}))
+
+
+async def adversarial_test(
+    desk: Desk,
+    *,
+    task: Task,
+    attempt: int,
+    scope: Sequence[str],
+    patch: str,
+    test_command: str,
+    reasons: Sequence[str],
+    objection: Callable[[str], str],
+    written: Callable[[], Sequence[str]],
+) -> Review:
+    """Let the test engineer attack the change with new tests.
+
+    A turn that wrote none is sent back once; after that it stands. The verdict decides nothing: the tests do.
+
+    Args:
+        desk: the test engineer's surroundings.
+        task: the task that the change is for.
+        attempt: its number, from 1.
+        scope: the files that were declared for it.
+        patch: the whole change against the task's base, as a diff.
+        test_command: how the project's tests are run.
+        reasons: where the change touches security-sensitive code; empty where it does not.
+        objection: why a repository-relative path may not be written; empty when it may.
+        written: the new test files that are there by now.
+
+    Raises:
+        NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
+    """
+    asked = False
+
+    def judge(call: args.SubmitTestVerdict) -> Review:
+        nonlocal asked
+        review = review_of(call)
+        if not asked and not written():
+            asked = True
+            raise Refused(
+                "there is no new test file yet. Write your attacks as tests into a new file in a place for tests, run "
+                "them, and submit again. Only what a test shows counts here."
+            )
+        return review
+
+    sections = (
+        Section("The task", task_text(task)),
+        Section("Declared scope", bullets(scope)),
+        Section("Test command", test_command),
+        Section("The change", patch),
+        Section("Security-sensitive places of the change", bullets(reasons)),
+    )
+    files = tuple(scope)
+    brief = Brief("test_engineer", "adversarial_test", task=task.id, attempt=attempt, files=files, sections=sections)
+    work = Toolbox(desk, may_write=objection).handlers
     return signed(await take_turn(desk, brief, work=work, endings={"submit_verdict": judge}))
 
 

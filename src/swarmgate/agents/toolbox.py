@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import PurePosixPath
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
 
 from swarmgate.agents import arguments as args
+from swarmgate.agents import command_guard
+from swarmgate.agents.authority import RULE, Right
 from swarmgate.agents.desk import Desk
-from swarmgate.errors import UsageError
-from swarmgate.workspace import process
+from swarmgate.agents.expert import Consultation
+from swarmgate.agents.scope import ScopeRules, belongs
+from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.errors import FileProblem, UnsafePath, UsageError
+from swarmgate.workspace import text
 
 Handler = Callable[[Any], Awaitable[str]]
 """Carries out one tool call; takes the tool's arguments, gives the result as the model reads it."""
 
+_READ_ON = 200
+"""Characters that the last line of a file that is shown in part may have."""
+
 RunGates = Callable[[], Awaitable[str]]
 """Runs the gates over the files as they are; gives the report as text."""
-
-_OUTPUT = 12_000
-"""Characters kept of each output stream of a command."""
 
 
 class Toolbox:
@@ -26,7 +32,8 @@ class Toolbox:
 
     Args:
         desk: files, environment and limits.
-        scope: the files that were declared for the work; a write elsewhere is carried out, and said to be outside.
+        scope: the files that were declared for the work; a write elsewhere is carried out, and said to be outside (how
+            many there are is judged after the turn).
             Empty: nothing was declared.
         may_write: why a path may not be written; empty when it may.
         run_gates: the gates; None where they are not on offer.
@@ -45,6 +52,7 @@ class Toolbox:
         self._scope = frozenset(plain(path) for path in scope)
         self._may_write = may_write
         self._run_gates = run_gates
+        self._consultation = Consultation(desk.expert)
 
     @property
     def handlers(self) -> Mapping[str, Handler]:
@@ -58,10 +66,13 @@ class Toolbox:
             "delete_file": self._delete_file,
             "run_command": self._run_command,
             "run_gates": self._gates,
+            "ask_sme": self._consultation.ask,
         }
 
     async def _read_file(self, call: args.ReadFile) -> str:
-        return self._files.read(call.path, call.start_line, call.end_line) or f"[{call.path} is empty]"
+        self._resolved(call.path)
+        size = self._desk.limits.result_chars - _READ_ON  # so that its own last line, how to read on, is not cut
+        return self._files.read(call.path, call.start_line, call.end_line, limit=size) or f"[{call.path} is empty]"
 
     async def _list_files(self, call: args.ListFiles) -> str:
         return self._files.list(call.glob)
@@ -71,11 +82,13 @@ class Toolbox:
 
     async def _write_file(self, call: args.WriteFile) -> str:
         note = self._admit(call.path)
+        self._refuse_loss(call.path, lambda _before: call.content)
         self._files.write(call.path, call.content)
         return f"Wrote {call.path}, {len(call.content.splitlines())} lines.{note}"
 
     async def _edit_file(self, call: args.EditFile) -> str:
         note = self._admit(call.path)
+        self._refuse_loss(call.path, lambda before: text.replaced(call.path, before, call.old, call.new))
         self._files.edit(call.path, call.old, call.new)
         return f"Edited {call.path}.{note}"
 
@@ -85,11 +98,10 @@ class Toolbox:
         return f"Deleted {call.path}.{note}"
 
     async def _run_command(self, call: args.RunCommand) -> str:
+        command_guard.admit(self._desk, call.command, self._scope)
         longest = self._desk.limits.command_timeout_s
         seconds = min(call.timeout_s or longest, longest)
-        done = await process.run(
-            call.command, cwd=self._files.root, timeout_s=seconds, env=self._desk.env, output_limit=_OUTPUT
-        )
+        done = await self._desk.commands.run(call.command, timeout_s=seconds)
         if done.timed_out:
             head = f"Ended at its time limit of {seconds:g} s; at most {longest:g} s are allowed."
         else:
@@ -110,14 +122,50 @@ class Toolbox:
         Raises:
             UsageError: the role may not write it.
         """
-        target = self._files.resolve(path)
+        target = self._resolved(path)
         places = {place.relative_to(self._files.root).as_posix() for place in (target, target.resolve())}
+        authority = self._desk.authority
         for place in sorted(places):
-            if problem := self._may_write(place):
-                raise UsageError(problem)
-        if not self._scope or places <= self._scope:
+            if problem := authority.refusal(place) or self._may_write(place):
+                self._refuse(problem)
+        rules = ScopeRules(is_test=authority.is_test, allow=authority.allow)
+        if not self._scope or all(place in self._scope or belongs(place, self._scope, rules) for place in places):
             return ""
         return f" {path} is outside of the declared scope ({', '.join(sorted(self._scope))}): this will be reported."
+
+    def _refuse_loss(self, path: str, change: Callable[[str], str]) -> None:
+        """Refuses a change that takes something from a test which was there before the task.
+
+        Raises:
+            UsageError: it does.
+        """
+        authority = self._desk.authority
+        place = self._files.resolve(path).resolve().relative_to(self._files.root).as_posix()
+        file = self._files.root / place
+        if authority.right is not Right.TESTS or not file.is_file():
+            return
+        if (original := authority.original(place)) is None:
+            return
+        with contextlib.suppress(FileProblem):  # binary, or an impossible edit: the tool itself says so
+            before = text.decoded(path, file.read_bytes())
+            if problem := authority.objection(place, before, change(before), original=original):
+                self._refuse(problem)
+
+    def _resolved(self, path: str) -> Path:
+        """The place of a path, as `FileTree.resolve`; what leaves the repository goes on record."""
+        try:
+            return self._files.resolve(path)
+        except UnsafePath as error:
+            self._note(error.message)
+            raise
+
+    def _refuse(self, problem: str) -> NoReturn:
+        self._note(problem)
+        raise UsageError(problem)
+
+    def _note(self, problem: str) -> None:
+        role = self._desk.authority.role
+        self._desk.on_guard(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=problem, role=role))
 
 
 def plain(path: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from swarmgate.agents import arguments as args
+from swarmgate.agents.markers import restored_values
 from swarmgate.config import nearest
 from swarmgate.llm.model import ToolCall, ToolSpec
 
@@ -55,6 +56,11 @@ _ALL = (
     Tool("delete_file", "Delete a file.", args.DeleteFile),
     Tool("run_command", "Run a shell command; gives exit code, output and time.", args.RunCommand),
     Tool("run_gates", "Run the quality gates over the files as they are now.", args.RunGates),
+    Tool(
+        "ask_sme",
+        "Ask a subject matter expert; what was asked before in this project is answered from its notes.",
+        args.AskSme,
+    ),
     Tool("ask_user", "Ask the user what neither the goal nor the repository can tell.", args.AskUser, ends=True),
     Tool("save_plan", "Save the whole plan.", args.SavePlan, ends=True),
     Tool("declare_scope", "Declare the files of this delegation.", args.DeclareScope),
@@ -72,17 +78,23 @@ _READ = ("read_file", "list_files", "search")
 _WRITE = ("write_file", "edit_file")
 
 OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("architect", "plan"): (*_READ, "ask_user", "save_plan"),
-    ("architect", "revise"): (*_READ, "ask_user", "save_plan"),
-    ("architect", "delegate"): (*_READ, "declare_scope", "delegate"),
-    ("architect", "implement"): (*_READ, *_WRITE, "delete_file", "finish"),
+    ("architect", "plan"): (*_READ, "ask_sme", "ask_user", "save_plan"),
+    ("architect", "revise"): (*_READ, "ask_sme", "ask_user", "save_plan"),
+    ("architect", "delegate"): (*_READ, "ask_sme", "declare_scope", "delegate"),
+    ("architect", "implement"): (*_READ, *_WRITE, "delete_file", "ask_sme", "finish"),
     ("architect", "close_phase"): (*_READ, "close_phase"),
     ("critic", "review_plan"): (*_READ, "submit_verdict"),
-    ("coder", "code"): (*_READ, *_WRITE, "delete_file", "run_command", "run_gates", "finish"),
+    ("coder", "code"): (*_READ, *_WRITE, "delete_file", "ask_sme", "run_command", "run_gates", "finish"),
+    ("sme", "consult"): _READ,
     ("reviewer", "review"): (*_READ, "submit_verdict"),
+    ("reviewer", "security_review"): (*_READ, "submit_verdict"),
     ("test_engineer", "test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
+    ("test_engineer", "adversarial_test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
 }
 """The tools on offer by role and step."""
+
+IN_TEXT = frozenset({("sme", "consult")})
+"""Where a reply in plain text ends the turn; everywhere else a tool call does."""
 
 
 def offered(role: str, step: str) -> tuple[Tool, ...]:
@@ -150,7 +162,7 @@ def _decoded(call: ToolCall) -> dict[str, Any]:
     text = call.arguments
     try:
         value = json.loads(text.strip() or "{}", strict=False)
-        value = json.loads(value, strict=False) if isinstance(value, str) else value
+        value = restored_values(json.loads(value, strict=False) if isinstance(value, str) else value)
     except json.JSONDecodeError as error:
         near = text[max(0, error.pos - 30) : error.pos + 30]
         raise BadCall(

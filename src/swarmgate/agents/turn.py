@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from swarmgate.agents.arguments import Arguments
-from swarmgate.agents.brief import Brief, cut, legible, one_line
-from swarmgate.agents.desk import Desk, Limits, ToolUse
+from swarmgate.agents.breakers import Watch
+from swarmgate.agents.brief import Brief, cut, one_line
+from swarmgate.agents.conversation import Talk, shortened
+from swarmgate.agents.desk import Desk, ToolUse
+from swarmgate.agents.replies import answers, cut_off, is_text, problem_of, with_own_ids
 from swarmgate.agents.toolbox import Handler
 from swarmgate.agents.tools import BadCall, Tool, offered, read_call
-from swarmgate.errors import NoUsableReply, UsageError
-from swarmgate.llm.model import TOO_LONG, Message, ModelReply, ModelRequest, ToolCall
+from swarmgate.agents.trespass import Trespasses
+from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
+from swarmgate.errors import BreakerTripped, UsageError
+from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolCall
 
 T = TypeVar("T")
 
-_KEPT = 2_000
-"""Characters that stay in the conversation of a text that was no use."""
+_OUTSIDE = ("delegate", "consult")
+"""Steps that name an attempt and do not end it: before it begins, and beside it."""
 
-_NOT_DONE = "Not carried out: "
+_TOLD = 500
+"""Characters of a note about repeated calls."""
+
+_READ_ON = {
+    "read_file": "call read_file with start_line and end_line",
+    "list_files": "narrow the list with a glob",
+    "search": "narrow the pattern or the glob",
+    "run_command": "have the command print less, or into a file, and read that with read_file and start_line",
+    "run_gates": "mend what is shown, then call it again",
+}
+_ASK_LESS = "ask for less at a time"
 
 
 class Refused(Exception):
-    """What a tool was asked for breaks a rule; the message tells the model every broken rule. Bounded, see `Limits`."""
+    """What a tool was asked for breaks a rule; the message names every broken one. `Limits.replies` bounds these."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +52,12 @@ class Ending(Generic[T]):
 
 
 async def take_turn(
-    desk: Desk, brief: Brief, *, work: Mapping[str, Handler], endings: Mapping[str, Callable[[Any], T]]
+    desk: Desk,
+    brief: Brief,
+    *,
+    work: Mapping[str, Handler],
+    endings: Mapping[str, Callable[[Any], T]],
+    answer: Callable[[str], T] | None = None,
 ) -> Ending[T]:
     """Let a role work at its brief until it ends the turn.
 
@@ -44,29 +66,84 @@ async def take_turn(
         brief: says role and step, and with that the prompt and the tools on offer.
         work: what each tool does that does not end the turn; may raise `Refused`.
         endings: for each tool that ends the turn, what its arguments come to; may raise `Refused`.
+        answer: what a reply in plain text comes to where that ends the turn; None: only a tool call does.
 
     Raises:
-        NoUsableReply: too many unusable replies in a row, too many refusals, or too many calls (`desk.limits`).
+        BreakerTripped: the turn went past one of its bounds (`desk.limits`).
         ModelError, BudgetExhausted: the model could not be asked.
         MissingRequirement: a tool needs a program that is not there.
+        SelfCodingBlocked: the architect called tools that write files once too often in this run.
     """
+    brief = replace(brief, opening=desk.opening())
     tools = offered(brief.role, brief.step)
-    system = Message(role="system", content=desk.prompts.render(brief.role, brief.step))
-    conversation = [system, Message(role="user", content=brief.text(desk.guidance))]
-    specs = tuple(tool.spec for tool in tools)
-    hands = _Hands(desk, brief.role, tools, work, endings)
-    strikes = _Strikes()
-    for _ in range(desk.limits.max_turns):
-        request = ModelRequest(messages=tuple(conversation), tools=specs, purpose=brief.purpose)
-        reply = _with_own_ids(await desk.model.complete(request), conversation)
+    system = desk.prompts.render(brief.role, brief.step)
+    talk = Talk(system, brief.text(desk.guidance, section=desk.limits.section_chars), tools, desk.limits.context_tokens)
+    watch = _watch(desk, brief)
+    trespasses = Trespasses(brief, on_guard=desk.on_guard, self_coding=desk.self_coding())
+    hands = _Hands(desk, brief, tools, work, endings, answer, watch, trespasses)
+    tripped = ""
+    try:
+        return await _in_time(desk, brief, hands, watch, talk)
+    except BreakerTripped as error:
+        tripped = error.breaker
+        ended = Effect.STOPPED if brief.step in _OUTSIDE or not brief.attempt else Effect.REJECTED
+        _note(desk, brief, ended, f"{error.breaker}: {error.message}")
+        raise
+    finally:
+        desk.on_count(None)
+        if watch.warned:
+            told = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
+            _note(desk, brief, Effect.WARNED, f"repeats: {cut(told, _TOLD, '...')}", len(watch.warned))
+        spared = desk.prompts.saved(brief.role, brief.step) * watch.calls
+        desk.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
+
+
+def _watch(desk: Desk, brief: Brief) -> Watch:
+    def version(path: str) -> object:
+        try:
+            found = (desk.files.root / path).stat()
+        except (OSError, ValueError):
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    limits = desk.limits
+    return Watch(
+        who=f"{brief.role} ({brief.step})",
+        role=brief.role,
+        bounds=limits.bounds,
+        replies=limits.replies,
+        max_turns=limits.max_turns,
+        version=version,
+        model=desk.model.name,
+    )
+
+
+async def _in_time(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk) -> Ending[T]:
+    """The turn under its wall time, which also ends a model call or a tool that hangs."""
+    try:
+        async with asyncio.timeout(desk.limits.bounds.wall_time_s) as clock:
+            return await _until_its_end(desk, brief, hands, watch, talk)
+    except TimeoutError:
+        if clock.expired():
+            watch.out_of_time()
+        raise
+
+
+async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk) -> Ending[T]:
+    purpose = {**brief.purpose, "brief_tokens": str(talk.brief_tokens)}
+    while True:
+        messages = talk.fitted()
+        watch.before_reply(dropped=talk.dropped)
+        hands.tell_counts()
+        request = ModelRequest(messages=messages, tools=talk.specs, purpose=purpose)
+        reply = with_own_ids(await desk.model.complete(request), talk.messages)
+        watch.replied(model=reply.model, tokens=reply.usage.tokens)
         done = await hands.carry_out(reply)
         if done.ending:
             return Ending(done.ending[0], reply.model or desk.model.name)
-        strikes = strikes.after(done)
-        if strikes.out(desk.limits):
-            raise _gave_up(desk, brief, reply, f"gave no usable reply, the last problem being: {done.problem}")
-        conversation += done.messages
-    raise _gave_up(desk, brief, None, f"did not end its turn within {desk.limits.max_turns} model calls")
+        usable, idle = done.worked or done.refused, not reply.tool_calls and not cut_off(reply)
+        watch.after_reply(usable=usable, refused=done.refused, idle=idle, problem=done.problem)
+        talk.messages += done.messages
 
 
 @dataclass(frozen=True)
@@ -81,33 +158,24 @@ class _Done(Generic[T]):
 
 
 @dataclass(frozen=True)
-class _Strikes:
-    """Unusable replies in a row, and refusals over the whole turn: a refused plan is not mended by reading on."""
-
-    unusable: int = 0
-    refused: int = 0
-
-    def after(self, done: _Done[Any]) -> _Strikes:
-        return _Strikes(0 if done.worked or done.refused else self.unusable + 1, self.refused + done.refused)
-
-    def out(self, limits: Limits) -> bool:
-        return max(self.unusable, self.refused) > limits.replies
-
-
-@dataclass(frozen=True)
 class _Hands(Generic[T]):
     """Carries out what replies ask for."""
 
     desk: Desk
-    role: str
+    brief: Brief
     tools: tuple[Tool, ...]
     work: Mapping[str, Handler]
     endings: Mapping[str, Callable[[Any], T]]
+    answer: Callable[[str], T] | None
+    watch: Watch
+    trespasses: Trespasses
 
     async def carry_out(self, reply: ModelReply) -> _Done[T]:
         """Answer every tool call of the reply, in order, up to the one that ends the turn."""
-        if problem := _problem_of(reply, self.tools):
-            return _Done(_answers(reply, [problem] * len(reply.tool_calls), problem), problem=problem)
+        if self.answer is not None and is_text(reply):
+            return _Done(ending=(self.answer(reply.text.strip()),))
+        if problem := problem_of(reply, self.tools):
+            return _Done(answers(reply, [problem] * len(reply.tool_calls), problem), problem=problem)
         done, results = _Done[T](), list[str]()
         for call in reply.tool_calls:
             try:
@@ -116,72 +184,56 @@ class _Hands(Generic[T]):
                     ending = self.endings[tool.name](arguments)
                     self._tell(call, _summary(arguments))
                     return replace(done, ending=(ending,))
-                result, failed = await self._use(tool.name, arguments)
+                result, failed = await self._use(call, tool.name, arguments)
                 results.append(result)
                 self._tell(call, _summary(arguments), result if failed else "")
                 done = replace(done, worked=True)
             except BadCall as error:
-                done = replace(done, problem=str(error))
-                results.append(f"Error: {error}")
+                problem = self.trespasses.told(call, str(error))
+                self.watch.bad_call(call, problem)
+                done = replace(done, problem=problem)
+                results.append(f"Error: {problem}")
                 self._tell(call, "", results[-1])
             except Refused as error:
+                self.watch.refused_call(call, str(error))
                 done = replace(done, refused=True, problem=str(error))
                 results.append(f"Refused: {error}")
                 self._tell(call, "", results[-1])
-        return replace(done, messages=_answers(reply, results))
+        return replace(done, messages=answers(reply, results))
 
     def _tell(self, call: ToolCall, summary: str, problem: str = "") -> None:
         name = cut(one_line(call.name), 80, "...")  # a model may call anything a tool
-        self.desk.on_tool(ToolUse(self.role, name, summary, cut(one_line(problem), 200, "...")))
+        self.desk.on_tool(ToolUse(self.brief.role, name, summary, cut(one_line(problem), 200, "...")))
 
-    async def _use(self, name: str, arguments: Arguments) -> tuple[str, bool]:
-        """Run a working tool; its result, and whether it failed: what a model can mend is a result too."""
-        try:
-            return await self.work[name](arguments), False
-        except UsageError as error:
-            return f"Error: {error.message}{f' ({error.hint})' if error.hint else ''}", True
-        except (OSError, ValueError) as error:
-            return f"Error: {name} failed: {error}", True
-
-
-def _problem_of(reply: ModelReply, tools: tuple[Tool, ...]) -> str:
-    """Why nothing of a reply can be carried out; empty when its calls can be looked at."""
-    ends = [tool.name for tool in tools if tool.ends]
-    how = f"Your tools: {', '.join(tool.name for tool in tools)}. End your turn with {' or '.join(ends)}."
-    if reply.finish_reason in (TOO_LONG, "length"):
-        return (
-            f"{_NOT_DONE}the reply was cut off, it is too long. Give shorter ones: a big file in several edits. {how}"
+    def tell_counts(self) -> None:
+        """Shows how far the breakers have come, for `swarm status` in another process."""
+        brief, watch = self.brief, self.watch
+        self.desk.on_count(
+            LiveTurn(
+                role=brief.role,
+                step=brief.step,
+                task=brief.task,
+                attempt=brief.attempt,
+                began=time.time() - watch.seconds,
+                breakers=watch.counts,
+            )
         )
-    ending = [call.name for call in reply.tool_calls if call.name in ends]
-    if len(ending) > 1:
-        return f"{_NOT_DONE}{' and '.join(ending)} in one reply. Your turn ends once: call one of them, one time. {how}"
-    if reply.tool_calls:
-        return ""
-    said = "The reply is text without a tool call" if reply.text.strip() else "The reply is empty"
-    return f"{said}; only tool calls count here. {how}"
 
-
-def _answers(reply: ModelReply, results: list[str], problem: str = "") -> tuple[Message, ...]:
-    """The reply and its results as messages; without a call the problem is told as the user's."""
-    if not reply.tool_calls:
-        said = cut(reply.text.strip(), _KEPT, " ...") or "(empty reply)"
-        return Message(role="assistant", content=said), Message(role="user", content=legible(problem))
-    answered = zip(reply.tool_calls, results, strict=True)
-    return (
-        Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls),
-        *(Message(role="tool", tool_call_id=call.id, content=legible(result)) for call, result in answered),
-    )
-
-
-def _with_own_ids(reply: ModelReply, conversation: list[Message]) -> ModelReply:
-    """The reply, every id of a call unique in the conversation: some endpoints count anew in each reply."""
-    used = {call.id for message in conversation for call in message.tool_calls}
-    calls: list[ToolCall] = []
-    for number, call in enumerate(reply.tool_calls):
-        own = call.id if call.id and call.id not in used else f"{call.id or 'call'}_{len(conversation)}_{number}"
-        used.add(own)
-        calls.append(call.model_copy(update={"id": own}))
-    return reply.model_copy(update={"tool_calls": tuple(calls)})
+    async def _use(self, call: ToolCall, name: str, arguments: Arguments) -> tuple[str, bool]:
+        """Run a working tool; its result, and whether it failed: what a model can mend is a result too."""
+        warning = self.watch.before_call(call)
+        self.tell_counts()
+        failed = True
+        try:
+            result = await self.work[name](arguments)
+            failed = False
+        except UsageError as error:
+            result = f"Error: {error.message}{f' ({error.hint})' if error.hint else ''}"
+        except (OSError, ValueError) as error:
+            result = f"Error: {name} failed: {error}"
+        self.watch.after_call(call, result, failed=failed)
+        shown = shortened(result, self.desk.limits.result_chars, _READ_ON.get(name, _ASK_LESS))
+        return f"{shown}\n{warning}" if warning else shown, failed
 
 
 def _summary(arguments: Arguments) -> str:
@@ -190,9 +242,34 @@ def _summary(arguments: Arguments) -> str:
     return cut(one_line(str(next(values, ""))), 80, "...")
 
 
-def _gave_up(desk: Desk, brief: Brief, reply: ModelReply | None, what: str) -> NoUsableReply:
-    model = (reply.model if reply else "") or desk.model.name
-    return NoUsableReply(
-        f"{brief.role} ({brief.step}), model {model}: {what}",
-        hint=f"the exchange is in .swarm/traces/; run again, or set another model in [roles.{brief.role}]",
+def _note(desk: Desk, brief: Brief, effect: Effect, detail: str, count: int = 1) -> None:
+    desk.on_guard(
+        GuardNote(
+            rule="breaker",
+            effect=effect,
+            detail=detail,
+            role=brief.role,
+            step=brief.step,
+            attempt=brief.attempt,
+            count=count,
+        )
+    )
+
+
+def _turn(brief: Brief, watch: Watch, talk: Talk, tripped: str) -> Turn:
+    return Turn(
+        role=brief.role,
+        step=brief.step,
+        attempt=brief.attempt,
+        model=watch.model,
+        calls=watch.calls,
+        tool_calls=watch.tool_calls,
+        errors=watch.errors,
+        repeats=watch.repeats,
+        rereads=watch.rereads,
+        dropped=talk.dropped,
+        brief_tokens=talk.brief_tokens,
+        tokens=watch.tokens,
+        seconds=watch.seconds,
+        tripped=tripped,
     )

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping
 
 from swarmgate import config as settings
-from swarmgate.config import PROJECT_FILE, Config
+from swarmgate.config import COMMAND, PROJECT_FILE, Config, program_of
 from swarmgate.errors import SwarmError
 from swarmgate.gates.definition import load as load_gates
 from swarmgate.ledger.checks import Check
@@ -14,6 +14,7 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.sandbox.choice import choose
 
 
 def examine(folder: SwarmFolder, environ: Mapping[str, str], roles: tuple[str, ...]) -> tuple[Check, ...]:
@@ -29,6 +30,7 @@ def examine(folder: SwarmFolder, environ: Mapping[str, str], roles: tuple[str, .
         config = settings.load(project_file=folder.config, environ=environ)
         checks.append(_models(config, environ, roles))
         checks.append(_check("tests", lambda: _tests(folder, config)))
+        checks.append(_check("sandbox", lambda: _sandbox(config)))
     checks.append(_gates(folder))
     checks.append(_check("ledger", lambda: f"{Ledger.read(folder).state.seq} lines"))
     return tuple(checks)
@@ -63,6 +65,10 @@ def _models(config: Config, environ: Mapping[str, str], roles: tuple[str, ...]) 
             continue
         models.append(f"{name}={role.model}")
         for model in (role.model, *role.fallback):
+            if model.startswith(COMMAND):
+                if shutil.which(program_of(model)) is None:
+                    problems.append(f"{program_of(model)} is not on PATH; the role {name} needs it.")
+                continue
             variable = config.provider(model)[0].api_key_env
             if variable and not environ.get(variable):
                 problems.append(f"{variable} is not set; {model} needs it for the role {name}.")
@@ -75,6 +81,11 @@ def _tests(folder: SwarmFolder, config: Config) -> str:
     repository = Repository.discover(folder.root)
     detected = detect(folder.root, repository.list_tree(repository.snapshot()))
     return config.tests.command or detected.test_command or "no test command yet; it is detected when tests exist"
+
+
+def _sandbox(config: Config) -> str:
+    found = choose(config.commands.sandbox)
+    return "; ".join((found.name, *found.weaknesses))
 
 
 def _gates(folder: SwarmFolder) -> Check:

@@ -29,6 +29,7 @@ VERBS = (
     "skip",
     "override",
     "gates",
+    "guard",
     "eval",
     "doctor",
     "demo",

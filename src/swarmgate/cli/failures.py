@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
 
+if TYPE_CHECKING:
+    from swarmgate.engine.failures import FailureGroup
+
+_TEXTS = 5
+"""As many texts of a group are shown; --json has all."""
+
 
 def command(repo: Repo = None, json: Json = False) -> None:
-    """Show every rejection, grouped by who rejected and by what the messages have in common.
+    """Show every rejection of all goals and runs, grouped by who rejected and by what the messages have in common.
+
+    A failure that three tasks share is told with what it points at: a gate, a prompt, the plan, a model.
 
     Example: swarm failures
     """
@@ -15,9 +25,17 @@ def command(repo: Repo = None, json: Json = False) -> None:
         from swarmgate.engine.swarm import Swarm
 
         groups = Swarm(repo).failures()
-        lines = []
-        for group in groups:
-            lines.append(f"{group.count} x ({group.stage}) in {', '.join(group.tasks)}")
-            lines += [f"    {text}" for text in group.texts]
-            lines += [f"  -> {group.advice}"] if group.advice else []
+        lines = [line for group in groups for line in _lines(group)]
         terminal.result([group.model_dump(mode="json") for group in groups], lines or ["Nothing was rejected."])
+
+
+def _lines(group: FailureGroup) -> list[str]:
+    who = f"{group.stage}, {group.rule}" if group.rule else group.stage
+    more = len(group.texts) - _TEXTS
+    return [
+        f"{group.count} x ({who}) in {', '.join(group.tasks)}",
+        *(f"    {text}" for text in group.texts[:_TEXTS]),
+        *([f"    and {more} more like it (--json shows all)"] if more > 0 else []),
+        *([f"  -> {group.advice}"] if group.advice else []),
+        *(f"     {source}" for source in group.sources),
+    ]

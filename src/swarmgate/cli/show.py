@@ -8,6 +8,8 @@ from swarmgate.cli.options import Json, Repo, TaskId
 from swarmgate.cli.terminal import boundary
 
 if TYPE_CHECKING:
+    from swarmgate.domain.evidence import Proof, Review
+    from swarmgate.domain.guard import GuardNote
     from swarmgate.engine.reports import AttemptReport, TaskReport
 
 
@@ -40,13 +42,31 @@ def _lines(report: TaskReport) -> list[str]:
         *(f"  note:    {note}" for note in report.notes),
         *(f"  override of {stage}: {reason}" for stage, reason in report.overrides.items()),
     ]
+    known = {attempt.number for attempt in report.attempts}
+    lines += [f"  {_guard(note)}" for note in report.guards if note.attempt not in known]
     for attempt in report.attempts:
         lines += _attempt(task.id, attempt)
+        noticed = [f"    {_guard(note)}" for note in report.guards if note.attempt == attempt.number]
+        lines[-1:] = [*noticed, lines[-1]]
     if report.reason:
         lines += ["", f"It is {report.status}: {report.reason}"]
     if report.actions:
         lines += ["You may:", *(f"  {action}" for action in report.actions)]
     return lines
+
+
+def _guard(note: GuardNote) -> str:
+    """What a guard noticed: the rule, what it did about it, whose doing it was, and how often."""
+    who = f" {note.role}{f' ({note.step})' if note.step else ''}" if note.role else ""
+    times = f" ({note.count} times)" if note.count > 1 else ""
+    return f"guard {note.rule}: {note.effect}{who}: {note.detail}{times}"
+
+
+def _review(name: str, review: Review) -> list[str]:
+    """A verdict on one line, then the findings that count for nothing."""
+    summary = review.summary.splitlines()[0] if review.summary else "no summary"
+    dropped = (f"      dropped, as it cites nothing: {finding.message}" for finding in review.dropped)
+    return [f"    {name} ({review.model}): {review.verdict} - {summary}", *dropped]
 
 
 def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
@@ -61,14 +81,28 @@ def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
     for text in attempt.feedback:
         first, *more = text.strip().splitlines()[-_LINES:] or [""]
         lines += [f"    - {first}", *(f"      {line}" for line in more)]
-    for name, review in (("reviewer", attempt.review), ("test engineer", attempt.tests_review)):
+    lines += [f"    sensitive: {reason}" for reason in attempt.sensitive]
+    for name, review in (
+        ("reviewer", attempt.review),
+        ("security review", attempt.security_review),
+        ("test engineer", attempt.tests_review),
+        ("adversarial tests", attempt.adversarial_review),
+    ):
         if review is not None:
-            lines.append(f"    {name} ({review.model}): {review.verdict} - {review.summary.splitlines()[0]}")
+            lines += _review(name, review)
     if attempt.files:
-        outside = {path for path in attempt.files if path not in attempt.scope}
-        shown = (f"{path} (outside the scope)" if path in outside else path for path in attempt.files)
+        shown = (f"{path} (outside the scope)" if path in attempt.outside else path for path in attempt.files)
         lines.append(f"    changed: {', '.join(shown)}")
     if attempt.tests:
         lines.append(f"    tests:   {', '.join(attempt.tests)}")
+    if attempt.proof:
+        lines.append(f"    proof:   {_proof(attempt.proof)}")
     lines.append(f"    evidence: .swarm/evidence/{task_id}/attempt-{attempt.number}/")
     return lines
+
+
+def _proof(proof: Proof) -> str:
+    if not proof.able:
+        return f"none: {', '.join(proof.tests)} passes without the change as well"
+    failed = ", ".join(proof.run.failures[:3]) or proof.run.reason
+    return f"without the change, it fails: {failed}"

@@ -8,6 +8,7 @@ from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
 
 if TYPE_CHECKING:
+    from swarmgate.domain.events import PhaseEstimated
     from swarmgate.engine.reports import StatusReport
 
 
@@ -34,21 +35,53 @@ def _lines(report: StatusReport) -> list[str]:
         lines.append(f"  now: task {report.task}, attempt {report.attempt}, {report.state}")
     if report.working:
         lines.append(f"  at work: {report.working}{', next step: ' + report.step if report.step else ''}")
+    lines += _breakers(report)
     if report.waiting and not report.working:
         lines.append(f"  waiting for you: {report.waiting.replace('_', ' ')}")
     if report.paused:
         lines.append(f"  paused: {report.paused}")
+    lines += _surroundings(report)
     lines.append(f"  used: {_used(report)}")
+    lines += [f"  budget of {budget.owner or 'the project'}: {budget.text}" for budget in report.budgets]
+    if report.estimate:
+        lines.append(f"  expected: {_expected(report.estimate)}")
+    if report.qa_skipped:
+        tasks = "1 task was" if report.qa_skipped == 1 else f"{report.qa_skipped} tasks were"
+        lines.append(
+            f"  warning: {tasks} completed without the approval of both the reviewer and the test engineer; "
+            "the count ends with a task that has both"
+        )
     if report.actions:
         lines += ["Next:", *(f"  {action}" for action in report.actions)]
     return lines
 
 
+def _surroundings(report: StatusReport) -> list[str]:
+    """The models with their families and who speaks with each, and what confines commands."""
+    roles: dict[str, list[str]] = {}
+    for role, spoken in report.models.items():
+        name = spoken.model if spoken.model.endswith(f"/{spoken.family}") else f"{spoken.model} ({spoken.family})"
+        roles.setdefault(name, []).append(role)
+    lines = ["  models: " + "; ".join(f"{name}: {', '.join(who)}" for name, who in roles.items())] if roles else []
+    return [*lines, f"  sandbox of commands: {report.sandbox}"] if report.sandbox else lines
+
+
+def _breakers(report: StatusReport) -> list[str]:
+    """How far the breakers of the turn that goes on have come."""
+    if report.breakers is None:
+        return []
+    turn = report.breakers
+    counts = (f"{each.breaker.replace('_', ' ')} {each.count:,}/{each.limit:,}" for each in turn.breakers)
+    return [f"  turn: {turn.role} ({turn.step}): {', '.join(counts)}"]
+
+
 def _used(report: StatusReport) -> str:
     usage = report.usage
     cost = "cost unknown (a price is missing)" if usage.usd is None else f"${usage.usd:.4f}"
-    limits = [
-        *([f"${report.budget_usd:.2f}"] if report.budget_usd is not None else []),
-        *([f"{report.budget_tokens:,} tokens"] if report.budget_tokens is not None else []),
-    ]
-    return f"{usage.tokens:,} tokens, {cost}" + (f" of {' and '.join(limits)}" if limits else "")
+    return f"{usage.tokens:,} tokens, {cost}"
+
+
+def _expected(estimate: PhaseEstimated) -> str:
+    from swarmgate.engine.describe import describe
+
+    return describe(estimate)

@@ -38,6 +38,7 @@ from swarmgate.config.sections import (
     Quality,
     Role,
     Suite,
+    program_of,
 )
 
 __all__ = [
@@ -69,4 +70,5 @@ __all__ = [
     "Suite",
     "load",
     "nearest",
+    "program_of",
 ]

@@ -13,13 +13,13 @@ Enforce = Literal["off", "warn", "block"]
 
 
 class Commands(Section):
-    """`[commands]`: what agents run themselves, and the tests that swarmgate runs."""
+    """`[commands]`: what agents run themselves, and the tests and tools that swarmgate runs over their code."""
 
     timeout_s: Seconds = Field(120, description="Longest time of one `run_command`, in seconds.")
     sandbox: Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"] = Field(
-        "auto", description="What confines commands and tests; `auto`: the strongest that works here."
+        "auto", description="What confines commands, tests and tools of gates; `auto`: the strongest that works."
     )
-    network: bool = Field(False, description="Whether commands and tests may reach the network.")
+    network: bool = Field(False, description="Whether commands, tests and tools may reach the network.")
     memory_mb: int = Field(4096, ge=64, le=1_048_576, description="Private memory of one process, in MiB.")
     processes: int = Field(512, ge=8, le=65_536, description="Processes of one command at a time.")
     output_chars: int = Field(
@@ -93,8 +93,8 @@ class Models(Section):
         (), description="Roles of which no two may share a model; a run is refused where they do."
     )
     compact: tuple[str, ...] = Field(
-        (),
-        description="Patterns of model names that get the short prompts, such as `*:7b*`; `*` matches anything.",
+        ("*[:-][1-9]b", "*[:-][1-9]b-*", "*[:-][0-9].[0-9]b*"),
+        description="Patterns of model names, in lower case, that get the short prompts; `*` matches anything.",
     )
 
 

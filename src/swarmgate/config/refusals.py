@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from swarmgate.config.sections import Config, unknown_provider
+from swarmgate.config.sections import COMMAND, Config, unknown_provider
 from swarmgate.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -122,5 +122,5 @@ def check_providers(config: Config, sources: list[Source]) -> None:
         models = {("model",): role.model} | {("fallback", str(at)): model for at, model in enumerate(role.fallback)}
         for where, model in models.items():
             provider = model.partition("/")[0]
-            if provider not in config.providers:
+            if not model.startswith(COMMAND) and provider not in config.providers:
                 raise _located(("roles", name, *where), unknown_provider(provider, config.providers), sources)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
@@ -165,6 +166,9 @@ class Suite(Section):
     must_fail: Enforce = Field(
         "block", description="What new tests mean that all pass without the change; they prove nothing."
     )
+    unmapped: Literal["note", "block"] = Field(
+        "note", description="What an acceptance criterion means that the test engineer maps no test to."
+    )
     adversarial: Literal["auto", "always", "off"] = Field(
         "auto", description="A second pass of attacks; `auto`: for security-sensitive tasks, and MEDIUM ones up."
     )
@@ -279,6 +283,15 @@ class Config(Section):
         if name not in self.providers:
             raise ConfigError(unknown_provider(name, self.providers), hint=f"add [providers.{name}] to {PROJECT_FILE}")
         return self.providers[name], served
+
+
+def program_of(model: str) -> str:
+    """The program that a `command:` model starts, such as `claude`; variables before it are passed over."""
+    try:
+        words = shlex.split(model.removeprefix(COMMAND))
+    except ValueError:
+        words = model.removeprefix(COMMAND).split()
+    return next((word for word in words if "=" not in word and word != "env"), "")
 
 
 def unknown_provider(name: str, known: Iterable[str]) -> str:

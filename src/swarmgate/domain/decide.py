@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from swarmgate.domain.estimate import estimate_due
 from swarmgate.domain.events import AttemptKind
 from swarmgate.domain.laws_task import adversarial_due, attempt_kind
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
+from swarmgate.domain.trajectory import stopping
 
 
 class Step(StrEnum):
@@ -26,6 +28,8 @@ class Step(StrEnum):
     REVIEW_PLAN = "review_plan"
     START_WORK = "start_work"
     """Make the branch of the work."""
+    ESTIMATE = "estimate"
+    """Say what the phase that begins is expected to use."""
     DELEGATE = "delegate"
     OPEN_OVERRIDE = "open_override"
     """Open an attempt on the tree as it stands, because the user overruled a rejection."""
@@ -112,6 +116,12 @@ def next_task(state: State) -> Task | None:
     return None
 
 
+def worked_on(state: State) -> str:
+    """The task that the next step is for: a delegation is for the one that it opens; empty outside of tasks."""
+    due = next_task(state) if next_step(state) is Step.DELEGATE else None
+    return due.id if due else state.open
+
+
 def blocked_task(state: State) -> Task | None:
     """The task of the current phase that waits for the user's decision, if there is one."""
     if state.plan is None or state.finished:
@@ -135,10 +145,11 @@ def _task_step(state: State) -> Step | None:
     if task is None:
         return None
     record = state.task(task.id)
-    if _is_exhausted(record):
+    if _is_exhausted(record) or stopping(record):
         return Step.BLOCK
-    override = attempt_kind(state, task.id) is AttemptKind.OVERRIDE
-    return Step.OPEN_OVERRIDE if override else Step.DELEGATE
+    if attempt_kind(state, task.id) is AttemptKind.OVERRIDE:
+        return Step.OPEN_OVERRIDE
+    return Step.ESTIMATE if estimate_due(state) else Step.DELEGATE
 
 
 def _is_exhausted(record: TaskRecord) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import Field
+
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.guard import GuardNote, Turn
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.usage import Allowance, Usage
 
 
 class PauseReason(StrEnum):
@@ -40,6 +42,8 @@ class RunStarted(Frozen):
     budget_tokens: int | None = None
     adversarial: Literal["auto", "always", "off"] = "off"
     sandbox: str = ""
+    budget_seconds: float | None = None
+    budgets: dict[Literal["run", "phase", "task"], Allowance] = Field(default_factory=dict)
 
 
 class RunPaused(Frozen):
@@ -61,7 +65,10 @@ class TreeRestored(Frozen):
 
 
 class UsageRecorded(Frozen):
-    """What the model calls of one step used; `task` is empty outside tasks."""
+    """What the model calls of one step used; `task` is empty outside tasks.
+
+    The role `swarmgate` has seconds only: the time between the calls, in which gates, tests and commands ran.
+    """
 
     type: Literal["usage_recorded"] = "usage_recorded"
     role: str

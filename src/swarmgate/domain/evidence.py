@@ -56,7 +56,8 @@ class TestRun(Frozen):
     """One run of the project's tests by swarmgate.
 
     `exit_code` is None when the command was ended at its time limit or could not be started. Counts are None when the
-    output names none. `failures` are the names of failed tests; `output` keeps head and tail.
+    output names none. `failures` are the names of failed tests; `output` keeps head and tail. `names` are the tests
+    that ran, `skips` those that were skipped, where the runner names each: they stand in the evidence, not in events.
     """
 
     __test__ = False  # pytest: not a test class
@@ -70,6 +71,8 @@ class TestRun(Frozen):
     failures: tuple[str, ...] = ()
     output: str = ""
     problem: str = ""
+    names: tuple[str, ...] = ()
+    skips: tuple[str, ...] = ()
 
     @property
     def ran(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from swarmgate.domain.base import Frozen, Line
@@ -36,6 +37,26 @@ class GuardNote(Frozen):
     count: int = 1
 
 
+_NOTES = 20
+"""Different notes of one rule and effect that one turn leaves; further ones are counted in the last of them."""
+
+
+def merged(notes: Iterable[GuardNote]) -> tuple[GuardNote, ...]:
+    """The notes of one turn, equal ones as one with its count, and no more than a reader can take in."""
+    found: dict[tuple[object, ...], GuardNote] = {}
+    kinds: dict[tuple[str, Effect], int] = {}
+    for note in notes:
+        kind = (note.rule, note.effect)
+        key: tuple[object, ...] = (*kind, note.detail, note.role, note.step, note.attempt)
+        if key not in found:
+            kinds[kind] = kinds.get(kind, 0) + 1
+            if kinds[kind] > _NOTES:
+                key = (*kind, "further ones")
+        old = found.get(key)
+        found[key] = note if old is None else old.model_copy(update={"count": old.count + note.count})
+    return tuple(found.values())
+
+
 class Turn(Frozen):
     """What one turn of a role took.
 
@@ -60,3 +81,22 @@ class Turn(Frozen):
     tokens: int = 0
     seconds: float = 0.0
     tripped: str = ""
+
+
+class BreakerCount(Frozen):
+    """How far one breaker of a turn has come; both numbers count the same thing, seconds for the wall time."""
+
+    breaker: str
+    count: int
+    limit: int
+
+
+class LiveTurn(Frozen):
+    """The turn that goes on now, and its breakers. `began` is in seconds since 1970 (UTC)."""
+
+    role: str
+    step: str
+    task: str = ""
+    attempt: int = 0
+    began: float = 0.0
+    breakers: tuple[BreakerCount, ...] = ()

@@ -41,6 +41,8 @@ def goal_set(state: State, event: ev.GoalSet, _: ev.Entry) -> State:
         usage=state.usage,
         usage_seq=state.usage_seq,
         usage_by_role=state.usage_by_role,
+        usage_in_run=state.usage_in_run,
+        experience=state.experience,
     )
 
 
@@ -116,7 +118,16 @@ def _with_plan(state: State, plan: Plan) -> State:
             tasks = tasks.delete(task_id)
         elif state.plan is not None and plan.tasks[task_id] != state.plan.tasks.get(task_id):
             status = TaskStatus.IN_PROGRESS if record.attempts else TaskStatus.PENDING
-            fresh = replace(record, rejections=0, status=status, reason="", overrides=Map(), override_pending=False)
+            fresh = replace(
+                record,
+                rejections=0,
+                status=status,
+                reason="",
+                overrides=Map(),
+                override_pending=False,
+                renewed=len(record.attempts),
+                spent=Usage(),
+            )
             tasks = tasks.set(task_id, fresh)
     after = replace(state, plan=plan, tasks=tasks)
     for number, phase in state.phases.items():
@@ -154,7 +165,15 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
             recovery = Recovery.INTERRUPT
         elif recovery is Recovery.NONE and (state.running or (state.pause and not state.pause.between_steps)):
             recovery = Recovery.RESTORE
-    rules = Rules(event.max_rejections, event.critic_rounds, event.budget_usd, event.budget_tokens, event.adversarial)
+    rules = Rules(
+        event.max_rejections,
+        event.critic_rounds,
+        event.budget_usd,
+        event.budget_tokens,
+        event.adversarial,
+        event.budget_seconds,
+        Map(event.budgets),
+    )
     return replace(
         state,
         rules=rules,
@@ -163,6 +182,7 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
         recovery=recovery,
         guards=(),
         self_coding=0,
+        usage_in_run=Usage(),
         sandbox=event.sandbox,
     )
 
@@ -197,8 +217,19 @@ def usage_recorded(state: State, event: ev.UsageRecorded, entry: ev.Entry) -> St
     tasks = state.tasks
     if event.task:
         record = state.task(event.task)
-        tasks = tasks.set(event.task, replace(record, usage=record.usage + event.usage))
-    return replace(state, usage=state.usage + event.usage, usage_by_role=by_role, tasks=tasks, usage_seq=entry.seq)
+        used, spent = record.usage + event.usage, record.spent + event.usage
+        tasks = tasks.set(event.task, replace(record, usage=used, spent=spent))
+    phase = state.current_phase if state.planning is Planning.APPROVED else 0
+    by_phase = state.usage_by_phase.set(phase, state.usage_by_phase.get(phase, Usage()) + event.usage)
+    return replace(
+        state,
+        usage=state.usage + event.usage,
+        usage_by_role=by_role,
+        usage_by_phase=by_phase,
+        usage_in_run=state.usage_in_run + event.usage,
+        tasks=tasks,
+        usage_seq=entry.seq,
+    )
 
 
 def _require(legal: bool, otherwise: str) -> None:  # noqa: FBT001 - reads as "require this, otherwise say that"

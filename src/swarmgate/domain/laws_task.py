@@ -25,10 +25,15 @@ from swarmgate.domain.state import (
     TaskStatus,
     replace,
 )
+from swarmgate.domain.usage import Usage
 from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
 
 NEVER_OVERRIDDEN = frozenset({"secret_scan", "sast_scan", "syntax_check"})
 """Gates whose rejection nobody can overrule: a leaked secret, a vulnerability, or code that does not parse."""
+
+
+_REMEMBERED = 50
+"""As many completed tasks are the basis of an estimate: the newest ones."""
 
 
 def task_delegated(state: State, event: ev.TaskDelegated, entry: ev.Entry) -> State:
@@ -238,7 +243,17 @@ def task_completed(state: State, event: ev.TaskCompleted, entry: ev.Entry) -> St
     _running(state, event.task, event.attempt)
     closed = _update(state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time)
     record = replace(closed.task(event.task), status=TaskStatus.COMPLETE, reason="", commit=event.commit)
-    return _qa_counted(replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree=""), event.task)
+    done = replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree="")
+    return _qa_counted(_experienced(done, event.task), event.task)
+
+
+def _experienced(state: State, task_id: str) -> State:
+    """The state that remembers what this task took, for the estimates of the phases to come."""
+    used = state.task(task_id).usage
+    if state.plan is None or not used.calls:
+        return state
+    took = (state.plan.tasks[task_id].complexity, used)
+    return replace(state, experience=(*state.experience, took)[-_REMEMBERED:])
 
 
 def _qa_counted(state: State, task_id: str) -> State:
@@ -264,6 +279,8 @@ def task_retried(state: State, event: ev.TaskRetried, _: ev.Entry) -> State:
         notes=(*record.notes, event.note) if event.note else record.notes,
         overrides=Map(),
         override_pending=False,
+        renewed=len(record.attempts),
+        spent=Usage(),
     )
     return replace(state, tasks=state.tasks.set(event.task, retried))
 

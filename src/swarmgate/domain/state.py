@@ -12,8 +12,8 @@ from swarmgate.domain.events import AttemptKind, PhaseEstimated, RunPaused
 from swarmgate.domain.evidence import Proof, Remark, Review
 from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.domain.lifecycle import TaskState
-from swarmgate.domain.plan import Plan
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.plan import Complexity, Plan
+from swarmgate.domain.usage import Allowance, Usage
 
 _Record = TypeVar("_Record")
 
@@ -89,7 +89,11 @@ class Attempt:
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """What has happened to a task. `rejections` counts since the user last asked for a retry."""
+    """What has happened to a task.
+
+    `rejections` counts since the user last asked for a retry. `renewed` is the number of attempts when the user last
+    decided that it goes on, by a retry or by a change of the task; `spent` is what was used since then.
+    """
 
     attempts: tuple[Attempt, ...] = ()
     rejections: int = 0
@@ -100,6 +104,8 @@ class TaskRecord:
     override_pending: bool = False
     commit: str = ""
     usage: Usage = field(default_factory=Usage)
+    spent: Usage = field(default_factory=Usage)
+    renewed: int = 0
     guards: tuple[GuardNote, ...] = ()
     turns: tuple[Turn, ...] = ()
 
@@ -184,6 +190,9 @@ class Rules:
     budget_tokens: int | None = None
     adversarial: str = "off"
     """Which tasks get adversarial tests: `auto` (security-sensitive ones, and MEDIUM ones up), `always` or `off`."""
+    budget_seconds: float | None = None
+    budgets: Map[str, Allowance] = field(default_factory=Map)
+    """By level: `run`, `phase`, `task`."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +228,8 @@ class State:
     position of the last `usage_recorded`. `guards` and `turns` are those outside of tasks, `guards` of the newest run
     only; `self_coding` counts the architect's refused writes in the newest run. `qa_skipped` counts tasks completed
     without a reviewer's or a test engineer's own approval; it goes back to 0 when both have been seen on a task since.
-    `sandbox` is what confines commands in the newest run.
+    `sandbox` is what confines commands in the newest run. `usage_in_run` is that of the newest run, `usage_by_phase`
+    that of this goal, with planning as phase 0; `experience` is what the newest completed tasks took, across goals.
     """
 
     seq: int = 0
@@ -253,6 +263,9 @@ class State:
     usage: Usage = field(default_factory=Usage)
     usage_seq: int = 0
     usage_by_role: Map[str, Usage] = field(default_factory=Map)
+    usage_by_phase: Map[int, Usage] = field(default_factory=Map)
+    usage_in_run: Usage = field(default_factory=Usage)
+    experience: tuple[tuple[Complexity, Usage], ...] = ()
     guards: tuple[GuardNote, ...] = ()
     turns: tuple[Turn, ...] = ()
     self_coding: int = 0

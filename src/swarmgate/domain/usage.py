@@ -1,4 +1,4 @@
-"""What a model call used: tokens and, where the price is known, money."""
+"""What a model call used, tokens and, where the price is known, money; and what may be used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from swarmgate.domain.base import Frozen
 class Usage(Frozen):
     """Tokens and cost of one or more model calls.
 
-    `usd` is None when the price of at least one call is unknown: unknown is never counted as 0.
+    `usd` is None when the price of at least one call is unknown: unknown is never counted as 0. `known_usd` is then
+    what the other calls cost, a lower bound.
     `cached_tokens` is the part of `prompt_tokens` that the provider served from its cache.
     """
 
@@ -17,6 +18,7 @@ class Usage(Frozen):
     cached_tokens: int = 0
     completion_tokens: int = 0
     usd: float | None = 0.0
+    known_usd: float = 0.0
     seconds: float = 0.0
 
     @property
@@ -24,12 +26,32 @@ class Usage(Frozen):
         """All tokens that count against `[budget] tokens`: prompt and completion."""
         return self.prompt_tokens + self.completion_tokens
 
+    @property
+    def least_usd(self) -> float:
+        """What was spent for certain."""
+        return self.known_usd if self.usd is None else self.usd
+
     def __add__(self, other: Usage) -> Usage:
+        unknown, least = self.usd is None or other.usd is None, self.least_usd + other.least_usd
         return Usage.model_construct(
             calls=self.calls + other.calls,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
-            usd=None if self.usd is None or other.usd is None else self.usd + other.usd,
+            usd=None if unknown else least,
+            known_usd=least if unknown else 0.0,
             seconds=self.seconds + other.seconds,
         )
+
+
+class Allowance(Frozen):
+    """What may be used up: US dollars, tokens and seconds of work; None: no limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+
+    @property
+    def limited(self) -> bool:
+        """Whether it holds anybody back."""
+        return (self.usd, self.tokens, self.seconds) != (None, None, None)

@@ -9,6 +9,9 @@ from swarmgate.domain.events import AttemptKind, Stage
 from swarmgate.domain.plan import Complexity, Phase, Plan, Task
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 
+_REASON = 400
+"""Characters of a reason that are shown: a model may write a page where a sentence is asked for."""
+
 
 class PhaseStatus(StrEnum):
     """The status of a phase, as plan.md writes it behind the heading."""
@@ -111,10 +114,15 @@ def task_view(state: State, task: Task) -> TaskView:
     """One task as it is shown."""
     record = state.task(task.id)
     lines = tuple(line for attempt in record.attempts if (line := attempt_line(attempt)))
-    note = record.reason if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else ""
+    note = _short(record.reason) if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else ""
     return TaskView.model_construct(
         **{name: getattr(task, name) for name in Task.model_fields}, status=record.status, attempts=lines, note=note
     )
+
+
+def _short(reason: str) -> str:
+    """A reason as it is shown; `swarm show` has the whole."""
+    return reason if len(reason) <= _REASON else f"{reason[:_REASON].rstrip()}..."
 
 
 def attempt_line(attempt: Attempt) -> AttemptLine | None:
@@ -122,14 +130,14 @@ def attempt_line(attempt: Attempt) -> AttemptLine | None:
     escalated = attempt.kind is AttemptKind.ESCALATED
     if attempt.outcome is Outcome.REJECTED:
         mark = AttemptMark.ESCALATED_REJECTED if escalated else AttemptMark.REJECTED
-        return AttemptLine(number=attempt.number, mark=mark, stage=attempt.stage, reason=attempt.reason)
+        return AttemptLine(number=attempt.number, mark=mark, stage=attempt.stage, reason=_short(attempt.reason))
     if attempt.outcome is Outcome.INTERRUPTED:
         return AttemptLine(number=attempt.number, mark=AttemptMark.INTERRUPTED, reason=attempt.reason)
     if escalated:
         reason = "Architect implementing directly"
         return AttemptLine(number=attempt.number, mark=AttemptMark.ESCALATED, reason=reason)
     if attempt.kind is AttemptKind.OVERRIDE:
-        return AttemptLine(number=attempt.number, mark=AttemptMark.OVERRIDDEN, reason=attempt.instructions)
+        return AttemptLine(number=attempt.number, mark=AttemptMark.OVERRIDDEN, reason=_short(attempt.instructions))
     if attempt.outcome is Outcome.COMPLETE:
         return None
     return AttemptLine(number=attempt.number, mark=AttemptMark.RUNNING, stage=attempt.state.value)

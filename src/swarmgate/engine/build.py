@@ -6,31 +6,51 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from swarmgate.agents.desk import Desk, Limits, ToolUse
+from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
+from swarmgate.domain.events import GuidanceGiven
 from swarmgate.domain.finding import GateReport, GateResult
 from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.engine.context import Context, StopFlag
+from swarmgate.engine.experts import expert, has_expert
+from swarmgate.engine.programs import AgentProgram
 from swarmgate.engine.progress import Listener
+from swarmgate.engine.steps import mutating
 from swarmgate.engine.steps.attempts import announced
+from swarmgate.engine.steps.scope import violation
 from swarmgate.errors import LedgerCorrupt, WorkspaceError
+from swarmgate.gates import own_tools
 from swarmgate.gates.definition import load
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.gates.sensitivity import definition as sensitivity
+from swarmgate.ledger import probes
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.live import LiveCounts
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import check_keys, connect, same_model_warning
 from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.llm.families import require_distinct
+from swarmgate.llm.steering import compact_roles, current, steered
 from swarmgate.workspace.commits import TaskCommit
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.confinement import Confinement
+from swarmgate.workspace.sandbox.confinement import Limits as CommandLimits
+from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.sandbox.surroundings import confine
 
 ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
 """The roles that the loop cannot do without."""
+SPEAKING = (*ROLES, "sme")
+"""Every role that a model may speak as."""
+_WRITING_STEP = {"coder": "code", "architect": "implement", "test_engineer": "test"}
+"""Where a role is offered tools that write: what it may write then, its desk knows."""
 _GUIDANCE = "AGENTS.md"
 _GUIDANCE_LIMIT = 20_000
 """Characters of AGENTS.md that go into every brief; about 5,000 tokens."""
@@ -47,30 +67,53 @@ def build(
     stash: bool = False,
 ) -> Context:
     """The surroundings of one run. No model is connected before its role is first needed."""
+    probed = current(config, probes.load(folder))
+    config = steered(config, probed)
     meters: dict[str, Metered] = {}
     desks: dict[str, Desk] = {}
-    reports: list[GuardNote | Turn] = []
+    reports: list[GuardNote | Turn | GuidanceGiven] = []
     tell = _Teller()
+    commands = _commands(config, folder, repository)
     # What judges go by is read before any agent is at work: what one writes into .swarm/ changes no judge of this run.
-    definitions, guidance, prompts = load(folder.root), _guidance(repository), Prompts(folder.prompts)
-    prompts.load(ROLES)
-    budget = Budget(config.budget, ledger.state.usage, on_event=tell.model)
-    traces = TraceStore(folder, lambda: ledger.state.seq)
+    definitions, guidance = load(folder.root), _guidance(repository)
+    prompts = Prompts(folder.prompts, compact=compact_roles(config, SPEAKING))
+    prompts.load(SPEAKING)
+    sensitive_code = sensitivity.load(folder.root)
+    budget = Budget(lambda: context.budgets(), on_event=tell.model)  # noqa: PLW0108 - the context is made below
+    traces, live = TraceStore(folder, lambda: ledger.state.seq), LiveCounts(folder.breakers)
 
     def desk(role: str) -> Desk:
         if role not in desks:
-            meters[role] = connect(role, config, environ=environ, recorder=traces, budget=budget, on_event=tell.model)
+            meters[role] = connect(
+                role,
+                config,
+                environ=environ,
+                recorder=traces,
+                budget=budget,
+                on_event=tell.model,
+                probed=probed,
+                program=lambda settings: AgentProgram(commands, settings, environ),
+            )
             desks[role] = Desk(
                 model=meters[role],
                 files=FileTree(repository.root),
                 prompts=prompts,
+                commands=commands,
+                allow_commands=config.commands.allow,
                 guidance=guidance,
-                limits=Limits(config.loop.replies, config.loop.max_turns, config.commands.timeout_s),
+                limits=_limits(config, role),
                 on_tool=tell.tool,
                 on_guard=reports.append,
                 on_turn=reports.append,
+                on_count=live.show,
+                expert=adviser,
+                authority=context.authority(role, _WRITING_STEP.get(role, "")),
+                self_coding=lambda: ledger.state.self_coding,
+                opening=lambda: violation(ledger.state) if role == "architect" else (),
             )
         return desks[role]
+
+    adviser = expert(config, ledger, desk, reports.append)
 
     async def judge(*, fix: bool, base: str = "", tested: bool = False) -> GateReport:
         return await run_pipeline(
@@ -81,6 +124,7 @@ def build(
             fix=fix,
             on_result=tell.gate,
             memory=Memory(),
+            commands=commands,
         )
 
     context = Context(
@@ -90,15 +134,50 @@ def build(
         ledger=ledger,
         evidence=EvidenceStore(folder),
         desk=desk,
+        commands=commands,
         meters=meters,
         reports=reports,
         judge=judge,
+        sensitivity=sensitive_code,
         stop=StopFlag(folder.stop_request),
         listener=listener,
         stash=stash,
     )
     tell.context = context
     return context
+
+
+def _commands(config: Config, folder: SwarmFolder, repository: Repository) -> CommandRunner:
+    """What runs the commands of agents, the tests, and the programs that gates start.
+
+    Raises:
+        MissingRequirement: there is no such sandbox here.
+        WorkspaceError: the repository lies so that nothing can guard it.
+    """
+    settings = config.commands
+    sandbox, bounds = choose(settings.sandbox), Confinement(root=repository.root, home=repository.root)
+    if sandbox.name != "none":
+        bounds = confine(
+            repository.root,
+            environ=os.environ,
+            readable=(*settings.readable, str(own_tools.folder())),
+            writable=settings.writable,
+            guarded=(folder.path,),
+            network=settings.network,
+            limits=CommandLimits(settings.memory_mb << 20, settings.processes),
+        )
+    return CommandRunner(sandbox, bounds, inherit=settings.env, output_chars=settings.output_chars)
+
+
+def _limits(config: Config, role: str) -> Limits:
+    """The bounds of a turn of the role."""
+    return Limits(
+        replies=config.loop.replies,
+        max_turns=config.loop.max_turns,
+        command_timeout_s=config.commands.timeout_s,
+        bounds=config.breakers.of(role),
+        context_tokens=config.role(role).context_tokens or DEFAULT_WINDOW,
+    )
 
 
 def _options(config: Config, ledger: Ledger, *, tested: bool) -> GatesOptions:
@@ -113,14 +192,25 @@ def _options(config: Config, ledger: Ledger, *, tested: bool) -> GatesOptions:
 
 
 def require_models(config: Config, environ: Mapping[str, str]) -> str:
-    """Makes sure that every role has a model and its key; returns a warning when coder and reviewer are the same one.
+    """Makes sure that every role has a model and its key; returns a warning when coder and reviewer are too much alike.
 
     Raises:
-        ConfigError: a role has no model.
+        ConfigError: a role has no model, or two share one that must not (`[models] require_distinct`).
         MissingRequirement: a key's variable is not set.
     """
-    check_keys(config, environ, roles=ROLES)
+    check_keys(config, environ, roles=SPEAKING if has_expert(config) else ROLES)
+    require_distinct(config)
     return same_model_warning(config)
+
+
+def require_tools(config: Config) -> None:
+    """Makes sure, before money is spent, that what the settings ask for is installed.
+
+    Raises:
+        MissingRequirement: it is not.
+    """
+    if config.tests.mutation:
+        mutating.require()
 
 
 def require_branch(context: Context) -> None:

@@ -9,22 +9,36 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from swarmgate.agents.authority import RULE, Authority, right_of
+from swarmgate.agents.background import Background, background
 from swarmgate.agents.desk import Desk
 from swarmgate.config import Config
+from swarmgate.domain.budget import Account, accounts
 from swarmgate.domain.change import ChangeSet
-from swarmgate.domain.decide import Step, next_step, next_task
-from swarmgate.domain.events import Event, GuardActed, TurnEnded, UsageRecorded
+from swarmgate.domain.decide import worked_on
+from swarmgate.domain.events import Event, GuardActed, GuidanceGiven, TurnEnded, UsageRecorded
 from swarmgate.domain.finding import GateReport
-from swarmgate.domain.guard import GuardNote, Turn
+from swarmgate.domain.guard import Effect, GuardNote, Turn, merged
+from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, State
+from swarmgate.domain.usage import Usage
 from swarmgate.engine.progress import Listener, Progress, silent
+from swarmgate.engine.spending import WorkClock
 from swarmgate.errors import WorkspaceError
+from swarmgate.gates.sensitivity.definition import Sensitivity
+from swarmgate.ledger import guidance
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.budget import Metered
 from swarmgate.workspace.detect import Detection, detect, is_test_path
 from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.sandbox.running import CommandRunner
+
+OWN = "swarmgate"
+"""The role under which the ledger counts the time that no model call took."""
+_WORTH_A_LINE = 0.1
+"""Seconds; less is told with the time of the steps after it."""
 
 
 @dataclass
@@ -61,8 +75,9 @@ class Judge(Protocol):
 class Context:
     """The surroundings of a step.
 
-    `desk` gives the desk of a role, made on first use, its model with it. `meters` are the models made so far, by role.
-    `reports` is what guards and turns said since the last record.
+    `desk` gives the desk of a role, made on first use, its model with it. `commands` runs what agents and tests run,
+    confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
+    `reports` is what guards, turns and experts said since the last record, `clock` counts the time worked since then.
     `stash` allows uncommitted changes to be stashed instead of refused.
     """
 
@@ -72,13 +87,16 @@ class Context:
     ledger: Ledger
     evidence: EvidenceStore
     desk: Callable[[str], Desk]
+    commands: CommandRunner
     meters: dict[str, Metered]
-    reports: list[GuardNote | Turn]
+    reports: list[GuardNote | Turn | GuidanceGiven]
     judge: Judge
+    sensitivity: Sensitivity
     stop: StopFlag
     listener: Listener = silent
     stash: bool = False
     started: float = field(default_factory=time.monotonic)
+    clock: WorkClock = field(default_factory=WorkClock)
 
     @cached_property
     def detection(self) -> Detection:
@@ -86,8 +104,27 @@ class Context:
         return detect(self.repository.root, self.repository.list_tree(self.repository.snapshot()))
 
     def is_test_path(self, path: str) -> bool:
-        """Whether the test engineer may write there."""
+        """Whether a file there is a test."""
         return is_test_path(path, self.config.tests.paths or self.detection.test_globs)
+
+    def authority(self, role: str, step: str) -> Authority:
+        """What a role may write at a step."""
+        tables = {str(key): own for key, own in self.config.authority.items()}
+        own = tables.get(role) or tables.get("default")
+        return Authority(
+            role=role,
+            right=right_of(role, step),
+            allow=own.allow if own else (),
+            deny=own.deny if own else (),
+            is_test=self.is_test_path,
+            original=self._committed,
+        )
+
+    def _committed(self, path: str) -> str | None:
+        """The text of a file on which the running attempt builds; None where there is none."""
+        attempt = self.ledger.state.task(self.ledger.state.open).running
+        content = self.repository.read(attempt.base if attempt and attempt.base else "HEAD", path)
+        return None if content is None else content.decode("utf-8", "replace")
 
     def test_command(self) -> str:
         """The configured test command, else the one that the tree calls for now; empty when there is none."""
@@ -100,7 +137,7 @@ class Context:
         """Tells the listener."""
         state = self.ledger.state
         attempt = state.task(state.open).running if state.open else None
-        used = sum((meter.pending for meter in self.meters.values()), state.usage)
+        used = state.usage + self.pending
         self.listener(
             Progress(
                 kind=kind,
@@ -114,23 +151,50 @@ class Context:
             )
         )
 
+    @property
+    def pending(self) -> Usage:
+        """What was used, and how long was worked, since the last record."""
+        used = sum((meter.pending for meter in self.meters.values()), Usage())
+        return used.model_copy(update={"seconds": max(used.seconds, self.clock.seconds)})
+
+    def budgets(self) -> tuple[Account, ...]:
+        """The budgets as they stand now."""
+        state = self.ledger.state
+        return accounts(state, worked_on(state), self.pending)
+
+    def background(self, state: State, task: Task) -> Background:
+        """What the work before has taught about a task: decisions, lessons, experts' answers as in context.md."""
+        text = "\n".join((task.title, task.description, *task.acceptance, *task.files))
+        phase = state.plan.phase_numbers.get(task.id, 0) if state.plan else 0
+        answers = guidance.applying(guidance.read(self.folder.context), task=task.id, phase=phase, text=text)
+        return background(state, task, answers)
+
     def drain_reports(self, state: State) -> list[Event]:
         """What guards and turns said since the last time, as events."""
-        task, said = _worked_on(state), tuple(self.reports)
+        task, said = worked_on(state), tuple(self.reports)
         self.reports.clear()
+        attempt = state.task(state.open).running
+        notes = [each for each in said if isinstance(each, GuardNote)]
+        if attempt is not None:
+            notes = [note.model_copy(update={"attempt": note.attempt or attempt.number}) for note in notes]
+        turns = (each for each in said if isinstance(each, Turn))
         return [
-            GuardActed(task=task, note=each) if isinstance(each, GuardNote) else TurnEnded(task=task, turn=each)
-            for each in said
+            *(each for each in said if isinstance(each, GuidanceGiven)),
+            *(GuardActed(task=task, note=note) for note in merged(notes)),
+            *(TurnEnded(task=task, turn=turn) for turn in turns),
         ]
 
     def drain_usage(self, state: State) -> list[Event]:
-        """What the models used since the last time, as events."""
-        task = _worked_on(state)
+        """What the models used since the last time, and what time passed between their calls, as events."""
+        task, told = worked_on(state), 0.0
         events: list[Event] = []
         for role, meter in self.meters.items():
             usage = meter.drain()
             if usage.calls:
                 events.append(UsageRecorded(role=role, task=task, usage=usage))
+                told += usage.seconds
+        if seconds := self.clock.lap(told, least=_WORTH_A_LINE):
+            events.append(UsageRecorded(role=OWN, task=task, usage=Usage(seconds=round(seconds, 3))))
         return events
 
     def change(self, attempt: Attempt, tree: str = "") -> ChangeSet:
@@ -149,7 +213,9 @@ class Context:
             raise WorkspaceError(f"An agent left the branch {branch}.", hint=f"git switch {branch}, then: swarm run")
         if attempt.base and self.repository.head() != attempt.base:
             self.repository.rewind(attempt.base)
-            self.tell("notice", "an agent made commits itself; they were taken back, and their files are judged")
+            told = "an agent made commits itself; they were taken back, and their files are judged"
+            self.reports.append(GuardNote(rule=RULE, effect=Effect.WARNED, detail=told, attempt=attempt.number))
+            self.tell("notice", told)
 
     def settle_tree(self, attempt: Attempt) -> None:
         """Before a judgement: the files are those that the last step left; what was changed since goes aside."""
@@ -159,9 +225,3 @@ class Context:
         paths = self.repository.restore(attempt.tree, quarantine=quarantine)
         where = f", kept in {self.folder.relative(quarantine)}" if quarantine.exists() else ""
         self.tell("notice", f"files changed between two steps; brought back{where}: {', '.join(paths[:5])}")
-
-
-def _worked_on(state: State) -> str:
-    """The task that the present step is for: a delegation is for the one that it opens; empty outside of tasks."""
-    due = next_task(state) if next_step(state) is Step.DELEGATE else None
-    return due.id if due else state.open

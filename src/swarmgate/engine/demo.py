@@ -15,11 +15,12 @@ from pathlib import Path
 
 from swarmgate import assets
 from swarmgate.engine.initialise import initialise
-from swarmgate.errors import UsageError
+from swarmgate.errors import MissingRequirement, UsageError
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.background import serving
 from swarmgate.workspace.process import run
+from swarmgate.workspace.sandbox.choice import choose
 
 GOAL = "Short codes for addresses: encode and decode numbers, and a service that shortens and expands."
 _IDENTITY = ("-c", "user.name=swarm demo", "-c", "user.email=demo@swarmgate.invalid")
@@ -73,7 +74,17 @@ def configure(folder: SwarmFolder, base_url: str) -> None:
         text += f'\n[providers.demo]\nbase_url = "{base_url}"\n'
         text += '\n[roles.default]\nmodel = "demo/senior"\n\n[roles.coder]\nmodel = "demo/junior"\n'
         text += "".join(f'\n[prices."demo/{name}"]\ninput = 0\noutput = 0\n' for name in ("senior", "junior"))
+        text += _sandbox()
     replace(folder.config, text)
+
+
+def _sandbox() -> str:
+    """Where the machine has no sandbox the script runs without: its commands are all known. A live model never does."""
+    try:
+        choose()
+    except MissingRequirement:
+        return '\n[commands]\nsandbox = "none"\n'
+    return ""
 
 
 def _name_the_committer(folder: Path) -> None:

@@ -92,7 +92,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "phase_closed": lambda e: f"phase {e.phase} closed: {first_line(e.summary)}",
     "phase_approved": lambda e: f"phase {e.phase} approved",
     "usage_recorded": lambda _: "",
-    "guard_acted": lambda e: f"guard {e.note.rule}: {e.note.effect} {e.note.role}: {first_line(e.note.detail)}",
+    "guard_acted": lambda e: (
+        f"guard {e.note.rule}: {e.note.effect}{' ' if e.note.role else ''}{e.note.role}: {first_line(e.note.detail)}"
+    ),
     "turn_ended": lambda _: "",
     "guidance_given": lambda e: f"guidance on {e.domain}: {first_line(e.question)}",
     "phase_estimated": _phase_estimated,

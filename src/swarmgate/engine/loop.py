@@ -11,10 +11,12 @@ from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.describe import describe
+from swarmgate.engine.spending import allowances
 from swarmgate.engine.steps import STEPS
 from swarmgate.engine.steps.recovery import interruption, restored
-from swarmgate.errors import BudgetExhausted, ModelError, Stopped, SwarmError
+from swarmgate.errors import BreakerTripped, BudgetExhausted, ModelError, Stopped, SwarmError
 from swarmgate.ledger.traces import TraceStore
+from swarmgate.workspace.sandbox.choice import notice
 
 
 async def run_loop(ctx: Context) -> State:
@@ -40,6 +42,8 @@ async def run_loop(ctx: Context) -> State:
 
 def _begin(ctx: Context) -> State:
     ctx.stop.clear()
+    if told := notice(ctx.commands.sandbox):
+        ctx.tell("notice", told)
     rules, budget = ctx.config.loop, ctx.config.budget
     events: list[Event] = []
     lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.usage_seq)
@@ -51,8 +55,12 @@ def _begin(ctx: Context) -> State:
             host=os.uname().nodename,
             max_rejections=rules.max_rejections,
             critic_rounds=rules.critic_rounds,
+            adversarial=ctx.config.tests.adversarial,
+            sandbox=ctx.commands.sandbox.name,
             budget_usd=budget.usd,
             budget_tokens=budget.tokens,
+            budget_seconds=budget.seconds,
+            budgets=allowances(budget),
         )
     )
     return _record(ctx, events)
@@ -88,6 +96,8 @@ def _reason(error: BaseException) -> PauseReason:
             return PauseReason.INTERRUPTED
         case BudgetExhausted():
             return PauseReason.BUDGET
+        case BreakerTripped():
+            return PauseReason.ERROR
         case ModelError():
             return PauseReason.ENDPOINT
         case _:
@@ -102,6 +112,7 @@ def describe_step(step: Step, state: State) -> str:
         Step.REVISE: "the architect revises the plan",
         Step.REVIEW_PLAN: "the critic reviews the plan",
         Step.START_WORK: "making the branch of the work",
+        Step.ESTIMATE: f"estimating phase {state.current_phase}",
         Step.DELEGATE: "the architect delegates",
         Step.OPEN_OVERRIDE: "opening an attempt on the tree as it stands",
         Step.CODE: "the coder works",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.decide import Waiting, blocked_task, waiting_for
+from swarmgate.domain.budget import accounts
+from swarmgate.domain.decide import Waiting, blocked_task, waiting_for, worked_on
 from swarmgate.domain.laws_task import firm_stages
 from swarmgate.domain.state import Outcome, State
 
@@ -59,7 +60,7 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
     """The commands that lead on from here, each with what it does."""
     match waiting:
         case None:
-            return ("swarm run: go on with the work",)
+            return (*_past_budgets(state), "swarm run: go on with the work")
         case Waiting.GOAL:
             return ('swarm plan "GOAL": say what is wanted',)
         case Waiting.ANSWERS:
@@ -92,6 +93,20 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
         case Waiting.NOTHING:
             merge = f"git switch {state.base_branch} && git merge {state.branch}: take the work over"
             return (*([merge] if state.base_branch and state.branch else []), 'swarm plan "GOAL": begin something new')
+
+
+def _past_budgets(state: State) -> tuple[str, ...]:
+    """What comes before the next run where a budget is used up; that of a run begins anew with it."""
+    found: list[str] = []
+    for account in accounts(state, worked_on(state)) if state.pause else ():
+        used_up = [measure for measure in account.measures() if measure.used_up and account.section != "budget.run"]
+        found += [f"raise `{each.key}` in [{account.section}]: {each.text} is used up" for each in used_up]
+        if used_up and account.task:
+            found += [
+                f"swarm retry {account.task}: grant the task its budget again",
+                f'swarm skip {account.task} --reason "...": give the task up',
+            ]
+    return tuple(found)
 
 
 def _ways_out(state: State) -> tuple[str, ...]:

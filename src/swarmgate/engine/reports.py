@@ -1,15 +1,18 @@
-"""What `status`, `show`, `failures` and `history` tell: typed views over the state, for printing and for `--json`."""
+"""What `status`, `show` and `history` tell: typed views over the state, for printing and for `--json`."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 
+from pydantic import Field
+
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.decide import next_step, waiting_for
-from swarmgate.domain.events import Entry
-from swarmgate.domain.evidence import Review
+from swarmgate.domain.budget import accounts
+from swarmgate.domain.decide import next_step, waiting_for, worked_on
+from swarmgate.domain.events import Entry, PhaseEstimated
+from swarmgate.domain.evidence import Proof, Review
+from swarmgate.domain.guard import GuardNote, LiveTurn
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
@@ -19,9 +22,6 @@ from swarmgate.engine.describe import describe
 from swarmgate.engine.outcome import actions
 from swarmgate.errors import UsageError
 
-_NUMBERS = re.compile(r"0x[0-9a-f]+|\d+(\.\d+)?")
-_QUOTED = re.compile(r"(['\"`])(?:(?!\1).)*\1|\S*/\S+|\b\w+\.\w+\b")
-
 
 class PhaseSummary(Frozen):
     """One phase in `swarm status`."""
@@ -30,6 +30,24 @@ class PhaseSummary(Frozen):
     name: str
     status: PhaseStatus
     tasks: dict[TaskStatus, int]
+
+
+class BudgetReport(Frozen):
+    """One limit in `swarm status`: `owner` is empty for the project, `key` is `usd`, `tokens` or `seconds`."""
+
+    owner: str
+    section: str
+    key: str
+    spent: float
+    limit: float
+    text: str
+
+
+class RoleModel(Frozen):
+    """Which model a role speaks with first, and of which family it is."""
+
+    model: str
+    family: str
 
 
 class StatusReport(Frozen):
@@ -51,7 +69,13 @@ class StatusReport(Frozen):
     usage_by_role: dict[str, Usage]
     budget_usd: float | None
     budget_tokens: int | None
+    budgets: tuple[BudgetReport, ...]
+    estimate: PhaseEstimated | None
+    sandbox: str
+    qa_skipped: int
     actions: tuple[str, ...]
+    breakers: LiveTurn | None = None
+    models: dict[str, RoleModel] = Field(default_factory=dict)
 
 
 class AttemptReport(Frozen):
@@ -66,10 +90,15 @@ class AttemptReport(Frozen):
     scope: tuple[str, ...]
     instructions: str
     files: tuple[str, ...]
+    outside: tuple[str, ...]
     tests: tuple[str, ...]
     summary: str
     review: Review | None
+    sensitive: tuple[str, ...]
+    security_review: Review | None
     tests_review: Review | None
+    adversarial_review: Review | None
+    proof: Proof | None
     feedback: tuple[str, ...]
     started: str
     ended: str
@@ -87,19 +116,9 @@ class TaskReport(Frozen):
     notes: tuple[str, ...]
     overrides: dict[str, str]
     attempts: tuple[AttemptReport, ...]
+    guards: tuple[GuardNote, ...]
     usage: Usage
     actions: tuple[str, ...]
-
-
-class FailureGroup(Frozen):
-    """`swarm failures`: rejections of one stage whose messages differ in names and numbers only."""
-
-    stage: str
-    message: str
-    count: int
-    tasks: tuple[str, ...]
-    texts: tuple[str, ...]
-    advice: str
 
 
 class HistoryLine(Frozen):
@@ -112,8 +131,17 @@ class HistoryLine(Frozen):
     text: str
 
 
-def status_report(state: State, *, working: str) -> StatusReport:
-    """The report; `working` names the process that is at work now, empty if there is none."""
+def status_report(
+    state: State, *, working: str, turn: LiveTurn | None = None, models: dict[str, RoleModel] | None = None
+) -> StatusReport:
+    """The report.
+
+    Args:
+        state: the fold.
+        working: names the process that is at work now, empty if there is none.
+        turn: what goes on in it.
+        models: by role.
+    """
     record = state.task(state.open)
     waiting, step = waiting_for(state), next_step(state)
     pause = state.pause
@@ -134,7 +162,28 @@ def status_report(state: State, *, working: str) -> StatusReport:
         usage_by_role={role: state.usage_by_role[role] for role in sorted(state.usage_by_role)},
         budget_usd=state.rules.budget_usd,
         budget_tokens=state.rules.budget_tokens,
+        budgets=_budgets(state),
+        estimate=estimate if (estimate := state.estimates.get(state.current_phase)) and estimate.basis else None,
+        sandbox=state.sandbox,
+        qa_skipped=state.qa_skipped,
         actions=() if working else actions(state, waiting),
+        breakers=turn,
+        models=models or {},
+    )
+
+
+def _budgets(state: State) -> tuple[BudgetReport, ...]:
+    return tuple(
+        BudgetReport(
+            owner=account.owner,
+            section=account.section,
+            key=measure.key,
+            spent=measure.spent,
+            limit=measure.limit,
+            text=measure.text,
+        )
+        for account in accounts(state, worked_on(state))
+        for measure in account.measures()
     )
 
 
@@ -173,6 +222,7 @@ def task_report(state: State, task_id: str) -> TaskReport:
         notes=record.notes,
         overrides=dict(record.overrides),
         attempts=tuple(_attempt(attempt) for attempt in record.attempts),
+        guards=record.guards,
         usage=record.usage,
         actions=actions(state, waiting_for(state)) if blocked else (),
     )
@@ -187,39 +237,6 @@ def _attempt(attempt: Attempt) -> AttemptReport:
     )
     same = {name: getattr(attempt, name) for name in AttemptReport.model_fields if name not in ("kind", "feedback")}
     return AttemptReport(**same, kind=attempt.kind.value, feedback=tuple(feedback))
-
-
-def failure_groups(state: State) -> tuple[FailureGroup, ...]:
-    """Every rejection, grouped by stage and by message without names and numbers; the biggest group first."""
-    groups: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    for task_id in state.plan.tasks if state.plan else ():
-        for attempt in state.task(task_id).attempts:
-            if attempt.outcome is Outcome.REJECTED:
-                groups[attempt.stage, normalised(attempt.reason)].append((task_id, attempt.reason))
-    found = [_group(stage, message, members) for (stage, message), members in groups.items()]
-    return tuple(sorted(found, key=lambda group: (-len(group.tasks), -group.count, group.stage)))
-
-
-def normalised(message: str) -> str:
-    """A message without what differs from task to task: quoted names, paths, dotted names, numbers."""
-    return _NUMBERS.sub("N", _QUOTED.sub("X", message.lower()))
-
-
-def _group(stage: str, message: str, members: list[tuple[str, str]]) -> FailureGroup:
-    tasks = tuple(dict.fromkeys(task for task, _ in members))
-    common = 3  # issue 4: the same failure in three tasks points at its cause outside the tasks
-    advice = ""
-    if len(tasks) >= common:
-        cause = "a gate, or the coder's prompt" if stage.startswith("gates") else "the plan, or a prompt"
-        advice = f"The same failure in {len(tasks)} tasks: look at {cause}, not at the tasks."
-    return FailureGroup(
-        stage=stage,
-        message=message,
-        count=len(members),
-        tasks=tasks,
-        texts=tuple(dict.fromkeys(text for _, text in members)),
-        advice=advice,
-    )
 
 
 def history_lines(entries: Iterable[Entry], *, task: str = "") -> tuple[HistoryLine, ...]:

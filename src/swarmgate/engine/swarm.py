@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from swarmgate import assets
 from swarmgate.domain.decide import Waiting, next_step, waiting_for
 from swarmgate.domain.events import (
     Event,
@@ -29,19 +30,20 @@ from swarmgate.domain.events import (
     TaskSkipped,
 )
 from swarmgate.domain.state import Planning, State
+from swarmgate.engine.failures import FailureGroup, failure_groups
 from swarmgate.engine.outcome import RunOutcome, actions, outcome_of
 from swarmgate.engine.progress import Listener, Progress, silent
 from swarmgate.engine.reports import (
-    FailureGroup,
     HistoryLine,
+    RoleModel,
     StatusReport,
     TaskReport,
-    failure_groups,
     history_lines,
     status_report,
     task_report,
 )
-from swarmgate.errors import IllegalMove, NotAProject, UsageError
+from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
+from swarmgate.ledger import live
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -49,6 +51,7 @@ from swarmgate.ledger.lock import describe, live_owner
 
 if TYPE_CHECKING:
     from swarmgate.config import Config
+    from swarmgate.engine.models import ModelsReport
 
 
 class Swarm:
@@ -205,15 +208,35 @@ class Swarm:
     def status(self) -> StatusReport:
         """Where the work stands, and what can be done next."""
         owner = live_owner(self.folder.lock)
-        return status_report(self.state, working=describe(owner) if owner else "")
+        turn = live.read(self.folder.breakers, owner)
+        return status_report(
+            self.state, working=describe(owner) if owner else "", turn=turn, models=self._role_models()
+        )
+
+    def _role_models(self) -> dict[str, RoleModel]:
+        """The models of the roles as the settings have them now; none where those cannot be read."""
+        from swarmgate.engine.models import role_models  # noqa: PLC0415 - late: it may have nothing to say
+
+        try:
+            return role_models(self.config)
+        except SwarmError:
+            return {}
 
     def show(self, task: str) -> TaskReport:
         """Everything about one task; raises `UsageError` where the plan has none of that id."""
         return task_report(self.state, task)
 
     def failures(self) -> tuple[FailureGroup, ...]:
-        """Rejections of all tasks, grouped by what they have in common."""
-        return failure_groups(self.state)
+        """Rejections of all tasks of all goals, grouped by what they have in common."""
+        entries = (entry for entry, _ in Ledger.read(self.folder).entries())
+        return failure_groups(entries, prompt=self._prompt)
+
+    def _prompt(self, role: str) -> str:
+        """The path of a role's prompt: the project's own, else where to put one."""
+        name = f".swarm/prompts/{role}.md"
+        if (self.folder.prompts / f"{role}.md").exists():
+            return name
+        return f"{name} (a copy of {assets.prompts() / f'{role}.md'}, to be changed)"
 
     def history(self, *, task: str = "") -> tuple[HistoryLine, ...]:
         """What happened, in words, in order."""
@@ -230,8 +253,21 @@ class Swarm:
         """Whether everything is there that the work needs. Spends no tokens, changes nothing."""
         from swarmgate.automation.doctor import examine  # noqa: PLC0415 - git comes with it
         from swarmgate.engine.build import ROLES  # noqa: PLC0415 - as above
+        from swarmgate.engine.models import distinct  # noqa: PLC0415 - as above
 
-        return examine(self.folder, self._environ, ROLES)
+        checks = examine(self.folder, self._environ, ROLES)
+        readable = all(check.passed for check in checks if check.name == "settings")
+        return (*checks, distinct(self.config)) if readable and self.config.models.require_distinct else checks
+
+    async def probe_models(self) -> ModelsReport:
+        """Asks every configured model what it can; the findings steer the next runs. Spends a few hundred tokens each.
+
+        Raises:
+            ConfigError: no model is configured.
+        """
+        from swarmgate.engine.models import probe_models  # noqa: PLC0415 - late: brings the models
+
+        return await probe_models(self.config, self.folder, self._environ)
 
     # --- inside ---
 
@@ -284,7 +320,7 @@ class Swarm:
 
     async def _work(self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
-        from swarmgate.engine.build import build, keys_withheld, require_branch, require_models  # noqa: PLC0415 - brings all rooms
+        from swarmgate.engine.build import build, keys_withheld, require_branch, require_models, require_tools  # noqa: PLC0415 - brings all rooms
         from swarmgate.engine.loop import run_loop  # noqa: PLC0415 - as above
         from swarmgate.engine.steps.recovery import head_moved  # noqa: PLC0415 - as above
         from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
@@ -305,6 +341,7 @@ class Swarm:
             )
             if warning := require_models(config, self._environ):
                 self._notice(warning)
+            require_tools(config)
             if needs_tree or ledger.state.open:
                 require_branch(context)
             ledger.append(first, expect=ledger.state.seq, actor="user")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-_STAMP = "last-run"
-"""In a cache: the seconds since the epoch in which the last run began and ended."""
+_STAMP = "{}.last-run"
+"""Beside a cache, where no build writes: the seconds since the epoch in which the last run began and ended."""
 
 _YEAR_2000, _YEARS = 946_684_800, 600_000_000
 
@@ -30,18 +30,18 @@ def fresh(cache: Path, root: Path, changed: Iterable[str]) -> Iterator[None]:
     """Run a build with this cache; it is emptied first where a changed file is as young as the last run.
 
     Args:
-        cache: the folder of the cache; need not exist.
+        cache: the folder of the cache; it is made where it is missing.
         root: the work tree.
         changed: paths of the change, deleted ones included.
     """
-    stamp = cache / _STAMP
-    if _doubtful(stamp, (root / os.fsdecode(encode(path)) for path in changed)):
+    stamp = cache.with_name(_STAMP.format(cache.name))
+    if _doubtful(cache, stamp, (root / os.fsdecode(encode(path)) for path in changed)):
         shutil.rmtree(cache, ignore_errors=True)
+    cache.mkdir(parents=True, exist_ok=True)
     began = int(time.time())
     try:
         yield
     finally:
-        cache.mkdir(parents=True, exist_ok=True)
         stamp.write_text(f"{began} {int(time.time())}\n", encoding="ascii")
 
 
@@ -51,11 +51,11 @@ def date(path: Path, content: bytes) -> None:
     os.utime(path, (moment, moment))
 
 
-def _doubtful(stamp: Path, changed: Iterable[Path]) -> bool:
+def _doubtful(cache: Path, stamp: Path, changed: Iterable[Path]) -> bool:
     try:
         began, ended = map(int, stamp.read_text(encoding="ascii").split())
     except (OSError, ValueError):
-        return stamp.parent.exists()
+        return cache.exists()
     for path in changed:
         with contextlib.suppress(OSError):
             if began <= int(path.stat().st_mtime) <= ended:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
 import time
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates import build_base, build_cache, build_tools
 from swarmgate.gates.tool import Broken, excerpt, invoke
-from swarmgate.workspace.process import run as run_process
+from swarmgate.workspace import driver
 from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:
@@ -50,9 +51,13 @@ async def run(job: Job, build: Build, ends: float) -> Verdict:
     path = build_tools.program(root, build.folder, build.program)
     if path is None:
         return Verdict(missing=f"{build.program} is not installed ({build.why} asks for it)")
-    cache = build_tools.cache_folder(root)
+    cache = build_tools.cache_folder(root, confined=job.commands is not None)
+    left = [root / build.folder / name for name in build.leaves if not (root / build.folder / name).exists()]
     with build_cache.fresh(cache / "tree", root, job.change.paths):
-        found = await _once(job, build, (path, cache / "tree"), root, ends)
+        try:
+            found = await _once(job, build, (path, cache / "tree"), root, ends)
+        finally:
+            await asyncio.to_thread(_clean, root, left)
     if isinstance(found, Verdict):
         return found
     if not found:
@@ -70,7 +75,8 @@ async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -
         stack.push_async_callback(asyncio.to_thread, place.__exit__, None, None, None)
         if not (root / build.folder).is_dir():
             return [], ""
-        found = await _once(job, build, tool, root, ends)
+        there = replace(job, commands=job.commands.around(root)) if job.commands else job
+        found = await _once(there, build, tool, root, ends)
     if isinstance(found, Verdict):
         return [], f"{build.name}: the base could not be built to compare with ({found.error or found.missing})"
     return found, ""
@@ -79,30 +85,27 @@ async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -
 async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path, ends: float) -> list[Finding] | Verdict:
     """Run the build below `root`; `tool` is the path of its program and the folder of its cache."""
     path, cache = tool
-    folder = root / build.folder
-    fresh = [folder / name for name in build.leaves if not (folder / name).exists()]
-    there = replace(job, repository=Repository(folder), timeout_s=max(ends - time.monotonic(), 0.01))
+    cache.mkdir(parents=True, exist_ok=True)
+    there = replace(job, repository=Repository(root / build.folder), timeout_s=max(ends - time.monotonic(), 0.01))
     calls = [(path, *(part.replace(build_tools.CACHE, str(cache)) for part in call[1:])) for call in build.calls]
-    env = {name: value.replace(build_tools.CACHE, str(cache)) for name, value in build.env.items()}
+    variables = {**build.env, **(build.confined if job.commands else {})}
+    env = {name: value.replace(build_tools.CACHE, str(cache)) for name, value in variables.items()}
     found: list[Finding] = []
-    try:
-        for call in calls:
-            done = await invoke(there, [call], exit_codes=_ANY_EXIT, env=env)
-            if isinstance(done, Broken):
-                return Verdict(error=done.reason)
-            completed = _plain(done[0])
-            here = build_base.relative(build.read(completed.output), root, build.folder)
-            found += here
-            if completed.exit_code != 0 and not here:
-                said = excerpt(completed.stderr) or excerpt(completed.stdout) or "no output"
-                absent = list(re.finditer(build.absent, completed.output)) if build.absent else []
-                if absent:
-                    what = next(filter(None, (each.groupdict().get("what") for each in absent)), said)
-                    return Verdict(missing=f"what {build.program} needs is not on this machine: {what}")
-                shown = " ".join((build.program, *call[1:]))
-                return Verdict(error=f"`{shown}` ended with exit code {completed.exit_code}: {said}")
-    finally:
-        await _clean(root, fresh)
+    for call in calls:
+        done = await invoke(there, [call], exit_codes=_ANY_EXIT, env=env, writable=(cache,))
+        if isinstance(done, Broken):
+            return Verdict(error=done.reason)
+        completed = _plain(done[0])
+        here = build_base.relative(build.read(completed.output), root, build.folder)
+        found += here
+        if completed.exit_code != 0 and not here:
+            said = excerpt(completed.stderr) or excerpt(completed.stdout) or "no output"
+            absent = list(re.finditer(build.absent, completed.output)) if build.absent else []
+            if absent:
+                what = next(filter(None, (each.groupdict().get("what") for each in absent)), said)
+                return Verdict(missing=f"what {build.program} needs is not on this machine: {what}")
+            shown = " ".join((build.program, *call[1:]))
+            return Verdict(error=f"`{shown}` ended with exit code {completed.exit_code}: {said}")
     return found
 
 
@@ -112,16 +115,18 @@ def _plain(completed: Completed) -> Completed:
     return completed.model_copy(update={"stdout": out, "stderr": err})
 
 
-async def _clean(root: Path, fresh: list[Path]) -> None:
-    """Remove what the tool left in the tree, unless git ignores it: then it is its warm cache."""
-    for path in fresh:
-        if not path.exists():
+def _clean(root: Path, left: list[Path]) -> None:
+    """Remove what the tool left in the tree, unless git ignores it: then it is its warm cache.
+
+    The folder of it may have become a link meanwhile: what lies behind one is not ours.
+    """
+    for path in left:
+        if not os.path.lexists(path) or not path.parent.resolve().is_relative_to(root.resolve()):
             continue
-        name = f"{path.relative_to(root)}/" if path.is_dir() else str(path.relative_to(root))
-        ignored = await run_process(["git", "check-ignore", "--quiet", "--", name], cwd=root, timeout_s=10)
-        if ignored.exit_code == 0:
+        name = os.fsencode(path.relative_to(root)) + (b"/" if path.is_dir() and not path.is_symlink() else b"")
+        if driver.call(root, "check-ignore", "--quiet", "--stdin", "-z", stdin=name)[0] == 0:
             continue
-        if path.is_dir():
-            await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)

@@ -36,6 +36,7 @@ class Build:
 
     `why`: the file that asks for it. `leaves`: what it writes below `folder` although nobody asked for it. `absent`:
     a pattern in the output that says that what the tool needs is not on this machine; its group `what` names that.
+    `confined` are variables for where the home is out of sight, in which the tool otherwise keeps its cache.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Build:
     leaves: tuple[str, ...] = ()
     absent: str = ""
     partial: str = ""
+    confined: Mapping[str, str] = field(default_factory=dict)
 
 
 def detect(root: Path, changed: Iterable[str]) -> list[Build]:
@@ -71,11 +73,15 @@ def detect(root: Path, changed: Iterable[str]) -> list[Build]:
     return [found[key] for key in sorted(found)]
 
 
-def cache_folder(root: Path) -> Path:
-    """Where the builds of one work tree keep what they learnt, below the user's cache folder."""
+def cache_folder(root: Path, *, confined: bool) -> Path:
+    """Where the builds of one work tree keep what they learnt, below the user's cache folder.
+
+    What confined builds leave there, no other build may use: it may hold programs that agents wrote.
+    """
     from platformdirs import user_cache_path  # noqa: PLC0415 - late: few changes come here
 
-    return user_cache_path("swarmgate") / "build" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+    kind = "confined" if confined else "build"
+    return user_cache_path("swarmgate") / kind / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
 def program(root: Path, folder: str, name: str) -> str | None:
@@ -203,7 +209,11 @@ def _go(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noq
     folder, why = _relative(root, marker)
     # Without -o, a module of one command would leave its binary in the tree.
     calls = (("go", "build", "-o", os.devnull, "./..."), ("go", "vet", "./..."))
-    yield Build("go", "go", why, folder, calls, build_output.go, absent=r"no such host|connection refused|i/o timeout")
+    yield Build(
+        "go", "go", why, folder, calls, build_output.go,
+        absent=r"no such host|connection refused|i/o timeout|network is unreachable|socket: permission denied",
+        confined={"GOCACHE": f"{CACHE}/go"},
+    )  # fmt: skip
 
 
 def _cargo(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form

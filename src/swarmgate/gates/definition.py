@@ -99,6 +99,11 @@ class GateDefinition(Frozen):
     weakened: tuple[str, ...] = ()
     source: str = ""
 
+    @property
+    def reads_files(self) -> bool:
+        """Whether the gate runs a tool on the working tree, and not only on the snapshot's content."""
+        return bool(self.command) or self.adapter.startswith(("build", "lint"))
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if bool(self.adapter) == bool(self.command):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.files import Source
     from swarmgate.gates.memory import Memory
     from swarmgate.workspace.repository import Repository
+    from swarmgate.workspace.sandbox.running import CommandRunner
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Job:
     `stop` is set when the time limit has passed: a scanner in a thread looks at it between two files. `quality` are the
     limits of the change's budget (None: the definition's), `tested` says that the tests for the change are
     written: only then can it be judged how many there are. `announced` is what the task says that the change is for
-    (None: it is for no task), so that what nobody asked for can be told.
+    (None: it is for no task), so that what nobody asked for can be told. `commands` confines the programs that the gate
+    starts (None: the code is the user's own, and nothing is confined).
     """
 
     definition: GateDefinition
@@ -36,6 +38,7 @@ class Job:
     tested: bool = False
     announced: str | None = None
     memory: Memory | None = None
+    commands: CommandRunner | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
     @property

@@ -25,7 +25,7 @@ async def look(gate: GateDefinition, job: Job) -> Outcome:
 
 async def _look(gate: GateDefinition, job: Job) -> Outcome:
     adapter = ADAPTERS[gate.adapter] if gate.adapter else command.run
-    own_limit = 0.0 if gate.adapter and not reads_files(gate) else _GRACE_S
+    own_limit = 0.0 if gate.adapter and not gate.reads_files else _GRACE_S
     limit = asyncio.timeout(job.timeout_s + own_limit)
     # What looks in threads has to stop before what waits for it is cancelled: both would share the processor till then.
     stopping = asyncio.get_running_loop().call_later(job.timeout_s + own_limit, job.stop.set)
@@ -44,8 +44,3 @@ async def _look(gate: GateDefinition, job: Job) -> Outcome:
     finally:
         stopping.cancel()
         job.stop.set()
-
-
-def reads_files(gate: GateDefinition) -> bool:
-    """Whether the gate runs a tool on the working tree, and not only on the snapshot's content."""
-    return bool(gate.command) or gate.adapter.startswith(("build", "lint"))

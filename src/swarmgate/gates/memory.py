@@ -32,7 +32,7 @@ _OF_FILES = frozenset({"placeholders", "sast", "secrets"})
 others may look anywhere in both trees."""
 
 
-_APART = frozenset({"memory", "repository", "change", "sources", "timeout_s", "stop"})
+_APART = frozenset({"memory", "repository", "change", "sources", "timeout_s", "stop", "commands"})
 """What of a job is in a key in another form, or changes no outcome that is kept."""
 
 
@@ -60,7 +60,9 @@ class Memory:
         if gate.command and not gate.cache:
             return ""
         asked = (getattr(job, field.name) for field in fields(job) if field.name not in _APART)
-        return key_of((self.surroundings, *map(repr, asked), *_looked_at(job)))
+        # A tool may say something else where it is confined.
+        confined = gate.reads_files and job.commands is not None
+        return key_of((self.surroundings, confined, *map(repr, asked), *_looked_at(job)))
 
     def recall(self, question: str) -> Outcome | None:
         """What was kept for this question."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.files import Source
     from swarmgate.gates.memory import Memory
     from swarmgate.workspace.repository import Repository
+    from swarmgate.workspace.sandbox.running import CommandRunner
 
     OnResult = Callable[[GateResult], None]
 
@@ -88,6 +89,7 @@ async def run_pipeline(
     accepted: Sequence[Accepted] | None = None,
     memory: Memory | None = None,
     change: ChangeSet | None = None,
+    commands: CommandRunner | None = None,
 ) -> GateReport:
     """Run the gates over what differs between the tree `base` and the working tree.
 
@@ -102,6 +104,8 @@ async def run_pipeline(
         accepted: findings that the project lives with; by default those that the base revision accepts.
         memory: what gates said before; by default every gate runs, and nothing is kept.
         change: what there is to judge, for who has just looked; by default it is asked here.
+        commands: confines the programs that gates start over the tree; by default they have the user's rights, which
+            is for who judges code of their own.
 
     Returns:
         The report; its `tree` is the tree after the fixes, which every verdict is about.
@@ -110,7 +114,7 @@ async def run_pipeline(
         ConfigError: `config` names a gate that does not exist, or the file of accepted findings cannot be read.
         WorkspaceError: git cannot take a snapshot.
     """
-    run = _Run(repository, base, config or GatesOptions(), on_result, scope or Scope(), accepted, memory)
+    run = _Run(repository, base, config or GatesOptions(), on_result, scope or Scope(), accepted, memory, commands)
     check_names(definitions, run.options)
     started = time.monotonic()
     results: dict[str, GateResult] = {}
@@ -140,6 +144,7 @@ class _Run:
         scope: Scope,
         accepted: Sequence[Accepted] | None,
         memory: Memory | None,
+        commands: CommandRunner | None,
     ) -> None:
         self.repository = repository
         self.base = base
@@ -147,6 +152,7 @@ class _Run:
         self.scope = scope
         self._on_result = on_result
         self._memory = memory
+        self._commands = commands
         self._said: dict[str, tuple[str, Outcome]] = {}
         self.definitions: Sequence[GateDefinition] = ()
         self.checks: list[GateDefinition] = []
@@ -216,7 +222,7 @@ class _Run:
         async def told(gate: GateDefinition) -> GateResult:
             async with turn:
                 result = await self._run(gate, change, sources)
-            if not looking.reads_files(gate):
+            if not gate.reads_files:
                 self.tell(result)
             return result
 
@@ -227,7 +233,7 @@ class _Run:
             for task in started.values():
                 task.cancel()
         results = [started[gate.id].result() for gate in gates]
-        suspects = [n for n, gate in enumerate(gates) if looking.reads_files(gate)]
+        suspects = [n for n, gate in enumerate(gates) if gate.reads_files]
         ran = any(results[n].status is not GateStatus.SKIP and not results[n].cached for n in suspects)
         written = await self._written(change) if ran else ()
         for n in suspects:
@@ -236,7 +242,7 @@ class _Run:
                 results[n] = results[n].model_copy(update={"status": GateStatus.ERROR, "reason": reason})
             self.tell(results[n])
         for gate in gates:
-            self._keep(gate, certain=not (written and looking.reads_files(gate)))
+            self._keep(gate, certain=not (written and gate.reads_files))
         return results
 
     def _fixed(self, before: str, after: str) -> tuple[tuple[str, ...], str]:
@@ -269,7 +275,7 @@ class _Run:
         options, quality = self.options, self.options.quality.over(gate.limits)
         job = Job(
             gate, self.repository, change, selection.sources, limit, quality, options.tested, options.announced,
-            self._memory,
+            self._memory, self._commands,
         )  # fmt: skip
         question = self._memory.question(job) if self._memory else ""
         known = self._memory.recall(question) if self._memory else None

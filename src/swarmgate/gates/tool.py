@@ -1,28 +1,40 @@
-"""Starts a gate's tool: file names as arguments in batches, one time budget for all, and what a bad end means."""
+"""Starts a gate's tool: file names as arguments in batches, one time budget for all, and what a bad end means.
+
+In a run, where agents wrote the code, tools are confined as the agents' own commands are: a build script, a plugin or a
+linter's settings are programs too.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from swarmgate.errors import MissingRequirement
 from swarmgate.gates.tools import search_path
 from swarmgate.workspace.paths import encode
 from swarmgate.workspace.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from swarmgate.gates.job import Job
     from swarmgate.workspace.process import Completed
+    from swarmgate.workspace.sandbox.running import CommandRunner
 
 BATCH_BYTES = 100_000
 """Argument bytes of one call: well below macOS' 1 MB for arguments and environment together; Linux allows more."""
 
 OUTPUT_LIMIT = 8_000_000
 """Characters of output that are kept; a parser that would miss some of it makes its gate an ERROR."""
+
+
+_NOT_STARTED = (126, 127)
+"""The exit codes of a shell that cannot execute a program, or finds none (POSIX, 2.8.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +51,41 @@ async def invoke(
     exit_codes: Container[int] = (0, 1),
     stdin: bytes | None = None,
     env: Mapping[str, str] | None = None,
+    writable: Sequence[Path] = (),
+    own: bool = False,
 ) -> list[Completed] | Broken:
     """Run command lines in the repository's root, one after the other, within the job's time.
 
+    Args:
+        job: the gate's job; its `commands` confine what is run.
+        calls: the command lines.
+        exit_codes: those with which the tool has done its work.
+        stdin: their standard input.
+        env: variables on top of the inherited ones.
+        writable: folders that they may write besides the repository, such as a cache.
+        own: the program came with swarmgate, and nothing that the project says has a say: it is never confined.
+
     Raises:
         MissingRequirement: the program is not installed.
+        WorkspaceError: it cannot be started, or the job's root leads out of the repository.
     """
+    commands = None if own else job.commands
+    variables = {"PATH": search_path(), **(env or {})}
     ends = time.monotonic() + job.timeout_s
     done = []
     for argv in calls:
         left = max(ends - time.monotonic(), 0.01)
-        completed = await run(
-            argv,
-            cwd=job.repository.root,
-            timeout_s=left,
-            env={"PATH": search_path(), **(env or {})},
-            stdin=stdin,
-            output_limit=OUTPUT_LIMIT,
-        )
-        reason = _trouble(argv[0], completed, exit_codes, job.late)
+        root = job.repository.root
+        if commands is None:
+            completed = await run(argv, cwd=root, timeout_s=left, env=variables, stdin=stdin, output_limit=OUTPUT_LIMIT)
+            reason = ""
+        else:
+            _require(argv[0], root)
+            completed = await commands.at(root).run(
+                argv, timeout_s=left, env=variables, writable=writable, stdin=stdin, output_limit=OUTPUT_LIMIT
+            )
+            reason = _not_started(argv[0], commands, completed)
+        reason = reason or _trouble(argv[0], completed, exit_codes, job.late)
         if reason:
             return Broken(reason)
         done.append(completed)
@@ -92,6 +120,33 @@ def excerpt(text: str, width: int = 500) -> str:
     parts = (part.strip() for part in text.splitlines() if part.strip())
     line = " | ".join(part if len(part) <= width // 2 else f"{part[: width // 2]}…" for part in parts)
     return line if len(line) <= width else f"{line[: width // 2]} … {line[-width // 2 :]}"
+
+
+def _require(program: str, root: Path) -> None:
+    """Makes sure that a program is there at all: a sandbox could only say that it sees none.
+
+    Raises:
+        MissingRequirement: it is not.
+    """
+    if shutil.which(str(root / program) if os.sep in program else program, path=search_path()) is None:
+        raise MissingRequirement(
+            f"the program `{program}` was not found, or cannot be executed",
+            hint=f"install `{program}`, or put its folder on PATH",
+        )
+
+
+def _not_started(program: str, commands: CommandRunner, completed: Completed) -> str:
+    """Why a confined program did not begin; empty where it did."""
+    name = commands.sandbox.name
+    if refused := commands.refused(completed):
+        return f"the sandbox ({name}) did not start {program}: {excerpt(refused)}"
+    if name == "none" or completed.timed_out or completed.exit_code not in _NOT_STARTED:
+        return ""
+    said = excerpt(completed.stderr) or excerpt(completed.stdout)
+    return (
+        f"{program} could not be executed in the sandbox ({name}){f': {said}' if said else ''}. "
+        "[commands] readable names what it needs"
+    )
 
 
 def _trouble(program: str, completed: Completed, exit_codes: Container[int], late: str) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from swarmgate.gates.definition import GateDefinition
+    from swarmgate.workspace.sandbox.running import CommandRunner
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[a-z]+\d+)?|\b\d+\b")
 _ASKING_S = 20.0
@@ -142,10 +143,16 @@ async def _asked(tool: Tool) -> Found:
     return _judged(replace(found, version=await version_of([found.where, *tool.asking])))
 
 
-async def version_of(argv: Sequence[str]) -> str:
-    """The first thing like a version that a command prints; empty where it prints none, hangs or cannot be started."""
+async def version_of(argv: Sequence[str], commands: CommandRunner | None = None) -> str:
+    """The first thing like a version that a command prints; empty where it prints none, hangs or cannot be started.
+
+    With `commands` it is confined.
+    """
     try:
-        done = await run(argv, cwd=Path.home(), timeout_s=_ASKING_S, output_limit=10_000)
+        if commands is None:
+            done = await run(argv, cwd=Path.home(), timeout_s=_ASKING_S, output_limit=10_000)
+        else:
+            done = await commands.run(argv, timeout_s=_ASKING_S, env={"PATH": search_path()}, output_limit=10_000)
     except SwarmError:
         return ""
     match = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)

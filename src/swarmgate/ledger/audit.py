@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swarmgate.domain.events import (
+    AdversarialTestsWritten,
     ChangeCaptured,
     Entry,
     Event,
     GatesRun,
     GoalSet,
     ReviewGiven,
+    SecurityReviewGiven,
     TaskCompleted,
     TestsRun,
     WorkStarted,
@@ -31,8 +33,11 @@ _EVIDENCE: dict[type, str] = {
     ChangeCaptured: files.PATCH,
     GatesRun: files.GATES,
     ReviewGiven: files.REVIEW,
+    SecurityReviewGiven: files.SECURITY_REVIEW,
+    AdversarialTestsWritten: files.ADVERSARIAL,
     TestsRun: files.TESTS,
 }
+_Proven = ChangeCaptured | GatesRun | ReviewGiven | SecurityReviewGiven | AdversarialTestsWritten | TestsRun
 
 
 def audit(folder: SwarmFolder, repository: Repository) -> tuple[Check, ...]:
@@ -79,7 +84,7 @@ def _evidence(folder: SwarmFolder, entries: tuple[tuple[Entry, str], ...]) -> Ch
 
 def _evidence_of(event: Event) -> Iterator[tuple[str, int, str, str]]:
     """Task, attempt, file name and hash of each piece of evidence that an event names."""
-    if isinstance(event, (ChangeCaptured, GatesRun, ReviewGiven, TestsRun)) and event.evidence:
+    if isinstance(event, _Proven) and event.evidence:
         yield event.task, event.attempt, _EVIDENCE[type(event)], event.evidence
     if isinstance(event, TestsRun) and event.gates_evidence:
         yield event.task, event.attempt, files.FINAL_GATES, event.gates_evidence

@@ -49,6 +49,8 @@ class SwarmFolder:
         self.runtime = self.path / "runtime"
         self.lock = self.runtime / "lock"
         self.stop_request = self.runtime / "stop"
+        self.models = self.runtime / "models.json"
+        self.breakers = self.runtime / "breakers.json"
 
     @classmethod
     def find(cls, start: Path) -> SwarmFolder:

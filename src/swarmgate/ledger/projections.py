@@ -21,8 +21,9 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.plan_md import render_head, render_phase, render_task
 from swarmgate.workspace.atomic import replace
 
-_BEGIN, _END = "<!-- swarm: derived from the ledger, do not edit -->", "<!-- swarm: end -->"
-_DERIVED = re.compile(f"{_BEGIN}(?:(?!{_BEGIN}).)*?{_END}".encode(), re.DOTALL)
+DERIVED_BEGIN, DERIVED_END = "<!-- swarm: derived from the ledger, do not edit -->", "<!-- swarm: end -->"
+"""The marks around the derived part of context.md; everything outside of them is the user's own."""
+_DERIVED = re.compile(f"{DERIVED_BEGIN}(?:(?!{DERIVED_BEGIN}).)*?{DERIVED_END}".encode(), re.DOTALL)
 
 
 class _Rendered(NamedTuple):
@@ -118,7 +119,7 @@ class Projector:
             return
         path = self._folder.context
         old = path.read_bytes() if path.exists() else b"# Context\n"
-        block = f"{_BEGIN}\n{derived}{_END}".encode()
+        block = f"{DERIVED_BEGIN}\n{derived}{DERIVED_END}".encode()
         new, found = _DERIVED.subn(lambda _: block, old, count=1)
         replace(path, new if found else old + b"\n" + block + b"\n", durable=False)
         self._written["context.md"] = derived

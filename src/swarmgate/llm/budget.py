@@ -1,10 +1,10 @@
-"""Money and tokens: checked before each call, counted after it."""
+"""Budgets: checked before each call, told once when a price is unknown; and what a role's calls used."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
-from swarmgate.config import BudgetLimits
+from swarmgate.domain.budget import Account
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted
 from swarmgate.llm.events import CostUnknown, OnEvent, ignore
@@ -12,21 +12,19 @@ from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 
 
 class Budget:
-    """What a project has used up, against `[budget]`; shared by the models of all roles.
+    """All budgets that hold at the moment of a call; shared by the models of all roles.
 
-    When `usd` is set and a call's price is unknown, nobody can say what is left: the user is told once
-    (`CostUnknown`), and from then on `usd` is held against the known costs only, a lower bound. `tokens` holds always.
+    When `usd` is limited and a call's price is unknown, nobody can say what is left: the user is told once
+    (`CostUnknown`), and from then on `usd` is held against the known costs only, a lower bound. Tokens and seconds hold
+    always. A call that began is not cut off: a budget can be overrun by what one call uses.
 
     Args:
-        limits: the `[budget]` section.
-        spent: what the ledger says was used before this run.
+        accounts: the budgets as they stand now, with what was used a moment ago.
         on_event: who is told.
     """
 
-    def __init__(self, limits: BudgetLimits, spent: Usage | None = None, *, on_event: OnEvent = ignore) -> None:
-        self._limits = limits
-        self.spent = spent or Usage()
-        self._known_usd = self.spent.usd or 0.0
+    def __init__(self, accounts: Callable[[], Iterable[Account]] = tuple, *, on_event: OnEvent = ignore) -> None:
+        self._accounts = accounts
         self._warned = False
         self._on_event = on_event
 
@@ -34,20 +32,22 @@ class Budget:
         """Whether another call may be made.
 
         Raises:
-            BudgetExhausted: no; the message says what was spent of which limit.
+            BudgetExhausted: no; the message says which budget, and what was spent of which limit.
         """
-        limits = self._limits
-        if limits.usd is not None and self._known_usd >= limits.usd:
-            least = "at least " if self.spent.usd is None else ""
-            raise _exhausted(f"{least}${self._known_usd:.2f} of ${limits.usd:.2f} are spent", "usd")
-        if limits.tokens is not None and self.spent.tokens >= limits.tokens:
-            raise _exhausted(f"{self.spent.tokens:,} of {limits.tokens:,} tokens are used", "tokens")
+        for account in self._accounts():
+            for measure in account.measures():
+                if measure.used_up:
+                    done = {"usd": "are spent", "tokens": "are used", "seconds": "have passed"}[measure.key]
+                    raise BudgetExhausted(
+                        f"{account.name} is used up: {measure.text} {done}",
+                        hint=f"the work is paused, nothing is lost: {account.way_on.format(key=measure.key)}",
+                    )
 
-    def add(self, usage: Usage, model: str) -> None:
-        """Count what a call of `model` used."""
-        self.spent += usage
-        self._known_usd += usage.usd or 0.0
-        if usage.usd is None and self._limits.usd is not None and not self._warned:
+    def note(self, usage: Usage, model: str) -> None:
+        """Look at what a call of `model` used."""
+        if usage.usd is not None or self._warned:
+            return
+        if any(measure.key == "usd" for account in self._accounts() for measure in account.measures()):
             self._warned = True
             self._on_event(CostUnknown(model=model))
 
@@ -107,11 +107,4 @@ class Metered:
     def _count(self, usage: Usage, model: str) -> None:
         self.total += usage
         self._undrained += usage
-        self._budget.add(usage, model)
-
-
-def _exhausted(what: str, key: str) -> BudgetExhausted:
-    return BudgetExhausted(
-        f"the budget is used up: {what}",
-        hint=f"the work is paused, nothing is lost: raise `{key}` in [budget] of .swarm/config.toml, then `swarm run`",
-    )
+        self._budget.note(usage, model)

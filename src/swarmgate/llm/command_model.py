@@ -12,7 +12,6 @@ any is the end of a working turn: what it did is taken from the diff.
 from __future__ import annotations
 
 import json
-import shlex
 import time
 from typing import Protocol
 
@@ -107,15 +106,6 @@ def conversation(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> 
         title = {"user": "", "assistant": "# Your last answer\n", "tool": "# Its result\n"}[message.role]
         parts.append(f"{title}{message.content}{spoken}")
     return "\n\n".join(parts) + "\n"
-
-
-def program_of(name: str) -> str:
-    """The program that a `command:` model starts, such as `claude`; variables before it are passed over."""
-    try:
-        words = shlex.split(name.removeprefix(COMMAND))
-    except ValueError:
-        words = name.removeprefix(COMMAND).split()
-    return next((word.rpartition("/")[2] for word in words if "=" not in word and word != "env"), "")
 
 
 def _finish(tools: tuple[ToolSpec, ...], text: str) -> ToolCall | None:

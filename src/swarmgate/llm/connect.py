@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import random
+import shutil
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
-from swarmgate.config import PROJECT_FILE, Config, Role
-from swarmgate.errors import MissingRequirement
+from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role, program_of
+from swarmgate.domain.capabilities import Capabilities
+from swarmgate.errors import ConfigError, MissingRequirement
 from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.command_model import CommandModel, Program
 from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.fallback import Fallback
+from swarmgate.llm.families import family, own_name
 from swarmgate.llm.model import Model
 from swarmgate.llm.prices import cost
 from swarmgate.llm.retry import Retry
@@ -27,23 +31,33 @@ def connect(
     recorder: Recorder | None,
     budget: Budget,
     on_event: OnEvent = ignore,
+    program: Callable[[Role], Program] | None = None,
+    probed: Mapping[str, Capabilities] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     jitter: Callable[[], float] = random.random,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Metered:
     """The model of a role: endpoint, trace, retries, fallback, budget. Opens no connection yet; `aclose()` it.
 
-    Every try is recorded on its own, also those that were tried again.
+    Every try is recorded on its own, also those that were tried again. `program` starts the agent programs of a role.
+    `probed` is what is known of models by name (`steering.current`).
 
     Raises:
-        ConfigError: the role has no model, or a provider is unknown.
+        ConfigError: the role has no model, a provider is unknown, or it is an agent program and nobody starts those.
         MissingRequirement: the variable with a provider's key is not set.
     """
     role = config.role(role_name)
     stack = AsyncExitStack()
     secrets = tuple(filter(None, (environ.get(each.api_key_env, "").strip() for each in config.providers.values())))
 
+    def traced(model: Model) -> Model:
+        return Traced(model, recorder, secrets=secrets, clock=clock) if recorder is not None else model
+
     def endpoint(name: str) -> Model:
+        if name.startswith(COMMAND):
+            if program is None:
+                raise ConfigError(f"[roles.{role_name}] `{name}`: agent programs cannot be started here")
+            return traced(CommandModel(name, program(role)))
         from swarmgate.llm.openai_model import OpenAIModel  # noqa: PLC0415 - late: loads openai
 
         provider, _ = config.provider(name)
@@ -51,12 +65,12 @@ def connect(
             name,
             provider,
             role,
-            api_key=_key(name, config, environ, role_name),
+            api_key=key_of(name, config, environ, role_name),
             price=lambda usage: cost(name, usage, config),
+            known=(probed or {}).get(name),
         )
         stack.push_async_callback(model.aclose)
-        traced = Traced(model, recorder, secrets=secrets, clock=clock) if recorder is not None else model
-        return Retry(traced, provider.max_retries, on_event=on_event, sleep=sleep, jitter=jitter)
+        return Retry(traced(model), provider.max_retries, on_event=on_event, sleep=sleep, jitter=jitter)
 
     models = [endpoint(name) for name in _models(role)]
     return Metered(Fallback(models, on_event=on_event), budget, role=role_name, close=stack.aclose)
@@ -71,25 +85,40 @@ def check_keys(config: Config, environ: Mapping[str, str], *, roles: Iterable[st
     """
     for role_name in roles:
         for name in _models(config.role(role_name)):
-            _key(name, config, environ, role_name)
+            key_of(name, config, environ, role_name)
 
 
 def same_model_warning(config: Config) -> str:
-    """A sentence when coder and reviewer are the same model, which then judges its own work; else empty."""
+    """A sentence when coder and reviewer are the same model, or of one family; else empty."""
     coder, reviewer = config.role("coder").model, config.role("reviewer").model
-    if coder != reviewer:
-        return ""
-    return (
-        f"coder and reviewer are the same model ({coder}): it reviews its own work and shares its own blind spots; "
-        f"set another [roles.reviewer] model in {PROJECT_FILE}"
-    )
+    if own_name(coder) == own_name(reviewer):
+        which = coder if coder == reviewer else f"{coder}, {reviewer}"
+        return (
+            f"coder and reviewer are the same model ({which}): it reviews its own work and shares its own blind spots; "
+            f"set another [roles.reviewer] model in {PROJECT_FILE}"
+        )
+    if (kin := family(coder)) == family(reviewer):
+        return f"coder and reviewer are of one family ({kin}: {coder}, {reviewer}): they tend to miss the same bugs"
+    return ""
 
 
 def _models(role: Role) -> list[str]:
     return list(dict.fromkeys((role.model, *role.fallback)))
 
 
-def _key(model: str, config: Config, environ: Mapping[str, str], role_name: str) -> str:
+def key_of(model: str, config: Config, environ: Mapping[str, str], role_name: str) -> str:
+    """The key of the model's provider; empty when it needs none.
+
+    Raises:
+        MissingRequirement: its variable is not set, or the agent program was not found.
+    """
+    if model.startswith(COMMAND):
+        if shutil.which(program_of(model)) is None:
+            raise MissingRequirement(
+                f"the agent program `{program_of(model)}` of role `{role_name}` was not found",
+                hint=f"install it, or set another model in [roles.{role_name}] of {PROJECT_FILE}",
+            )
+        return ""
     provider, _ = config.provider(model)
     variable = provider.api_key_env
     key = environ.get(variable, "").strip() if variable else ""

@@ -16,8 +16,9 @@ from typing import Any
 import openai
 
 from swarmgate.config import Provider, Role
+from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
-from swarmgate.llm import wire
+from swarmgate.llm import strict, wire
 from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, Refused
 from swarmgate.llm.json_tools import parse
 from swarmgate.llm.model import TOO_LONG, CallFailed, ModelReply, ModelRequest
@@ -29,6 +30,9 @@ INACTIVITY_S = 60.0
 
 _AFTER_DONE_S = 1.0
 """How long to wait for the end of the connection after the end of the answer, so that it can be used again."""
+
+_LOOK_S = 10.0
+"""Longest time of a look at what an endpoint states about itself."""
 
 _FEATURE_REFUSED = {400, 404, 422, 500, 501}
 _RETRIED = {408, 409, 425, 429}
@@ -46,6 +50,7 @@ class OpenAIModel:
         role: sampling and time limit; its `model` and `fallback` are not looked at.
         api_key: empty when the endpoint needs none: then no Authorization header is sent.
         price: the cost in US dollars of what a call used; None when unknown.
+        known: what a probe found; settings that the user wrote win over it.
         timeout_s: longest time of a call; default as `role`, then `provider` say.
         inactivity_s: longest silence in a stream.
         clock: seconds, monotonic.
@@ -59,6 +64,7 @@ class OpenAIModel:
         *,
         api_key: str = "",
         price: Callable[[Usage], float | None] = lambda _usage: None,
+        known: Capabilities | None = None,
         timeout_s: float | None = None,
         inactivity_s: float = INACTIVITY_S,
         clock: Callable[[], float] = time.monotonic,
@@ -73,8 +79,7 @@ class OpenAIModel:
         self._max_tokens = role.max_tokens if role else None
         self._timeout_s = timeout_s or (role.timeout_s if role else None) or provider.timeout_s
         self._inactivity_s = inactivity_s
-        tools = role.tools if role and role.tools is not None else provider.tools
-        self._dialect = wire.Dialect(tools=tools, stream=provider.stream)
+        self._dialect = _dialect(provider, role, known)
         self._client: openai.AsyncOpenAI | None = None
 
     async def aclose(self) -> None:
@@ -102,12 +107,33 @@ class OpenAIModel:
             try:
                 await self._exchange(body, assembly)
             except openai.APIStatusError as error:
-                narrower = self._dialect.without(_complaint(error), body)
+                narrower = self._dialect.without(complaint(error), body)
                 if error.status_code not in _FEATURE_REFUSED or narrower is None:
                     raise self._refusal(error) from error
                 self._dialect = narrower
             else:
                 return self._reply(request, body, assembly, self._clock() - started)
+
+    async def send(self, body: dict[str, Any]) -> Assembly:
+        """The answer to a body as it is: one try, nothing left out.
+
+        Raises:
+            CallFailed: no answer.
+            openai.APIStatusError: the endpoint refused it.
+        """
+        assembly = Assembly()
+        await self._exchange(body, assembly)
+        return assembly
+
+    async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
+        """The JSON that a GET (or a POST of `body`) gives, None when there is none; `url` may be relative to `/v1`."""
+        options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_LOOK_S, self._timeout_s)}
+        try:
+            if body is None:
+                return await self._open().get(url, cast_to=object, options=options)
+            return await self._open().post(url, cast_to=object, body=body, options=options)
+        except (openai.OpenAIError, ValueError):
+            return None
 
     async def _exchange(self, body: dict[str, Any], assembly: Assembly) -> None:
         """Send `body` and read the answer into `assembly`, within the time limits."""
@@ -170,7 +196,11 @@ class OpenAIModel:
         usage = usage.model_copy(update={"calls": 1, "seconds": seconds, "usd": self._price(usage)})
         text, calls = assembly.text, assembly.tool_calls
         if request.tools and not self._dialect.tools and not assembly.too_long:
-            text, calls = parse(text, prefix=f"text_{len(request.messages)}")
+            said = strict.unwrapped(text) if "response_format" in body else None
+            # In a schema, text and calls have their own places: what is quoted stands in the text.
+            data = () if said else [each.content for each in request.messages if each.role in ("user", "tool")]
+            left, calls = parse(said[1] if said else text, prefix=f"text_{len(request.messages)}", data=data)
+            text = (said and said[0]) or left
         reason = TOO_LONG if assembly.too_long else assembly.finish_reason or "stop"
         if not text.strip() and not calls and reason != TOO_LONG:
             raise self._empty(reason, usage)
@@ -192,7 +222,7 @@ class OpenAIModel:
 
     def _refusal(self, error: openai.APIStatusError) -> CallFailed:
         """What a status says, and what the user should look at."""
-        status, said = error.status_code, _complaint(error)
+        status, said = error.status_code, complaint(error)
         if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
             return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
@@ -212,8 +242,22 @@ class OpenAIModel:
         )
 
 
-def _complaint(error: openai.APIStatusError) -> str:
-    """What the endpoint said, at most 300 characters."""
+def _dialect(provider: Provider, role: Role | None, known: Capabilities | None) -> wire.Dialect:
+    """What the user set, else what a probe found, else that everything works until it is refused."""
+    found = known or Capabilities(model="", base_url="", asked="")
+    written = provider.model_fields_set
+    tools = provider.tools if "tools" in written else found.tools is not False
+    stream = provider.stream if "stream" in written else found.stream is not False
+    return wire.Dialect(
+        tools=role.tools if role and role.tools is not None else tools,
+        stream=stream,
+        system=found.system is not False,
+        response_format=found.json_schema is True,
+    )
+
+
+def complaint(error: openai.APIStatusError) -> str:
+    """What the endpoint said of a refused call, at most 300 characters."""
     body: Any = error.body
     said = body.get("message", body) if isinstance(body, dict) else body or error.message
     return re.sub(r"\s+", " ", str(said))[:300]

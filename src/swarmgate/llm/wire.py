@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from swarmgate.domain.base import Frozen
+from swarmgate.llm import strict
 from swarmgate.llm.json_tools import as_text
 from swarmgate.llm.model import Message, ModelRequest, ToolCall
 
@@ -16,6 +17,7 @@ _ANY = re.IGNORECASE | re.DOTALL
 _REFUSALS = {
     "stream_options": re.compile(r"stream_options|include_usage", _ANY),
     "max_tokens": re.compile(r"max_completion_tokens", _ANY),
+    "response_format": re.compile(r"response_format|json_schema|structured|grammar", _ANY),
     # ollama: "does not support tools"; OpenRouter: "No endpoints found that support tool use";
     # vLLM: '"auto" tool choice requires --enable-auto-tool-choice'; llama.cpp: "tools param requires --jinja flag"
     "tools": re.compile(rf"{_NOT}.*\b(tools?|functions?)\b|\b(tools?|functions?)\b.*{_NOT}", _ANY),
@@ -25,12 +27,18 @@ _REFUSALS = {
 
 
 class Dialect(Frozen):
-    """The features of the wire that an endpoint takes; `max_tokens` False means the newer `max_completion_tokens`."""
+    """The features of the wire that an endpoint takes.
+
+    `max_tokens` False means the newer `max_completion_tokens`; `system` False, that the system message is part of the
+    first user message. `response_format` matters without `tools` only: calls in text are then held to a schema.
+    """
 
     tools: bool = True
     stream: bool = True
     stream_options: bool = True
     max_tokens: bool = True
+    system: bool = True
+    response_format: bool = False
 
     def without(self, complaint: str, body: dict[str, Any]) -> Dialect | None:
         """The dialect less the feature of `body` that the endpoint complains about; None: it is something else."""
@@ -47,8 +55,14 @@ def body(
     native = dialect.tools
     messages = request.messages if native else as_text(request.messages, request.tools)
     fields: dict[str, Any] = {"model": model, "messages": [_message(each) for each in messages]}
+    if dialect.response_format and not native and request.tools:
+        fields["messages"][0]["content"] += strict.HOW
+        fields["response_format"] = strict.response_format(request.tools)
+    if not dialect.system:
+        fields["messages"] = _without_system(fields["messages"])
     if native and request.tools:
-        fields["tools"] = [{"type": "function", "function": tool.model_dump(exclude={"answers"})} for tool in request.tools]
+        specs = (tool.model_dump(exclude={"answers"}) for tool in request.tools)
+        fields["tools"] = [{"type": "function", "function": spec} for spec in specs]
     if temperature is not None:
         fields["temperature"] = temperature
     if max_tokens is not None:
@@ -72,6 +86,15 @@ def characters(messages: Iterable[dict[str, Any]]) -> int:
         + sum(len(call["function"]["name"] + call["function"]["arguments"]) for call in message.get("tool_calls", ()))
         for message in messages
     )
+
+
+def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The conversation with its instructions at the end of the first user message, which still opens with headers."""
+    system, *rest = messages
+    if not rest:
+        return [{**system, "role": "user"}]
+    first = {**rest[0], "content": f"{rest[0]['content']}\n\n# Your instructions\n\n{system['content']}"}
+    return [first, *rest[1:]]
 
 
 def _message(message: Message) -> dict[str, Any]:

@@ -8,13 +8,14 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler
 from socketserver import TCPServer, ThreadingMixIn
 from types import TracebackType
 from typing import Any, Self, cast
 
+from swarmgate.testing.abilities import checked, probe_reply, refusal
 from swarmgate.testing.answers import Answer, answer, as_events, as_json
 from swarmgate.testing.script import Fault, Reply, Script, brief_headers
 
@@ -44,6 +45,8 @@ class ScriptedServer:
         port: 0 picks a free one.
         latency_s: how long each answer is held back.
         keep_requests: whether `requests` is filled; off for long runs.
+        lacks: features that the endpoint refuses, see `abilities.LACKING`.
+        context_tokens: the window that `/v1/models` states, as vLLM does; None: nothing is stated.
     """
 
     def __init__(
@@ -54,10 +57,14 @@ class ScriptedServer:
         port: int = 0,
         latency_s: float = 0.0,
         keep_requests: bool = True,
+        lacks: Collection[str] = (),
+        context_tokens: int | None = None,
     ) -> None:
         self.script = Script.of(script)
         self.requests: list[ReceivedRequest] = []
         self.latency_s = latency_s
+        self.lacks = checked(lacks)
+        self.context_tokens = context_tokens
         self.stopping = threading.Event()
         self._turns = tuple(rule.turns for rule in self.script.rules)
         self._keep = keep_requests
@@ -112,11 +119,15 @@ class ScriptedServer:
             if self._keep:
                 self.requests.append(ReceivedRequest(headers, messages, tools, model, http_headers, body))
             if number is None:
-                return self._no_rule(headers, model)
+                probed = probe_reply(headers)
+                return (None, self._able(answer(probed, body, headers, 0))) if probed else self._no_rule(headers, model)
             turn = sum(each.get("role") == "assistant" for each in messages)
             turns = self._turns[number]
             fault, reply = self._due(number, turn, turns[min(turn, len(turns) - 1)])
-        return fault, answer(reply, body, headers, turn)
+        return fault, self._able(answer(reply, body, headers, turn))
+
+    def _able(self, given: Answer) -> Answer:
+        return replace(given, calls=given.calls[:1]) if "parallel_tools" in self.lacks else given
 
     def _due(self, rule: int, turn: int, reply: Reply) -> tuple[Fault | None, Reply]:
         """The fault that fires now, if any, and the reply that it spoils or that is given."""
@@ -176,7 +187,9 @@ class _Handler(BaseHTTPRequestHandler):
         """`GET /v1/models`."""
         if self.path.split("?")[0].endswith("/models"):
             models = {name for rule in self._plays.script.rules for name in rule.match.model} or {"scripted"}
-            entries = [{"id": name, "object": "model", "created": 0, "owned_by": "script"} for name in sorted(models)]
+            stated = {"max_model_len": self._plays.context_tokens} if self._plays.context_tokens else {}
+            common = {"object": "model", "created": 0, "owned_by": "script", **stated}
+            entries = [{"id": name, **common} for name in sorted(models)]
             self._send(200, json.dumps({"object": "list", "data": entries}).encode())
         else:
             self._refuse(404, f"no such path: {self.path}")
@@ -189,6 +202,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             body = json.loads(data)
+            if why := refusal(body, self._plays.lacks):
+                self._refuse(400, why)
+                return
             due = self._plays.play(body, {key.lower(): value for key, value in self.headers.items()})
         except (ValueError, AttributeError, TypeError) as error:
             self._refuse(400, f"not a chat/completions request: {error}")

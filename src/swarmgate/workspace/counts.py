@@ -25,12 +25,17 @@ _LABEL_FIRST = re.compile(r"(?<!expected )\b(?P<word>[A-Za-z]+)(?: run)?(?:[:=]\
 
 
 class Counts(Frozen):
-    """What a test run's output says; names of failed tests in the order in which they appear."""
+    """What a test run's output says; names of failed tests in the order in which they appear.
+
+    `names` are all tests that ran and `skips` those that were skipped, where a report names each; else both are empty.
+    """
 
     passed: int
     failed: int = 0
     skipped: int = 0
     failures: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    skips: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,7 @@ _CONFIG = {
     "core.pager": "cat",
     "color.ui": "false",
     "advice.addEmbeddedRepo": "false",
+    "diff.ignoreSubmodules": "dirty",  # to see more, git would run there what the settings there say
     "log.showSignature": "false",
     "trailer.separators": ":",
 }

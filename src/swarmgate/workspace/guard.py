@@ -40,6 +40,11 @@ def resolve(root: Path, path: str) -> Path:
     return root / place
 
 
+def is_reserved(path: str) -> bool:
+    """Whether a repository-relative path enters `.git`, at any depth, or `.swarm`, on some file system."""
+    return bool(_owner(PurePosixPath(path)))
+
+
 def _lexical(path: str) -> PurePosixPath:
     """The path without `.` and `..`, judged by its letters alone."""
     if not path.strip():
@@ -66,11 +71,16 @@ def _lexical(path: str) -> PurePosixPath:
 
 
 def _refuse_reserved(path: str, place: PurePosixPath) -> None:
+    if owner := _owner(place):
+        raise _refused(path, f"{owner}; no file tool may enter it")
+
+
+def _owner(place: PurePosixPath) -> str:
+    """Whose the place is where no role may write; empty where it is the project's."""
     names = [_folded(part) for part in place.parts]
     if any(name == ".git" or _SHORT_GIT.fullmatch(name) for name in names):
-        raise _refused(path, "`.git` belongs to git; no file tool may enter it")
-    if names[:1] == [".swarm"]:
-        raise _refused(path, "`.swarm` belongs to swarmgate; no file tool may enter it")
+        return "`.git` belongs to git"
+    return "`.swarm` belongs to swarmgate" if names[:1] == [".swarm"] else ""
 
 
 def _folded(name: str) -> str:

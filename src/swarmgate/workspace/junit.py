@@ -16,20 +16,27 @@ _JVM_REPORTS = ("**/target/surefire-reports/TEST-*.xml", "**/build/test-results/
 
 
 def read(root: Path, reports: Sequence[Path]) -> Counts | None:
-    """The sum of the reports; None when none of them can be read. Failed pytest tests are named by their node ids."""
+    """The sum of the reports; None when none of them can be read. Tests of pytest are named by their node ids."""
     cases = [cases for report in reports if (cases := _cases(report)) is not None]
     if not cases:
         return None
-    passed = skipped = 0
+    passed: list[str] = []
+    skipped: list[str] = []
     failed: dict[str, None] = {}
     for case in (case for file in cases for case in file):
+        name = _name(root, case)
         if case.find("failure") is not None or case.find("error") is not None:
-            failed[_name(root, case)] = None  # a test that fails twice, in call and teardown, is one
-        elif case.find("skipped") is not None:
-            skipped += 1
+            failed[name] = None  # a test that fails twice, in call and teardown, is one
         else:
-            passed += 1
-    return Counts(passed=passed, failed=len(failed), skipped=skipped, failures=tuple(failed))
+            (passed if case.find("skipped") is None else skipped).append(name)
+    return Counts(
+        passed=len(passed),
+        failed=len(failed),
+        skipped=len(skipped),
+        failures=tuple(failed),
+        names=(*passed, *failed),
+        skips=tuple(skipped),
+    )
 
 
 def jvm_reports(root: Path, since: float) -> tuple[Path, ...]:

@@ -2,7 +2,7 @@
 
 Every call puts a mark of its own into the environment of what it runs. This process becomes a child subreaper: whoever
 loses its parent below it becomes its child, and a child that carries the mark was started by that call. A process that
-also wipes its environment is not found, nor is any on another system.
+also wipes its environment is found where Landlock confines it. On another system none is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ import os
 import signal
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 VARIABLE = "SWARMGATE_CALL"
 """Holds the marks of all calls that a process was started below, the innermost last."""
@@ -22,28 +26,45 @@ VARIABLE = "SWARMGATE_CALL"
 _SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 _WAIT_S = 1.0
 _POLL_S = 0.005
+_FILTERS = b"Seccomp_filters:"
+_live: set[bytes] = set()
 _numbers = itertools.count(1)
 
 
 def mark() -> str:
     """A mark for one call, unlike that of any other on this machine; makes this process a subreaper at first use."""
     _adopts(os.getpid())
-    return f"{os.getpid()}-{next(_numbers)}-{time.monotonic_ns():x};"
+    made = f"{os.getpid()}-{next(_numbers)}-{time.monotonic_ns():x};"
+    _live.add(made.encode())
+    return made
 
 
 def end(mark: str, *, but: int) -> None:
     """Kill whoever carries the mark and lost its parent, and what then loses its own.
 
+    So ends who lost its parent and runs under a filter of system calls that this process has not, unless it carries
+    the mark of another call: what Landlock confines cannot get rid of that, whatever it does to its environment.
+
     Args:
         mark: of the call.
         but: the call's first process, for which somebody else waits.
     """
+    sought, own = mark.encode(), _filters("self")
+    _live.discard(sought)
+
+    def meant(pid: int) -> bool:
+        carried = _environment(pid)
+        return sought in carried or (_filters(pid) > own and not any(other in carried for other in _live))
+
+    _end_those(lambda pid: pid != but and meant(pid))
+
+
+def _end_those(meant: Callable[[int], bool]) -> None:
     if not _adopts(os.getpid()):
         return
     deadline = time.monotonic() + _WAIT_S
-    sought = mark.encode()
     while time.monotonic() < deadline:
-        found = [pid for pid in _children() if pid != but and sought in _environment(pid)]
+        found = [pid for pid in _children() if meant(pid)]
         if not found:
             return
         for pid in found:
@@ -86,6 +107,13 @@ def _environment(pid: int) -> bytes:
             return file.read()
     except OSError:
         return b""
+
+
+def _filters(pid: int | str) -> int:
+    """How many system call filters a process runs under; 0 where that is not told (before Linux 5.9)."""
+    with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - as above
+        return int(next((line[len(_FILTERS) :] for line in file if line.startswith(_FILTERS)), b"0"))
+    return 0
 
 
 def _reap(pid: int, deadline: float) -> None:

@@ -32,6 +32,9 @@ _NAMES = 200
 """Up to how many paths git looks up one by one; beyond, the whole tree is listed."""
 _KEPT_BYTES = 16_000_000
 """Of a tree, so much of what was read is kept."""
+_REPOSITORY = b"\0\0\xe0\0"
+"""How an entry of the index says that it is a commit of another repository: mode 160000 (gitformat-index(5))."""
+
 _ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _OBJECT = re.compile(rb"[0-9a-f]+ ([a-z]+) ([0-9]+)")
 
@@ -199,9 +202,16 @@ class Repository:
 
     def _add_all(self, index: Path) -> None:
         left_out: tuple[str, ...] = ()
+        # Of a repository in this one that the index knows, `git add` would ask git there, whose own settings may name
+        # programs to run; those may be an agent's work. `git update-index` only reads which commit it stands at.
+        inner = self._inner(index)
         while True:
+            without = [f"{LEFT_OUT}{path}" for path in (*left_out, *map(os.fsdecode, inner))]
             try:
-                self._git.run("add", "--all", "--", ".", *(f"{LEFT_OUT}{path}" for path in left_out), index=index)
+                self._git.run("add", "--all", "--", ".", *without, index=index)
+                if inner:
+                    listing = b"".join(path + b"\0" for path in inner)
+                    self._git.run("update-index", "--remove", "-z", "--stdin", stdin=listing, index=index)
             except WorkspaceError as error:
                 # git names one at a time, and adds nothing at all.
                 empty = re.search(r"'(.+)/' does not have a commit checked out", error.message)
@@ -211,6 +221,14 @@ class Repository:
             else:
                 self.not_followed = left_out
                 return
+
+    def _inner(self, index: Path) -> list[bytes]:
+        """The repositories in this one that the index knows, submodules among them."""
+        if not _may_hold(index, _REPOSITORY):
+            return []
+        listing = self._git.run("ls-files", "-s", "-z", index=index)
+        entries = (record.partition(b"\t") for record in listing.split(b"\0"))
+        return [path for entry, _, path in entries if entry.startswith(b"160000 ")]
 
     def staged_apart(self, head: str, tree: str) -> tuple[str, ...]:
         """The paths outside `.swarm/` of which the index holds something that neither of these trees has."""
@@ -290,6 +308,12 @@ class Repository:
         from swarmgate.workspace import restoring  # noqa: PLC0415 - late: see the imports above
 
         return restoring.restore(self._git, tree, snapshot=self.snapshot, quarantine=quarantine, only=only)
+
+    def put_away_foreign(self, quarantine: Path) -> tuple[str, ...]:
+        """Move what no tree may hold (a repository in this one, `.GIT`) below `quarantine`; returns its paths."""
+        from swarmgate.workspace import foreign  # noqa: PLC0415 - late: as above
+
+        return foreign.put_away(self._git, quarantine)
 
     def commit(self, change: ChangeSet, message: str, trailers: Sequence[tuple[str, str]]) -> Commit:
         """Commit exactly the files of `change`, with the content that they have in `change.tree`.
@@ -381,7 +405,10 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 def _may_hold(index: Path, path: bytes) -> bool:
-    """Whether a git index may hold a path below this folder; version 4 compresses names, so there it always may."""
+    """Whether a git index may hold a path below this folder, or an entry of this mode.
+
+    Version 4 compresses names, so there it always may.
+    """
     data = index.read_bytes() if index.exists() else b""
     return path in data or data[4:8] == b"\0\0\0\4"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.evidence import TestRun
-from swarmgate.workspace import counts, junit, process
+from swarmgate.workspace import counts, junit
 from swarmgate.workspace.detect import script_runner
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from swarmgate.workspace.counts import Counts
     from swarmgate.workspace.process import Completed
+    from swarmgate.workspace.sandbox.running import CommandRunner
 
+_OUTPUT_CHARS = 200_000  # kept of each stream: counts and names of failed tests are read from it
 _NOT_FOUND = 127  # POSIX shells: the command was not found
 _RUNNERS = {
     "pytest": r"\b(?:pytest|py\.test)\b",
@@ -42,13 +44,13 @@ _UNKNOWN_MODULE = re.compile(r"^(\S+): No module named (pytest|unittest|nose2?)$
 
 
 async def run_tests(
-    command: str, *, root: Path, timeout_s: float, paths: Sequence[str] = (), count_pattern: str = ""
+    command: str, *, runner: CommandRunner, timeout_s: float, paths: Sequence[str] = (), count_pattern: str = ""
 ) -> TestRun:
-    """Run a test command, a shell line, in `root`.
+    """Run a test command, a shell line, confined like the commands of agents.
 
     Args:
         command: what the user would type.
-        root: top level of the work tree.
+        runner: what confines it; its root is the top level of the work tree.
         timeout_s: seconds until its whole process group is ended.
         paths: run only these test files, where the runner takes paths; otherwise the whole suite is run.
         count_pattern: the user's `tests.count_pattern`, for output that is not known here.
@@ -56,13 +58,20 @@ async def run_tests(
     Raises:
         ConfigError: `count_pattern` is wrong.
     """
-    runner = runner_of(command, root)
-    line = with_paths(command, runner, paths)
+    root = runner.root
+    kind = runner_of(command, root)
+    line = with_paths(command, kind, paths)
     started = time.time()
     with tempfile.TemporaryDirectory(prefix="swarmgate-tests-") as folder:
         report = Path(folder) / "junit.xml"
-        done = await process.run(line, cwd=root, timeout_s=timeout_s, env=_environment(report))
-        found = _count(done, runner, count_pattern, root=root, report=report, started=started)
+        done = await runner.run(
+            line,
+            timeout_s=timeout_s,
+            env=_environment(report),
+            writable=(Path(folder),),
+            output_limit=_OUTPUT_CHARS,
+        )
+        found = _count(done, kind, count_pattern, root=root, report=report, started=started)
     return TestRun(
         command=line,
         exit_code=done.exit_code,
@@ -71,8 +80,10 @@ async def run_tests(
         failed=found.failed if found else None,
         skipped=found.skipped if found else None,
         failures=found.failures if found else (),
+        names=found.names if found else (),
+        skips=found.skips if found else (),
         output=done.output,
-        problem=_problem(done, found, timeout_s),
+        problem=_problem(done, found, line, timeout_s),
     )
 
 
@@ -90,10 +101,15 @@ def runner_of(command: str, root: Path) -> str:
 
 def with_paths(command: str, runner: str, paths: Sequence[str]) -> str:
     """The command narrowed to `paths`; unchanged where the runner takes none or the line is more than one command."""
-    if not paths or runner not in _TAKES_PATHS or _SHELL.search(command):
+    if not paths or not takes_paths(command, runner):
         return command
     separator = " -- " if re.match(r"\s*npm\b", command) and " -- " not in command else " "
     return command + separator + shlex.join(paths)
+
+
+def takes_paths(command: str, runner: str) -> bool:
+    """Whether a command can be narrowed to files: its runner takes them, and the line is one command."""
+    return runner in _TAKES_PATHS and not _SHELL.search(command)
 
 
 def _environment(report: Path) -> dict[str, str]:
@@ -115,18 +131,18 @@ def _count(done: Completed, runner: str, pattern: str, *, root: Path, report: Pa
     return junit.read(root, reports) or counts.read(runner, done.output)
 
 
-def _problem(done: Completed, found: Counts | None, timeout_s: float) -> str:
+def _problem(done: Completed, found: Counts | None, command: str, timeout_s: float) -> str:
     if done.timed_out:
         return f"the tests did not end within {timeout_s:g} s; the whole process group was ended"
     if done.exit_code == _NOT_FOUND:
         named = _UNKNOWN_PROGRAM.search(done.stderr)
-        return f"`{named[1] if named else done.command.split()[0]}` was not found; is it installed?"
+        return f"`{named[1] if named else command.split()[0]}` was not found; is it installed?"
     module = _UNKNOWN_MODULE.search(done.stderr)
     if module and not found:
         return f"{module[2]} is not installed for {module[1]}"
     if found is None and done.ok:
         return (
-            f"the output of `{done.command}` names no test count: set tests.count_pattern in .swarm/config.toml "
+            f"the output of `{command}` names no test count: set tests.count_pattern in .swarm/config.toml "
             "to a regular expression with groups `passed` and `failed`"
         )
     return ""

@@ -113,7 +113,10 @@ def test_what_an_agent_writes_into_swarm_changes_no_judge_of_this_run(project: P
 def test_keys_reach_neither_tests_nor_hooks(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "k" * 20)
     project.hook("pre-commit", 'test -z "$MY_KEY"')
-    nosy = "import os\n\n\ndef test_part() -> None:\n    assert 'MY_KEY' not in os.environ\n"
+    nosy = (
+        "import os\nfrom pathlib import Path\n\n\ndef test_part() -> None:\n"
+        "    assert Path('src/calc/part_1.1.py').is_file()\n    assert 'MY_KEY' not in os.environ\n"
+    )
     project.planned(engineer({"tests/test_part.py": nosy}))
     text = project.folder.config.read_text(encoding="utf-8")
     project.folder.config.write_text(text.replace('base_url = "', 'api_key_env = "MY_KEY"\nbase_url = "', 1))

@@ -34,7 +34,7 @@ def test_a_scope_with_a_file_of_another_open_task_is_refused(project: Project) -
 
 def test_an_architect_that_never_delegates_well_blocks_the_task(project: Project) -> None:
     project.planned(plan("1.1", "1.2"), delegate("Do 1.2 as well.", task="1.1"))
-    assert "(architect)" in project.swarm("run", exits=1).stdout
+    assert "(breaker: replies) architect (delegate)" in project.swarm("run", exits=1).stdout
     shown = project.swarm("show", "1.1").stdout
     assert "swarm retry 1.1" in shown
     assert "swarm override" not in shown

@@ -81,7 +81,7 @@ def test_killed_in_the_coders_turn_with_half_written_files(project: Project, tmp
     [
         ("architect", "delegate", [call("delegate", instructions="Write the part.")]),
         ("reviewer", "review", [verdict()]),
-        ("test_engineer", "test", [verdict(criteria=[{"criterion": "1", "tests": ["t"]}])]),
+        ("test_engineer", "test", [verdict(criteria=[{"criterion": "1", "tests": ["test_start"]}])]),
     ],
 )
 def test_killed_while_a_role_is_asked(project: Project, role: str, step: str, reply: list[object]) -> None:
@@ -238,7 +238,9 @@ def test_an_interrupted_override_is_still_an_override(project: Project) -> None:
     project.planned(
         plan("1.1", "1.2"),
         rule("reviewer", "review", [verdict("REJECTED", "no")], task="1.1"),
-        hanging("test_engineer", "test", [verdict(criteria=[{"criterion": "1", "tests": ["t"]}])], attempt="4"),
+        hanging(
+            "test_engineer", "test", [verdict(criteria=[{"criterion": "1", "tests": ["test_start"]}])], attempt="4"
+        ),
     )
     project.swarm("run", exits=1)
     project.swarm("override", "1.1", "--reason", "fine")

@@ -7,12 +7,14 @@ import sys
 import time
 
 import pytest
+from tests.misbehaviour.case import case
 from tests.project import Project, call, engineer, part, rule, verdict
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.state import Outcome
 
-GOOD_TEST = {"tests/test_part.py": "def test_part() -> None:\n    assert True\n"}
+PROVEN = "from pathlib import Path\n\n\ndef test_part() -> None:\n    assert Path('src/calc/part_1.1.py').is_file()\n"
+GOOD_TEST = {"tests/test_part.py": PROVEN}
 
 
 def test_new_tests_and_the_whole_suite_are_run_and_committed(project: Project) -> None:
@@ -71,7 +73,7 @@ def test_a_project_without_any_test_command_says_what_to_set(project: Project) -
 
 
 def test_files_that_tests_leave_behind_are_not_committed(project: Project) -> None:
-    litter = "def test_part() -> None:\n    open('left-behind.txt', 'w').close()\n"
+    litter = PROVEN + "    open('left-behind.txt', 'w').close()\n"
     project.planned(engineer({"tests/test_part.py": litter}))
     assert "the tests changed 1 files" in project.swarm("run", exits=3).stderr
     assert "left-behind.txt" not in project.git("ls-tree", "-r", "--name-only", "HEAD")
@@ -80,6 +82,11 @@ def test_files_that_tests_leave_behind_are_not_committed(project: Project) -> No
     assert project.json("verify")["passed"]
 
 
+@case(
+    "lies",
+    "a test that rewrites the code while it runs",
+    "what is committed is the tree that was tested; the attempt is rejected for it",
+)
 def test_a_test_that_writes_over_the_code_does_not_get_that_committed(project: Project) -> None:
     sly = "import pathlib\n\n\ndef test_part() -> None:\n    pathlib.Path('src/calc/part_1.1.py').write_text('gone')\n"
     project.planned(engineer({"tests/test_part.py": sly}))
@@ -92,7 +99,7 @@ def test_a_test_that_writes_over_the_code_does_not_get_that_committed(project: P
 def test_a_test_engineer_cannot_delete_tests(project: Project) -> None:
     project.planned(rule("test_engineer", "test", [call("run_command", command="rm tests/*.py")], [verdict()]))
     before = project.git("ls-files", "tests")
-    assert "deleted tests" in project.swarm("run", exits=3).stderr
+    assert "taken back" in project.swarm("run", exits=3).stderr
     assert set(before.split()) <= set(project.git("ls-files", "tests").split())
 
 
@@ -103,7 +110,7 @@ def test_a_test_engineer_writes_tests_only(project: Project) -> None:
             "test",
             [call("write_file", path="src/calc/part_1.1.py", content="x = 1\n")],
             [call("run_command", command="echo spoilt > src/calc/part_1.1.py; echo new > src/calc/new.py")],
-            [verdict(criteria=[{"criterion": "1", "tests": ["t"]}])],
+            [verdict(criteria=[{"criterion": "1", "tests": ["test_start"]}])],
         )
     )
     told = project.swarm("run", exits=3).stderr

@@ -7,22 +7,21 @@ from swarmgate.domain.events import Event, PhaseClosed
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.recovery import leftovers_put_away
-from swarmgate.errors import NoUsableReply
 
 
 async def close_phase(state: State, ctx: Context) -> list[Event]:
-    """The architect's summary. Where it gives none, the facts of the ledger stand alone; a phase is never stuck."""
+    """The architect's summary, from the facts of the ledger.
+
+    Raises:
+        BreakerTripped: it gives none; the run pauses, and the next one asks again.
+    """
     if state.plan is None:
         raise ValueError("there is no phase to close")
     number = state.current_phase
     phase = state.plan.phase(number)
     report = phase_report(state, number)
     put_away = leftovers_put_away(state, ctx)
-    try:
-        closing = await architect.close_phase(ctx.desk("architect"), phase=number, name=phase.name, report=report)
-    except NoUsableReply as error:
-        facts = f"{report}\n\nThe architect gave no summary: {error.message}"
-        return [*put_away, PhaseClosed(phase=number, summary=facts)]
+    closing = await architect.close_phase(ctx.desk("architect"), phase=number, name=phase.name, report=report)
     closed = PhaseClosed(phase=number, summary=closing.summary, decisions=closing.decisions, lessons=closing.lessons)
     return [*put_away, closed]
 

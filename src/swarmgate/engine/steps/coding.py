@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from swarmgate.agents import architect, coder
 from swarmgate.agents.feedback import feedback_text
-from swarmgate.domain.events import AttemptRejected, ChangeCaptured, Event
+from swarmgate.domain.events import AttemptKind, ChangeCaptured, Event
+from swarmgate.domain.guard import Effect
 from swarmgate.domain.state import State
+from swarmgate.domain.trajectory import observe
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps import scope
 from swarmgate.engine.steps.attempts import current
-from swarmgate.errors import NoUsableReply
+from swarmgate.engine.steps.authority import after_turn
+from swarmgate.engine.steps.breaking import rejection_by
+from swarmgate.errors import BreakerTripped
 from swarmgate.gates.report import lines
 from swarmgate.ledger.evidence import PATCH
 
@@ -25,10 +30,12 @@ async def code(state: State, ctx: Context) -> list[Event]:
             instructions=attempt.instructions,
             feedback=feedback_text(record.attempts[:-1], record.notes),
             run_gates=lambda: _gates_for_agents(ctx),
+            observed=observe(record),
+            known=ctx.background(state, task),
         )
-    except NoUsableReply as error:
-        return [*_captured(state, ctx, ""), _rejected(state, "coder", error)]
-    return _captured(state, ctx, summary)
+    except BreakerTripped as error:
+        return [*_captured(state, ctx, ""), rejection_by(state, error)]
+    return _captured(state, ctx, summary, judge_scope=True)
 
 
 async def implement(state: State, ctx: Context) -> list[Event]:
@@ -42,10 +49,12 @@ async def implement(state: State, ctx: Context) -> list[Event]:
             scope=attempt.scope,
             instructions=attempt.instructions,
             feedback=feedback_text(record.attempts[:-1], record.notes),
+            observed=observe(record),
+            known=ctx.background(state, task),
         )
-    except NoUsableReply as error:
-        return [*_captured(state, ctx, ""), _rejected(state, "architect", error)]
-    return _captured(state, ctx, summary)
+    except BreakerTripped as error:
+        return [*_captured(state, ctx, ""), rejection_by(state, error)]
+    return _captured(state, ctx, summary, judge_scope=True)
 
 
 async def capture(state: State, ctx: Context) -> list[Event]:
@@ -57,26 +66,34 @@ async def _gates_for_agents(ctx: Context) -> str:
     return "\n".join(lines(await ctx.judge(fix=False)))
 
 
-def _captured(state: State, ctx: Context, summary: str) -> list[Event]:
-    task, _, attempt = current(state)
+def _captured(state: State, ctx: Context, summary: str, *, judge_scope: bool = False) -> list[Event]:
+    """What git says came of the turn, after what the role may not write was taken back."""
+    task, record, attempt = current(state)
     ctx.keep_head(attempt)
+    if attempt.kind is not AttemptKind.OVERRIDE:
+        role, step = ("coder", "code") if attempt.kind is AttemptKind.CODER else ("architect", "implement")
+        after_turn(ctx, role, step, before=attempt.tree, base=attempt.base)
     tree = ctx.repository.snapshot()
     change = ctx.change(attempt, tree)
     patch = ctx.repository.patch(change.base, change.tree)
-    return [
+    beyond = scope.outside_of_scope(ctx, change, record)
+    events: list[Event] = [
         ChangeCaptured(
             task=task.id,
             attempt=attempt.number,
             tree=tree,
             files=change.paths,
+            outside=beyond,
+            contents={file.path: file.new_id for file in change.files},
             added=sum(file.added for file in change.files),
             removed=sum(file.removed for file in change.files),
             summary=summary,
             evidence=ctx.evidence.write(task.id, attempt.number, PATCH, patch),
         )
     ]
-
-
-def _rejected(state: State, stage: str, error: NoUsableReply) -> Event:
-    task, _, attempt = current(state)
-    return AttemptRejected(task=task.id, attempt=attempt.number, stage=stage, reason=error.message)
+    note = scope.judged(ctx, beyond, record, attempt) if judge_scope else None
+    if note is not None:
+        ctx.reports.append(note)
+        if note.effect is Effect.REJECTED:
+            events.append(scope.rejection(task.id, attempt.number, beyond, ctx.config.scope.max_outside))
+    return events

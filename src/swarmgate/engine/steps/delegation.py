@@ -7,13 +7,16 @@ import re
 from swarmgate.agents import architect
 from swarmgate.agents.feedback import feedback_text
 from swarmgate.domain.decide import next_task
-from swarmgate.domain.events import AttemptKind, Event, TaskBlocked, TaskDelegated, WorkStarted
+from swarmgate.domain.events import AttemptKind, Event, GuardActed, TaskBlocked, TaskDelegated, WorkStarted
+from swarmgate.domain.guard import GuardNote
 from swarmgate.domain.laws_task import attempt_kind
 from swarmgate.domain.plan import Plan, Task
 from swarmgate.domain.state import State
+from swarmgate.domain.trajectory import EFFECTS, RULE, Observation, observe, stopping
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.recovery import leftovers_put_away
-from swarmgate.errors import DirtyTree, NoUsableReply
+from swarmgate.errors import BreakerTripped, DirtyTree, SelfCodingBlocked
 
 _LISTED = 20
 """As many uncommitted files are listed; the rest is counted."""
@@ -40,7 +43,10 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
     if not record.attempts:
         events = leftovers_put_away(state, ctx)
         refuse_dirty_tree(ctx)
+    observed = observe(record)
+    events += [_noted(task.id, each) for each in observed]
     number, kind = len(record.attempts) + 1, attempt_kind(state, task.id)
+    before = ctx.repository.snapshot()
     if kind is AttemptKind.ESCALATED and record.last is not None:
         scope, instructions = record.last.scope or task.files, "Architect implementing directly"
     else:
@@ -52,9 +58,14 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
                 plan=plan,
                 feedback=feedback_text(record.attempts, record.notes),
                 others=_other_open_tasks(state, plan, task),
+                observed=observed,
+                known=ctx.background(state, task),
             )
-        except NoUsableReply as error:
+        except BreakerTripped as error:
+            return [*events, TaskBlocked(task=task.id, stage=error.stage, reason=error.message)]
+        except SelfCodingBlocked as error:
             return [*events, TaskBlocked(task=task.id, stage="architect", reason=error.message)]
+        after_turn(ctx, "architect", "delegate", before=before)
         scope, instructions = delegation.scope, delegation.instructions
     opened = TaskDelegated(
         task=task.id,
@@ -89,13 +100,24 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
 
 
 async def block(state: State, ctx: Context) -> list[Event]:
-    """The last attempt that was left is rejected: only the user can say what now."""
+    """Only the user can say what now: a pattern stops the task, or the last attempt that was left is rejected."""
     del ctx
     _, task = _next(state)
-    last = state.task(task.id).last
-    if last is None:
+    record = state.task(task.id)
+    if pattern := stopping(record):
+        stage = f"{RULE}: {pattern.pattern}"
+        return [_noted(task.id, pattern), TaskBlocked(task=task.id, stage=stage, reason=pattern.text)]
+    if record.last is None:
         raise ValueError(f"task {task.id} has no attempt that could have been rejected")
-    return [TaskBlocked(task=task.id, stage=last.stage, reason=last.reason)]
+    return [TaskBlocked(task=task.id, stage=record.last.stage, reason=record.last.reason)]
+
+
+def _noted(task_id: str, observed: Observation) -> GuardActed:
+    """What the attempts at a task show, for the record."""
+    effect = EFFECTS[observed.level]
+    return GuardActed(
+        task=task_id, note=GuardNote(rule=RULE, effect=effect, detail=observed.text, attempt=observed.attempt)
+    )
 
 
 def refuse_dirty_tree(ctx: Context) -> None:

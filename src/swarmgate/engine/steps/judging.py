@@ -1,18 +1,27 @@
-"""Judging a change: first the gates, which cost nothing, then the reviewer."""
+"""Judging a change: first the gates, which cost nothing, then the reviewer, for sensitive code a second time."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import cache
+
 from swarmgate.agents import reviewer
+from swarmgate.agents.citations import Material
+from swarmgate.agents.reviewer import Submission
 from swarmgate.domain.change import ChangeSet
-from swarmgate.domain.events import AttemptRejected, Event, GatesRun, ReviewGiven
+from swarmgate.domain.events import AttemptRejected, Event, GatesRun, ReviewGiven, SecurityReviewGiven
 from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.finding import GateReport
 from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.state import State, TaskRecord
+from swarmgate.domain.plan import Task
+from swarmgate.domain.state import Attempt, State, TaskRecord
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
+from swarmgate.gates import loading
 from swarmgate.gates.report import lines
-from swarmgate.ledger.evidence import GATES, REVIEW
+from swarmgate.gates.sensitivity.judging import sensitive
+from swarmgate.ledger.evidence import GATES, REVIEW, SECURITY_REVIEW
 
 
 async def gates(state: State, ctx: Context) -> list[Event]:
@@ -31,6 +40,7 @@ async def gates(state: State, ctx: Context) -> list[Event]:
         statuses={result.gate: result.status for result in report.results},
         overridden=forgiven,
         evidence=ctx.evidence.write(task.id, attempt.number, GATES, report.model_dump_json(indent=1).encode()),
+        sensitive=await _sensitive(ctx, ctx.change(attempt, report.tree)) if passed else (),
     )
     return [ran] if passed else [ran, gates_rejection(report, against, task, attempt)]
 
@@ -43,20 +53,71 @@ async def review(state: State, ctx: Context) -> list[Event]:
     task, record, attempt = current(state)
     if overruled(record, attempt, "reviewer"):
         return [_given(ctx, task.id, attempt.number, _overruled_verdict(record), passed=True)]
+    verdict = await reviewer.review(ctx.desk("reviewer"), submission(ctx, task, attempt))
+    given = _given(ctx, task.id, attempt.number, verdict, passed=verdict.approved)
+    return [given] if verdict.approved else [given, rejection(task.id, attempt.number, "reviewer", verdict)]
+
+
+async def security_review(state: State, ctx: Context) -> list[Event]:
+    """The reviewer again, with a prompt of its own, for the security of a change that touches sensitive code."""
+    task, record, attempt = current(state)
+    if passed := overruled(record, attempt, "security_reviewer"):
+        given = next((each.security_review for each in reversed(record.attempts) if each.security_review), None)
+        verdict = given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
+    else:
+        work = submission(ctx, task, attempt)
+        verdict = await reviewer.security_review(ctx.desk("reviewer"), work, reasons=attempt.sensitive)
+        passed = verdict.approved
+    proof = verdict.model_dump_json(indent=1).encode()
+    event = SecurityReviewGiven(
+        task=task.id,
+        attempt=attempt.number,
+        review=verdict,
+        passed=passed,
+        evidence=ctx.evidence.write(task.id, attempt.number, SECURITY_REVIEW, proof),
+    )
+    return [event] if passed else [event, rejection(task.id, attempt.number, "security_reviewer", verdict)]
+
+
+async def _sensitive(ctx: Context, change: ChangeSet) -> tuple[str, ...]:
+    """Why the change needs a security review; empty where it needs none."""
+    match ctx.config.review.security:
+        case "off":
+            return ()
+        case "always":
+            return ('[review] security = "always"',)
+    old = [file.old_path or file.path for file in change.files if file.old_mode]
+    before = ctx.repository.read_many(change.base, old)
+    sources = loading.load(ctx.repository, change)
+    return await asyncio.to_thread(sensitive, ctx.sensitivity, change, sources, before, is_test=ctx.is_test_path)
+
+
+def submission(ctx: Context, task: Task, attempt: Attempt) -> Submission:
+    """What the reviewer is handed: measured facts. What the coder said of its work is not among them."""
     change = ctx.change(attempt)
     report = GateReport.model_validate_json(ctx.evidence.place(task.id, attempt.number, GATES).read_bytes())
-    verdict = await reviewer.review(
-        ctx.desk("reviewer"),
+    patch = listed_patch(ctx, change)
+    return Submission(
         task=task,
         attempt=attempt.number,
         scope=attempt.scope,
-        patch=listed_patch(ctx, change),
+        patch=patch,
         gates="\n".join(lines(report)),
         test_command=ctx.test_command(),
-        outside=tuple(path for path in change.paths if path not in attempt.scope),
+        outside=attempt.outside,
+        material=Material(patch, _texts(ctx, change)) if ctx.config.review.cite else None,
     )
-    given = _given(ctx, task.id, attempt.number, verdict, passed=verdict.approved)
-    return [given] if verdict.approved else [given, rejection(task.id, attempt.number, "reviewer", verdict)]
+
+
+def _texts(ctx: Context, change: ChangeSet) -> Callable[[str], Sequence[str]]:
+    """Gives the texts of a file after and before the change."""
+
+    @cache
+    def texts(path: str) -> Sequence[str]:
+        trees = [tree for tree in (change.tree, change.base) if path in ctx.repository.list_tree(tree)]
+        return tuple((ctx.repository.read(tree, path) or b"").decode("utf-8", "replace") for tree in trees)
+
+    return texts
 
 
 def listed_patch(ctx: Context, change: ChangeSet) -> str:
@@ -77,6 +138,10 @@ def _overruled_verdict(record: TaskRecord) -> Review:
 
 
 def rejection(task_id: str, number: int, stage: str, verdict: Review) -> AttemptRejected:
-    """The rejection that a role's verdict means."""
-    reason = verdict.summary or next((finding.message for finding in verdict.findings), "no reason was given")
-    return AttemptRejected(task=task_id, attempt=number, stage=stage, reason=reason, feedback=verdict.findings)
+    """The rejection that a role's verdict means.
+
+    Where no finding stands, the reasons are passed on that quoted nothing; never one with a quote that was made up.
+    """
+    findings = verdict.findings or tuple(finding for finding in verdict.dropped if not finding.quote.strip())
+    reason = verdict.summary or next((finding.message for finding in findings), "no finding of the verdict stands")
+    return AttemptRejected(task=task_id, attempt=number, stage=stage, reason=reason, feedback=findings)

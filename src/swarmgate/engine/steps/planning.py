@@ -12,7 +12,7 @@ from swarmgate.domain.laws_planning import plan_change_problems
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.state import Planning, State
 from swarmgate.engine.context import Context
-from swarmgate.errors import NoUsableReply
+from swarmgate.errors import NoUsableReply, SelfCodingBlocked
 
 _LISTED_FILES = 200
 
@@ -27,7 +27,7 @@ async def plan(state: State, ctx: Context) -> list[Event]:
             answers=_answers(state),
             overview=overview(ctx),
         )
-    except NoUsableReply as error:
+    except (NoUsableReply, SelfCodingBlocked) as error:
         return [PlanningFailed(problems=(error.message,))]
     return [_planned(result)]
 
@@ -49,7 +49,7 @@ async def revise(state: State, ctx: Context) -> list[Event]:
             overview=overview(ctx),
             check=partial(plan_change_problems, state),
         )
-    except NoUsableReply as error:
+    except (NoUsableReply, SelfCodingBlocked) as error:
         return [PlanningFailed(problems=(error.message,))]
     return [_planned(result)]
 

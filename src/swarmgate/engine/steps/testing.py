@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from swarmgate.agents import test_engineer
+from swarmgate.agents.feedback import feedback_text
 from swarmgate.domain.change import ChangeKind
 from swarmgate.domain.events import AttemptRejected, Event, TestsRun, TestsWritten
 from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
@@ -13,7 +12,10 @@ from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
+from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.judging import listed_patch, rejection
+from swarmgate.engine.steps.proving import TEST_FILE
+from swarmgate.engine.steps.trying import Trial, try_tests
 from swarmgate.errors import ConfigError, MissingRequirement
 from swarmgate.gates import sbom
 from swarmgate.ledger.evidence import FINAL_GATES, SBOM, TESTS
@@ -22,8 +24,6 @@ from swarmgate.workspace.suite import run_tests as run_suite
 _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
 _OUTPUT_TAIL = 2_000
-_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*(?:_test|_spec|\.test|\.spec|Tests?))\.\w+$")
-"""A file that a runner can be given by itself: not a conftest.py, not test data."""
 
 
 async def test(state: State, ctx: Context) -> list[Event]:
@@ -40,10 +40,11 @@ async def test(state: State, ctx: Context) -> list[Event]:
         scope=attempt.scope,
         patch=listed_patch(ctx, ctx.change(attempt)),
         test_command=ctx.test_command(),
-        is_test_path=ctx.is_test_path,
+        is_test_path=lambda path: not ctx.authority("test_engineer", "test").refusal(path),
+        feedback=feedback_text(record.attempts[:-1], record.notes),
     )
     ctx.keep_head(attempt)
-    _take_back_strays(ctx, attempt.tree)
+    after_turn(ctx, "test_engineer", "test", before=attempt.tree, base=attempt.base)
     tree = ctx.repository.snapshot()
     written = ctx.repository.changes(attempt.tree, tree)
     events: list[Event] = [
@@ -72,18 +73,27 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
     if against:
         return [gates_rejection(report, against, task, attempt)]
     ran = await measure(ctx, report.tree, attempt.tests)
-    passed = ran.green or overruled(record, attempt, "tests")
-    proof = ran.model_dump_json(indent=1).encode()
+    trial = await try_tests(ctx, task.id, record, attempt, report.tree, ran) if ran.green else Trial()
+    rejected = trial.rejection
+    if not ran.green and not overruled(record, attempt, "tests"):
+        rejected = _failed(task.id, attempt.number, ran)
+    whole = ran.model_dump_json(indent=1).encode()
     event = TestsRun(
         task=task.id,
         attempt=attempt.number,
         tree=report.tree,
-        run=ran.model_copy(update={"output": "" if ran.green else ran.output[-_OUTPUT_TAIL:]}),
-        passed=passed,
-        evidence=ctx.evidence.write(task.id, attempt.number, TESTS, proof),
+        run=on_record(ran),
+        passed=rejected is None,
+        evidence=ctx.evidence.write(task.id, attempt.number, TESTS, whole),
         gates_evidence=judged,
+        proof=trial.proof and trial.proof.model_copy(update={"run": on_record(trial.proof.run)}),
     )
-    return [event] if passed else [event, _failed(task.id, attempt.number, ran)]
+    return [event, rejected] if rejected else [event]
+
+
+def on_record(ran: TestRun) -> TestRun:
+    """A run as events hold it: without the names of all tests, and with the end of its output where it is not green."""
+    return ran.model_copy(update={"output": "" if ran.green else ran.output[-_OUTPUT_TAIL:], "names": (), "skips": ()})
 
 
 def _touches_components(report: GateReport) -> bool:
@@ -104,11 +114,11 @@ async def measure(ctx: Context, tree: str, new_tests: tuple[str, ...]) -> TestRu
             hint='Say how it is tested: [tests] command = "..." in .swarm/config.toml, then: swarm run',
         )
     settings = ctx.config.tests
-    selected = tuple(path for path in new_tests if _TEST_FILE.search(path))
+    selected = tuple(path for path in new_tests if TEST_FILE.search(path))
     for paths in (selected, ()) if selected else ((),):
         ran = await run_suite(
             command,
-            root=ctx.repository.root,
+            runner=ctx.commands,
             timeout_s=settings.timeout_s,
             paths=paths,
             count_pattern=settings.count_pattern,
@@ -131,19 +141,6 @@ async def measure(ctx: Context, tree: str, new_tests: tuple[str, ...]) -> TestRu
 def _failed(task_id: str, number: int, ran: TestRun) -> AttemptRejected:
     output = Remark(severity=Severity.HIGH, message=ran.output[-_OUTPUT_TAIL:] or ran.reason)
     return AttemptRejected(task=task_id, attempt=number, stage="tests", reason=ran.reason, feedback=(output,))
-
-
-def _take_back_strays(ctx: Context, tree: str) -> None:
-    now = ctx.repository.snapshot()
-    changed = ctx.repository.changes(tree, now).files
-    strays = [p for file in changed for p in file.touched if not (ctx.is_test_path(p) and file.exists)]
-    if strays:
-        quarantine = ctx.folder.quarantine_folder("test-engineer")
-        ctx.repository.restore(tree, quarantine=quarantine, only=strays)
-        ctx.tell(
-            "notice",
-            f"the test engineer changed files that are no tests, or deleted tests; taken back: {', '.join(strays[:5])}",
-        )
 
 
 def _remove_traces_of_tests(ctx: Context, tree: str) -> tuple[str, ...]:

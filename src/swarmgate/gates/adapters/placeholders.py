@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import comments, grammars, python_source
+from swarmgate.gates import comments, python_source
 from swarmgate.gates.files import Trait
 from swarmgate.gates.placeholders import data, python, skipped, trees, words
 from swarmgate.gates.placeholders.bodies import Function, finding, judge
 from swarmgate.gates.scan import scan
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

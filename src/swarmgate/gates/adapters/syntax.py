@@ -127,7 +127,7 @@ def _coded(source: Source, encoding: str) -> Finding:
 
 
 def _judge(source: Source, judge: Judge | None, on: Container[str]) -> list[Problem] | str:
-    from swarmgate.gates import grammars  # noqa: PLC0415 - late, as are the languages' modules below
+    from swarmgate.workspace import grammars  # noqa: PLC0415 - late, as are the languages' modules below
 
     if source.language == "python":
         from swarmgate.gates.syntax import python  # noqa: PLC0415

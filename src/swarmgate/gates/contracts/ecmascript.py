@@ -6,7 +6,6 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.contracts.ecmascript_members import (
     FUNCTIONS,
     alias,
@@ -19,6 +18,7 @@ from swarmgate.gates.contracts.ecmascript_members import (
 from swarmgate.gates.contracts.model import Surface, Symbol
 from swarmgate.gates.contracts.nodes import child, flat, header, line, name, named, text
 from swarmgate.gates.files import language_of
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,10 +6,10 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.contracts.golang import unit
 from swarmgate.gates.contracts.nodes import child, name, named, text
 from swarmgate.gates.contracts.tree_uses import Use, arguments, is_callee, use
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.contracts.java import MAKER
 from swarmgate.gates.contracts.nodes import child, fields, flat, name, named, text
 from swarmgate.gates.contracts.tree_uses import Use, arguments, use
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,9 +6,9 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.contracts.model import Call, Parameter, Surface, Symbol
 from swarmgate.gates.contracts.nodes import child, flat, header, line, name, named, text
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

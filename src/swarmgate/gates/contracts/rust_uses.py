@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.contracts.nodes import child, flat, name, named, text
 from swarmgate.gates.contracts.rust import unit
 from swarmgate.gates.contracts.tree_uses import Use, arguments, is_callee, use
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -8,11 +8,11 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.contracts import ecmascript, golang, java, rust
 from swarmgate.gates.contracts.compare import Dialect, compare
 from swarmgate.gates.contracts.model import Break, Surface, Symbol
 from swarmgate.gates.contracts.tree_impact import impact
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

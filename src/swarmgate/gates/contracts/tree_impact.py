@@ -7,9 +7,9 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.contracts import ecmascript, ecmascript_uses, go_uses, golang, java, java_uses, rust, rust_uses
 from swarmgate.gates.contracts.impact import MOST_FILES, Broken, Usage
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.imports.model import Guard, Import
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
+from swarmgate.errors import WorkspaceError
 from swarmgate.gates import baseline, build_base
 from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder, program
 from swarmgate.gates.tool import Broken, invoke, with_files
@@ -17,6 +18,7 @@ from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
@@ -113,28 +115,49 @@ async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
     contents = await asyncio.to_thread(job.repository.read_many, job.change.base, old) if old else {}
     turn = asyncio.Semaphore(_PARALLEL)
 
-    async def formatted(source: Source, content: bytes) -> bytes | None:
-        argv = [path, *formatter.options(job.repository.root, source.path)]
+    async def formatted(source: Source, content: bytes) -> bytes | Broken | None:
         async with turn:
-            done = await invoke(job, [argv], stdin=content, exit_codes=range(256), env=formatter.env)
-        # A file that does not parse is the syntax gate's business.
-        return None if isinstance(done, Broken) or done[0].exit_code else done[0].stdout.encode()
+            return await _formatted(
+                job, formatter, [path, *formatter.options(job.repository.root, source.path)], content
+            )
 
-    async def looked_at(source: Source) -> list[Finding]:
+    async def looked_at(source: Source) -> tuple[list[Finding], bytes | None] | Broken:
         wanted = await formatted(source, source.content)
-        if wanted in {None, source.content}:
-            return []
+        if isinstance(wanted, Broken):
+            return wanted
+        if wanted is None or wanted == source.content:
+            return [], None
         base = contents.get(source.base_path)
         was = source.added or (base is not None and await formatted(source, base) == base)
-        if fix and was and wanted is not None:
-            place = job.repository.root / os.fsdecode(encode(source.path))
-            await asyncio.to_thread(atomic.replace, place, wanted)
         message = f"not formatted as {formatter.name} does"
         finding = Finding(rule=formatter.name, path=source.path, severity=Severity.LOW, message=message)
-        return [each.model_copy(update={"new": was}) for each in baseline.fingerprint(source, [finding])]
+        marked = [each.model_copy(update={"new": was}) for each in baseline.fingerprint(source, [finding])]
+        return marked, wanted if was else None
 
-    found = [finding for each in await asyncio.gather(*map(looked_at, sources)) for finding in each]
+    found: list[Finding] = []
+    for source, looked in zip(sources, await asyncio.gather(*map(looked_at, sources)), strict=True):
+        if isinstance(looked, Broken):
+            return Ran(error=f"{formatter.name}: {looked.reason}", tools=(formatter.name,))
+        found += looked[0]
+        if fix and looked[1] is not None:
+            await asyncio.to_thread(_write, job.repository.root, source, looked[1])
     return Ran(() if fix else tuple(found), len(sources), (formatter.name,))
+
+
+async def _formatted(job: Job, formatter: Formatter, argv: Sequence[str], content: bytes) -> bytes | Broken | None:
+    """The content formatted; None where it does not parse, which is the syntax gate's business."""
+    done = await invoke(job, [argv], stdin=content, exit_codes=range(256), env=formatter.env)
+    if isinstance(done, Broken):
+        return done
+    return None if done[0].exit_code else done[0].stdout.encode()
+
+
+def _write(root: Path, source: Source, content: bytes) -> None:
+    """Write a file, once all that could have made a link of its folder has ended."""
+    place = root / os.fsdecode(encode(source.path))
+    if not place.parent.resolve().is_relative_to(root.resolve()):
+        raise WorkspaceError(f"{source.path} now lies behind a link that leads out of the repository")
+    atomic.replace(place, content)
 
 
 def _is_text(content: bytes) -> bool:

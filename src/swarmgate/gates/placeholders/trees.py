@@ -1,4 +1,4 @@
-"""Comments and functions without work of their own in any language of `gates.grammars`, by tree-sitter queries."""
+"""Comments and functions without work of their own in any language of `workspace.grammars`, by tree-sitter queries."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.placeholders import words
 from swarmgate.gates.placeholders.bodies import Function, Step
 from swarmgate.gates.placeholders.statements import steps_of
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

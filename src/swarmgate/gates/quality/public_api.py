@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars, python_source
+from swarmgate.gates import python_source
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

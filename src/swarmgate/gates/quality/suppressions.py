@@ -11,7 +11,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import comments, grammars
+from swarmgate.gates import comments
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

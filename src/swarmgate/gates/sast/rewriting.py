@@ -13,7 +13,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars, python_source
+from swarmgate.gates import python_source
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -99,7 +99,7 @@ async def scan_all(job: Job, sets: Sequence[tuple[Copies, Container[str]]]) -> l
     config = await asyncio.to_thread(pack.pack, (_confined(rule, folders[rule.id]) for rule in rules), first.folder)
     jobs = ["--jobs=1"] if len(every) <= _FEW else []
     argv = [str(program()), *_FLAGS, *jobs, f"--config={config}", f"--project-root={first.root}", str(first.root)]
-    done = await invoke(job, [argv], exit_codes=_FOUND_NOTHING_OR_SOMETHING, env=_environment(first.folder))
+    done = await invoke(job, [argv], exit_codes=_FOUND_NOTHING_OR_SOMETHING, env=_environment(first.folder), own=True)
     if isinstance(done, Broken):
         return [Scanned(error=done.reason) for _ in sets]
     whole = replace(first, names=every)

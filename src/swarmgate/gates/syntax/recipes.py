@@ -6,10 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import grammars
 from swarmgate.gates.syntax import brackets, shell
 from swarmgate.gates.syntax.lexicon import Mark
 from swarmgate.gates.syntax.problem import Problem, problem_at
+from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -177,7 +177,7 @@ async def _ruff(job: Job, version: int, contents: Sequence[bytes]) -> Mapping[by
             (folder / f"{number}.py").write_bytes(content)
         argv = [ruff.program(), "check", "--isolated", "--no-cache", "--exit-zero", "--select", "E9",
                 "--output-format", "json", "--target-version", f"py3{version}", str(folder)]  # fmt: skip
-        done = await invoke(job, [argv], env=ruff.ENVIRONMENT)
+        done = await invoke(job, [argv], env=ruff.ENVIRONMENT, own=True)
         if isinstance(done, Broken):
             return done
         try:

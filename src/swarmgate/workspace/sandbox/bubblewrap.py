@@ -5,16 +5,23 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from swarmgate.workspace.sandbox.confinement import ROOTS_OWN, SYSTEM, Confinement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.workspace.sandbox.confinement import Confinement
+    from swarmgate.workspace.process import Completed
 
-_HIDDEN = ("/tmp", "/var/tmp", "/run", "/home", "/root", "/mnt", "/media")  # noqa: S108 - they are hidden, not used
-"""Replaced by empty folders: other users' files, and the sockets of daemons such as docker's."""
+_ISOLATED = ("--die-with-parent", "--cap-drop", "ALL", "--unshare-user", "--unshare-pid", "--unshare-ipc",
+             "--unshare-uts", "--unshare-cgroup-try")  # fmt: skip
+
+_KERNEL = tuple(f"/proc/{name}" for name in ("bus", "fs", "irq", "sys", "sysrq-trigger"))
+"""The kernel's own settings: where root is the user, their owner may write them without any capability."""
 
 _BOUNDED = 'ulimit -d "$1"; ulimit -u "$2" 2>/dev/null || ulimit -p "$2"; shift 2; exec "$@"'
 """Sets the limits in the new namespaces, where the count of processes is the sandbox's own."""
@@ -24,39 +31,78 @@ class Bubblewrap:
     """`bwrap`, found by `available`."""
 
     name = "bubblewrap"
-    weaknesses: tuple[str, ...] = ()
+    private_home = True
 
     def __init__(self, program: str) -> None:
         self._program = program
 
-    def argv(self, command: Sequence[str], confinement: Confinement) -> list[str]:
+    @property
+    def weaknesses(self) -> tuple[str, ...]:
+        """None, but for root, whose processes the kernel does not count."""
+        return () if os.getuid() else ("you are root: the number of processes is not limited",)
+
+    def argv(self, command: Sequence[str], confinement: Confinement, own: Path) -> list[str]:
         """`bwrap` and its options before the command."""
-        bound = confinement
-        argv = [self._program, "--die-with-parent", "--cap-drop", "ALL", "--unshare-user", "--unshare-pid",
-                "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-                "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]  # fmt: skip
-        argv += [] if bound.network else ["--unshare-net"]
-        hidden = dict.fromkeys([*_HIDDEN, str(bound.home)])
-        argv += [part for place in hidden if Path(place).is_dir() for part in ("--tmpfs", place)]
-        for place in bound.shown():
-            if any(place.is_relative_to(each) for each in hidden):
-                argv += ["--ro-bind", str(place), str(place)]
-        for place in (bound.root, *bound.writable):
-            argv += ["--bind", str(place), str(place)]
-        for place in bound.guarded():
-            argv += ["--ro-bind", str(place), str(place)]
-        limits = (str(bound.limits.memory_bytes // 1024), str(bound.limits.processes))
-        return [*argv, "--chdir", str(bound.root), "--", "/bin/sh", "-c", _BOUNDED, "sh", *limits, *command]
+        places = (("/tmp", "tmp"), ("/var/tmp", "tmp"), ("/dev/shm", "shm"), (str(confinement.home), "home"))  # noqa: S108 - the command's own
+        private = [part for place, name in places for part in ("--bind", f"{own}/{name}", place)]
+        limits = (str(confinement.limits.memory_bytes // 1024), str(confinement.limits.processes))
+        inside = ["--", "/bin/sh", "-c", _BOUNDED, "sh", *limits, *command]
+        return [self._program, *_system(confinement.network), *private, *_project(confinement), *inside]
+
+    def refused(self, done: Completed) -> str:
+        """What `bwrap` said before it ended with its own exit code, 1."""
+        return done.stderr.strip() if done.exit_code == 1 and done.stderr.startswith("bwrap: ") else ""
+
+
+@lru_cache(4)
+def _system(network: bool) -> tuple[str, ...]:  # noqa: FBT001 - its only argument
+    """A root of its own with the system in it, read only."""
+    parts = [*_ISOLATED, *([] if network else ["--unshare-net"])]
+    for place in map(Path, SYSTEM):
+        if place.is_symlink():
+            parts += ["--symlink", str(place.readlink()), str(place)]
+        elif place.exists():
+            parts += ["--ro-bind", str(place), str(place)]
+    resolver = Path("/etc/resolv.conf").resolve()
+    if network and resolver.is_file() and not resolver.is_relative_to("/etc"):
+        parts += ["--ro-bind", str(resolver), str(resolver)]
+    for name in ROOTS_OWN:
+        if Path(name).is_dir():
+            parts += ["--tmpfs", name]
+        elif os.access(name, os.R_OK):
+            parts += ["--ro-bind", "/dev/null", name]
+    parts += ["--dev", "/dev", "--proc", "/proc"]
+    parts += [part for name in _KERNEL if Path(name).exists() for part in ("--ro-bind", name, name)]
+    return tuple(parts)
+
+
+@lru_cache(8)
+def _project(confinement: Confinement) -> tuple[str, ...]:
+    """What is shown, what may be written, and over both what is guarded; a later mount covers an earlier one."""
+    parts: list[str] = []
+    for place in confinement.readable:
+        if not any(place.is_relative_to(name) for name in SYSTEM):
+            parts += ["--ro-bind", str(place), str(place)]
+    for place in (confinement.root, *confinement.writable):
+        parts += ["--bind", str(place), str(place)]
+    for place in confinement.guarded:
+        parts += ["--ro-bind", str(place), str(place)]
+    return (*parts, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(confinement.cwd))
 
 
 def available() -> Bubblewrap | str:
-    """A working bubblewrap, or why there is none."""
+    """A working bubblewrap, or why there is none: containers often refuse the namespaces, or the mount of `/proc`."""
     program = shutil.which("bwrap")
     if program is None:
         return "bubblewrap is not installed"
-    probe = [program, "--unshare-user", "--unshare-net", "--ro-bind", "/", "/", "--", "/bin/true"]
-    try:
-        done = subprocess.run(probe, capture_output=True, timeout=10, check=False, text=True, env=os.environ)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bubblewrap does not start: {error}"
-    return Bubblewrap(program) if done.returncode == 0 else f"bubblewrap is refused here: {done.stderr.strip()}"
+    found = Bubblewrap(program)
+    with tempfile.TemporaryDirectory(prefix="swarmgate-") as folder:
+        own = Path(folder).resolve()
+        for name in ("root", "home", "tmp", "shm"):
+            (own / name).mkdir()
+        probe = found.argv(["true"], Confinement(root=own / "root", home=Path("/nonexistent")), own)
+        try:
+            done = subprocess.run(probe, capture_output=True, timeout=10, check=False, text=True)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"bubblewrap does not start: {error}"
+    return found if done.returncode == 0 else f"bubblewrap is refused here: {done.stderr.strip()}"

@@ -10,7 +10,9 @@ from swarmgate.workspace.sandbox import bubblewrap, landlock, seatbelt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from swarmgate.workspace.process import Completed
     from swarmgate.workspace.sandbox.confinement import Confinement, Sandbox
 
 Kind = Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"]
@@ -20,12 +22,18 @@ class Unconfined:
     """No sandbox, because the settings say so."""
 
     name = "none"
+    private_home = False
     weaknesses = ("commands of agents run with all your rights: files, network and keys",)
 
-    def argv(self, command: Sequence[str], confinement: Confinement) -> list[str]:
+    def argv(self, command: Sequence[str], confinement: Confinement, own: Path) -> list[str]:
         """The command itself."""
-        del confinement
+        del confinement, own
         return list(command)
+
+    def refused(self, done: Completed) -> str:
+        """Nothing stands between."""
+        del done
+        return ""
 
 
 @cache
@@ -49,6 +57,14 @@ def choose(kind: Kind = "auto") -> Sandbox:
         hint='Install bubblewrap (apt install bubblewrap), or accept the risk: [commands] sandbox = "none" '
         "in .swarm/config.toml",
     )
+
+
+def notice(sandbox: Sandbox) -> str:
+    """What the user is told of it at every start; empty where it holds back all that it should."""
+    said = "; ".join(sandbox.weaknesses)
+    if sandbox.name == "none":
+        return f'NO SANDBOX ([commands] sandbox = "none"): {said}'
+    return f"commands of agents are confined by {sandbox.name}: {said}" if said else ""
 
 
 _KINDS = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -11,20 +9,24 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from swarmgate.workspace.process import Completed
+
 GUARDED = (".git", ".swarm")
 """At the top of the repository: readable, and written by nobody but swarmgate and the user."""
 
-_TOOLCHAINS = (
-    ".asdf", ".bun", ".cargo/bin", ".cargo/config.toml", ".cargo/git", ".cargo/registry", ".deno/bin", ".dotnet",
-    ".goenv", ".gradle/caches", ".gradle/wrapper", ".jenv", ".local/bin", ".local/lib", ".local/share/mise",
-    ".local/share/pipx", ".local/share/pnpm", ".local/share/uv", ".m2/repository", ".nodenv", ".npm-global",
-    ".nuget/packages", ".nvm", ".pyenv", ".rbenv", ".rustup", ".sdkman/candidates", ".volta", "go/bin", "go/pkg/mod",
+SYSTEM = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap", "/sys",
+    "/var/lib/ca-certificates", "/var/lib/dpkg", "/var/lib/gems", "/var/lib/ghc", "/var/cache/fontconfig",
 )  # fmt: skip
-"""Below the user's home: programs and packages that a build needs, and nothing that holds a credential."""
+"""What is read of the machine. All else is hidden: homes, other projects, and the sockets of daemons."""
 
-_KEPT = frozenset({"PATH", "LANG", "LANGUAGE", "TERM", "TZ", "COLUMNS", "LINES", "CI", "NO_COLOR", "VIRTUAL_ENV",
-                   "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "GOFLAGS", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT",
-                   "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "DOTNET_ROOT", "NODE_PATH"})  # fmt: skip
+ROOTS_OWN = ("/etc/shadow", "/etc/gshadow", "/etc/ssh", "/etc/ssl/private", "/etc/kubernetes", "/etc/rancher")
+"""Read by root alone, and by nobody in a sandbox: where root is the user, no right of the system keeps it from them."""
+
+_KEPT = frozenset({"PATH", "LANG", "LANGUAGE", "TERM", "TZ", "COLUMNS", "LINES", "CI", "NO_COLOR", "USER", "LOGNAME",
+                   "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED",
+                   "PYENV_ROOT", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "GOFLAGS", "JAVA_HOME", "NVM_DIR",
+                   "NODE_PATH", "DOTNET_ROOT"})  # fmt: skip
 """Variables that a command inherits. Every other one may hold a key, and stays outside."""
 
 
@@ -38,34 +40,32 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """The bounds of one command.
+    """The bounds of commands; `surroundings.confine` makes them of what lies on the disk.
 
     Attributes:
-        root: the repository; writable but for `GUARDED`.
-        home: the user's home; hidden but for the toolchains in it.
-        readable: further files and folders below hidden places that a command may read.
+        root: the repository, writable but for what is guarded.
+        home: the user's home; hidden but for what is readable in it.
+        readable: files and folders that a command may read besides `SYSTEM`.
         writable: further folders that it may write, such as a cache.
+        guarded: files and folders that it may read and never write, wherever they lie.
         network: whether it may reach the network.
         limits: memory and processes.
+        folder: where commands run, if not in the root.
     """
 
     root: Path
     home: Path
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
+    guarded: tuple[Path, ...] = ()
     network: bool = False
     limits: Limits = Limits()
+    folder: Path | None = None
 
-    def guarded(self) -> tuple[Path, ...]:
-        """The entries at the top of the repository that stay as they are."""
-        return tuple(path for name in GUARDED if os.path.lexists(path := self.root / name))
-
-    def shown(self) -> tuple[Path, ...]:
-        """What is read below hidden places: toolchains, the running Python, and what the settings name."""
-        wanted = [*(self.home / name for name in _TOOLCHAINS), *_on_path(self.home), *self.readable]
-        wanted += [Path(sys.prefix), Path(sys.base_prefix)]
-        found = dict.fromkeys(path for each in wanted if each.exists() for path in (each, each.resolve()))
-        return tuple(path for path in found if not self.home.is_relative_to(path))
+    @property
+    def cwd(self) -> Path:
+        """Where commands run."""
+        return self.folder or self.root
 
 
 class Sandbox(Protocol):
@@ -78,25 +78,27 @@ class Sandbox(Protocol):
 
     @property
     def weaknesses(self) -> tuple[str, ...]:
-        """What it does not hold back, in words; empty for the strongest."""
+        """What it does not hold back, or does not let through, in words; empty for the strongest."""
         ...
 
-    def argv(self, command: Sequence[str], confinement: Confinement) -> list[str]:
-        """The command line that runs `command` confined."""
+    @property
+    def private_home(self) -> bool:
+        """Whether the command finds its own home and temporary folder in the places of the user's."""
+        ...
+
+    def argv(self, command: Sequence[str], confinement: Confinement, own: Path) -> list[str]:
+        """The command line that runs `command` confined.
+
+        `own` is a folder of this call, resolved; the folders `home`, `tmp` and `shm` in it are the command's own.
+        """
+        ...
+
+    def refused(self, done: Completed) -> str:
+        """Why the sandbox did not start a command that ended like this; empty where it did."""
         ...
 
 
 def environment(inherited: Mapping[str, str], own: Mapping[str, str] | None = None) -> dict[str, str]:
     """The variables of a confined command: the harmless ones that are inherited, and `own` on top."""
     kept = {name: value for name, value in inherited.items() if name in _KEPT or name.startswith("LC_")}
-    return {**kept, "HOME": inherited.get("HOME", "/nonexistent"), "TMPDIR": "/tmp", **(own or {})}  # noqa: S108 - private there
-
-
-def _on_path(home: Path) -> list[Path]:
-    """The folders of PATH; of one that belongs to a virtual environment, the environment."""
-    found = []
-    for entry in os.environ.get("PATH", "").split(os.pathsep):
-        place = Path(entry)
-        if entry and place.is_absolute() and place != home:
-            found.append(place.parent if (place.parent / "pyvenv.cfg").is_file() else place)
-    return found
+    return {**kept, **(own or {})}

@@ -2,53 +2,66 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace.sandbox.confinement import GUARDED
+from swarmgate.workspace.sandbox.confinement import ROOTS_OWN, SYSTEM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
+    from swarmgate.workspace.process import Completed
     from swarmgate.workspace.sandbox.confinement import Confinement
 
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/proc", "/sys", "/dev",
-           "/nix", "/snap", "/var/lib", "/var/cache")  # fmt: skip
-_DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "shm"))
-
-_OLDEST = 1
-"""Landlock's first version, Linux 5.13."""
+_DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "shm"))
+_OLDEST = 3
+"""Landlock's version of Linux 6.2: before it, any file of the user's could be cut to nothing (truncate)."""
+_GAVE_UP, _REFUSAL = 126, "the sandbox cannot be set up: "
+"""How `launcher.py` ends and what it says then; importing it here would open the C library."""
+_SCOPED = 6
+"""Landlock's version of Linux 6.12, from which on signals stay inside."""
 
 
 class Landlock:
     """The kernel's own confinement of a process, set up by `launcher.py`."""
 
     name = "landlock"
-    weaknesses = (
-        "new files at the top of the repository cannot be made by commands (write_file can)",
-        "no sockets at all, not even to 127.0.0.1",
-        "other processes of the user can be seen",
-    )
+    private_home = False
 
-    def argv(self, command: Sequence[str], confinement: Confinement) -> list[str]:
+    def __init__(self, version: int) -> None:
+        self._version = version
+
+    @property
+    def weaknesses(self) -> tuple[str, ...]:
+        """What it lacks against bubblewrap, on this kernel and for this user."""
+        return (
+            "commands cannot make or remove entries at the top of the repository (write_file and delete_file can)",
+            "commands write temporary files to $TMPDIR, not to /tmp",
+            "commands have no sockets, not even to 127.0.0.1",
+            "commands can see other processes and their arguments, and share /dev/shm with them",
+            "commands can change modes and times of your files everywhere, though not their content",
+            *(() if self._version >= _SCOPED else ("commands can end other processes of yours",)),
+            *(() if os.getuid() else ("you are root: the number of processes is not limited",)),
+        )
+
+    def argv(self, command: Sequence[str], confinement: Confinement, own: Path) -> list[str]:
         """The launcher, what it is to allow, and the command."""
         bound = confinement
-        # What is allowed holds for everything below it, so that .git is spared only by naming its neighbours.
-        # A link among them is left out: allowed would be what it leads to.
-        entries = (entry for entry in os.scandir(bound.root) if entry.name not in GUARDED and not entry.is_symlink())
-        beside = sorted(entry.path for entry in entries)
-        spec = {
-            "read": [*_SYSTEM, *map(str, bound.shown()), str(bound.root)],
-            "write": [*beside, *(str(path.resolve()) for path in bound.writable), *_DEVICES],
-            "network": bound.network,
-            "memory_bytes": bound.limits.memory_bytes,
-            "processes": _running() + bound.limits.processes,
-        }
+        guarded = frozenset(map(str, bound.guarded))
+        write = [place for folder in (bound.root, *bound.writable) for place in _spared(str(folder), guarded)]
+        write += [str(own), *_DEVICES]
+        read = _readable(bound)
+        processes = _running() + bound.limits.processes
+        numbers = (int(bound.network), bound.limits.memory_bytes, processes, len(read), len(write))
         launcher = str(Path(__file__).with_name("launcher.py"))
-        return [sys.executable, "-I", "-S", launcher, json.dumps(spec), *command]
+        return [sys.executable, "-I", "-S", launcher, *map(str, numbers), *read, *write, *command]
+
+    def refused(self, done: Completed) -> str:
+        """What the launcher said when it gave up."""
+        return done.stderr.strip() if done.exit_code == _GAVE_UP and done.stderr.startswith(_REFUSAL) else ""
 
 
 def available() -> Landlock | str:
@@ -57,13 +70,38 @@ def available() -> Landlock | str:
         return "Landlock is a part of Linux"
     from swarmgate.workspace.sandbox import launcher  # noqa: PLC0415 - late: it opens the C library
 
-    return Landlock() if launcher.abi() >= _OLDEST else "this kernel has no Landlock, or it is switched off"
+    version = launcher.abi()
+    if not version:
+        return "this kernel has no Landlock, or it is switched off"
+    return Landlock(version) if version >= _OLDEST else "this kernel's Landlock is too old (Linux 6.2 is needed)"
+
+
+@lru_cache(8)
+def _readable(bound: Confinement) -> tuple[str, ...]:
+    system = [place for name in SYSTEM for place in _spared(name, ROOTS_OWN)] if os.getuid() == 0 else SYSTEM
+    return (*system, "/proc", *map(str, (*bound.readable, *bound.guarded, bound.root)))
+
+
+def _spared(folder: str, guarded: Collection[str]) -> Iterator[str]:
+    """What may be written of a folder: itself, or its entries but for what is guarded.
+
+    What is allowed holds for everything below it, so that `.git` is spared only by naming its neighbours. A link among
+    them is left out: allowed would be what it leads to.
+    """
+    if folder in guarded:
+        return
+    if not any(place.startswith(folder + os.sep) for place in guarded):
+        yield folder
+        return
+    for entry in os.scandir(folder):
+        if not entry.is_symlink():
+            yield from _spared(entry.path, guarded)
 
 
 def _running() -> int:
     """Processes of this user now: the kernel's limit counts them all."""
     mine, found = os.getuid(), 0
-    for entry in os.scandir("/proc"):
+    for entry in os.scandir("/proc") if mine else ():  # root is not limited
         if entry.name.isdigit():
             try:
                 found += entry.stat().st_uid == mine

@@ -1,57 +1,122 @@
-"""Runs one command confined, with a temporary folder of its own that is gone afterwards."""
+"""Runs commands confined, each with a home and a temporary folder of its own that are gone afterwards."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swarmgate.errors import WorkspaceError
 from swarmgate.workspace import process
-from swarmgate.workspace.sandbox.confinement import environment
+from swarmgate.workspace.sandbox.confinement import Confinement, environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from swarmgate.workspace.process import Completed
-    from swarmgate.workspace.sandbox.confinement import Confinement, Sandbox
+    from swarmgate.workspace.sandbox.confinement import Sandbox
+
+_PRIVATE = ("home", "tmp", "shm")
+
+_IN_HOME = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "PYTHONUSERBASE": ".local", "NVM_DIR": ".nvm",
+            "PYENV_ROOT": ".pyenv", "GOPATH": "go"}  # fmt: skip
+"""Where toolchains look below the home: told to commands whose home is another folder."""
 
 
-async def run(
-    command: Sequence[str] | str,
-    *,
-    sandbox: Sandbox,
-    confinement: Confinement,
-    timeout_s: float,
-    env: Mapping[str, str] | None = None,
-    output_limit: int = 200_000,
-) -> Completed:
-    """Run a command in the repository's root, confined; all that it started ends with it.
+@dataclass(frozen=True, slots=True)
+class CommandRunner:
+    """Runs commands of agents, tests, and tools of gates: made once a run, so that none costs a look at the machine.
 
-    Args:
-        command: an argument list, or a string for `/bin/sh -c`.
+    Attributes:
         sandbox: what confines.
-        confinement: to what.
-        timeout_s: seconds until it is ended.
-        env: variables on top of the harmless ones that are inherited.
-        output_limit: characters kept of each of stdout and stderr.
-
-    Raises:
-        MissingRequirement: the sandbox's program is not there.
-        WorkspaceError: the operating system refused to start it.
+        confinement: to what, and where they run.
+        inherit: names of further variables that commands inherit.
+        output_chars: characters kept of each of stdout and stderr.
     """
-    argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-    if sandbox.name == "none":
-        return await process.run(argv, cwd=confinement.root, timeout_s=timeout_s, env=env, output_limit=output_limit)
-    variables = environment(os.environ, env)
-    with tempfile.TemporaryDirectory(prefix="swarmgate-", ignore_cleanup_errors=True) as own:
-        if sandbox.name != "bubblewrap":  # there, /tmp and the home are private by themselves
-            confinement = replace(confinement, writable=(*confinement.writable, Path(own)))
-            variables |= {"HOME": own, "TMPDIR": own} | {
-                k: v for k, v in (env or {}).items() if k in {"HOME", "TMPDIR"}
-            }
-        return await process.run(
-            sandbox.argv(argv, confinement),
-            cwd=confinement.root, timeout_s=timeout_s, env=variables, inherit=False, output_limit=output_limit,
-        )  # fmt: skip
+
+    sandbox: Sandbox
+    confinement: Confinement
+    inherit: tuple[str, ...] = field(default=())
+    output_chars: int = 200_000
+
+    @property
+    def root(self) -> Path:
+        """The tree that commands may write, and run in unless `at` says otherwise."""
+        return self.confinement.root
+
+    def at(self, folder: Path) -> CommandRunner:
+        """Runs commands in this folder of the tree.
+
+        Raises:
+            WorkspaceError: it lies elsewhere, perhaps by a link.
+        """
+        place = folder.resolve()
+        if not place.is_relative_to(self.root):
+            raise WorkspaceError(f"no command runs in {folder}: that is outside of {self.root}")
+        return replace(self, confinement=replace(self.confinement, folder=place))
+
+    def around(self, tree: Path) -> CommandRunner:
+        """Runs commands in another tree, such as a temporary one; what it stands for can only be read there."""
+        bounds = self.confinement
+        readable = (*bounds.readable, bounds.root)
+        return replace(self, confinement=replace(bounds, root=tree.resolve(), readable=readable, folder=None))
+
+    def refused(self, done: Completed) -> str:
+        """Why the sandbox did not start the command that ended like this; empty where it did."""
+        return self.sandbox.refused(done)
+
+    async def run(
+        self,
+        command: Sequence[str] | str,
+        *,
+        timeout_s: float,
+        env: Mapping[str, str] | None = None,
+        writable: Sequence[Path] = (),
+        stdin: bytes | None = None,
+        output_limit: int | None = None,
+    ) -> Completed:
+        """Run a command, confined; all that it started ends with it.
+
+        Args:
+            command: an argument list, or a string for `/bin/sh -c`.
+            timeout_s: seconds until it is ended.
+            env: variables on top of the harmless ones that are inherited.
+            writable: folders that this command may write too.
+            stdin: its standard input, empty when None.
+            output_limit: instead of `output_chars`.
+
+        Raises:
+            MissingRequirement: the sandbox's program is not there.
+            WorkspaceError: the operating system refused to start it.
+        """
+        argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
+        limit = self.output_chars if output_limit is None else output_limit
+        bounds, cwd = self.confinement, self.confinement.cwd
+        if self.sandbox.name == "none":
+            return await process.run(argv, cwd=cwd, timeout_s=timeout_s, env=env, stdin=stdin, output_limit=limit)
+        if writable:
+            bounds = replace(bounds, writable=(*bounds.writable, *(place.resolve() for place in writable)))
+        variables = environment(os.environ, {name: os.environ[name] for name in self.inherit if name in os.environ})
+        with tempfile.TemporaryDirectory(prefix="swarmgate-", ignore_cleanup_errors=True) as folder:
+            own = Path(folder).resolve()  # noqa: ASYNC240 - one stat call
+            for name in _PRIVATE:
+                (own / name).mkdir()
+            return await process.run(
+                self.sandbox.argv(argv, bounds, own),
+                cwd=cwd,
+                timeout_s=timeout_s,
+                env={**variables, **self._places(own), **(env or {})},
+                inherit=False,
+                stdin=stdin,
+                output_limit=limit,
+            )
+
+    def _places(self, own: Path) -> dict[str, str]:
+        """Home and temporary folder of a command, and where its toolchains are nevertheless found."""
+        home = self.confinement.home
+        if self.sandbox.private_home:
+            return {"HOME": str(home), "TMPDIR": "/tmp"}  # noqa: S108 - private there
+        found = {name: str(home / place) for name, place in _IN_HOME.items() if (home / place).is_dir()}
+        return {**found, "HOME": str(own / "home"), "TMPDIR": str(own / "tmp")}

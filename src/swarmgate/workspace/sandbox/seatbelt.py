@@ -3,37 +3,60 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from swarmgate.workspace.sandbox.confinement import Confinement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from swarmgate.workspace.sandbox.confinement import Confinement
+    from swarmgate.workspace.process import Completed
 
 _BOUNDED = 'ulimit -u "$1" 2>/dev/null; shift; exec "$@"'
+_HIDDEN = ("/Users", "/Volumes", "/private/tmp", "/private/var/folders")
+"""Other homes, disks, and the temporary files of other programs."""
+_HELPERS = ("appleevent-send", "job-creation", "lsopen")
+"""Ways of having a program outside do the work: Apple events, launchd, `open`."""
 
 
 class Seatbelt:
     """`sandbox-exec`, a part of macOS."""
 
     name = "sandbox-exec"
-    weaknesses = ("other processes of the user can be seen", "memory is not limited")
+    private_home = False
+    weaknesses = (
+        "commands can see other processes of yours",
+        "memory is not limited",
+        "commands cannot reach 127.0.0.1 either",
+    )
 
-    def argv(self, command: Sequence[str], confinement: Confinement) -> list[str]:
+    def argv(self, command: Sequence[str], confinement: Confinement, own: Path) -> list[str]:
         """`sandbox-exec` and its profile before the command."""
         limit = str(confinement.limits.processes)
-        return ["sandbox-exec", "-p", profile(confinement), "/bin/sh", "-c", _BOUNDED, "sh", limit, *command]
+        rules = f"{profile(confinement)}\n(allow file-read* file-write* {_below(own)})"
+        return ["sandbox-exec", "-p", rules, "/bin/sh", "-c", _BOUNDED, "sh", limit, *command]
+
+    def refused(self, done: Completed) -> str:
+        """What `sandbox-exec` said of itself."""
+        return done.stderr.strip() if done.exit_code and done.stderr.startswith("sandbox-exec: ") else ""
 
 
+@lru_cache(8)
 def profile(bound: Confinement) -> str:
     """The rules, in Apple's sandbox profile language; a later rule outweighs an earlier one."""
-    rules = ["(version 1)", "(allow default)", "(deny file-write*)", f"(deny file-read* {_below(bound.home)})"]
-    rules += [f"(allow file-read* {_below(path)})" for path in (*bound.shown(), bound.root)]
+    hidden = (*_HIDDEN, str(bound.home))
+    rules = ["(version 1)", "(allow default)", "(deny file-write*)"]
+    rules += [f"(deny file-read-data {_below(place)})" for place in hidden]
+    rules += [f"(deny {operation})" for operation in _HELPERS]
+    shown = (*bound.readable, *bound.guarded, bound.root, *bound.writable)
+    rules += [f"(allow file-read* {_below(path)})" for path in shown]
     rules += [f"(allow file-write* {_below(path)})" for path in (bound.root, *bound.writable)]
     rules += ['(allow file-write* (literal "/dev/null") (literal "/dev/tty") (regex #"^/dev/fd/"))']
-    rules += [f"(deny file-write* {_below(path)})" for path in bound.guarded()]
+    rules += [f"(deny file-write* {_below(path)})" for path in bound.guarded]
     rules += [] if bound.network else ["(deny network*)"]
     return "\n".join(rules)
 
@@ -42,9 +65,14 @@ def available() -> Seatbelt | str:
     """`sandbox-exec`, or why there is none."""
     if sys.platform != "darwin":
         return "sandbox-exec is a part of macOS"
-    return Seatbelt() if shutil.which("sandbox-exec") else "sandbox-exec is not there"
+    if shutil.which("sandbox-exec") is None:
+        return "sandbox-exec is not there"
+    bounds = Confinement(root=Path("/private/var/empty"), home=Path("/nonexistent"))
+    probe = ["sandbox-exec", "-p", profile(bounds), "/usr/bin/true"]
+    done = subprocess.run(probe, capture_output=True, timeout=10, check=False, text=True)
+    return Seatbelt() if done.returncode == 0 else f"sandbox-exec is refused here: {done.stderr.strip()}"
 
 
-def _below(path: Path) -> str:
+def _below(path: Path | str) -> str:
     quoted = str(path).replace("\\", "\\\\").replace('"', '\\"')
     return f'(subpath "{quoted}")'

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from swarmgate.gates import grammars
 from swarmgate.gates.files import language_of
+from swarmgate.workspace import grammars
 
 
 @pytest.mark.parametrize(

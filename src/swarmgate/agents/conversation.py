@@ -1,0 +1,160 @@
+"""A conversation that stays within the model's window: old tool results make room, the brief never does.
+
+Results are dropped oldest first and in big steps, so that between two steps the beginning of the conversation is the
+same for many calls and a provider's cache serves it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import InitVar, dataclass, field
+from typing import Any
+
+from swarmgate.agents.tools import Tool
+from swarmgate.llm.model import Message, ToolCall, ToolSpec
+from swarmgate.llm.wire import estimated_tokens
+
+_HIGH, _LOW = 0.8, 0.5
+"""Shares of the window: from the first on results are dropped, until the second is reached. The rest is the reply's."""
+
+_KEPT = (4, 1)
+"""Newest exchanges that stay whole; the second number where the first leaves too much."""
+
+_SMALL = 200
+"""Characters of a result that is not worth dropping."""
+
+_LONG_ARGUMENT = 400
+"""Characters of one argument of a call; a longer one of a dropped exchange, such as a file's content, goes too."""
+
+_HEAD_SHARE = 2 / 3
+
+
+@dataclass
+class Talk:
+    """The conversation of one turn. `dropped` counts the tool results that made room.
+
+    Args:
+        system: the system message.
+        brief: the first user message.
+        tools: those on offer.
+        window: tokens that the model can hold.
+    """
+
+    system: InitVar[str]
+    brief: InitVar[str]
+    tools: InitVar[Sequence[Tool]]
+    window: int
+    dropped: int = 0
+    specs: tuple[ToolSpec, ...] = field(init=False)
+    messages: list[Message] = field(init=False)
+    brief_tokens: int = field(init=False)
+
+    def __post_init__(self, system: str, brief: str, tools: Sequence[Tool]) -> None:
+        self.specs = tuple(tool.spec for tool in tools)
+        self.messages = [Message(role="system", content=system), Message(role="user", content=brief)]
+        self.brief_tokens = estimated_tokens(len(brief))
+        self._overhead = estimated_tokens(sum(len(spec.model_dump_json()) for spec in self.specs))
+
+    def fitted(self) -> tuple[Message, ...]:
+        """The messages to send, with room for the reply."""
+        self.messages, dropped = fitted(self.messages, self.window, overhead=self._overhead)
+        self.dropped += dropped
+        return tuple(self.messages)
+
+
+def size(messages: Iterable[Message]) -> int:
+    """Tokens of messages, estimated."""
+    return estimated_tokens(sum(map(_characters, messages)))
+
+
+def shortened(result: str, limit: int, advice: str) -> str:
+    """A tool's result of at most about `limit` characters: head and tail, and between them how to see the rest."""
+    if len(result) <= limit:
+        return result
+    head = int(limit * _HEAD_SHARE)
+    tail = limit - head
+    start = result.rfind("\n", 0, head) + 1 or head
+    end = result.find("\n", len(result) - tail) + 1 or len(result) - tail
+    return f"{result[:start]}\n[... {end - start:,} characters left out; {advice} ...]\n{result[end:]}"
+
+
+def fitted(messages: Sequence[Message], window: int, *, overhead: int = 0) -> tuple[list[Message], int]:
+    """The conversation with room for a reply, and how many tool results were dropped from it for that.
+
+    Args:
+        messages: system message and brief, which stay, then the exchanges.
+        window: tokens that the model can hold.
+        overhead: tokens that go with every call: the tools on offer.
+    """
+    room, found = window - overhead, list(messages)
+    if size(found) <= room * _HIGH:
+        return found, 0
+    dropped = 0
+    for kept in _KEPT:
+        dropped += _drop(found, _protected_from(found, kept), int(room * _LOW))
+        if size(found) <= room * _HIGH:
+            return found, dropped
+    return found, dropped + _drop(found, len(found) - 1, int(room * _LOW))
+
+
+def _protected_from(messages: Sequence[Message], kept: int) -> int:
+    """The place at which the newest `kept` exchanges begin."""
+    starts = [at for at, message in enumerate(messages) if message.role == "assistant"]
+    return starts[-kept] if len(starts) >= kept else 2
+
+
+def _drop(messages: list[Message], stop: int, goal: int) -> int:
+    """Puts stubs in the place of results before `stop`, oldest first, until `goal` tokens are left; how many."""
+    calls = {call.id: call for message in messages for call in message.tool_calls}
+    left, dropped = size(messages), 0
+    for at in range(2, stop):
+        if left <= goal:
+            break
+        before = messages[at]
+        after = _without_long_arguments(before) if before.role == "assistant" else _stub(before, calls)
+        if after is before:
+            continue
+        messages[at] = after
+        left -= (_characters(before) - _characters(after)) // 4
+        dropped += before.role == "tool"
+    return dropped
+
+
+def _stub(message: Message, calls: dict[str, ToolCall]) -> Message:
+    """One line in the place of a result; the message itself where that saves nothing, or it is no result."""
+    if message.role != "tool" or len(message.content) <= _SMALL:
+        return message
+    call = calls.get(message.tool_call_id)
+    named = " ".join(f"{call.name} {call.arguments}".split())[:120] if call else "a tool"
+    content = f"[The result of {named} was dropped to make room. Call it again if you still need it.]"
+    return message.model_copy(update={"content": content})
+
+
+def _without_long_arguments(message: Message) -> Message:
+    calls = tuple(_shorter(call) for call in message.tool_calls)
+    return message if calls == message.tool_calls else message.model_copy(update={"tool_calls": calls})
+
+
+def _shorter(call: ToolCall) -> ToolCall:
+    """The call without its long texts, still a JSON object of the same keys."""
+    if len(call.arguments) <= _LONG_ARGUMENT:
+        return call
+    try:
+        value: Any = json.loads(call.arguments, strict=False)
+    except (ValueError, RecursionError):
+        return call
+    if not isinstance(value, dict):
+        return call
+    shorter = {key: _gist(each) for key, each in value.items()}
+    return call if shorter == value else call.model_copy(update={"arguments": json.dumps(shorter)})
+
+
+def _gist(value: Any) -> Any:
+    if not isinstance(value, str) or len(value) <= _LONG_ARGUMENT:
+        return value
+    return f"[{len(value):,} characters, dropped to make room]"
+
+
+def _characters(message: Message) -> int:
+    return len(message.content) + sum(len(call.name) + len(call.arguments) for call in message.tool_calls)

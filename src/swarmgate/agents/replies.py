@@ -1,0 +1,64 @@
+"""What a reply of a model is worth: whether its calls can be looked at, and how it is answered in the conversation."""
+
+from __future__ import annotations
+
+from swarmgate.agents import markers
+from swarmgate.agents.brief import cut, legible
+from swarmgate.agents.tools import Tool
+from swarmgate.llm.model import TOO_LONG, Message, ModelReply, ToolCall
+
+_KEPT = 2_000
+"""Characters that stay in the conversation of a text that was no use."""
+
+_NOT_DONE = "Not carried out: "
+
+
+def is_text(reply: ModelReply) -> bool:
+    """Whether a reply is a whole text and nothing else."""
+    return bool(reply.text.strip()) and not reply.tool_calls and not cut_off(reply)
+
+
+def cut_off(reply: ModelReply) -> bool:
+    """Whether the endpoint or we ended the reply before it was whole."""
+    return reply.finish_reason in (TOO_LONG, "length")
+
+
+def problem_of(reply: ModelReply, tools: tuple[Tool, ...]) -> str:
+    """Why nothing of a reply can be carried out; empty when its calls can be looked at."""
+    ends = [tool.name for tool in tools if tool.ends]
+    end = " or ".join(ends) or "your answer as text"
+    how = f"Your tools: {', '.join(tool.name for tool in tools)}. End your turn with {end}."
+    if cut_off(reply):
+        return (
+            f"{_NOT_DONE}the reply was cut off, it is too long. Give shorter ones: a big file in several edits. {how}"
+        )
+    ending = [call.name for call in reply.tool_calls if call.name in ends]
+    if len(ending) > 1:
+        return f"{_NOT_DONE}{' and '.join(ending)} in one reply. Your turn ends once: call one of them, one time. {how}"
+    if reply.tool_calls:
+        return ""
+    said = "The reply is text without a tool call" if reply.text.strip() else "The reply is empty"
+    return f"{said}; only tool calls count here. {how}"
+
+
+def answers(reply: ModelReply, results: list[str], problem: str = "") -> tuple[Message, ...]:
+    """The reply and its results as messages; without a call the problem is told as the user's."""
+    if not reply.tool_calls:
+        said = cut(reply.text.strip(), _KEPT, " ...") or "(empty reply)"
+        return Message(role="assistant", content=said), Message(role="user", content=markers.shown(legible(problem)))
+    answered = zip(reply.tool_calls, map(markers.shown, map(legible, results)), strict=True)
+    return (
+        Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls),
+        *(Message(role="tool", tool_call_id=call.id, content=result) for call, result in answered),
+    )
+
+
+def with_own_ids(reply: ModelReply, conversation: list[Message]) -> ModelReply:
+    """The reply, every id of a call unique in the conversation: some endpoints count anew in each reply."""
+    used = {call.id for message in conversation for call in message.tool_calls}
+    calls: list[ToolCall] = []
+    for number, call in enumerate(reply.tool_calls):
+        own = call.id if call.id and call.id not in used else f"{call.id or 'call'}_{len(conversation)}_{number}"
+        used.add(own)
+        calls.append(call.model_copy(update={"id": own}))
+    return reply.model_copy(update={"tool_calls": tuple(calls)})

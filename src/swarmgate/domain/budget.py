@@ -1,0 +1,111 @@
+"""What may still be used up: the budgets of project, run, phase and task, each with what was spent of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from swarmgate.domain.state import Planning, State
+from swarmgate.domain.usage import Allowance, Usage
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of a budget: `key` is `usd`, `tokens` or `seconds`. `least`: some costs are unknown."""
+
+    key: str
+    spent: float
+    limit: float
+    least: bool = False
+
+    @property
+    def used_up(self) -> bool:
+        """Whether nothing is left."""
+        return self.spent >= self.limit
+
+    @property
+    def left(self) -> float:
+        """What is left, 0 at least."""
+        return max(0.0, self.limit - self.spent)
+
+    @property
+    def text(self) -> str:
+        """`$1.50 of $3.00`, `1,200 of 5,000 tokens`, `61 of 600 s of work`."""
+        least = "at least " if self.least else ""
+        return f"{least}{amount(self.key, self.spent, bare=True)} of {amount(self.key, self.limit)}"
+
+
+@dataclass(frozen=True)
+class Account:
+    """One budget: whose it is (`run`, `phase 2`, `task 2.1`; empty: the project's), its limits and what was spent."""
+
+    owner: str
+    section: str
+    limits: Allowance
+    spent: Usage
+    task: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called: `the budget of task 2.1`."""
+        return f"the budget of {self.owner}" if self.owner else "the budget"
+
+    def measures(self) -> Iterator[Measure]:
+        """Each limit that is set, with what was spent of it."""
+        limits, spent = self.limits, self.spent
+        if limits.usd is not None:
+            yield Measure("usd", spent.least_usd, limits.usd, least=spent.usd is None)
+        if limits.tokens is not None:
+            yield Measure("tokens", spent.tokens, limits.tokens)
+        if limits.seconds is not None:
+            yield Measure("seconds", spent.seconds, limits.seconds)
+
+    @property
+    def way_on(self) -> str:
+        """What the user can do when it is used up, `{key}` being the measure."""
+        raised = f"raise `{{key}}` in [{self.section}] of .swarm/config.toml, then `swarm run`"
+        if self.section == "budget.run":
+            return f"`swarm run` goes on with a new budget of a run; or {raised}"
+        if self.task:
+            return (
+                f"{raised}; or `swarm retry {self.task}`, which grants the task its budget again, or "
+                f'`swarm skip {self.task} --reason "..."`'
+            )
+        return raised
+
+
+def accounts(state: State, task: str, pending: Usage | None = None) -> tuple[Account, ...]:
+    """The budgets that hold now and have a limit, the widest first.
+
+    Args:
+        state: what the ledger knows, with the limits that the newest run began with.
+        task: the task that is worked on; empty outside of tasks.
+        pending: what was used since the ledger's last line.
+    """
+    used, rules = pending or Usage(), state.rules
+    whole = Allowance(usd=rules.budget_usd, tokens=rules.budget_tokens, seconds=rules.budget_seconds)
+    found = [Account("", "budget", whole, state.usage + used)]
+
+    def add(level: str, owner: str, spent: Usage, task: str = "") -> None:
+        limits = rules.budgets.get(level)
+        if limits is not None:
+            found.append(Account(owner, f"budget.{level}", limits, spent + used, task))
+
+    add("run", "this run", state.usage_in_run)
+    phase = state.current_phase
+    if state.plan is not None and state.planning is Planning.APPROVED and phase <= len(state.plan.phases):
+        add("phase", f"phase {phase}", state.usage_by_phase.get(phase, Usage()))
+    if task:
+        add("task", f"task {task}", state.task(task).spent, task)
+    return tuple(account for account in found if account.limits.limited)
+
+
+def amount(key: str, value: float, *, bare: bool = False) -> str:
+    """A quantity of a measure in words; `bare` leaves out what is measured."""
+    match key:
+        case "usd":
+            return f"${value:.2f}"
+        case "tokens":
+            return f"{value:,.0f}" + ("" if bare else " tokens")
+        case _:
+            return f"{value:,.0f}" + ("" if bare else " s of work")

@@ -1,0 +1,249 @@
+"""`swarm failures`: what keeps being rejected, over all goals, runs and tasks, and what that points at.
+
+The ledger's entries are read, not the state: it forgets the tasks of earlier goals. The same failure in three tasks is
+seldom the fault of three tasks; who rejected, and what became of the tasks, says where its cause may lie.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from swarmgate.domain import events as ev
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.messages import normalised, steady
+from swarmgate.domain.plan import Plan, Task
+from swarmgate.domain.trajectory import TESTS
+
+COMMON = 3
+"""As many tasks with the same failure point at a cause outside of them (issue 4, item 7)."""
+_RULE = re.compile(r"^\[([^\]\s]+)\] ")
+_PLACE = re.compile(r"^\S+ (\S+): ")
+_ERROR = re.compile(r"\b(?!Assertion)[A-Z]\w*(?:Error|Exception)\b.*|\berror(?:\[\w+\]|:).*|\bpanicked at\b.*")
+_COUNTS = re.compile(r"\b\d+ of \d+ (?=tests? failed)")
+
+
+class FailureGroup(Frozen):
+    """Rejections of one stage whose messages differ in names and numbers only.
+
+    `rule` is the gate's rule, empty for others. `tasks` of earlier goals carry their goal's number. `cause` is what the
+    failure points at when it stands in three tasks: `gate`, `prompt`, `plan`, `model`, `tests` or `hook`; `advice` says
+    why, `sources` where to look, in words, commands and paths.
+    """
+
+    stage: str
+    rule: str = ""
+    message: str
+    count: int
+    tasks: tuple[str, ...]
+    runs: tuple[int, ...]
+    texts: tuple[str, ...]
+    cause: str = ""
+    advice: str = ""
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One rejection, or a block that is not the repetition of one."""
+
+    goal: int
+    run: int
+    phase: int
+    task: Task
+    stage: str
+    text: str
+    rule: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it has in common with others."""
+        if self.rule:
+            return "gates", self.rule, normalised(_RULE.sub("", self.text))
+        return self.stage, "", steady(_COUNTS.sub("", self.text)) if self.stage in TESTS else normalised(self.text)
+
+
+@dataclass
+class _Story:
+    """What the entries tell, in order: where the work stood at each failure, and how it ended for the task."""
+
+    goal: int = 0
+    run: int = 0
+    plan: Plan | None = None
+    found: list[Failure] = field(default_factory=list)
+    last: dict[str, str] = field(default_factory=dict)
+    mended: set[tuple[int, str]] = field(default_factory=set)
+    overruled: set[tuple[int, str, str]] = field(default_factory=set)
+
+    def hear(self, event: ev.Event) -> None:
+        match event:
+            case ev.GoalSet():
+                self.goal, self.plan, self.last = self.goal + 1, None, {}
+            case ev.RunStarted():
+                self.run += 1
+            case ev.PlanSaved() | ev.PlanAmended():
+                self.plan = event.plan
+            case ev.AttemptRejected():
+                self.last[event.task] = event.stage
+                self._failed(event.task, event.stage, *_texts(event))
+            case ev.TaskBlocked() if self.last.get(event.task) != event.stage:
+                self._failed(event.task, event.stage, ("", event.reason))
+            case ev.TaskCompleted():
+                self.mended.add((self.goal, event.task))
+            case ev.RejectionOverridden():
+                self.overruled.add((self.goal, event.task, event.stage))
+
+    def _failed(self, task_id: str, stage: str, *texts: tuple[str, str]) -> None:
+        if self.plan is None or task_id not in self.plan.tasks:
+            return
+        task, phase = self.plan.tasks[task_id], self.plan.phase_numbers[task_id]
+        self.found += [Failure(self.goal, self.run, phase, task, stage, text, rule) for rule, text in texts]
+
+    def met(self, failure: Failure) -> bool:
+        """Whether the task was completed without overruling who rejected it."""
+        place = (failure.goal, failure.task.id)
+        return place in self.mended and (*place, failure.stage) not in self.overruled
+
+
+def _texts(event: ev.AttemptRejected) -> list[tuple[str, str]]:
+    """What a rejection counts as, rule and text: once for each of a gate's gravest rules, else once for its reason."""
+    if event.stage.startswith("gates"):
+        by_rule: dict[str, str] = {}
+        worst = max((remark.severity.rank for remark in event.feedback), default=0)
+        for remark in event.feedback:
+            if remark.severity.rank == worst and (match := _RULE.match(remark.message)):
+                by_rule.setdefault(match[1], remark.message)
+        place = _PLACE.match(event.reason)
+        return list(by_rule.items()) or [(place[1] if place else "", event.reason)]
+    if event.stage in TESTS:
+        output = "\n".join(remark.message for remark in event.feedback)
+        error = next(iter(_ERROR.findall(output)), "")
+        return [("", normalised(error) if error else event.reason)]
+    return [("", event.reason)]
+
+
+def failure_groups(entries: Iterable[ev.Entry], *, prompt: Callable[[str], str]) -> tuple[FailureGroup, ...]:
+    """Every rejection of the ledger in groups, that of the most tasks first.
+
+    Args:
+        entries: the whole ledger.
+        prompt: the path of a role's prompt, as the user is told it.
+    """
+    story = _Story()
+    for entry in entries:
+        story.hear(entry.event)
+    groups: dict[tuple[str, str, str], list[Failure]] = defaultdict(list)
+    for failure in story.found:
+        groups[failure.key].append(failure)
+    found = [_group(key, members, story, prompt) for key, members in groups.items()]
+    return tuple(sorted(found, key=lambda group: (-len(group.tasks), -group.count, group.stage, group.rule)))
+
+
+def _group(
+    key: tuple[str, str, str], members: Sequence[Failure], story: _Story, prompt: Callable[[str], str]
+) -> FailureGroup:
+    _, rule, message = key
+    tasks = tuple(
+        dict.fromkeys(each.task.id + ("" if each.goal == story.goal else f" of goal {each.goal}") for each in members)
+    )
+    stage = min((each.stage for each in members), key=len)
+    pointed = _pointed(stage, rule, members, story, prompt) if len(tasks) >= COMMON else _NOWHERE
+    return FailureGroup(
+        stage=stage,
+        rule=rule,
+        message=message,
+        count=len(members),
+        tasks=tasks,
+        runs=tuple(dict.fromkeys(each.run for each in members)),
+        texts=tuple(dict.fromkeys(each.text for each in members)),
+        cause=pointed.cause,
+        advice=f"The same failure in {len(tasks)} tasks points at {pointed.why}." if pointed.why else "",
+        sources=pointed.sources,
+    )
+
+
+@dataclass(frozen=True)
+class _Pointed:
+    cause: str = ""
+    why: str = ""
+    sources: tuple[str, ...] = ()
+
+
+_NOWHERE = _Pointed()
+
+
+def _pointed(
+    stage: str, rule: str, members: Sequence[Failure], story: _Story, prompt: Callable[[str], str]
+) -> _Pointed:
+    """What a common failure points at, and why."""
+    head = stage.partition(":")[0]
+    wording = _wording(members)
+    coder = f"the coder's prompt: {prompt('coder')}"
+    match head:
+        case "gates":
+            return _of_gate(stage, rule, members, story, coder)
+        case "tests":
+            why = "what all tests need, not at the tasks: the test command, what is installed, or code that they share"
+            return _Pointed("tests", why, ("[tests] command in .swarm/config.toml", *_evidence(members, "tests.json")))
+        case "tests prove nothing" | "mutation":
+            why = "the test engineer's prompt: its tests do not notice what the change does"
+            return _Pointed("prompt", why, (f"the test engineer's prompt: {prompt('test_engineer')}",))
+        case "breaker":
+            role = members[0].text.partition(" ")[0]
+            why = f"the model of the {role} or the size of the tasks: its turns do not come to an end"
+            return _Pointed("model", why, (f"[roles.{role}] and [breakers] in .swarm/config.toml", *wording))
+        case "coder" | "architect":
+            why = f"the model of the {head}: it does not answer in the form that is asked for"
+            return _Pointed("model", why, (f"[roles.{head}] in .swarm/config.toml", f"its prompt: {prompt(head)}"))
+        case "commit":
+            return _Pointed("hook", "a hook of the repository that refuses the commits", (".git/hooks/",))
+        case "scope":
+            files = tuple(f"task {each.task.id} lists: {', '.join(each.task.files)}" for each in _one_a_task(members))
+            return _Pointed("plan", "the plan: its tasks list too few files, or cut across the code", files)
+        case "trajectory":
+            return _Pointed("plan", "the plan: its tasks are too big, or ask for what contradicts itself", wording)
+        case _:
+            return _of_judge(head, members, wording, prompt)
+
+
+def _of_gate(stage: str, rule: str, members: Sequence[Failure], story: _Story, coder: str) -> _Pointed:
+    name = rule or stage.partition(": ")[2].partition(",")[0]
+    explain = f"swarm gates explain {name}"
+    tasks = _one_a_task(members)
+    met = sum(story.met(each) for each in tasks)
+    if 2 * met >= len(tasks):
+        why = f"the coder's prompt: {met} of {len(tasks)} tasks met {name} in the end, so it can be said at once"
+        return _Pointed("prompt", why, (coder, explain))
+    why = f"the gate: only {met} of {len(tasks)} tasks met {name} in the end, so it may not fit this project"
+    return _Pointed("gate", why, (explain, ".swarm/gates/ for a definition of your own, [gates] in .swarm/config.toml"))
+
+
+def _of_judge(
+    head: str, members: Sequence[Failure], wording: tuple[str, ...], prompt: Callable[[str], str]
+) -> _Pointed:
+    places = {(each.goal, each.phase) for each in members}
+    if len(places) == 1:
+        phase = next(iter(places))[1]
+        why = f"the plan: the tasks all stand in phase {phase}, and their criteria do not say it"
+        return _Pointed("plan", why, (*wording, f"the coder's prompt: {prompt('coder')}"))
+    role = "test_engineer" if head == "test_engineer" else "coder"
+    why = f"the prompt of the {role.replace('_', ' ')}: it comes up in {len(places)} phases, so it is no matter of one"
+    return _Pointed("prompt", why, (f"its prompt: {prompt(role)}", *wording))
+
+
+def _wording(members: Sequence[Failure]) -> tuple[str, ...]:
+    """What the plan says of these tasks."""
+    return tuple(
+        f"task {each.task.id} (phase {each.phase}) accepts: {'; '.join(each.task.acceptance)}"
+        for each in _one_a_task(members)
+    )
+
+
+def _evidence(members: Sequence[Failure], name: str) -> tuple[str, ...]:
+    return tuple(f".swarm/evidence/{each.task.id}/attempt-*/{name}" for each in _one_a_task(members))
+
+
+def _one_a_task(members: Sequence[Failure]) -> list[Failure]:
+    return list({(each.goal, each.task.id): each for each in members}.values())

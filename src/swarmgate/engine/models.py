@@ -1,0 +1,157 @@
+"""The models behind the roles: who speaks with which, what each one can, and what compact prompts would spare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import get_args
+
+from swarmgate.config import COMMAND, Config, RoleName
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.capabilities import Capabilities
+from swarmgate.domain.usage import Usage
+from swarmgate.engine.reports import RoleModel
+from swarmgate.errors import ConfigError, EndpointFailed, SwarmError
+from swarmgate.ledger.checks import Check
+from swarmgate.ledger.folder import SwarmFolder
+
+
+class PromptTier(Frozen):
+    """The prompts of one role: whether it gets compact ones, and the tokens a call that those spare, by step."""
+
+    compact: bool
+    saving: dict[str, int]
+
+
+class ModelsReport(Frozen):
+    """`swarm doctor --models`: what each model can, the prompts of each role, and what asking has cost."""
+
+    models: tuple[Capabilities, ...]
+    prompts: dict[str, PromptTier]
+    usage: Usage
+    kept: str
+
+    @property
+    def exit_code(self) -> int:
+        """5 when a model could not be asked."""
+        return EndpointFailed.exit_code if any(each.error for each in self.models) else 0
+
+    def lines(self) -> list[str]:
+        """For people: a table of the models, one of the prompts, and the cost."""
+        rows = [["model", "tools", "parallel", "stream", "schema", "system", "window"]]
+        rows += [_row(each) for each in self.models if not each.error]
+        text = _table(rows) if len(rows) > 1 else []
+        text += [f"FAIL  {each.error}" for each in self.models if each.error]
+        text += ["", "Prompts, and the tokens a call that compact ones spare:"]
+        text += [
+            f"  {role}: {'compact' if tier.compact else 'full'}; "
+            + ", ".join(f"{step} {tokens}" for step, tokens in tier.saving.items())
+            for role, tier in self.prompts.items()
+        ]
+        cost = "cost unknown" if self.usage.usd is None else f"${self.usage.usd:.4f}"
+        text += ["", f"Asking took {self.usage.calls} calls, {self.usage.tokens:,} tokens, {cost}. Kept in {self.kept}"]
+        return text
+
+
+def role_models(config: Config) -> dict[str, RoleModel]:
+    """The model of each role that has one."""
+    from swarmgate.llm.families import family  # noqa: PLC0415 - late: `swarm status` may have no settings
+
+    found: dict[str, RoleModel] = {}
+    for role in get_args(RoleName):
+        if role == "default":
+            continue
+        try:
+            model = config.role(role).model
+        except ConfigError:
+            continue
+        found[role] = RoleModel(model=model, family=family(model))
+    return found
+
+
+def distinct(config: Config) -> Check:
+    """The check of `[models] require_distinct`."""
+    from swarmgate.llm.families import require_distinct  # noqa: PLC0415 - as above
+
+    roles = ", ".join(config.models.require_distinct)
+    try:
+        require_distinct(config)
+    except SwarmError as error:
+        return Check("distinct models", roles, (f"{error.message} {error.hint}".strip(),))
+    return Check("distinct models", roles or "none are asked for")
+
+
+async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str, str]) -> ModelsReport:
+    """Asks every model of every role what it can, and keeps the answers for the runs to come.
+
+    Models of one provider are asked one after the other, providers at the same time. A model that cannot be asked has
+    an `error`, and the others are asked all the same.
+
+    Raises:
+        ConfigError: no model is configured, or a prompt of the project cannot be used.
+    """
+    import asyncio  # noqa: PLC0415 - late: `swarm status` does without
+
+    from swarmgate.ledger import probes  # noqa: PLC0415 - late: only this verb needs it
+    from swarmgate.llm.steering import current, steered  # noqa: PLC0415 - as above
+
+    by_provider: dict[str, list[str]] = {}
+    for model in dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback)):
+        if not model.startswith(COMMAND):
+            by_provider.setdefault(model.partition("/")[0], []).append(model)
+    if not by_provider:
+        config.role("default")  # raises with the snippet to add where no role is set
+    now = datetime.now(UTC)
+
+    async def in_turn(models: list[str]) -> list[Capabilities]:
+        return [await _probed(model, config, environ, now) for model in models]
+
+    answers = await asyncio.gather(*(in_turn(models) for models in by_provider.values()))
+    found = tuple(each for several in answers for each in several)
+    probes.save(folder, found)
+    return ModelsReport(
+        models=found,
+        prompts=_tiers(steered(config, current(config, probes.load(folder))), folder),
+        usage=sum((each.usage for each in found), Usage()),
+        kept=folder.relative(folder.models),
+    )
+
+
+async def _probed(model: str, config: Config, environ: Mapping[str, str], now: datetime) -> Capabilities:
+    from swarmgate.llm.connect import key_of  # noqa: PLC0415 - late: only this verb needs it
+    from swarmgate.llm.prices import cost  # noqa: PLC0415 - as above
+    from swarmgate.llm.probe import probe  # noqa: PLC0415 - loads openai
+
+    provider, _ = config.provider(model)
+    role = next(name for name, role in config.roles.items() if model in (role.model, *role.fallback))
+    try:
+        key = key_of(model, config, environ, role)
+    except SwarmError as error:
+        asked = now.isoformat(timespec="seconds")
+        return Capabilities(model=model, base_url=provider.base_url, asked=asked, error=f"{model}: {error.message}")
+    return await probe(model, provider, api_key=key, price=lambda usage: cost(model, usage, config), now=now)
+
+
+def _tiers(config: Config, folder: SwarmFolder) -> dict[str, PromptTier]:
+    from swarmgate.agents.prompts import Prompts  # noqa: PLC0415 - late: only this verb needs it
+    from swarmgate.agents.tools import OFFERED  # noqa: PLC0415 - as above
+    from swarmgate.llm.steering import compact_roles  # noqa: PLC0415 - as above
+
+    prompts = Prompts(folder.prompts)
+    steps: dict[str, dict[str, int]] = {}
+    for role, step in OFFERED:
+        steps.setdefault(role, {})[step] = prompts.saving(role, step)
+    compact = compact_roles(config, steps)
+    return {role: PromptTier(compact=role in compact, saving=saving) for role, saving in steps.items()}
+
+
+def _row(found: Capabilities) -> list[str]:
+    words = {True: "yes", False: "no", None: "?"}
+    features = (found.tools, found.parallel_tools, found.stream, found.json_schema, found.system)
+    window = f"{found.context_tokens:,}" if found.context_tokens else "?"
+    return [found.model, *(words[each] for each in features), window]
+
+
+def _table(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

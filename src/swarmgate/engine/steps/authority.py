@@ -1,0 +1,125 @@
+"""After a turn: what changed in the files is compared with what the role may write, and the rest is taken back.
+
+The tools refuse already (`agents.toolbox`); a command writes wherever the sandbox lets it, and an agent program has
+tools of its own. What is taken back lies in the quarantine, and is on record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+from swarmgate.agents.authority import RULE, Authority
+from swarmgate.agents.scope import is_output
+from swarmgate.domain.change import ChangedFile, ChangeKind
+from swarmgate.domain.events import Event
+from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.domain.state import State
+from swarmgate.engine.context import Context
+from swarmgate.engine.steps.attempts import current
+from swarmgate.workspace.diffs import SUBMODULE
+
+Step = Callable[[State, Context], Awaitable[list[Event]]]
+Text = Callable[[str], str | None]
+
+_TOLD = 5
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A path that a turn changed and may not, and why."""
+
+    path: str
+    reason: str
+
+
+def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "") -> tuple[str, ...]:
+    """Takes back what a turn changed and its role may not write; returns those paths.
+
+    Args:
+        ctx: the surroundings.
+        role: whose turn it was.
+        step: at which step.
+        before: the tree that the turn began with.
+        base: the commit that the attempt is measured against; HEAD when empty.
+    """
+    quarantine = ctx.folder.quarantine_folder(f"not-of-{role.replace('_', '-')}")
+    foreign = ctx.repository.put_away_foreign(quarantine)
+    found = [Breach(path, f"`{path}` is a repository in the repository, or a git folder") for path in foreign]
+    now = ctx.repository.snapshot()
+    if now != before:
+        changed = ctx.repository.changes(before, now).files
+        authority, tree = ctx.authority(role, step), ctx.repository.tree_of(base or "HEAD")
+        strays = breaches(authority, changed, *(_texts(ctx, each, changed) for each in (before, now, tree)))
+        if strays:
+            ctx.repository.restore(before, quarantine=quarantine, only=[each.path for each in strays])
+        found += strays
+    if found:
+        _tell(ctx, role, step, found, ctx.folder.relative(quarantine))
+    return tuple(each.path for each in found)
+
+
+def reads_only(role: str, name: str, step: Step) -> Step:
+    """The step of a role that judges and writes nothing: the tree afterwards is the one that was judged."""
+
+    async def guarded(state: State, ctx: Context) -> list[Event]:
+        _, _, attempt = current(state)
+        events = await step(state, ctx)
+        after_turn(ctx, role, name, before=attempt.tree, base=attempt.base)
+        return events
+
+    return guarded
+
+
+def breaches(
+    authority: Authority, changed: Iterable[ChangedFile], before: Text, after: Text, original: Text
+) -> list[Breach]:
+    """What of a turn's change its role may not have made.
+
+    Args:
+        authority: of the role.
+        changed: what the turn changed.
+        before: gives the text of a file before the turn; None: it is not there, or no text.
+        after: the same after it.
+        original: the same before the task.
+    """
+    found = []
+    for file in changed:
+        for path in file.touched:
+            gone = not file.exists or path != file.path
+            if reason := _reason(authority, file, path, gone=gone, texts=(before, after, original)):
+                found.append(Breach(path, reason))
+    return found
+
+
+def _reason(authority: Authority, file: ChangedFile, path: str, *, gone: bool, texts: tuple[Text, Text, Text]) -> str:
+    if file.new_mode == SUBMODULE != file.old_mode and not gone:
+        return f"`{path}` is a repository in the repository"
+    if refusal := authority.refusal(path):
+        return refusal
+    if file.kind is ChangeKind.ADDED:
+        return ""
+    before, after, original = texts
+    was = before(path) or ""
+    return authority.objection(path, was, None if gone else after(path) or "", original=original(path))
+
+
+def _texts(ctx: Context, tree: str, changed: Iterable[ChangedFile]) -> Text:
+    """The texts of the changed files in a tree; what is not UTF-8 is told apart well enough by replacement."""
+    wanted = sorted({path for file in changed for path in file.touched})
+    contents = ctx.repository.read_many(tree, wanted)
+    return lambda path: contents[path].decode("utf-8", "replace") if path in contents else None
+
+
+def _tell(ctx: Context, role: str, step: str, found: list[Breach], kept: str) -> None:
+    """On record and on the display; what a test run or a build leaves behind everywhere is no breach of anything."""
+    name = role.replace("_", " ")
+    paths = ", ".join(each.path for each in found[:_TOLD])
+    more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
+    ctx.tell("notice", f"the {name} changed what is not its to change; taken back into {kept}: {paths}{more}")
+    meant = [each for each in found if not is_output(each.path)]
+    if meant:
+        detail = f"{len(meant)} taken back into {kept}: " + "; ".join(each.reason for each in meant[:_TOLD]) + more
+        ctx.reports.append(
+            GuardNote(rule=RULE, effect=Effect.REFUSED, detail=detail, role=role, step=step, count=len(meant))
+        )

@@ -1,0 +1,48 @@
+"""Criteria: each acceptance criterion is mapped to tests, and the tests that are named are there and ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.evidence import Review, TestRun
+from swarmgate.workspace.named_tests import Fate, fate, means
+
+_SHOWN = 100
+
+
+class Mapped(Frozen):
+    """What came of the test engineer's map from criteria to tests, as lines for people.
+
+    `false` are named tests that are not there or did not run, `unmapped` criteria without a test, `unseen` named tests
+    that are defined, and of which the runner does not say whether they ran.
+    """
+
+    false: tuple[str, ...] = ()
+    unmapped: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+
+
+def mapped(review: Review, ran: TestRun, files: Callable[[], Mapping[str, str]]) -> Mapped:
+    """Compares the tests that a verdict names with those that ran.
+
+    Args:
+        review: the test engineer's verdict.
+        ran: swarmgate's own run of the whole suite.
+        files: gives the texts of the test files by path; asked only where the runner's report does not say it all.
+    """
+    texts: Mapping[str, str] | None = None
+    false, unseen, unmapped = [], [], []
+    for number, criterion in enumerate(review.criteria, 1):
+        if not criterion.tests:
+            unmapped.append(f"criterion {number} has no test: {criterion.criterion[:_SHOWN]}")
+        for name in criterion.tests:
+            if any(means(name, each) for each in ran.names):
+                continue
+            texts = files() if texts is None else texts
+            found = fate(name, ran=ran.names, skipped=ran.skips, files=texts)
+            if found is Fate.EXISTS:
+                unseen.append(name)
+            elif found is not Fate.RAN:
+                false.append(f"criterion {number} names {name[:_SHOWN]}, which {found}")
+    return Mapped(false=tuple(false), unmapped=tuple(unmapped), unseen=tuple(dict.fromkeys(unseen)))

@@ -1,0 +1,230 @@
+r"""What experts have answered, in context.md, where the user may edit it: the cache that `ask_sme` looks in first.
+
+    ## SME Guidance Cache
+
+    ### Security (Phase 2)
+    - Question: How are tokens signed?
+    - Asked: 2026-11-21, task 2.2
+    - Answer: With RS256.
+
+      Keys rotate every 90 days.
+
+The file is the truth about what holds: an edited answer is the next answer, a removed entry is asked again, an added
+one is used. The event `GuidanceGiven` is the truth about what an expert once said, and nothing reads it to give
+guidance, so the two cannot contradict each other. The section lies outside of the derived block of the file. swarmgate
+only ever adds to it, so what cannot be read as an entry stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from swarmgate.domain.state import Guidance
+from swarmgate.errors import UsageError
+from swarmgate.ledger.folder import writing
+from swarmgate.ledger.projections import DERIVED_BEGIN, DERIVED_END
+from swarmgate.ledger.questions import SAME, likeness, meaning, words
+from swarmgate.workspace.atomic import replace
+
+HEADING = "## SME Guidance Cache"
+
+_IS_HEADING = re.compile(r"##[ \t]+SME Guidance Cache[ \t]*$", re.IGNORECASE)
+_DOMAIN = re.compile(r"###[ \t]+(?P<domain>.*?)[ \t]*(?:\([Pp]hase[ \t]+(?P<phase>\d{1,9})\))?[ \t]*$")
+_OTHER_SECTION = re.compile(r"##?[ \t]")
+_FIELD = re.compile(r"(?:[-*+][ \t]+)?(?:\*\*)?(question|asked|answer):(?:\*\*)?(?:[ \t]+|$)(.*)", re.IGNORECASE)
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
+_TRIES = 5
+
+
+def read(path: Path) -> tuple[Guidance, ...]:
+    """Every entry of a context.md, in the order of the file; none when there is no file.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    return parse(_text(path))
+
+
+def parse(text: str) -> tuple[Guidance, ...]:
+    """Every entry of the section `## SME Guidance Cache`; what reads as none is passed over."""
+    found: list[Guidance] = []
+    domain, phase, fields = "", 0, dict[str, list[str]]()
+    last = ""
+
+    def close() -> None:
+        entry = _entry(domain, phase, fields)
+        found.extend([entry] if entry else [])
+        fields.clear()
+
+    for line, content in _section_lines(text):
+        if not content and (heading := _DOMAIN.fullmatch(line)):
+            close()
+            domain, phase, last = _one_line(heading["domain"]), int(heading["phase"] or 0), ""
+        elif not content and (match := _FIELD.fullmatch(line)):
+            last = match[1].lower()
+            if last == "question":
+                close()
+            fields[last] = [match[2]]
+        elif last:
+            fields[last].append(line.removeprefix("  "))
+    close()
+    return tuple(found)
+
+
+def render(entry: Guidance) -> str:
+    """An entry as it stands in the file; `parse` reads it back."""
+    asked = ", ".join(filter(None, (_one_line(entry.time), f"task {_one_line(entry.task)}" if entry.task else "")))
+    answer = _plain(entry.answer).split("\n")
+    lines = [
+        f"### {_one_line(entry.domain)} (Phase {entry.phase})",
+        f"- Question: {_one_line(entry.question)}",
+        *([f"- Asked: {asked}"] if asked else []),
+        f"- Answer: {answer[0]}",
+        *(f"  {line}" if line else "" for line in answer[1:]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def append(path: Path, entry: Guidance) -> None:
+    """Adds an entry at the end of the section, which is made where it is missing. Nothing else of the file changes.
+
+    Raises:
+        LedgerWriteFailed: the disk refused.
+        UsageError: the file cannot be read.
+    """
+    for _ in range(_TRIES):
+        stamp = _stamp(path)
+        new = _with(_text(path), render(entry))
+        if _stamp(path) == stamp:  # an edit that was saved meanwhile is read first
+            break
+    with writing(path):
+        replace(path, new.encode("utf-8", "surrogateescape"))
+
+
+def find(entries: Iterable[Guidance], domain: str, question: str) -> Guidance | None:
+    """The entry of the domain that answers the question, in these or in other words; the latest of equals."""
+    wanted = " ".join(words(domain))
+    best: tuple[float, Guidance] | None = None
+    for entry in entries:
+        if " ".join(words(entry.domain)) != wanted:
+            continue
+        score = likeness(entry.question, question)
+        if score >= SAME and (best is None or score >= best[0]):
+            best = score, entry
+    return best[1] if best else None
+
+
+def applying(entries: Iterable[Guidance], *, task: str, phase: int, text: str) -> tuple[Guidance, ...]:
+    """The entries that a brief should hold: asked for this task or in this phase, or of a domain that the text names.
+
+    Args:
+        entries: as `read` gives them.
+        task: the id of the task of the brief.
+        phase: its phase.
+        text: what the task is about: title, description, criteria.
+    """
+    spoken = set(meaning(words(text)))
+
+    def applies(entry: Guidance) -> bool:
+        if (entry.task and entry.task == task) or (entry.phase and entry.phase == phase):
+            return True
+        named = meaning(words(entry.domain))
+        return bool(named) and spoken >= set(named)
+
+    return tuple(entry for entry in entries if applies(entry))
+
+
+def _entry(domain: str, phase: int, fields: dict[str, list[str]]) -> Guidance | None:
+    """The entry that was read; None when domain, question or answer are missing."""
+    text = {name: "\n".join(lines) for name, lines in fields.items()}
+    question, answer = _one_line(text.get("question", "")), _plain(text.get("answer", ""))
+    if not (domain and question and answer):
+        return None
+    asked = [part.strip() for part in _one_line(text.get("asked", "")).split(",")]
+    task = next((part.removeprefix("task ").strip() for part in asked if part.startswith("task ")), "")
+    time = next((part for part in asked if part and not part.startswith("task ")), "")
+    return Guidance(domain, question, answer, phase, task, time)
+
+
+def _section_lines(text: str) -> Iterator[tuple[str, bool]]:
+    """The lines of the section, without those of the derived block; and whether a line is inside of a code fence."""
+    for _, line, inside, content in _walk(text):
+        if inside:
+            yield line, content
+
+
+def _walk(text: str) -> Iterator[tuple[int, str, bool, bool]]:
+    """Each line: where it ends, its text, whether it belongs to the section's content, whether a fence holds it."""
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    inside = derived = False
+    fence_until = -1
+    end = 0
+    for number, raw in enumerate(lines):
+        end += len(raw)
+        line = raw.rstrip("\r\n")
+        fenced = number <= fence_until
+        if not fenced and DERIVED_BEGIN in line:
+            derived = True
+        if derived:
+            inside, derived = False, DERIVED_END not in line
+            yield end, line, False, False
+            continue
+        if not fenced and line.startswith("```"):
+            fence_until = next((n for n in range(number + 1, len(lines)) if lines[n].startswith("```")), -1)
+            fenced = fence_until > number
+        if not fenced and _OTHER_SECTION.match(line):
+            inside = bool(_IS_HEADING.match(line))
+            yield end, line, False, False
+            continue
+        yield end, line, inside, fenced
+
+
+def _with(text: str, entry: str) -> str:
+    """The text with an entry at the end of the first section of that name, or of a new one before the derived block."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    at, seen = 0, False
+    for end, line, inside, _ in _walk(text):
+        if _IS_HEADING.match(line) and not seen and not inside:
+            at, seen = end, True
+        elif seen and inside:
+            at = end if line.strip() else at
+        elif seen:
+            break
+    if not seen:
+        begin = text.find(DERIVED_BEGIN)
+        at = begin if begin >= 0 else len(text)
+        entry = f"{HEADING}\n\n{entry}"
+    before, after = text[:at], text[at:]
+    before = before.rstrip() + newline * 2 if before.strip() else ""
+    after = f"{newline}{after.lstrip(newline)}" if after.strip() else ""
+    return f"{before}{entry.replace(chr(10), newline)}{after}"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return "# Context\n"
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}.", hint="Make it readable.") from error
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - one call
+    except FileNotFoundError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _plain(text: str) -> str:
+    """Lines that end in a newline, without trailing blanks; nothing that looks like a mark of the derived block."""
+    unix = text.replace("\r\n", "\n").replace("\r", "\n").replace("<!--", "<!\u200b--")
+    return "\n".join(line.rstrip() for line in _CONTROLS.sub(" ", unix).split("\n")).strip()
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_plain(text).split())

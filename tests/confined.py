@@ -1,0 +1,31 @@
+"""What confines the commands of tests: the strongest sandbox of this machine, or none where it has none."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from swarmgate.errors import MissingRequirement
+from swarmgate.workspace.sandbox.choice import Kind, choose
+from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.sandbox.surroundings import confine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _strongest() -> Kind:
+    try:
+        choose()
+    except MissingRequirement:
+        return "none"
+    return "auto"
+
+
+SANDBOX = _strongest()
+"""What `[commands] sandbox` of a project under test says."""
+
+
+def runner(root: Path, *, output_chars: int = 200_000) -> CommandRunner:
+    """Runs commands in `root`."""
+    return CommandRunner(choose(SANDBOX), confine(root, environ=os.environ), output_chars=output_chars)

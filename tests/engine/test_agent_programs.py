@@ -1,0 +1,222 @@
+"""Agent programs as roles: a real one, honest or rogue, in a real project, and what becomes of what it does."""
+
+from __future__ import annotations
+
+import shlex
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from tests.misbehaviour.case import case
+from tests.project import Project, review
+
+from swarmgate.domain.events import AttemptRejected, ReviewGiven, TaskCompleted
+
+ROGUE = Path(__file__).parents[1] / "programs/rogue.py"
+
+
+def program(mode: str, *arguments: object) -> dict[str, object]:
+    """The settings of a role that the rogue program speaks as."""
+    words = [sys.executable, "rogue.py", mode, *map(str, arguments)]
+    return {"model": "command:" + shlex.join(words)}
+
+
+@pytest.fixture
+def work(project: Project) -> Project:
+    """A project with the program in it, where every sandbox shows it."""
+    project.write("rogue.py", ROGUE.read_text())
+    project.git("add", "rogue.py")
+    project.git("commit", "--quiet", "--message=The program")
+    return project
+
+
+def test_a_program_does_the_coders_work(work: Project) -> None:
+    work.planned(roles__coder={**program("honest"), "fallback": []})
+    work.swarm("run", exits=3)
+    assert work.git("show", "HEAD:src/calc/part_1.1.py").endswith('VALUE = "1.1"')
+    assert work.state.task("1.1").attempts[0].summary == "I wrote part 1.1."
+
+
+def test_the_brief_can_go_in_by_a_file(work: Project) -> None:
+    honest = program("honest")["model"]
+    work.planned(roles__coder={"model": f"{honest} < {{brief}}", "fallback": []})
+    work.swarm("run", exits=3)
+    assert work.git("show", "HEAD:src/calc/part_1.1.py").endswith('VALUE = "1.1"')
+
+
+@pytest.mark.parametrize(("mode", "passed"), [("reviews", True), ("rejects", False), ("changes-its-mind", False)])
+def test_a_programs_verdict_is_the_json_at_the_end(work: Project, mode: str, *, passed: bool) -> None:
+    work.planned(roles__reviewer=program(mode), loop={"max_rejections": 1})
+    work.swarm("run", exits=3 if passed else 1)
+    given = work.events(ReviewGiven)[0]
+    assert given.passed is passed
+    assert given.review.model.startswith("command:")
+
+
+@pytest.mark.parametrize("mode", ["words-only", "quotes-a-verdict", "claims"])
+@case(
+    "programs",
+    "a reviewer program that approves in words, or quotes a verdict out of a file",
+    "the verdict is the JSON at the end, and nothing else: no usable reply, the run pauses",
+)
+def test_words_are_no_verdict(work: Project, mode: str) -> None:
+    work.planned(roles__reviewer=program(mode), loop={"replies": 1, "max_rejections": 1})
+    work.swarm("run", exits=1)
+    assert {event.stage for event in work.events(AttemptRejected)} == {"breaker: replies"}
+    assert not work.events(ReviewGiven)
+    assert not work.events(TaskCompleted)
+
+
+@case(
+    "programs",
+    "a coder program that claims 42 passing tests and has changed nothing",
+    "measured is the diff: rejected by the gates",
+)
+def test_a_claim_without_work_is_rejected(work: Project) -> None:
+    work.planned(roles__coder=program("claims"), loop={"max_rejections": 1})
+    work.swarm("run", exits=1)
+    assert work.events(AttemptRejected)[0].stage.startswith("gates")
+
+
+@case(
+    "programs",
+    "write hooks, git's settings, the ledger, a prompt; commit, branch, stash, `rm -rf .git .swarm`",
+    "the program runs in the same sandbox as any command: both folders are as before",
+)
+def test_nothing_of_git_or_swarm_is_touched(work: Project) -> None:
+    work.planned(review(), roles__coder=program("invades"))
+    config, branches = (work.root / ".git/config").read_bytes(), work.git("branch", "--all")
+    settings = work.folder.config.read_bytes()
+    work.swarm("run", exits=3)
+    assert (work.root / ".git/config").read_bytes() == config
+    assert not (work.root / ".git/hooks/pre-commit").exists()
+    assert work.git("branch", "--all").replace("* ", "  ").split() >= branches.replace("* ", "  ").split()
+    assert work.folder.config.read_bytes() == settings
+    assert not (work.folder.prompts / "reviewer.md").exists()
+    assert all(check["ok"] for check in work.json("verify")["checks"])
+
+
+@case(
+    "programs",
+    "write beside the repository, into the home, into /tmp, through a link, by a hard link",
+    "the sandbox: none of it is there; the attempt is rejected",
+)
+def test_nothing_outside_of_the_repository_is_written(work: Project, tmp_path: Path) -> None:
+    outside = tmp_path / "mine.txt"
+    outside.write_text("mine")
+    work.planned(roles__coder=program("escapes", outside))
+    work.swarm("run", exits=1)
+    assert outside.read_text() == "mine"
+    assert not (tmp_path / "outside.txt").exists()
+    assert not (Path.home() / ".profile").exists()
+    assert not Path("/tmp/swarmgate-escape").exists()  # noqa: S108 - the place that it tried
+
+
+@case(
+    "programs",
+    "read the environment, the key in the home, `/proc/*/environ`",
+    "variables that are not named stay outside, and so does the home",
+)
+def test_no_secret_is_seen(work: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEPLOY_TOKEN", "the-token-of-the-user")
+    key = Path.home() / ".ssh/id_ed25519"
+    key.parent.mkdir(parents=True)
+    key.write_text("the-key-of-the-user")
+    work.planned(roles__coder=program("spies"), loop={"max_rejections": 1})
+    work.swarm("run", exits=1)
+    seen = "".join(path.read_text(errors="replace") for path in work.folder.root.rglob("*.json*"))
+    assert "stolen:" in seen
+    assert "the-token-of-the-user" not in seen
+    assert "the-key-of-the-user" not in seen
+
+
+def test_a_variable_that_the_settings_name_is_given(work: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_MODEL", "the-model-to-use")
+    work.planned(roles__coder={**program("spies"), "env": ["AGENT_MODEL"]}, loop={"max_rejections": 1})
+    work.swarm("run", exits=1)
+    assert "the-model-to-use" in (work.root / "src/calc/part_1.1.py").read_text()
+
+
+@pytest.mark.parametrize("network", [True, False])
+@case("programs", "send secrets to a server", "no network unless `network = true` says so")
+def test_the_network_is_there_only_when_it_may_be(work: Project, *, network: bool) -> None:
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def listen() -> None:
+            listening.settimeout(20)
+            try:
+                line, _ = listening.accept()
+            except OSError:
+                return
+            with line:
+                heard.append(line.recv(100))
+
+        thread = threading.Thread(target=listen, daemon=True)
+        thread.start()
+        work.planned(
+            roles__coder={**program("phones", listening.getsockname()[1]), "network": network},
+            loop={"max_rejections": 1},
+        )
+        work.swarm("run", exits=1 if network else 5)
+        if network:
+            thread.join(20)
+    assert heard == ([b"secrets"] if network else [])
+
+
+@case("programs", "never end", "breaker `wall_time`: the attempt is rejected")
+def test_a_program_that_hangs_is_ended_by_its_breaker(work: Project) -> None:
+    work.planned(roles__coder=program("hangs"), breakers={"wall_time_s": 2}, loop={"max_rejections": 1})
+    started = time.monotonic()
+    work.swarm("run", exits=1)
+    assert time.monotonic() - started < 60
+    assert work.events(AttemptRejected)[0].stage == "breaker: wall_time"
+
+
+@case("programs", "print 64 MB", "head and tail are kept")
+def test_a_flood_of_output_is_bounded(work: Project) -> None:
+    work.planned(roles__coder=program("floods"))
+    work.swarm("run", exits=3)
+    assert sum(path.stat().st_size for path in work.folder.root.rglob("*") if path.is_file()) < 20_000_000
+
+
+@case("programs", "leave a daemon that writes later", "the whole process tree ends with the call")
+def test_nothing_outlives_the_call(work: Project) -> None:
+    work.planned(roles__coder=program("leaves-a-daemon"))
+    work.swarm("run", exits=3)
+    time.sleep(1.5)
+    assert not (work.root / "src/calc/late_1.1.py").exists()
+
+
+@pytest.mark.parametrize("mode", ["fails", "dies-half-way"])
+@case("programs", "fail, or die half way through its work", "the run pauses with the reason; the next one goes on")
+def test_a_program_that_fails_pauses_the_run(work: Project, mode: str) -> None:
+    work.planned(roles__coder=program(mode))
+    result = work.swarm("run", exits=5)
+    assert "rogue.py" in result.stderr
+    work.configure(roles__coder=program("honest"))
+    work.swarm("run", exits=3)
+    assert work.events(TaskCompleted)
+
+
+@case(
+    "programs",
+    "review, and change the code that is under review",
+    "the tree is the one that was judged: what it wrote is taken back",
+)
+def test_a_reviewer_that_writes_changes_nothing(work: Project) -> None:
+    work.planned(roles__reviewer=program("edits-while-reviewing"))
+    work.swarm("run", exits=3)
+    assert work.git("show", "HEAD:src/calc/__init__.py") == '"""Sums."""'
+    assert not (work.root / "src/calc/planted.py").exists()
+
+
+def test_a_program_that_is_not_there_is_told_before_any_work(project: Project) -> None:
+    project.planned()
+    project.configure(roles__coder={"model": "command:no-such-agent --print"})
+    result = project.swarm("run", exits=6)
+    assert "no-such-agent" in result.stderr
+    assert "no-such-agent is not on PATH" in project.swarm("doctor", exits=6).stdout.replace("\n", " ")

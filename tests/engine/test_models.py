@@ -1,0 +1,96 @@
+"""The models behind the roles: refused twins, families in status, probes that steer the next run."""
+
+from __future__ import annotations
+
+import json
+
+from tests.project import Project, code, part, plain
+
+from swarmgate.engine.swarm import Swarm
+from swarmgate.ledger import probes
+from swarmgate.testing import ScriptedServer
+
+
+def test_a_run_of_roles_that_must_differ_and_do_not_is_refused_before_any_call(project: Project) -> None:
+    project.play(models={"require_distinct": ["coder", "reviewer"]}, roles__reviewer={"model": "local/org/Junior"})
+    told = plain(project.swarm("plan", "goal", exits=2).stderr)
+    assert "`coder` and `reviewer` (local/junior, the same model as local/org/Junior)" in told
+    assert project.requests == []
+    assert "distinct models" in project.swarm("doctor", exits=6).stdout
+
+
+def test_status_shows_models_and_families_and_works_without_settings(project: Project) -> None:
+    project.configure(roles__coder={"model": "local/qwen3-coder:30b"}, roles__sme={"model": "local/claude-opus-4-5"})
+    told = project.swarm("status").stdout
+    assert "local/qwen3-coder:30b (qwen): coder" in told
+    assert "local/claude-opus-4-5 (claude): sme" in told
+    assert "local/senior: architect, critic, reviewer, test_engineer" in told
+    assert project.json("status")["models"]["coder"] == {"model": "local/qwen3-coder:30b", "family": "qwen"}
+    project.folder.config.write_text("[roles\n")
+    assert project.json("status")["models"] == {}
+    assert "models:" not in project.swarm("status").stdout
+
+
+def test_kin_get_a_softer_notice(project: Project) -> None:
+    project.play(roles__reviewer={"model": "local/gpt-5"}, roles__coder={"model": "local/gpt-5-mini"})
+    told = plain(project.swarm("plan", "goal", exits=3).stderr)
+    assert "coder and reviewer are of one family (gpt: local/gpt-5-mini, local/gpt-5)" in told
+
+
+def test_doctor_models_shows_and_keeps_what_each_model_can(project: Project) -> None:
+    project.play()
+    told = project.swarm("doctor", "--models").stdout
+    assert "model         tools  parallel  stream  schema  system  window" in told
+    assert "local/senior  yes    yes       yes     yes     yes     ?" in told
+    assert "calls" in told
+    assert "models.json" in told
+    assert "coder: full; code " in told
+    kept = json.loads((project.root / ".swarm/runtime/models.json").read_text())
+    assert sorted(kept) == ["local/junior", "local/senior"]
+    assert kept["local/junior"]["base_url"] == project.server.base_url  # type: ignore[union-attr]  # it plays
+    assert kept["local/junior"]["asked"].endswith("+00:00")
+    assert project.git("status", "--porcelain", "--", ".swarm/runtime") == ""
+
+
+def test_an_endpoint_that_is_down_is_exit_5_and_the_others_are_asked(project: Project) -> None:
+    project.play(
+        providers__gone={"base_url": "http://127.0.0.1:9/v1"},
+        providers__keyed={"base_url": "http://127.0.0.1:9/v1", "api_key_env": "NOT_SET_KEY"},
+        roles__reviewer={"model": "gone/one", "fallback": ["keyed/two"]},
+    )
+    found = project.json("doctor", "--models", exits=5)
+    by_name = {each["model"]: each for each in found["models"]}
+    assert "the connection failed" in by_name["gone/one"]["error"]
+    assert "NOT_SET_KEY" in by_name["keyed/two"]["error"]
+    assert by_name["local/senior"]["tools"] is True
+    assert found["usage"]["calls"] == 6
+    assert found["usage"]["usd"] > 0
+    assert sorted(probes.load(project.folder)) == ["local/junior", "local/senior"]
+
+
+def test_findings_steer_the_next_run(project: Project) -> None:
+    project.play(code({"src/calc/part_1.1.py": part("1.1")}))
+    with ScriptedServer(project.server.script, lacks=["tools", "stream"], context_tokens=12_000) as small:  # type: ignore[union-attr]  # it plays
+        project.configure(providers__tiny={"base_url": small.base_url}, roles__coder={"model": "tiny/scripted"})
+        found = project.json("doctor", "--models")
+        assert found["prompts"]["coder"]["compact"] is True
+        assert found["prompts"]["coder"]["saving"]["code"] > 100
+        assert found["prompts"]["reviewer"]["compact"] is False
+        small.requests.clear()
+        project.swarm("plan", "goal", exits=3)
+        project.swarm("approve")
+        project.swarm("run", exits=3)
+    first = small.requests[0]
+    assert first.headers["ROLE"] == "coder"
+    assert "tools" not in first.body
+    assert "stream" not in first.body
+    assert first.body["response_format"]["type"] == "json_schema"
+    assert "[Enforcement: programmatic gates active]" in first.messages[0]["content"]
+    assert "No placeholders" not in first.messages[0]["content"]
+    (turn,) = [turn for turn in Swarm(project.root).state.task("1.1").turns if turn.role == "coder"]
+    assert turn.prompt_tokens_saved >= found["prompts"]["coder"]["saving"]["code"]
+
+
+def test_a_file_of_findings_that_is_broken_counts_for_nothing(project: Project) -> None:
+    project.folder.models.write_text('{"local/senior": {"tools": 3}}')
+    assert probes.load(project.folder) == {}

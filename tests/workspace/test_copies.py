@@ -1,0 +1,179 @@
+"""Copies of a tree: what a run needs is there, and the code that runs is the copy's."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from swarmgate.workspace import process
+from swarmgate.workspace.copies import Copy, copied
+from swarmgate.workspace.repository import Repository
+
+Git = Callable[..., str]
+
+OLD, NEW = "VALUE = 'old'\n", "VALUE = 'new'\n"
+SHOW = "import pkg; print(pkg.VALUE)"
+
+
+@pytest.fixture
+def project(repo: Path, git: Git) -> Path:
+    """A package in `src`, committed as OLD and changed to NEW since; `ignored/` and `*.env` are ignored."""
+    (repo / "src/pkg").mkdir(parents=True)
+    (repo / "src/pkg/__init__.py").write_text(OLD)
+    (repo / ".gitignore").write_text("ignored/\nnode_modules/\nvendor/\n*.env\n.venv/\ndist/\n*.so\n")
+    git(repo, "add", "--all")
+    git(repo, "commit", "--quiet", "--message=old")
+    (repo / "src/pkg/__init__.py").write_text(NEW)
+    return repo
+
+
+def before(project: Path) -> str:
+    return Repository.discover(project).head_tree()
+
+
+async def ran(copy: Copy, code: str = SHOW, *, command: str = "") -> str:
+    line = command or f"{sys.executable} -c {shlex.quote(code)}"
+    done = await process.run(copy.command(line), cwd=copy.root, timeout_s=20, env=copy.environment)
+    assert done.ok, done.output
+    return done.stdout.strip()
+
+
+async def test_the_copy_holds_the_tree_and_vanishes(project: Path) -> None:
+    with copied(project, before(project)) as copy:
+        assert (copy.root / "src/pkg/__init__.py").read_text() == OLD
+        assert copy.root.name == project.name
+        assert not (copy.root / ".git").exists()
+    assert not copy.outer.exists()
+    assert (project / "src/pkg/__init__.py").read_text() == NEW
+
+
+async def test_files_of_another_tree_are_put_over_it(project: Path) -> None:
+    repository = Repository.discover(project)
+    (project / "src/pkg/more.py").write_text("X = 1\n")
+    (project / "README.md").unlink()
+    tree = repository.snapshot()
+    with copied(project, before(project)) as copy:
+        (copy.root / "src/pkg/more.py").mkdir()  # something a run left there
+        copy.put(tree, ["src/pkg/more.py", "README.md", "src/never-there.py"])
+        assert (copy.root / "src/pkg/more.py").read_text() == "X = 1\n"
+        assert not (copy.root / "README.md").exists()
+        assert (copy.root / "src/pkg/__init__.py").read_text() == OLD
+
+
+async def test_pythonpath_leads_into_the_copy(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(project / "src"))
+    with copied(project, before(project)) as copy:
+        assert copy.strays() is None
+        assert await ran(copy) == "old"
+        assert copy.strays() == ()
+        line = f"PYTHONPATH={project / 'src'} {sys.executable} -c {shlex.quote(SHOW)}"
+        assert await ran(copy, command=line) == "old"
+        assert (
+            await ran(copy, command=f"cd {project} && PYTHONPATH=src {sys.executable} -c {shlex.quote(SHOW)}") == "old"
+        )
+
+
+def editable(project: Path, *, finder: bool) -> str:
+    """A virtual environment of the project with the package installed as editable; its Python, as a command."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(project / ".venv")], check=True)
+    (site,) = (project / ".venv").glob("lib/python*/site-packages")
+    if finder:  # as setuptools writes it
+        table = {"pkg": str(project / "src/pkg")}
+        (site / "__editable___pkg_finder.py").write_text(
+            "import sys\nfrom importlib.util import spec_from_file_location\n"
+            f"MAPPING = {table!r}\n\n\nclass Finder:\n    @classmethod\n"
+            "    def find_spec(cls, name, path=None, target=None):\n        if name in MAPPING:\n"
+            "            return spec_from_file_location(name, MAPPING[name] + '/__init__.py')\n\n\n"
+            "def install():\n    sys.meta_path.append(Finder)\n"
+        )
+        (site / "pkg.pth").write_text("import __editable___pkg_finder; __editable___pkg_finder.install()\n")
+    else:
+        (site / "pkg.pth").write_text(f"{project / 'src'}\n")
+    return ".venv/bin/python"
+
+
+@pytest.mark.parametrize("finder", [False, True])
+async def test_an_editable_install_leads_into_the_copy(project: Path, *, finder: bool) -> None:
+    python = editable(project, finder=finder)
+    with copied(project, before(project)) as copy:
+        for each in (python, str(project / python)):
+            assert await ran(copy, command=f"{each} -c {shlex.quote(SHOW)}") == "old"
+        assert copy.strays() == ()
+    done = await process.run([str(project / python), "-c", SHOW], cwd=project, timeout_s=20)
+    assert done.stdout.strip() == "new"  # without a copy
+
+
+async def test_code_of_the_real_project_is_noticed(project: Path) -> None:
+    with copied(project, before(project)) as copy:
+        sly = f"import sys; sys.path.insert(0, {str(project / 'src')!r}); import pkg; print(pkg.VALUE)"
+        line = f"{sys.executable} run.py"
+        (copy.root / "run.py").write_text(sly)
+        assert await ran(copy, command=line) == "new"
+        assert copy.strays() == ("src/pkg/__init__.py",)
+
+
+async def test_an_environment_keeps_its_own_sitecustomize(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/sitecustomize.py").write_text("import builtins\nbuiltins.CUSTOM = 'kept'\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "own"))
+    with copied(project, before(project)) as copy:
+        assert await ran(copy, "print(CUSTOM)") == "kept"
+
+
+def fill(folder: Path, **files: str) -> None:
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+
+
+def test_what_git_ignores_comes_along_but_no_build_products(project: Path) -> None:
+    fill(project / "ignored", data="1")
+    fill(project / "dist", bundle="made of the changed code")
+    fill(project / "src/pkg/__pycache__", module="cached")
+    (project / "local.env").write_text("A=1")
+    (project / "src/pkg/fast.so").write_text("compiled")
+    with copied(project, before(project)) as copy:
+        assert (copy.root / "ignored").readlink() == project / "ignored"
+        assert (copy.root / "local.env").read_text() == "A=1"
+        assert not (copy.root / "local.env").is_symlink()
+        assert not (copy.root / "dist").exists()
+        assert not (copy.root / "src/pkg/__pycache__").exists()
+        assert copy.shared == (project / "ignored",)
+        assert copy.binaries == ("src/pkg/fast.so",)
+
+
+def test_packages_of_a_node_workspace_are_the_copys_own(project: Path) -> None:
+    fill(project / "packages/ours", index="new")
+    packages = project / "node_modules"
+    fill(packages / "left-pad", index="theirs")
+    fill(packages / "@team/other", index="theirs")
+    fill(packages / ".vite", cached="built")
+    (packages / "ours").symlink_to("../packages/ours")
+    (packages / "@team/ours").symlink_to("../../packages/ours")
+    tree = Repository.discover(project).snapshot()
+    (project / "packages/ours/index").write_text("newer")
+    with copied(project, tree) as copy:
+        found = copy.root / "node_modules"
+        assert [(found / name / "index").read_text() for name in ("ours", "@team/ours")] == ["new", "new"]
+        assert [(found / name / "index").read_text() for name in ("left-pad", "@team/other")] == ["theirs", "theirs"]
+        assert not (found / ".vite").exists()
+
+
+def test_composers_autoloader_lies_in_the_copy(project: Path) -> None:
+    fill(project / "vendor/composer", ClassLoader="finds the project by where it lies")
+    fill(project / "vendor/bin", phpunit="starts it")
+    fill(project / "vendor/acme", code="theirs")
+    (project / "vendor/autoload.php").write_text("<?php")
+    with copied(project, before(project)) as copy:
+        found = copy.root / "vendor"
+        assert [(found / name).is_symlink() for name in ("composer", "bin", "autoload.php", "acme")] == [False] * 3 + [
+            True
+        ]
+        assert (found / "composer/ClassLoader").resolve().is_relative_to(copy.root)
