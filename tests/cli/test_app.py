@@ -44,12 +44,12 @@ def test_these_are_the_verbs() -> None:
     assert group.get_command(None, "terminal") is None
 
 
-@pytest.mark.parametrize("verb", [*VERBS, *(f"gates {name}" for name in GATES), "eval gates", "eval list"])
+@pytest.mark.parametrize("verb", [*VERBS, *(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain"])
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     result = CliRunner().invoke(app, [*verb.split(), "--help"])
     assert result.exit_code == 0
-    assert "--json" in result.stdout or verb in {"gates", "eval"}
-    assert "Example: " in result.stdout or verb in {"gates", "eval"}
+    assert "--json" in result.stdout or verb in {"gates", "eval", "guard"}
+    assert "Example: " in result.stdout or verb in {"gates", "eval", "guard"}
     assert CliRunner().invoke(app, [*verb.split(), "-h"]).stdout == result.stdout
 
 

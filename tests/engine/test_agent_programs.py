@@ -60,7 +60,7 @@ def test_a_programs_verdict_is_the_json_at_the_end(work: Project, mode: str, *, 
 @case(
     "programs",
     "a reviewer program that approves in words, or quotes a verdict out of a file",
-    "the verdict is the JSON at the end, and nothing else: no usable reply, the run pauses",
+    "the verdict is the JSON at the end, and nothing else: breaker `replies` rejects the attempt",
 )
 def test_words_are_no_verdict(work: Project, mode: str) -> None:
     work.planned(roles__reviewer=program(mode), loop={"replies": 1, "max_rejections": 1})
@@ -96,7 +96,7 @@ def test_nothing_of_git_or_swarm_is_touched(work: Project) -> None:
     assert work.git("branch", "--all").replace("* ", "  ").split() >= branches.replace("* ", "  ").split()
     assert work.folder.config.read_bytes() == settings
     assert not (work.folder.prompts / "reviewer.md").exists()
-    assert all(check["ok"] for check in work.json("verify")["checks"])
+    assert work.json("verify")["passed"]
 
 
 @case(
@@ -125,7 +125,7 @@ def test_no_secret_is_seen(work: Project, monkeypatch: pytest.MonkeyPatch) -> No
     key = Path.home() / ".ssh/id_ed25519"
     key.parent.mkdir(parents=True)
     key.write_text("the-key-of-the-user")
-    work.planned(roles__coder=program("spies"), loop={"max_rejections": 1})
+    work.planned(review("REJECTED", "no"), roles__coder=program("spies"), loop={"max_rejections": 1})
     work.swarm("run", exits=1)
     seen = "".join(path.read_text(errors="replace") for path in work.folder.root.rglob("*.json*"))
     assert "stolen:" in seen
@@ -135,7 +135,8 @@ def test_no_secret_is_seen(work: Project, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_variable_that_the_settings_name_is_given(work: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_MODEL", "the-model-to-use")
-    work.planned(roles__coder={**program("spies"), "env": ["AGENT_MODEL"]}, loop={"max_rejections": 1})
+    role = {**program("spies"), "env": ["AGENT_MODEL"]}
+    work.planned(review("REJECTED", "no"), roles__coder=role, loop={"max_rejections": 1})
     work.swarm("run", exits=1)
     assert "the-model-to-use" in (work.root / "src/calc/part_1.1.py").read_text()
 

@@ -47,4 +47,4 @@ def test_history_tells_it_in_order(project: Project) -> None:
     of_task = project.json("history", "1.2")
     assert any("REJECTED (reviewer) - no unit" in line["text"] for line in of_task)
     assert len(of_task) < len(lines)
-    assert "1.1" not in "".join(line["text"] for line in of_task)
+    assert "task 1.1" not in "".join(line["text"] for line in of_task)

@@ -232,7 +232,8 @@ def test_a_plan_file_that_a_command_of_the_coder_spoilt_changes_nothing(project:
         call("run_command", command=spoil),
         call("finish", summary="x"),
     ]
-    project.planned(plan("1.1", "1.2"), rule("coder", "code", work, task="1.1"))
+    open_doors = {"sandbox": "none", "allow": ["sed *"]}  # closed, they keep .swarm as it is
+    project.planned(plan("1.1", "1.2"), rule("coder", "code", work, task="1.1"), commands=open_doors)
     project.swarm("run", exits=3)
     assert [event.task for event in project.events(ev.TaskCompleted)] == ["1.1", "1.2"]
     assert project.state.task("1.2").attempts  # nobody believed the file

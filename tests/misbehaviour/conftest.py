@@ -23,7 +23,7 @@ from swarmgate.domain.evidence import Review
 from swarmgate.domain.guard import Effect, GuardNote, Turn
 from swarmgate.domain.plan import Plan, Task
 from swarmgate.llm.model import ToolCall
-from swarmgate.workspace.detect import is_test_path
+from swarmgate.workspace.detect import detect, is_test_path
 from swarmgate.workspace.process import Completed
 from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -103,7 +103,7 @@ class Scene:
             right=right_of(role, step),
             allow=allow,
             deny=deny,
-            is_test=lambda path: is_test_path(path, ("tests/**",)),
+            is_test=self.is_test,
             original=self._original,
         )
         settings = {
@@ -115,6 +115,11 @@ class Scene:
         }
         desk, self.model = self.open_desk(*replies, **settings)
         return desk
+
+    def is_test(self, path: str) -> bool:
+        """As the product detects it in this repository."""
+        files = [place.relative_to(self.root).as_posix() for place in self.root.rglob("*")]
+        return is_test_path(path, detect(self.root, files).test_globs)
 
     def _original(self, path: str) -> str | None:
         """The text of a file before the task; here what stood under `before` the turn."""

@@ -136,7 +136,7 @@ def _problem(done: Completed, found: Counts | None, command: str, timeout_s: flo
         return f"the tests did not end within {timeout_s:g} s; the whole process group was ended"
     if done.exit_code == _NOT_FOUND:
         named = _UNKNOWN_PROGRAM.search(done.stderr)
-        return f"`{named[1] if named else command.split()[0]}` was not found; is it installed?"
+        return f"`{named[1] if named else command.split(maxsplit=1)[0]}` was not found; is it installed?"
     module = _UNKNOWN_MODULE.search(done.stderr)
     if module and not found:
         return f"{module[2]} is not installed for {module[1]}"

@@ -71,6 +71,7 @@ def test_commits_of_the_coder_itself_are_taken_back_and_judged(project: Project)
             attempt="1",
         ),
         code({PART: part("1.1"), "src/calc/broken.py": "X = 1\n"}, attempt="2"),
+        commands={"sandbox": "none", "allow": ["git add*"]},  # else neither policy nor sandbox would let it
     )
     told = project.swarm("run", exits=3).stderr
     assert "commits" in told

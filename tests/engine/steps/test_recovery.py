@@ -26,6 +26,10 @@ def killing(mark: Path) -> str:
     return f"test -e '{mark}' || {{ touch '{mark}'; kill -9 $({pid}); }}"
 
 
+UNCONFINED = {"sandbox": "none", "allow": ["test -e*"]}
+"""What an agent's command needs to kill the run: neither the policy nor the sandbox lets it."""
+
+
 def hanging(role: str, step: str, *replies: object, attempt: str = "1") -> Rule:
     """A role that hangs once, at its last turn in an attempt at task 1.1."""
     *before, last = replies
@@ -65,7 +69,8 @@ def test_killed_in_the_coders_turn_with_half_written_files(project: Project, tmp
         call("delete_file", path="AGENTS.md"),
         call("run_command", command=killing(tmp_path / "mark")),
     ]
-    project.planned(plan("1.1", "1.2"), rule("coder", "code", half, _FINISH, task="1.1", attempt="1"))
+    crash = rule("coder", "code", half, _FINISH, task="1.1", attempt="1")
+    project.planned(plan("1.1", "1.2"), crash, commands=UNCONFINED)
     killed(project)
     assert (project.root / PART).read_text() == "half"
     finished_well(project)
@@ -98,7 +103,7 @@ def test_killed_while_a_role_is_asked(project: Project, role: str, step: str, re
 
 def test_killed_while_the_tests_run(project: Project, tmp_path: Path) -> None:
     command = f"{killing(tmp_path / 'mark')}; {SETTINGS['tests']['command']}"
-    project.planned(plan("1.1", "1.2"), tests={"command": command})
+    project.planned(plan("1.1", "1.2"), tests={"command": command}, commands=UNCONFINED)
     killed(project)
     finished_well(project)
     assert len(project.events(ev.AttemptInterrupted)) == 1
@@ -143,7 +148,8 @@ def test_killed_while_the_architect_plans(project: Project) -> None:
 
 def test_the_cost_of_calls_that_a_crash_cut_off_is_counted(project: Project, tmp_path: Path) -> None:
     work = [call("run_command", command=killing(tmp_path / "mark"))]
-    project.planned(plan("1.1", "1.2"), rule("coder", "code", work, _FINISH, task="1.1", attempt="1"))
+    crash = rule("coder", "code", work, _FINISH, task="1.1", attempt="1")
+    project.planned(plan("1.1", "1.2"), crash, commands=UNCONFINED)
     killed(project)
     before = project.state.usage.calls
     finished_well(project)
@@ -214,7 +220,8 @@ def until_told(process: subprocess.Popen[str], number: int) -> None:
 def test_ctrl_c_in_the_tests_ends_them_too(project: Project, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     first = f"test -e '{mark}' || {{ touch '{mark}'; sleep 613; }}"
-    project.planned(plan("1.1", "1.2"), tests={"command": f"{first}; {SETTINGS['tests']['command']}"})
+    command = f"{first}; {SETTINGS['tests']['command']}"
+    project.planned(plan("1.1", "1.2"), tests={"command": command}, commands={"writable": [str(tmp_path)]})
     process = project.start("run")
     until(mark.exists)
     process.send_signal(signal.SIGTERM)
