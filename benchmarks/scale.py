@@ -22,6 +22,7 @@ from swarmgate.domain.events import (
     Event,
     GatesRun,
     GoalSet,
+    GuardActed,
     PlanApproved,
     PlanReviewed,
     PlanSaved,
@@ -32,11 +33,13 @@ from swarmgate.domain.events import (
     TaskRetried,
     TestsRun,
     TestsWritten,
+    TurnEnded,
     UsageRecorded,
     WorkStarted,
 )
 from swarmgate.domain.evidence import Review, TestRun, Verdict
 from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.guard import Effect, GuardNote, Turn
 from swarmgate.domain.plan import Phase, Plan, Task
 from swarmgate.domain.usage import Usage
 from swarmgate.ledger.folder import SwarmFolder
@@ -64,12 +67,30 @@ def deep_plan(tasks: int) -> Plan:
     return Plan(title="A big plan", phases=(Phase(name="All", tasks=tuple(made)),))
 
 
+def turn(task: str, role: str, step: str, attempt: int) -> TurnEnded:
+    """What a turn of usual length took."""
+    took = Turn(
+        role=role,
+        step=step,
+        attempt=attempt,
+        model="bench/junior",
+        calls=6,
+        tool_calls=9,
+        brief_tokens=2_400,
+        tokens=21_000,
+        seconds=31.5,
+    )
+    return TurnEnded(task=task, turn=took)
+
+
 def one_task(task: str, *, rejections: int) -> list[Event]:
-    """The events of a task that is rejected so often by the gates, and then completed."""
+    """The events of a task that is rejected so often by the gates, and then completed, with five turns at least."""
     events: list[Event] = []
     for attempt in range(1, rejections + 2):
         events += [
+            turn(task, "architect", "delegate", attempt),
             TaskDelegated(task=task, attempt=attempt, scope=(f"src/part_{task}.py",), instructions="Do it.", tree=TREE),
+            turn(task, "coder", "code", attempt),
             ChangeCaptured(task=task, attempt=attempt, tree=TREE, files=(f"src/part_{task}.py",), added=10),
             UsageRecorded(
                 role="coder", task=task, usage=Usage(calls=3, prompt_tokens=900, completion_tokens=90, usd=0.01)
@@ -81,6 +102,15 @@ def one_task(task: str, *, rejections: int) -> list[Event]:
                 AttemptRejected(
                     task=task, attempt=attempt, stage="gates: lint_check", reason="src/a.py:1 unused import"
                 ),
+                GuardActed(
+                    task=task,
+                    note=GuardNote(
+                        rule="scope",
+                        effect=Effect.NOTED,
+                        detail="1 file outside of the declared scope, 2 accepted: src/b.py",
+                        attempt=attempt,
+                    ),
+                ),
             ]
             if attempt % 2 == 0:  # before the architect would take over
                 events += [
@@ -91,8 +121,11 @@ def one_task(task: str, *, rejections: int) -> list[Event]:
     return [
         *events,
         GatesRun(task=task, attempt=last, tree=TREE, passed=True, statuses={"lint_check": GateStatus.PASS}),
+        turn(task, "reviewer", "review", last),
         ReviewGiven(task=task, attempt=last, review=APPROVED, passed=True),
+        turn(task, "test_engineer", "test", last),
         TestsWritten(task=task, attempt=last, tree=TREE, review=APPROVED, tests=("tests/test_part.py",)),
+        turn(task, "test_engineer", "adversarial_test", last),
         TestsRun(task=task, attempt=last, tree=TREE, run=GREEN, passed=True),
         TaskCompleted(task=task, attempt=last, commit=TREE, tree=TREE),
     ]

@@ -136,7 +136,25 @@ def test_it_is_frozen() -> None:
         ("[providers.a]\nbase_url='http://x'\napi_key_env = 'ghp_abcdef123456'", "must be the NAME of an environment"),
         ("[providers.a]\nbase_url='http://x'\nheaders = {a = 'Bearer abcdefgh'}", "keys never stand in files"),
         ("[roles.codr]\nmodel = 'a/b'", "line 1: `roles.codr`: unknown key `codr`; did you mean `coder`?"),
+        ("[roles.coder]\nmodel = \"command:cat 'open\"", "no shell can read this command line: no closing quotation"),
         ("[roles.coder]\nmodel = 'gpt'", '`roles.coder.model`: must read "provider/model"'),
+        ("[review]\ncite = 'no'", "line 2: `review.cite`: must be true or false, without quotes"),
+        ("[review]\ncite = 1", "`review.cite`: must be true or false, without quotes"),
+        ("[scope]\nmax_outside = '3'", "line 2: `scope.max_outside`: must be a whole number, without quotes"),
+        ("[scope]\nmax_outside = true", "`scope.max_outside`: must be a whole number, without quotes"),
+        ("[budget]\nusd = '3'", "`budget.usd`: must be a number, without quotes"),
+        ("[gates.quality]\nmax_function_lines = '9'", "`gates.quality.max_function_lines`: must be a whole number"),
+        ("[commands]\nwritable = ['/']", 'line 2: `commands.writable.0`: "/" would open all of it'),
+        ("[commands]\nwritable = ['~/']", '`commands.writable.0`: "~/" would open all of it'),
+        ("[commands]\nreadable = ['/x/..']", '`commands.readable.0`: "/x/.." would open all of it'),
+        ("[commands]\nreadable = ['data']", "`commands.readable.0`: must be absolute or begin with `~/`"),
+        ("[commands]\nenv = ['MY KEY']", "`commands.env.0`: must be the NAME of an environment variable"),
+        ("[commands]\nallow = ['make *', ' * ']", '`commands.allow.1`: " * " lets every command line through'),
+        ("[authority.coder]\nallow = ['../x']", '`authority.coder.allow.0`: "../x" never matches'),
+        ("[authority.coder]\ndeny = ['/home/me/src/**']", '`authority.coder.deny.0`: "/home/me/src/**" never matches'),
+        ("[scope]\nartefacts = ['']", "`scope.artefacts.0`: is empty, and matches nothing"),
+        ("[models]\nrequire_distinct = ['coder']", "`models.require_distinct`: needs two roles or more"),
+        ("[models]\nrequire_distinct = ['coder', 'coder']", "`models.require_distinct`: needs two roles or more"),
         (
             PROVIDERS + "[roles.coder]\nmodel = 'lokal/b'",
             "line 4: `roles.coder.model`: unknown provider `lokal`; known: local",
@@ -165,6 +183,17 @@ def test_a_bad_file_names_file_line_and_key(tmp_path: Path, toml: str, message: 
 )
 def test_a_bad_variable_is_named(tmp_path: Path, name: str, value: str, message: str) -> None:
     assert message in refusal(tmp_path, environ={name: value})
+
+
+def test_files_have_types_and_variables_are_read_as_what_they_say(tmp_path: Path) -> None:
+    toml = (
+        "[budget]\nusd = 3\n[gates.quality]\nmax_file_lines = 'off'\n[commands]\nwritable = ['~/.cache/x', '/opt/x']\n"
+        "[authority.coder]\ndeny = ['/README.md', 'infra/']\n[models]\nrequire_distinct = ['coder', 'reviewer']\n"
+    )
+    (tmp_path / "config.toml").write_text(toml)
+    variables = {"SWARM_REVIEW__CITE": "no", "SWARM_SCOPE__MAX_OUTSIDE": "3"}
+    config = load(user_file=tmp_path / "none.toml", project_file=tmp_path / "config.toml", environ=variables)
+    assert (config.review.cite, config.scope.max_outside, config.budget.usd) == (False, 3, 3.0)
 
 
 def test_a_bad_flag_is_blamed_not_the_file_below_it(tmp_path: Path) -> None:

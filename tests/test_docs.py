@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import importlib.util
 import re
 import shlex
@@ -271,6 +273,54 @@ def test_the_page_of_the_ledger_names_every_event() -> None:
     assert first_cells(section(ROOT / "docs/ledger.md", "Events"))[1:] == tags
 
 
+# --- the rules of guards ---
+
+
+def rules_on_record() -> set[str]:
+    """Every value of `GuardNote(rule=...)` in the source: a text, a constant, or what a helper is called with."""
+    found: set[str] = set()
+    for path in sorted((ROOT / "src/swarmgate").rglob("*.py")):
+        text = path.read_text("utf-8")
+        if "GuardNote(" in text:
+            found |= _rules_in(ast.parse(text), ".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
+    return found
+
+
+def _rules_in(tree: ast.Module, module: str) -> set[str]:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    found: set[str] = set()
+    for call in calls:
+        for given in (each.value for each in call.keywords if each.arg == "rule" and _name(call.func) == "GuardNote"):
+            inside = [each for each in functions if each.lineno <= call.lineno <= (each.end_lineno or 0)]
+            helper = next((each for each in inside if "rule" in [arg.arg for arg in each.args.args]), None)
+            if helper is not None and isinstance(given, ast.Name) and given.id == "rule":
+                place = [arg.arg for arg in helper.args.args if arg.arg != "self"].index("rule")
+                found |= {_value(each.args[place], module) for each in calls if _name(each.func) == helper.name}
+            else:
+                found.add(_value(given, module))
+    return found
+
+
+def _name(called: ast.expr) -> str:
+    return called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+
+
+def _value(given: ast.expr, module: str) -> str:
+    if isinstance(given, ast.Constant):
+        return str(given.value)
+    assert isinstance(given, ast.Name), f"{module}: the rule of a note is a text or a constant"
+    return str(getattr(importlib.import_module(module), given.id))
+
+
+def test_the_page_of_guards_explains_every_rule_that_stands_on_record() -> None:
+    head = (ROOT / "docs/guards.md").read_text("utf-8").partition("\n## ")[0]
+    explained = [cell.strip("`") for cell in first_cells(head)[1:]]
+    assert len(explained) == len(set(explained))
+    assert set(explained) == rules_on_record()
+    assert {"authority", "breaker", "criteria", "self-coding", "trajectory"} <= set(explained)
+
+
 # --- programs ---
 
 
@@ -297,8 +347,6 @@ def test_ten_lines_check_the_chain(repo: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", every_block("python"))
 def test_python_compiles(text: str) -> None:
-    import ast
-
     assert compile(text, "<docs>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).co_names, "it says something"
 
 

@@ -149,6 +149,15 @@ def test_models_paths_and_bad_requests() -> None:
             assert caught.value.code == status
 
 
+def test_a_model_that_was_asked_for_is_listed_with_the_window() -> None:
+    with ScriptedServer([{"replies": [{"text": "x"}]}], context_tokens=9_000) as server:
+        assert server.models == ["scripted"]
+        ask(server, model="vendor/any")
+        with urllib.request.urlopen(f"{server.base_url}/models", timeout=5) as response:  # noqa: S310 - our own server
+            listed = {each["id"]: each["max_model_len"] for each in json.load(response)["data"]}
+    assert listed == {"vendor/any": 9_000}
+
+
 def test_requests_are_kept_as_received() -> None:
     with ScriptedServer([{"replies": [{"text": "x"}]}]) as server:
         ask(server, tools=[{"type": "function", "function": {"name": "finish"}}])

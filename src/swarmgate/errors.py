@@ -60,6 +60,14 @@ class UsageError(SwarmError):
     code = "USAGE"
 
 
+class CommandRefused(UsageError):
+    """The policy for commands refused a line of an agent, who is told. `rule` is the first one that did."""
+
+    def __init__(self, message: str, *, rule: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.rule = rule
+
+
 class ConfigError(UsageError):
     """A configuration file, a `SWARM_*` variable or a flag is wrong."""
 

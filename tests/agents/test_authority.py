@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from swarmgate.agents.authority import EVERYTHING, Authority, Right, right_of
@@ -44,6 +46,25 @@ def test_each_right_opens_what_it_says() -> None:
     assert of(Right.TESTS, role="test_engineer").refusal("tests/test_a.py") == ""
     assert "not a test file" in of(Right.TESTS, role="test_engineer").refusal("src/a.py")
     assert "the reviewer writes no files" in of(Right.NOTHING, role="reviewer").refusal("tests/test_a.py")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["conftest.py", "a/ConfTest.py", "pytest.ini", "tox.ini", "setup.cfg", "sitecustomize.py", "jest.config.ts",
+     "vitest.config.mjs", ".mocharc.json"],
+)  # fmt: skip
+def test_a_test_engineer_steers_no_runner(name: str) -> None:
+    engineer = of(Right.TESTS, role="test_engineer")
+    assert "how other tests are run" in engineer.refusal(f"tests/{name}")
+    assert of(Right.TESTS, allow=("tests/**",)).refusal(f"tests/{name}") == ""
+    there = replace(engineer, original=lambda _path: "")
+    assert there.refusal(f"tests/{name}") == ""
+    assert of(Right.ALL).refusal(f"tests/{name}") == ""
+
+
+@pytest.mark.parametrize("name", ["__init__.py", "test_conftest.py", "helpers.py", "data.json"])
+def test_support_code_of_tests_is_the_test_engineers(name: str) -> None:
+    assert of(Right.TESTS, role="test_engineer").refusal(f"tests/{name}") == ""
 
 
 @pytest.mark.parametrize("allow", ["fixtures/**", "fixtures/", "*.json", "fixtures/a.json"])

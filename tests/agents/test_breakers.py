@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from swarmgate.agents.breakers import Watch
+from swarmgate.agents.sameness import Seen
 from swarmgate.config.guards import Bounds
 from swarmgate.errors import BreakerTripped
 from swarmgate.llm.model import ToolCall
@@ -45,6 +47,14 @@ def use(watched: Watch, wanted: ToolCall, result: str = "ok", *, failed: bool = 
     warning = watched.before_call(wanted)
     watched.after_call(wanted, result, failed=failed)
     return warning
+
+
+def use_each(
+    watched: Watch, *made: tuple[ToolCall, str], failed: Callable[[int], bool] = lambda _number: False
+) -> None:
+    """Calls with their results."""
+    for number, (wanted, result) in enumerate(made):
+        use(watched, wanted, result, failed=failed(number))
 
 
 def use_all(watched: Watch, rounds: int, *wanted: ToolCall) -> None:
@@ -170,6 +180,22 @@ def test_calls_of_a_turn_are_bounded_and_the_next_is_not_carried_out() -> None:
         watched.bad_call(call("nonsense"), "no such tool")
 
 
+def test_refusals_of_the_policy_are_answers_until_one_rule_has_refused_too_often_in_a_row() -> None:
+    def refuse(watched: Watch, *rules: str) -> None:
+        for rule in rules:
+            wanted = call("run_command", command=f"{rule} {watched.tool_calls}")
+            watched.before_call(wanted)
+            watched.after_call(wanted, "Error: the command was not run", failed=True, refused_by=rule)
+
+    watched = watch(errors=3)
+    refuse(watched, "git-index", "git-index", "remote", "remote", "git-index", "git-index")
+    use(watched, call("read_file", path="a"), "Error: no such file", failed=True)
+    use(watched, call("read_file", path="b"), "Error: no such file", failed=True)
+    refuse(watched, "remote", "remote")
+    with pytest.raises(BreakerTripped, match="3 tool calls in a row that failed"):
+        refuse(watched, "remote")
+
+
 def test_errors_in_a_row_trip_and_a_success_between_starts_anew() -> None:
     watched = watch(errors=3)
     for number in range(4):
@@ -249,3 +275,160 @@ def test_what_was_done_last_is_short_and_on_one_line() -> None:
     assert caught.value.breaker == "wall_time"
     assert len(caught.value.last) == 5
     assert all("\n" not in line and len(line) < 350 and line.endswith("-> Wrote it.") for line in caught.value.last)
+
+
+# --- the same in other words ---
+
+
+def command(text: str) -> ToolCall:
+    return call("run_command", command=text)
+
+
+LONG = "Exit code 1 after 0.{n} s.\n--- stdout\n" + "E   assert 1 == 2\n" * 40 + "1 failed in 0.{n}3s"
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        lambda n: command(f"pytest -q # {n}"),
+        lambda n: command("pytest" + " " * n + " -q" + "\n" * n),
+        lambda n: command("# run" + "!" * n + "\npytest -q"),
+        lambda n: call("write_file", path="a.py", content="A = 1\n" + "\n" * n),
+        lambda n: call("write_file", path="a.py", content="A = 1" + " " * n),
+        lambda n: call("read_file", path="./" * n + "a.py"),
+        lambda n: call("read_file", path=f"b{n}/../a.py"),
+    ],
+)
+def test_other_spellings_make_no_other_call(spelled: Callable[[int], ToolCall]) -> None:
+    watched = watch(versions={"a.py": 1})
+    warnings = [bool(use(watched, spelled(number), f"r{number}")) for number in range(4)]
+    assert warnings == [False, False, True, True]
+    with pytest.raises(BreakerTripped, match="made the same call 5 times"):
+        watched.before_call(spelled(4))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("echo 'a  b'", "echo 'a b'"),
+        ('echo "# a"', 'echo "# b"'),
+        ("curl http://x/#a", "curl http://x/#b"),
+        ("cat <<E > a\n# 1\nE", "cat <<E > a\n# 2\nE"),
+        ("cd a\nls", "cd a ls"),
+        ("echo *", "echo '*'"),
+        ("echo a\\ b", "echo a b"),
+    ],
+)
+def test_commands_that_differ_are_told_apart(one: str, other: str) -> None:
+    watched = watch(repeats=2)
+    use(watched, command(one), "one")
+    use(watched, command(other), "other")
+    with pytest.raises(BreakerTripped):
+        use(watched, command(other), "other")
+
+
+def test_a_command_with_other_options_that_comes_to_the_same_is_a_repetition() -> None:
+    watched = watch()
+    made = [
+        (command(f"pytest {option}"), f"Exit code 1 after 0.{number} s.\n1 failed in 0.{number}s")
+        for number, option in enumerate(("-q", "-v", "-x", "--lf", "-s"))
+    ]
+    with pytest.raises(BreakerTripped, match="saw the same result in other words 5 times"):
+        use_each(watched, *made)
+    assert list(watched.warned.values()) == [3, 4]
+
+
+@pytest.mark.parametrize("tool", ["run_command", "search", "list_files"])
+def test_a_long_result_seen_again_by_other_calls_is_a_repetition(tool: str) -> None:
+    watched = watch()
+    key = {"run_command": "command", "search": "pattern", "list_files": "glob"}[tool]
+    made = [(call(tool, **{key: f"p{number} tests"}), LONG.replace("{n}", str(number))) for number in range(9)]
+    with pytest.raises(BreakerTripped, match="saw the same result in other words 5 times"):
+        use_each(watched, *made)
+    assert watched.tool_calls == 5
+
+
+def test_the_tests_of_several_files_that_pass_and_silent_commands_are_no_repetition() -> None:
+    watched = watch()
+    for number in range(12):
+        for text, result in (
+            (f"pytest -q tests/test_{number}.py", "Exit code 0 after 0.1 s.\n--- stdout\n1 passed in 0.01s"),
+            (f"sed -i s/{number}/x/ a.py", "Exit code 0 after 0.0 s."),
+            (f"ruff check --select=E{number}", "Exit code 0 after 0.0 s.\n--- stdout\nAll checks passed!"),
+        ):
+            wanted = command(text)
+            assert not watched.before_call(wanted)
+            assert not watched.after_call(wanted, result, failed=False)
+
+
+@pytest.mark.parametrize("edits", ["edit_file", "write_file", "run_command"])
+def test_ten_test_runs_with_the_same_result_and_edits_in_between_never_warn(edits: str) -> None:
+    watched = watch()
+    for number in range(10):
+        wanted = {
+            "edit_file": call("edit_file", path="a.py", old=f"{number}", new=f"{number + 1}"),
+            "write_file": call("write_file", path="a.py", content=f"A = {number}\n"),
+            "run_command": command(f"sed -i s/{number}/{number + 1}/ a.py"),
+        }[edits]
+        for made, result in ((wanted, "Exit code 0 after 0.0 s."), (TESTS, LONG), (command("pytest -v"), LONG)):
+            assert not watched.before_call(made)
+            assert not watched.after_call(made, result, failed=False)
+    assert watched.repeats <= 2
+
+
+def test_moving_the_first_line_over_the_same_part_of_a_file_is_a_repetition() -> None:
+    watched = watch(versions={"a.py": 1})
+    made = [
+        (call("read_file", path="a.py", start_line=start), "\n".join(f"line {n}" for n in range(start, 101)))
+        for start in range(1, 9)
+    ]
+    with pytest.raises(BreakerTripped, match="saw the same result in other words 5 times"):
+        use_each(watched, *made)
+    assert watched.tool_calls == 5
+
+
+def test_reading_other_parts_of_a_file_is_none() -> None:
+    watched = watch(versions={"a.py": 1})
+    parts = [
+        (1, 400),
+        *((start, start + 30) for start in range(1, 400, 15)),
+        *((n, n + 99) for n in range(1, 400, 100)),
+    ]
+    for start, end in parts:
+        read = call("read_file", path="a.py", start_line=start, end_line=end)
+        watched.before_call(read)
+        watched.after_call(read, "\n".join(f"line {n}" for n in range(start, end + 1)), failed=False)
+    assert watched.repeats <= 4
+
+
+def test_a_file_that_changed_may_be_read_from_any_line() -> None:
+    versions = {"a.py": 1}
+    watched = watch(versions=versions)
+    for number in range(1, 20):
+        versions["a.py"] = number
+        read = call("read_file", path="a.py", start_line=number)
+        assert not watched.before_call(read)
+        assert not watched.after_call(read, "x\n" * 50, failed=False)
+
+
+def test_one_success_in_five_hides_no_errors() -> None:
+    watched = watch()
+    made = [(call("read_file", path=f"{number}"), "Error: no file\n") for number in range(99)]
+    with pytest.raises(BreakerTripped, match="made 20 tool calls of which 16 failed, the last with: Error") as caught:
+        use_each(watched, *made, failed=lambda number: number % 5 != 4)
+    assert (caught.value.breaker, caught.value.count, watched.tool_calls) == ("errors", 16, 20)
+
+
+def test_one_success_in_three_is_work() -> None:
+    watched = watch()
+    for number in range(99):
+        use(watched, call("search", pattern=f"{number}"), "Error: no file\n", failed=number % 3 != 2)
+    assert watched.errors == 66
+
+
+def test_what_is_remembered_of_calls_does_not_grow_without_end() -> None:
+    seen = Seen()
+    for number in range(9_000):
+        assert seen.again(f"{number}", 0) == 1
+    assert seen.again("8999", 0) == 2
+    assert seen.again("0", 0) == 1  # forgotten

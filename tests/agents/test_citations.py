@@ -60,7 +60,7 @@ def remark(quote: str, file: str = "src/jwt.py") -> Remark:
         '5: payload = {"sub": user.id}',
         'src/jwt.py:5:     payload = {"sub": user.id}',
         '5 | payload = {"sub": user.id}',
-        "modified: src/jwt.py (+2 -1)",
+        "@@ -1,3 +1,4 @@",
     ],
 )
 def test_these_stand_there(quote: str) -> None:
@@ -79,6 +79,9 @@ def test_these_stand_there(quote: str) -> None:
         ("ke", "does not stand"),  # too short to be a part of a line
         ('algorithm="none" ... return jwt.encode', "does not stand"),  # out of order
         ("jwt ... (", "does not stand"),
+        ("modified: src/jwt.py (+2 -1)", "does not stand"),  # the list of files is no line of the change
+        ("modified", "does not stand"),
+        ("b/src/jwt.py", "does not stand"),
     ],
 )
 def test_these_cite_nothing(quote: str, said: str) -> None:
@@ -86,7 +89,8 @@ def test_these_cite_nothing(quote: str, said: str) -> None:
 
 
 def test_the_file_must_be_there_or_have_been_there() -> None:
-    assert "no file src/nowhere.py" in problem(remark("def token(user):", "src/nowhere.py"), material())
+    assert "no file src/nowhere.py" in problem(remark('KEY = "k"', "src/nowhere.py"), material())
+    assert problem(remark("def token(user):", "src/nowhere.py"), material()) == ""  # it stands in the change
     assert problem(remark("x = 1", "gone.py"), material()) == ""
     assert problem(remark("def token(user):", "./src/jwt.py"), material()) == ""
     assert problem(remark("def token(user):", ""), material()) == ""
@@ -100,3 +104,165 @@ def test_what_cites_nothing_is_set_aside_and_the_verdict_stays() -> None:
     assert (after.findings, after.dropped) == ((review.findings[0],), (review.findings[1],))
     assert after.verdict is Verdict.REJECTED
     assert len(why) == 1
+
+
+CODE = """import os
+
+def f(a,\tb):
+    x = compute(a, b)
+    return helper(
+        x,
+        y=1,
+    )
+
+name = "caf\u00e9"
+if x > 10:
+    turn(deff)
+    return a
+text = "one\\ntwo"
+"""
+OLD = CODE.replace("compute", "legacy")
+CHANGE = """modified: src/a.py (+1 -1)
+renamed: src/new.py (+0 -0)
+
+diff --git a/src/a.py b/src/a.py
+--- a/src/a.py
++++ b/src/a.py
+@@ -1,4 +1,4 @@ def f(a,\tb):
+-    x = legacy(a, b)
++    x = compute(a, b)
+     return helper(
+diff --git a/src/old.py b/src/new.py
+rename from src/old.py
+rename to src/new.py
+"""
+SOURCES = {"src/a.py": (CODE, OLD), "src/other.py": ("z = 1\n",)}
+LINE = "x = compute(a, b)"
+
+
+def why(quote: str, file: str = "src/a.py") -> str:
+    return problem(remark(quote, file), Material(CHANGE, lambda path: SOURCES.get(path, ())))
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "b/src/a.py",
+        "a/src/a.py",
+        "/src/a.py",
+        "/home/me/repo/src/a.py",
+        "C:\\repo\\src\\a.py",
+        "src/a.py:4",
+        "src/a.py:4-6",
+        "src/a.py:4:10",
+        "src/a.py#L4",
+        "src/a.py (line 4)",
+        "`src/a.py`",
+        "`src/a.py:4`",
+        "src\\a.py",
+        ".\\src\\a.py",
+        "src/a.py, src/other.py",
+        "src/other.py and src/a.py",
+    ],
+)
+def test_a_file_is_known_in_any_spelling(file: str) -> None:
+    assert why('name = "caf\u00e9"', file) == ""  # not in the change
+    assert "does not stand in the change or in" in why("name = other()", file)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        f"```python\n{LINE}\n```",
+        f"```diff\n+    {LINE}\n```",
+        f"~~~\n{LINE}\n~~~",
+        f"```python {LINE}```",
+        f"     4\t    {LINE}",
+        f"L4: {LINE}",
+        f"line 4: {LINE}",
+        f"Line 4 | {LINE}",
+        f"4 + {LINE}",
+        f"+4: {LINE}",
+        f"4: +    {LINE}",
+        f"4|{LINE}",
+        f"4-    {LINE}",
+        f"4    {LINE}",
+        f"[4] {LINE}",
+        f"src/a.py:4:5: {LINE}",
+        f"> {LINE}",
+        f"> +    {LINE}",
+        f"'{LINE}'",
+        f'"{LINE}"',
+        f"\u201c{LINE}\u201d",
+        f"`{LINE}` is called",
+        f"{LINE}  # BUG: b is not checked",
+        f"{LINE}  // not checked",
+        f"# src/a.py:4\n{LINE}",
+        f"src/a.py:4\n{LINE}",
+        f"Line 4:\n{LINE}",
+        f"# what is b here?\n{LINE}",
+        f"def f(a, b):\n    # ...\n    {LINE}",
+        "x=compute(a,b)",
+        "x = compute( a , b )",
+        "return helper(x, y=1)",
+        "return helper( x, y=1, )",
+        "x = compute(a, b)     return helper(",
+        "-    x = legacy(a, b) +    x = compute(a, b)",
+        f"{LINE}\\n    return helper(",
+        'text = "one\\ntwo"',
+        'name = \\"caf\u00e9\\"',
+        'name = "cafe\u0301"',
+        "name = \u201ccaf\u00e9\u201d",
+        "def f(a, b):\r\n    x = compute(a, b)\r\n",
+        "compute(...)",
+        "rename from src/old.py",
+        "return",  # more than half of `return a`
+    ],
+)
+def test_what_is_put_around_a_line_and_white_space_do_not_count(quote: str) -> None:
+    assert why(quote) == ""
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "turn",  # of `return`; as a token of `turn(deff)` it is less than half
+        "ef f",
+        "comp",
+        "retu",
+        "added",
+        "modified",
+        "a,",
+        "ompute(a, b)",
+        "if x > 1",  # 10
+        "x = compute(a, c)",
+        f"```python\n{LINE}\nx = fake(a, b)\n```",
+        "line 4: x = fake(a, b)",
+        "# only a comment that is not there",
+        f"{LINE}\nos.system(a)  # made up",
+        "compute(b, a)",
+        "`os.system(x)` is called",
+        "# src/a.py:4",
+        "src/a.py",
+        "```python\n```",
+        "a ... b",
+        "x ... (",
+        "diff --git a/src/a.py b/src/a.py",
+        "return helper(diff",
+        "legacy(a, b)\ncompute(b, b)",
+        "x = compute(a, b) return other(",
+        "4",
+        "def",
+        "os.path.join(...)",
+        "rename from src/a.py",
+    ],
+)
+def test_what_is_not_there_is_not_made_true_by_what_stands_around_it(quote: str) -> None:
+    assert why(quote)
+
+
+def test_the_hunks_of_a_change_are_not_one_text() -> None:
+    patch = "@@ -1 +1 @@\n+first(call)\n@@ -9 +9 @@\n+second(call)\n"
+    material = Material(patch, lambda _path: ())
+    assert problem(remark("second(call)", ""), material) == ""
+    assert problem(remark("first(call) second(call)", ""), material)

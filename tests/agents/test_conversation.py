@@ -83,16 +83,97 @@ def test_complaints_about_replies_without_a_call_stay() -> None:
     assert said[1] in after
 
 
-@given(st.lists(st.integers(0, 6_000), max_size=30), st.integers(0, 20_000), st.integers(1_000, 20_000))
-def test_the_brief_and_the_pairs_of_calls_and_results_always_stay(results: list[int], brief: int, window: int) -> None:
-    messages = talk(*results, brief=brief)
-    after, dropped = fitted(messages, window)
-    assert after[:2] == messages[:2]
+def test_the_models_own_long_texts_make_room() -> None:
+    messages = talk()
+    for number in range(40):
+        said, result = exchange(number, "ok")
+        messages += [said.model_copy(update={"content": f"{number} " + "t" * 8_000}), result]
+    after, dropped = fitted(messages, 32_000)
+    assert size(messages) > 80_000
+    assert size(after) <= 0.8 * 32_000
+    assert dropped == 0
     assert [message.role for message in after] == [message.role for message in messages]
-    assert [message.tool_call_id for message in after] == [message.tool_call_id for message in messages]
-    assert after[-1] == messages[-1]
-    assert 0 <= dropped <= len(results)
+    assert after[2].content.startswith("0 ttt")
+    assert after[2].content.endswith("characters, dropped to make room]")
+    assert after[2].tool_calls == messages[2].tool_calls
+    assert after[-8:] == messages[-8:]
+    assert fitted(after, 32_000) == (after, 0)
+
+
+def test_where_stubs_are_too_many_whole_exchanges_go() -> None:
+    messages = talk(*[190] * 900)
+    after, dropped = fitted(messages, 8_000)
+    assert size(after) <= 0.8 * 8_000
+    assert after[:2] == messages[:2]
+    assert after[-2:] == messages[-2:]
+    assert dropped == (len(messages) - len(after)) // 2 > 100
+    assert after[3].content.startswith("[Earlier calls and their results were dropped to make room.]\n")
+    assert fitted(after, 8_000) == (after, 0)
+
+
+def test_one_message_that_is_too_long_alone_is_cut() -> None:
+    said = Message(role="assistant", content="t" * 400_000)
+    after, _ = fitted([*talk(), said, Message(role="user", content="only tool calls count")], 8_000)
+    assert size(after) <= 0.9 * 8_000
+    assert after[2].content.endswith("characters, dropped to make room]")
+    assert after[3].content == "only tool calls count"
+    after, _ = fitted([*talk(), Message(role="assistant"), Message(role="user", content="u" * 400_000)], 8_000)
+    assert size(after) <= 0.9 * 8_000
+    assert "characters left out" in after[3].content
+    write = ToolCall(id="c", name="write_file", arguments=json.dumps({"path": "a", "content": "x" * 400_000}))
+    broken = ToolCall(id="d", name="write_file", arguments='{"path": "' + "y" * 400_000)
+    many = ToolCall(id="e", name="finish", arguments=json.dumps({f"k{n}": "z" * 300 for n in range(900)}))
+    for call in (write, broken, many):
+        answer = Message(role="tool", tool_call_id=call.id, content="r" * 90_000)
+        after, _ = fitted([*talk(), Message(role="assistant", tool_calls=(call,)), answer], 8_000)
+        assert size(after) <= 0.9 * 8_000
+        assert isinstance(json.loads(after[2].tool_calls[0].arguments), dict)
+        assert after[2].tool_calls[0].id == after[3].tool_call_id
+
+
+LENGTHS = st.sampled_from([0, 10, 190, 250, 390, 500, 3_000, 20_000])
+
+
+@st.composite
+def exchanges(draw: st.DrawFn) -> list[Message]:
+    """What a turn may hold: texts, calls whose arguments are JSON or not, results, complaints."""
+    found: list[Message] = []
+    for number in range(draw(st.integers(1, 40))):
+        calls = tuple(
+            ToolCall(
+                id=f"{number}-{n}",
+                name="write_file",
+                arguments=json.dumps({"path": "a", "content": "x" * length, "list": ["y" * length]})[
+                    : draw(st.sampled_from([None, None, -1]))
+                ],
+            )
+            for n, length in enumerate(draw(st.lists(LENGTHS, max_size=3)))
+        )
+        found.append(Message(role="assistant", content="t" * draw(LENGTHS), tool_calls=calls))
+        found += [Message(role="tool", tool_call_id=each.id, content="r" * draw(LENGTHS)) for each in calls]
+        found += [] if calls else [Message(role="user", content="c" * draw(LENGTHS))]
+    return found
+
+
+@given(exchanges(), st.integers(0, 20_000), st.integers(1_500, 20_000), st.integers(0, 500))
+def test_what_fits_with_the_newest_exchange_fits_and_the_brief_always_stays(
+    said: list[Message], brief: int, window: int, overhead: int
+) -> None:
+    messages = [*talk(brief=brief), *said]
+    after, dropped = fitted(messages, window, overhead=overhead)
+    newest = max(at for at, message in enumerate(messages) if message.role == "assistant")
+    assert after[:2] == messages[:2]
+    if size([*messages[:2], *messages[newest:]]) <= window - overhead:
+        assert size(after) <= window - overhead
+    if size(messages[:2]) + (len(said) - newest + 2) * 400 <= 0.9 * (window - overhead):  # its messages can be cut
+        assert size(after) <= window - overhead
     assert size(after) <= size(messages)
+    assert 0 <= dropped <= sum(message.role == "tool" for message in messages)
+    calls = [call.id for message in after for call in message.tool_calls]
+    assert calls == [message.tool_call_id for message in after if message.role == "tool"]
+    assert [message.role for message in after[2:]] == [message.role for message in messages[2:]][2 - len(after) :]
+    again, _ = fitted(after, window, overhead=overhead)
+    assert size(again) <= size(after)
 
 
 def test_a_talk_counts_what_it_dropped_and_the_tools_take_room() -> None:

@@ -75,6 +75,11 @@ def test_additions_are_fine(after: str) -> None:
         ("== 0\n", "== 0\n\n\nif True:\n    def gone() -> None: ...\n    test_add = gone\n"),
         ("== 0\n", "== 0\n\n\nfrom calc import add as test_add\n"),
         ("== 0\n", "== 0\n\n\n@pytest.fixture(autouse=True)\ndef off() -> None:\n    pytest.skip('x')\n"),
+        ("== 0\n", "== 0\n\n\ntest_add.__test__ = False\n"),
+        ("== 0\n", "== 0\n\n\nTestMore.test_zero = lambda self: None\n"),
+        ("== 0\n", "== 0\n\n\ntest_add.__dict__['pytestmark'] = [pytest.mark.skip]\n"),
+        ("== 0\n", "== 0\n\n\nX = lambda: a" + ".b" * 5_000 + "\n"),
+        ("== 0\n", "== 0\n\n\nX = lambda: a" + ".b" * 100_000 + "\n"),
         ("== 0\n", "== 0\n\n\ndef pytest_collection_modifyitems(items):\n    items.clear()\n"),
     ],
 )

@@ -160,7 +160,35 @@ async def test_a_security_finding_needs_its_id_of_the_top_ten(at_desk: OpenDesk,
     assert "- src/app.py:2: calls eval" in model.brief
 
 
-@pytest.mark.parametrize("message", ["a03 Injection", "A11: x", "A1 y", "A030: z", "B01", "no id A03"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "A03 Injection: x",
+        "**A03** x",
+        "**A03: Injection** x",
+        "OWASP A03: x",
+        "OWASP Top 10:2021 A03 - x",
+        "OWASP Top Ten - A10: x",
+        "A3 x",
+        "A10: x",
+        "A03:2021 x",
+        "A03:2021-Injection x",
+        "[A03:2021] x",
+        "(A1) x",
+        "`A03`: x",
+        "_A03_ x",
+    ],
+)
+async def test_an_id_of_the_top_ten_in_other_spellings_costs_no_round(
+    message: str, at_desk: OpenDesk, say: Say, task: Task
+) -> None:
+    verdict = say("submit_verdict", verdict="REJECTED", summary="no", findings=[found("return 2", message)])
+    desk, model = at_desk(verdict, verdict)
+    await security_review(desk, submission(task, MATERIAL), reasons=["x"])
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("message", ["a03 Injection", "A11: x", "A3:2017 y", "A030: z", "B01", "no id A03"])
 async def test_what_is_no_id_of_the_top_ten(message: str, at_desk: OpenDesk, say: Say, task: Task) -> None:
     verdict = say("submit_verdict", verdict="REJECTED", summary="no", findings=[found("return 2", message)])
     desk, model = at_desk(verdict, verdict)

@@ -50,7 +50,7 @@ async def test_a_repetition_is_warned_of_in_the_result_and_then_stopped(
     assert [result.splitlines()[0] for result in results] == ["# Demo"] * 4
     assert ["[Breaker: " in result for result in results] == [False, False, True, True]
     assert caught.value.last == ('read_file {"path": "README.md"} -> # Demo',) * 4
-    stopped, warned = notes
+    warned, stopped = notes
     assert (stopped.rule, stopped.effect, stopped.role, stopped.attempt) == ("breaker", Effect.REJECTED, "coder", 1)
     assert stopped.detail == f"repeats: {caught.value.message}"
     assert (warned.effect, warned.count) == (Effect.WARNED, 1)
@@ -58,6 +58,21 @@ async def test_a_repetition_is_warned_of_in_the_result_and_then_stopped(
     (turn,) = turns
     assert (turn.tripped, turn.calls, turn.tool_calls, turn.repeats, turn.rereads) == ("repeats", 5, 5, 5, 3)
     assert turn.brief_tokens == -(-len(model.brief) // 4)
+
+
+async def test_refusals_of_the_policy_by_different_rules_are_no_row_of_errors(
+    at_desk: OpenDesk, say: Say, task: Task
+) -> None:
+    lines = ["git add a", "git push", "git add b", "sudo ls", "git add c"]
+    refused = [say("run_command", command=line) for line in lines]
+    desk, model = at_desk(*refused, say("finish", summary="x"), limits=limits(errors=2))
+    await coding(desk, task)
+    results = [message.content for message in model.requests[-1].messages if message.role == "tool"]
+    assert [result.splitlines()[0] for result in results] == ["Error: the command was not run:"] * 5
+    again = [say("run_command", command=line) for line in ("git add a", "git add b")]
+    desk, _ = at_desk(*again, limits=limits(errors=2))
+    with pytest.raises(BreakerTripped, match="2 tool calls in a row that failed"):
+        await coding(desk, task)
 
 
 @pytest.mark.parametrize("tool", ["run_command", "run_gates"])

@@ -44,7 +44,10 @@ def test_these_are_the_verbs() -> None:
     assert group.get_command(None, "terminal") is None
 
 
-@pytest.mark.parametrize("verb", [*VERBS, *(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain"])
+NESTED = (*(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain")
+
+
+@pytest.mark.parametrize("verb", [*VERBS, *NESTED])
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     result = CliRunner().invoke(app, [*verb.split(), "--help"])
     assert result.exit_code == 0
@@ -132,14 +135,16 @@ def test_wrong_usage_is_json_in_json_mode(project: Project, args: str, told: str
     result = CliRunner().invoke(app, words)
     assert (result.exit_code, result.stderr) == (2, "")
     error = json.loads(result.stdout)
-    assert (error["error"], error["exit_code"], error["hint"]) == ("USAGE", 2, "See: swarm --help")
+    assert (error["error"], error["exit_code"]) == ("USAGE", 2)
     assert told in error["message"]
     people = CliRunner().invoke(app, words[:-1])
     assert (people.exit_code, people.stdout) == (2, "")
     assert told in people.stderr
+    assert error["hint"] in people.stderr
     if args == "show":  # as the shell has it: the arguments come from sys.argv
         done = swarm(*words, cwd=project.root)
-        assert (done.returncode, json.loads(done.stdout), done.stderr) == (2, error, "")
+        assert (done.returncode, done.stderr) == (2, "")
+        assert json.loads(done.stdout) == {**error, "hint": "Try 'swarm show -h' for help."}
 
 
 @pytest.mark.parametrize("verb", ["run", "status", "show 9.9", "plan", "revise more", "skip 9.9 --reason x"])

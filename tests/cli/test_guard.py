@@ -10,6 +10,8 @@ from tests.project import Project
 from typer.testing import CliRunner
 
 from swarmgate.cli.app import app
+from swarmgate.engine.guarding import Explained
+from swarmgate.workspace.shell.policy import judge
 
 
 def explain(*args: str) -> tuple[int, str]:
@@ -46,7 +48,7 @@ def test_json_has_the_reading_the_reasons_and_the_sandbox(repo: Path) -> None:
     assert (found["allowed"], found["runs"]) == (False, False)
     assert found["commands"][1] == {"words": ["rm", "-rf", "?"], "redirects": [], "cwd": str(repo), "via": ["xargs"]}
     assert [reason["rule"] for reason in found["reasons"]] == ["delete-unknown"]
-    assert set(found["sandbox"]) == {"name", "weaknesses", "problem"}
+    assert set(found["sandbox"]) == {"name", "weaknesses", "hindrances", "problem"}
 
 
 def test_the_settings_of_the_project_count(project: Project) -> None:
@@ -56,3 +58,9 @@ def test_the_settings_of_the_project_count(project: Project) -> None:
     assert "Let through by [commands] allow: git tag *" in told
     assert "Sandbox: none" in told
     assert "It would run in" in told
+
+
+def test_what_a_sandbox_holds_back_and_what_it_hinders_are_told_apart() -> None:
+    told = Explained("ls", Path("/p"), judge("ls", root=Path("/p")), "landlock", ("WEAK",), ("HINDERS",), "").lines()
+    assert "  it does not hold back: WEAK" in told
+    assert "  it does not let through: HINDERS" in told

@@ -160,9 +160,29 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
         return [[*restored, died] if state.recovery is Recovery.INTERRUPT else restored]
     if step is Step.COMMIT:
         return [[whole[6]], [rejection(task_id, number, "commit")]]
+    if step is Step.SECURITY_REVIEW:
+        given = ev.SecurityReviewGiven(task=task_id, attempt=number, review=YES, passed=True)
+        refused = ev.SecurityReviewGiven(task=task_id, attempt=number, review=NO, passed=False)
+        return [[given], [refused, rejection(task_id, number, "security_reviewer")]]
+    if step is Step.ADVERSARIAL_TEST:
+        held = ev.AdversarialTestsWritten(task=task_id, attempt=number, tree="a", review=YES, tests=("tests/a.py",))
+        return [[held], [held, rejection(task_id, number, "adversarial_tests")]]
     place = next(index for index, steps in enumerate(names, start=1) if step in steps)
     stage = ("coder", "gates: ruff", "reviewer", "test_engineer", "tests")[place - 1]
-    return [[whole[place]], [*_failing(task_id, number)[place - 1], rejection(task_id, number, stage)]]
+    failing = [*_failing(task_id, number)[place - 1], rejection(task_id, number, stage)]
+    judge_stopped = [rejection(task_id, number, "breaker: idle")]
+    more: list[list[Event]] = [judge_stopped] if step in (Step.REVIEW, Step.TEST) else []
+    if step is Step.GATES:
+        sensitive = ev.GatesRun(
+            task=task_id,
+            attempt=number,
+            tree="g",
+            passed=True,
+            statuses={"ruff": GateStatus.PASS},
+            sensitive=("src/auth.py: path",),
+        )
+        more = [[sensitive]]
+    return [[whole[place]], failing, *more]
 
 
 def _failing(task: str, number: int) -> list[list[Event]]:
@@ -209,6 +229,7 @@ def other_batches(state: State) -> list[list[Event]]:
         ev.RevisionRequested(text="use argon2"),
         ev.RunStarted(pid=2, host="here"),
         ev.RunStarted(pid=3, host="here", max_rejections=1, critic_rounds=1),
+        ev.RunStarted(pid=4, host="here", adversarial="always"),
         ev.RunPaused(reason=ev.PauseReason.STOPPED, between_steps=True),
         ev.RunPaused(reason=ev.PauseReason.ENDPOINT),
         ev.TreeRestored(tree="x"),
@@ -228,6 +249,8 @@ def other_batches(state: State) -> list[list[Event]]:
             rejection(task, number),
             *passing(task, number),
             *passing(task, number + 1)[:1],
+            ev.SecurityReviewGiven(task=task, attempt=number, review=YES, passed=True),
+            ev.AdversarialTestsWritten(task=task, attempt=number, tree="a", review=YES),
         ]
     return [[event] for event in single]
 

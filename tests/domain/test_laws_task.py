@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.domain.story import (
     GREEN,
@@ -25,7 +27,8 @@ from swarmgate.domain.decide import Step, next_step
 from swarmgate.domain.events import AttemptKind, Event
 from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.finding import GateStatus
-from swarmgate.domain.laws_task import NEVER_OVERRIDDEN, firm_stages, overruled
+from swarmgate.domain.laws_task import overruled
+from swarmgate.domain.remedies import NEVER_OVERRIDDEN, firm_stages
 from swarmgate.domain.state import Outcome, State, TaskStatus
 from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
 
@@ -251,3 +254,51 @@ def test_completion_ends_the_tasks_hold_on_the_tree() -> None:
     assert (state.open, state.tree, state.task("1.1").commit) == ("", "", "c0ffee")
     assert state.task("1.1").attempts[0].review == YES
     assert PLAN.tasks["1.1"].files == state.task("1.1").attempts[0].files
+
+
+# --- tests that an override left red ---
+
+
+def red_run(*failures: str, **more: Any) -> TestRun:
+    """A run of which these tests failed."""
+    return TestRun(command="pytest", exit_code=1, **{"passed": 2, "failed": len(failures), "failures": failures} | more)
+
+
+def left_red(*failures: str) -> State:
+    """1.1 is committed with these failing tests, by an override."""
+    first = passing("1.1")[:5]
+    run = ev.TestsRun(task="1.1", attempt=1, tree="r", run=red_run(*failures), passed=False)
+    story = passing("1.1", 2, AttemptKind.OVERRIDE)
+    story[5] = ev.TestsRun(task="1.1", attempt=2, tree="r", run=red_run(*failures), passed=True)
+    override = ev.RejectionOverridden(task="1.1", stage="tests", reason="x")
+    return play(State(), *started(), *first, run, rejection("1.1", 1, "tests"), override, *story)
+
+
+A, B = "tests/test_a.py::test_a", "tests/test_b.py::test_b"
+
+
+@pytest.mark.parametrize(
+    ("run", "passes"),
+    [
+        (red_run(A), True),
+        (red_run(B), False),
+        (red_run(A, B), False),
+        (red_run(A, failed=2), False),  # one of them has no name
+        (red_run(A, passed=0), False),
+        (red_run(A, problem="the tests did not end within 3 s"), False),
+        (red_run(A, output="!!!!!! stopping after 1 failures !!!!!!\n"), False),
+        (red_run(A, output="E  assert '!! stopping after 1 failures'\n1 failed, 2 passed"), True),
+    ],
+)
+def test_a_test_that_an_override_left_red_rejects_no_later_task(run: TestRun, passes: bool) -> None:  # noqa: FBT001 - a parameter
+    state = left_red(A)
+    assert state.known_red == (A,)
+    story = passing("1.2")[:5]
+    assert legal(state, *story, ev.TestsRun(task="1.2", attempt=1, tree="r", run=run, passed=True)) is passes
+
+
+def test_what_is_green_again_is_no_longer_known_as_red() -> None:
+    assert play(left_red(A), *passing("1.2")).known_red == ()
+    unnamed = "com.example.SomeTest::fails"  # a runner whose run may end at a failure
+    run = ev.TestsRun(task="1.2", attempt=1, tree="r", run=red_run(unnamed), passed=True)
+    assert not legal(left_red(unnamed), *passing("1.2")[:5], run)

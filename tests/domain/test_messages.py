@@ -21,6 +21,12 @@ SAME = [
 ]
 
 DIFFERENT = [
+    ("`x`", "`the cache is never invalidated`"),
+    ("'does not lock the file'", "'is too slow to use'"),
+    ('It says "it cannot be null"', 'It says "tests are missing"'),
+    ("user_id", "session_token"),
+    ("auth.login() leaks", "db.query() leaks"),
+    ("KeyError: 'a'", "KeyError: 'b'"),
     ("no unit", "no test"),
     ("F401: `os` imported but unused", "F841: `os` imported but unused"),
     ("CWE-78 in src/a.py", "CWE-89 in src/a.py"),

@@ -19,10 +19,9 @@ def test_replace_changes_a_copy() -> None:
 
 
 def test_the_records_are_frozen_and_have_nothing_that_replace_would_miss() -> None:
-    kinds = [kind for kind in vars(records).values() if dataclasses.is_dataclass(kind)]
+    kinds = [kind for kind in vars(records).values() if isinstance(kind, type) and dataclasses.is_dataclass(kind)]
     assert State in kinds
     for kind in kinds:
-        assert isinstance(kind, type)
         assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]  # CPython's name for it
         assert not {"__slots__", "__post_init__"} & set(vars(kind))
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -37,3 +36,8 @@ def test_the_current_phase_is_the_first_that_is_not_approved(seed: int) -> None:
         open_phases = [number for number in range(1, count + 1) if not state.phase(number).approved]
         assert state.current_phase == (open_phases[0] if open_phases else count + 1), event
         assert set(vars(state)) == {field.name for field in dataclasses.fields(state)}
+
+
+def test_a_task_without_a_story_costs_a_fold_nothing() -> None:
+    assert State().task("1.1") is State().task("9.9")
+    assert State().task("1.1").spent is State().usage

@@ -1,20 +1,23 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.domain.story import PLAN, RED, delegated, passing, planned, play, rejection, started
+from tests.domain.story import PLAN, RED, delegated, make_task, passing, planned, play, rejection, started
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.decide import Step, Waiting, next_step, waiting_for
-from swarmgate.domain.evidence import Remark
-from swarmgate.domain.finding import Severity
-from swarmgate.domain.guard import Turn
+from swarmgate.domain.evidence import Remark, telling
+from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity
+from swarmgate.domain.guard import Effect, GuardNote, Turn
+from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Phase, Plan
-from swarmgate.domain.state import Attempt, Outcome, State, TaskRecord, TaskStatus
-from swarmgate.domain.trajectory import Level, Pattern, observe, stopping
+from swarmgate.domain.state import Attempt, Outcome, State, TaskRecord, TaskStatus, replace
+from swarmgate.domain.trajectory import EFFECTS, RULE, Level, Pattern, is_news, observe, stopping
+from swarmgate.engine.steps.attempts import gates_rejection
 
 
 def attempt(number: int, contents: dict[str, str] | None = None, **more: object) -> Attempt:
@@ -66,11 +69,12 @@ def test_the_same_files_again_are_a_repetition() -> None:
     assert seen(attempt(1, {"a.py": "1"}), attempt(2, {"a.py": "1"})) == [(Pattern.REPETITION, 1)]
 
 
-def test_the_same_rejection_again_is_one_too_also_of_an_attempt_long_ago() -> None:
-    first, other = attempt(1, {"a.py": "1"}, reason="No unit at 0x7f"), attempt(2, {"a.py": "2"})
-    again = attempt(3, {"a.py": "3"}, reason="No unit at 0x8a")
+def test_the_same_findings_again_are_one_too_also_of_an_attempt_long_ago() -> None:
+    first = attempt(1, {"a.py": "1"}, feedback=(remark("No unit at 0x7f"),))
+    other = attempt(2, {"a.py": "2"}, feedback=(remark("No bound"),))
+    again = attempt(3, {"a.py": "3"}, feedback=(remark("No unit at 0x8a"),))
     assert seen(first, other, again) == [(Pattern.REPETITION, 1)]
-    assert seen(first, other, attempt(3, {"a.py": "3"}, reason="No unit at 0x8a", stage="gates: diff")) == []
+    assert seen(first, other, replace(again, stage="gates: diff")) == []
 
 
 def test_where_findings_are_given_they_count_and_one_that_is_mended_is_progress() -> None:
@@ -118,16 +122,23 @@ def test_tests_that_cannot_even_start_twice_are_stuck() -> None:
     assert seen(*broken) == [(Pattern.STUCK, 1)]
 
 
-def test_more_files_outside_each_time_are_growth() -> None:
+def test_many_more_files_outside_are_growth() -> None:
     first = attempt(1, {"a.py": "1"}, outside=("x",))
-    assert seen(first, attempt(2, {"a.py": "2"}, outside=("x", "y"))) == [(Pattern.GROWTH, 1)]
-    assert seen(first, attempt(2, {"a.py": "2"}, outside=("y",))) == []
+    assert seen(first, attempt(2, {"a.py": "2"}, outside=("x", "y", "z", "w"))) == [(Pattern.GROWTH, 1)]
+    assert seen(first, attempt(2, {"a.py": "2"}, outside=("x", "y", "z"))) == []
+    assert seen(first, attempt(2, {"a.py": "2"}, outside=("y", "z", "w", "v"))) == []
 
 
-def test_a_change_that_grows_twice_in_a_row_is_growth_and_once_is_not() -> None:
-    sizes = [{f"{n}.py": f"{size}" for n in range(size)} for size in (1, 2, 3)]
-    assert seen(*(attempt(number, files) for number, files in enumerate(sizes[:2], 1))) == []
-    assert seen(*(attempt(number, files) for number, files in enumerate(sizes, 1))) == [(Pattern.GROWTH, 1)]
+def of_sizes(*sizes: int) -> list[Attempt]:
+    made = [{f"{n}.py": f"{size}" for n in range(size)} for size in sizes]
+    return [attempt(number, files) for number, files in enumerate(made, 1)]
+
+
+def test_a_change_that_grows_much_twice_in_a_row_is_growth_and_once_is_not() -> None:
+    assert seen(*of_sizes(2, 5)) == []
+    assert seen(*of_sizes(2, 5, 8)) == [(Pattern.GROWTH, 1)]
+    assert seen(*of_sizes(10, 13, 16)) == []
+    assert seen(*of_sizes(1, 2, 3)) == []
 
 
 @pytest.mark.parametrize(
@@ -150,6 +161,118 @@ def test_a_pattern_of_long_ago_is_not_told_again() -> None:
     assert seen(attempt(1, {"a.py": "1"}), attempt(2, {"a.py": "1"}), attempt(3, {"a.py": "3"})) == []
 
 
+# --- work that goes on is no pattern ---
+
+
+def long_lines(number: int, count: int) -> Attempt:
+    """Rejected by a gate for so many long lines in one file, as the ledger keeps them: the first 20, and how many."""
+    result = GateResult(
+        gate="lint_check",
+        status=GateStatus.FAIL,
+        reason=f"{count} new at or above medium",
+        findings=tuple(Finding(rule="E501", path="a.py", line=n, message="line too long") for n in range(1, count + 1)),
+    )
+    running = attempt(number, {"a.py": f"blob{number}"})
+    rejected = gates_rejection(GateReport(tree="t", results=(result,)), (result,), make_task("1.1"), running)
+    return replace(
+        running,
+        stage=rejected.stage,
+        reason=rejected.reason,
+        feedback=rejected.feedback,
+        findings=rejected.findings,
+    )
+
+
+def change(number: int, **more: object) -> Attempt:
+    return attempt(number, {"a.py": f"blob{number}"}, **more)
+
+
+HONEST = {
+    "fewer long lines each time, in one file": [long_lines(*each) for each in enumerate((90, 30, 8, 3, 1), 1)],
+    "a reviewer that says little of different changes": [change(n, reason="Not acceptable yet.") for n in range(1, 6)],
+    "the same change, and judges that a breaker stops": [
+        attempt(
+            n, {"a.py": "1"}, state=TaskState.PRE_CHECK_PASSED, stage="breaker: idle", reason="reviewer (review), no"
+        )
+        for n in range(1, 6)
+    ],
+    "the same change, and a hook that refuses": [attempt(n, {"a.py": "1"}, stage="commit") for n in range(1, 6)],
+    "a file more each time, as the reviewer asks": of_sizes(1, 2, 3, 4, 5, 6),
+    "nothing captured, then a change, then a greater one": [
+        attempt(1, captured=False, stage="breaker: wall_time", reason="coder (code), no"),
+        *(replace(each, number=each.number + 1) for each in of_sizes(4, 7)),
+    ],
+    "a file is added and taken out again": [
+        attempt(1, {"a.py": "1"}),
+        attempt(2, {"a.py": "2", "log.py": "1"}),
+        attempt(3, {"a.py": "3"}),
+    ],
+    "fewer tests fail each time": [
+        red(n, *(f"t::{test}" for test in "abcde"[n:]), output="E   assert 1 == 2") for n in range(5)
+    ],
+}
+
+
+@pytest.mark.parametrize("story", HONEST)
+def test_no_step_of_work_that_goes_on_is_a_pattern(story: str) -> None:
+    for upto in range(1, len(HONEST[story]) + 1):
+        assert seen(*HONEST[story][:upto]) == []
+
+
+COMES_AND_GOES = [{"a.py": f"{n}"} | ({"log.py": f"v{n}"} if n % 2 else {}) for n in range(1, 9)]
+
+DISHONEST = {
+    "as many long lines each time": [long_lines(n, 30) for n in range(1, 5)],
+    "more long lines each time": [long_lines(n, 10 * n) for n in range(1, 5)],
+    "what a reviewer finds stands": [change(n, feedback=(remark("no unit"),)) for n in range(1, 5)],
+    "the same files for a reviewer": [attempt(n, {"a.py": "1"}, reason="Not acceptable yet.") for n in range(1, 5)],
+    "the coder's breaker trips": [change(n, stage="breaker: idle", reason="coder (code), no") for n in range(1, 5)],
+    "A, B, A, B, A": [attempt(n, {"a.py": "AB"[n % 2]}) for n in range(1, 6)],
+    "a file comes and goes": [attempt(n, files) for n, files in enumerate(COMES_AND_GOES, 1)],
+    "the same test fails": [red(n, "t::a", output="E   assert 1 == 2") for n in range(1, 5)],
+    "the change explodes": of_sizes(2, 5, 9, 14, 21),
+}
+
+
+@pytest.mark.parametrize("story", DISHONEST)
+def test_what_goes_in_circles_is_still_stopped(story: str) -> None:
+    assert any(stopping(record(*DISHONEST[story][:upto])) for upto in range(1, len(DISHONEST[story]) + 1))
+
+
+def test_a_judge_that_was_stopped_in_between_hides_no_repetition() -> None:
+    stopped = attempt(2, {"a.py": "1"}, state=TaskState.REVIEWER_RUN, stage="breaker: errors", reason="test_engineer")
+    (found,) = observe(record(attempt(1, {"a.py": "1"}), stopped, attempt(3, {"a.py": "1"})))
+    assert found.text == "repetition loop: attempt 3 left the very files of attempt 1"
+
+
+def test_what_was_cut_off_the_feedback_counts_as_well() -> None:
+    many, fewer = long_lines(1, 100), long_lines(2, 60)
+    assert len(telling(many.stage, many.feedback)) == len(telling(fewer.stage, fewer.feedback)) == 20
+    assert seen(many, fewer) == []
+    assert many.feedback[-1].message == "[lint_check] 100 new at or above medium"
+
+
+@pytest.mark.parametrize("file", ["a.py", "{}.py"])
+def test_a_hundred_attempts_are_looked_at_in_no_time(file: str) -> None:
+    attempts = [
+        attempt(
+            n % 10,
+            {"a.py": f"{n}"},
+            reason="r",
+            stage="gates: lint_check",
+            feedback=tuple(
+                remark(f"[E501] line {n} {k} is long: 120 > 100 at a.py:{k}", file.format(n)) for k in range(20)
+            ),
+        )
+        for n in range(100)
+    ]
+    told = record(*attempts)
+    observe(told)
+    begun = time.process_time()
+    observe(told)
+    assert time.process_time() - begun < 0.05  # ten times what it takes; all pairs compared afresh took 2 s
+
+
 # --- what it means ---
 
 
@@ -168,6 +291,22 @@ def test_after_a_retry_it_takes_two_more() -> None:
     stopped = stopping(record(*same(6), renewed=4))
     assert stopped is not None
     assert "seen 5 times" in stopped.text
+
+
+def test_each_attempt_is_told_once_and_again_only_with_a_graver_effect() -> None:
+    (told,) = observe(record(*same(3)))
+    assert EFFECTS[told.level] is Effect.WARNED
+
+    def noted(effect: Effect, attempt_number: int = 3, pattern: Pattern = Pattern.REPETITION) -> TaskRecord:
+        detail = f"{pattern} (seen 9 times): as it was told then"
+        return record(guards=(GuardNote(rule=RULE, effect=effect, detail=detail, attempt=attempt_number),))
+
+    assert is_news(record(), told)
+    assert is_news(noted(Effect.NOTED), told)
+    assert is_news(noted(Effect.STOPPED, 2), told)
+    assert is_news(noted(Effect.STOPPED, pattern=Pattern.GROWTH), told)
+    assert not is_news(noted(Effect.WARNED), told)
+    assert not is_news(noted(Effect.STOPPED), told)
 
 
 @given(st.integers(2, 9), st.integers(0, 9))

@@ -34,7 +34,7 @@ def test_a_repeating_coder_is_rejected_and_told_what_it_did(project: Project) ->
     assert "What the role did last:" in brief
     assert "list_files {} -> " in brief
     notes = [event.note for event in project.events(ev.GuardActed) if event.note.rule == "breaker"]
-    assert [note.effect for note in notes] == [Effect.REJECTED, Effect.WARNED]
+    assert [note.effect for note in notes] == [Effect.WARNED, Effect.REJECTED]
     (group,) = project.json("failures")
     assert group["stage"] == "breaker: repeats"
 

@@ -6,6 +6,7 @@ import pytest
 from tests.project import Project, plain, plan, review
 
 from swarmgate.domain.events import PauseReason, PhaseEstimated, RunPaused, TaskCompleted, UsageRecorded
+from swarmgate.domain.state import Outcome
 from swarmgate.engine.spending import WorkClock
 
 
@@ -19,13 +20,30 @@ def test_a_tasks_budget_pauses_the_run_and_a_retry_grants_it_again(project: Proj
     status = plain(project.swarm("status").stdout)
     assert "budget of task 1.1:" in status
     assert "raise `tokens` in [budget.task]" in status
-    assert "swarm retry 1.1: grant the task its budget again" in status
+    assert "swarm retry 1.1: grant the task its budget again and start it over" in status
+    assert "which grants the task its budget again and starts the task over" in told
     calls = len(project.requests)
     project.swarm("run", exits=4)
     assert len(project.requests) == calls
     project.swarm("retry", "1.1")
     project.swarm("run", exits=4)
     assert len(project.requests) == calls + 1
+
+
+def test_a_budget_smaller_than_an_attempt_is_raised_and_the_open_attempt_goes_on(project: Project) -> None:
+    project.planned(budget__task={"tokens": 1_000})
+    project.swarm("run", exits=4)
+    project.swarm("retry", "1.1")
+    assert "goes on where it paused" in plain(project.swarm("run", exits=4).stderr)
+    assert [attempt.outcome for attempt in project.state.task("1.1").attempts] == [Outcome.INTERRUPTED, Outcome.RUNNING]
+    delegated = len(project.briefs("architect", "delegate"))
+    project.configure(budget__task={"tokens": 10_000_000})
+    project.swarm("run", exits=3)
+    assert [attempt.outcome for attempt in project.state.task("1.1").attempts] == [
+        Outcome.INTERRUPTED,
+        Outcome.COMPLETE,
+    ]
+    assert len(project.briefs("architect", "delegate")) == delegated
 
 
 def test_a_skip_leads_past_the_tasks_budget(project: Project) -> None:

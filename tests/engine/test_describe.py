@@ -9,8 +9,9 @@ from tests.project import Project, plan, review
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.decide import Step, Waiting
+from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.state import State
-from swarmgate.engine.describe import _WORDS, first_line
+from swarmgate.engine.describe import _WORDS, describe, first_line
 from swarmgate.engine.loop import describe_step
 from swarmgate.engine.outcome import EXIT_CODES
 from swarmgate.engine.steps import STEPS
@@ -35,6 +36,19 @@ def test_long_texts_are_cut() -> None:
     assert first_line("a\nb") == "a"
     assert len(first_line("x" * 500)) == 120
     assert first_line("") == ""
+
+
+def test_a_phase_of_seconds_takes_less_than_a_minute() -> None:
+    estimate = ev.PhaseEstimated(phase=2, tasks=1, basis=1, tokens=10, usd=0.1, seconds=12)
+    assert ", less than a minute (" in describe(estimate)
+    assert ", 2 min (" in describe(estimate.model_copy(update={"seconds": 130}))
+
+
+def test_a_verdict_that_the_user_overruled_is_told_as_one() -> None:
+    said = Review(verdict=Verdict.REJECTED, summary="NO-UNIT")
+    asked, overruled = (ev.ReviewGiven(task="1.1", attempt=1, review=said, passed=passed) for passed in (False, True))
+    assert describe(asked) == "task 1.1: reviewer REJECTED - NO-UNIT"
+    assert describe(overruled) == "task 1.1: reviewer overruled by the user, not asked again"
 
 
 def test_history_tells_it_in_order(project: Project) -> None:

@@ -59,6 +59,80 @@ def test_without_feedback_the_rule_is_read_from_the_reason() -> None:
     assert group.rule == "syntax"
 
 
+@pytest.mark.parametrize("reason", ["src/a.py:3 F401: `os` is unused", "1 new at or above medium"])
+def test_what_a_gate_says_of_itself_hides_no_rule_and_is_not_counted_beside_one(reason: str) -> None:
+    rules = {"F401": "`os` imported but unused", "E501": "line too long", "B006": "mutable default"}
+    found = groups(
+        *(
+            ev.AttemptRejected(
+                task="1.1",
+                attempt=1,
+                stage="gates: lint_check",
+                reason=reason,
+                feedback=(
+                    Remark(severity=Severity.MEDIUM, message=f"[{rule}] {message}", file="src/a.py"),
+                    Remark(severity=Severity.HIGH, message="[lint_check] 1 new at or above medium"),
+                ),
+            )
+            for rule, message in rules.items()
+        )
+    )
+    assert sorted((each.rule, each.count) for each in found) == [("B006", 1), ("E501", 1), ("F401", 1)]
+
+
+def test_a_gate_that_told_no_finding_counts_by_what_it_says() -> None:
+    (group,) = groups(rejected("1.1", "gates: build_check", "it broke", "[build_check] it broke"))
+    assert group.rule == "build_check"
+
+
+def test_one_rule_meets_also_where_its_message_is_all_names() -> None:
+    (group,) = groups(*(rejected(task, "gates: lint_check", "x", f"[N801] `{task}` bad") for task in TASKS))
+    assert group.tasks == TASKS
+
+
+RAISES = """
+    def test_unknown():
+>       with pytest.raises(ValueError, match="{0}"):
+E       KeyError: 'x is not a known {0}'
+"""
+NO_RAISE = """
+    def test_b():
+        with pytest.raises(ValueError, match="negative"):
+>           f(-1)
+E           Failed: DID NOT RAISE <class 'ValueError'>
+"""
+PLAIN = """
+    except OSError as e:
+        raise
+    assert x() == 3
+E       assert 4 == 3
+FAILED tests/test_a.py::test_x - assert 4 == 3
+"""
+UNITTEST = """
+  File "a.py", line 3, in f
+    raise ValueError("a " + b)
+ValueError: the count must not be negative
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        (RAISES.format("unit"), "keyerror: 'x is not known unit'"),
+        (NO_RAISE, "failed: did not raise <class X>"),
+        (PLAIN, "tests failed: tests/test_a.py::test_x"),
+        (UNITTEST, "valueerror: count must not be negative"),
+        ("FAILED tests/test_a.py::test_x - TypeError: it takes no argument", "typeerror: it takes no argument"),
+        ("● a test\n    TypeError: it is not a function\n> 3 | throw new Error('x')", "typeerror: it is not function"),
+        ("src/main.rs:3:5: error[E0425]: no such value in scope", "error[e0425]: no such value in scope"),
+        ("org.opentest4j.AssertionFailedError: expected 3", "tests failed: tests/test_a.py::test_x"),
+    ],
+)
+def test_the_error_of_a_failing_test_is_what_the_runner_says_and_no_source_text(output: str, message: str) -> None:
+    (group,) = groups(rejected("1.1", "tests", "1 of 3 tests failed: tests/test_a.py::test_x", output))
+    assert group.message == message
+
+
 def test_stages_stay_apart() -> None:
     assert len(groups(rejected("1.1", "reviewer", "no unit"), rejected("1.2", "test_engineer", "no unit"))) == 2
 
@@ -147,6 +221,7 @@ def test_one_in_several_phases_points_at_the_prompt() -> None:
     [
         ("tests", "tests", "[tests] command"),
         ("tests prove nothing", "prompt", "prompts/test_engineer.md"),
+        ("tests switched off", "prompt", "prompts/coder.md"),
         ("breaker: tool_calls", "model", "[breakers]"),
         ("coder", "model", "[roles.coder]"),
         ("scope", "plan", "src/part_1.1.py"),

@@ -109,7 +109,8 @@ def test_two_files_outside_are_accepted_and_a_third_is_told_to_the_architect_fir
     assert "Scope violation" not in closing
     warned, accepted = noted(project, "scope")
     assert (warned.effect, warned.attempt) == (Effect.WARNED, 1)
-    assert "3 files outside of the declared scope, 2 accepted" in warned.detail
+    assert warned.detail.startswith("3 files outside of the declared scope: ")
+    assert warned.detail.endswith("; up to 2 are accepted ([scope] max_outside)")
     assert accepted.effect is Effect.NOTED
     assert [event.outside for event in project.events(ev.ChangeCaptured)] == [
         ("src/calc/more_a.py", "src/calc/more_b.py", "src/calc/more_c.py"),

@@ -68,6 +68,16 @@ def test_an_endpoint_that_is_down_is_exit_5_and_the_others_are_asked(project: Pr
     assert sorted(probes.load(project.folder)) == ["local/junior", "local/senior"]
 
 
+def test_where_no_model_can_be_asked_nothing_is_said_to_be_kept(project: Project) -> None:
+    gone = {"model": "gone/one"}
+    project.play(
+        providers__gone={"base_url": "http://127.0.0.1:9/v1", "max_retries": 0}, roles__default=gone, roles__coder=gone
+    )
+    told = project.swarm("doctor", "--models", exits=5).stdout
+    assert "no model could be asked" in told
+    assert "Kept in" not in told
+
+
 def test_findings_steer_the_next_run(project: Project) -> None:
     project.play(code({"src/calc/part_1.1.py": part("1.1")}))
     with ScriptedServer(project.server.script, lacks=["tools", "stream"], context_tokens=12_000) as small:  # type: ignore[union-attr]  # it plays
@@ -94,3 +104,14 @@ def test_findings_steer_the_next_run(project: Project) -> None:
 def test_a_file_of_findings_that_is_broken_counts_for_nothing(project: Project) -> None:
     project.folder.models.write_text('{"local/senior": {"tools": 3}}')
     assert probes.load(project.folder) == {}
+
+
+def test_status_says_why_the_settings_cannot_be_read(project: Project) -> None:
+    project.play()
+    assert project.json("status")["settings_problem"] == ""
+    project.folder.config.write_text("[roles.defalt]\nmodel = 'a/b'\n")
+    (line,) = [line for line in project.swarm("status").stdout.splitlines() if "settings" in line]
+    assert line.startswith("  settings: cannot be read, so no command that works can begin: ")
+    assert ".swarm/config.toml, line 1: `roles.defalt`" in line
+    found = project.json("status")
+    assert (found["models"], "defalt" in found["settings_problem"]) == ({}, True)

@@ -7,6 +7,9 @@ import re
 import pytest
 from tests.project import Project, code, part, plain, plan, review
 
+from swarmgate.domain.state import State, replace
+from swarmgate.engine.reports import status_report
+
 
 def test_status_says_where_the_work_stands(project: Project) -> None:
     assert "No plan yet." in project.swarm("status").stdout
@@ -80,3 +83,8 @@ def test_status_shows_each_budget_and_the_estimate(project: Project) -> None:
     assert "2 tasks, by 1 task before" in plain(progress)
     assert project.json("status")["estimate"]["basis"] == 1
     assert "expected: phase 2 is expected to use" in plain(project.swarm("status").stdout)
+
+
+def test_status_says_what_it_means_that_nothing_confines_commands() -> None:
+    assert status_report(replace(State(), sandbox="none"), working="").sandbox_warning.startswith("NO SANDBOX")
+    assert status_report(replace(State(), sandbox="bubblewrap"), working="").sandbox_warning == ""

@@ -226,14 +226,20 @@ def test_what_agents_write_into_swarm_is_refused(project: Project) -> None:
 
 
 def test_a_plan_file_that_a_command_of_the_coder_spoilt_changes_nothing(project: Project) -> None:
-    spoil = "sed -i.bak s/pending/complete/ .swarm/plan.json; rm -f .swarm/plan.json.bak"
+    spoil = (
+        "from pathlib import Path\n"
+        "plan = Path('.swarm/plan.json')\n"
+        "plan.write_text(plan.read_text().replace('pending', 'complete'))\n"
+        "Path('spoil.py').unlink()\n"
+    )
     work = [
         call("write_file", path="src/calc/part_1.1.py", content="X = 1\n"),
-        call("run_command", command=spoil),
+        call("write_file", path="spoil.py", content=spoil),
+        call("run_command", command="python3 spoil.py"),
         call("finish", summary="x"),
     ]
-    open_doors = {"sandbox": "none", "allow": ["sed *"]}  # closed, they keep .swarm as it is
-    project.planned(plan("1.1", "1.2"), rule("coder", "code", work, task="1.1"), commands=open_doors)
+    # In a sandbox `.swarm` is read-only.
+    project.planned(plan("1.1", "1.2"), rule("coder", "code", work, task="1.1"), commands={"sandbox": "none"})
     project.swarm("run", exits=3)
     assert [event.task for event in project.events(ev.TaskCompleted)] == ["1.1", "1.2"]
     assert project.state.task("1.2").attempts  # nobody believed the file

@@ -54,6 +54,8 @@ def test_after_a_retry_the_work_goes_on_and_can_end_well(project: Project) -> No
     project.play(review())
     project.swarm("run", exits=3)
     assert WARN in project.briefs("architect", "delegate")[-1]
+    told = [("1.1", Effect.NOTED, 2), ("1.1", Effect.WARNED, 3), ("1.1", Effect.STOPPED, 4)]
+    assert notes(project) == told  # what stands in the ledger of an attempt is not told again after the retry
     assert project.swarm("show", "1.1").stdout.startswith("Task 1.1: Part 1.1 [SMALL] - complete")
 
 

@@ -63,6 +63,17 @@ def reasons(path: str, text: str, *, before: str = "", lines: set[int] | None = 
         ("src/auth/core.py", "X = 1\n", "src/auth/core.py: path **/auth/** (authentication and authorisation)"),
         ("src/AuthController.java", "class AuthController {}\n", "(authentication and authorisation)"),
         ("src/session_store.go", "package a\n", "(sessions and cookies)"),
+        ("session.py", "class Session:\n    def load(self, request):\n        return request.jar\n", "path session.*"),
+        ("src/sessions/store.kt", "class A\n", "path **/sessions/**"),  # a language that is not read
+        ("cookies.py", "def render(name, max_age, httponly):\n    return name\n", "path cookies.*"),
+        ("a.py", "def encode_token(claims, key):\n    return mac(key, claims)\n", "changes encode_token()"),
+        ("a.js", "function redirect(res, url) { res.writeHead(302, {Location: url}); }\n", "changes redirect()"),
+        ("a.py", "def upload_it(data, filename):\n    open(filename, 'wb').write(data)\n", "changes upload_it()"),
+        ("a.py", "import hashlib\ndef f(given, salt):\n    return hashlib.sha256(given + salt)\n", "hashlib.sha256"),
+        ("a.py", "import hashlib\ndef f(form):\n    return hashlib.sha256(form['password'])\n", "hashlib.sha256"),
+        ("a.js", "const c = require('crypto');\nfunction f(x) { c.createHash('md5').update(x); }\n", "createHash"),
+        ("a.go", 'package a\nimport "crypto/sha256"\nfunc f(password []byte) { sha256.Sum256(password) }\n', "Sum256"),
+        ("a.php", "<?php\nfunction f($b) { return hash('md5', $b); }\n", "calls hash"),
     ],
 )  # fmt: skip
 def test_this_is_sensitive(path: str, text: str, said: str) -> None:
@@ -85,6 +96,20 @@ def test_this_is_sensitive(path: str, text: str, said: str) -> None:
         ("vendor/auth/jwt.py", "import jwt\n"),
         ("src/auth/style.css", "a { color: red }\n"),
         ("a.py", "def broken(:\n"),
+        ("session.py", "class TrainingSession:\n    def __init__(self, minutes):\n        self.minutes = minutes\n"),
+        ("cookies.py", "def bake(cookie):\n    return {'cookie': ['flour', 'butter']}[cookie]\n"),
+        ("tok.py", "class T:\n    def encode_token(self, text):\n        return self.vocab[text]\n"),
+        ("a.js", "function redirectStdout(stream) { process.stdout.write = (chunk) => stream.push(chunk); }\n"),
+        ("a.go", "package a\nfunc redirectStdout(f *os.File) { os.Stdout = f }\n"),
+        ("upload_progress.py", "def upload_progress(sent, total):\n    return 100 * sent // total\n"),
+        ("a.py", "import hashlib\ndef cache_key(b):\n    return hashlib.sha256(b).hexdigest()\n"),
+        ("a.js", "import c from 'node:crypto';\nexport const etag = (body) => c.createHash('sha256').update(body);\n"),
+        ("a.go", 'package a\nimport "crypto/sha256"\nfunc key(b []byte) [32]byte { return sha256.Sum256(b) }\n'),
+        ("a.rb", "require 'digest'\ndef key(x)\n  Digest::SHA256.hexdigest(x)\nend\n"),
+        ("A.java", 'import java.security.MessageDigest;\nclass A { A() { MessageDigest.getInstance("SHA-256"); } }\n'),
+        ("a.php", "<?php\nfunction key($b) { return hash('sha256', $b); }\n"),
+        ("a.rs", "use sha2::Sha256;\nfn key(b: &[u8]) { Sha256::digest(b); }\n"),
+        ("a.cs", "using System.Security.Cryptography;\nclass A { void F(byte[] b) { SHA256.HashData(b); } }\n"),
     ],
 )
 def test_this_is_not(path: str, text: str) -> None:
@@ -176,6 +201,20 @@ def test_every_kind_that_the_issue_names_is_there() -> None:
         "auth", "crypto", "session", "token", "sql", "process", "deserialisation", "files", "templates", "cors",
         "redirect",
     }  # fmt: skip
+
+
+def test_a_project_may_doubt_what_is_built_in(tmp_path: Path) -> None:
+    own = tmp_path / ".swarm/gates" / FILE
+    own.parent.mkdir(parents=True)
+    own.write_text('[[kind]]\nid = "process"\nwords = ["tainted"]\n[kind.python]\ndoubtful = ["eval"]\n')
+    definition = load(tmp_path)
+    assert reasons("a.py", "def f(x):\n    return eval(x)\n", definition=definition) == ""
+    assert "calls eval" in reasons("a.py", "def f(tainted):\n    return eval(tainted)\n", definition=definition)
+
+
+def test_the_company_of_a_call_is_its_function_and_no_other() -> None:
+    code = "import hashlib\n\ndef key(b):\n    return hashlib.sha256(b)\n\ndef other(password):\n    return password\n"
+    assert "hashlib" not in reasons("a.py", code)
 
 
 def test_a_pattern_is_no_regular_expression() -> None:

@@ -13,9 +13,9 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.state import Guidance
 from swarmgate.errors import UsageError
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.guidance import HEADING, append, applying, find, parse, read, render
+from swarmgate.ledger.guidance import HEADING, append, applying, find, mistakes, parse, read, render
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.questions import likeness
+from swarmgate.ledger.questions import same
 
 ENTRY = Guidance("Security", "How are tokens signed?", "With RS256.\n\nKeys rotate.", 2, "2.2", "2026-11-21")
 OTHER = Guidance("PostgreSQL", "Which isolation level?", "Read committed.", 0, "", "2026-11-22")
@@ -129,22 +129,56 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 SAME = [
     ("How are tokens signed?", "how are tokens signed"),
-    ("Which hash for passwords?", "What password hashing should be used?"),
-    ("How should we sign JWT tokens?", "How should we sign JWT tokens in this project?"),
+    ("How are tokens signed?", "How is a token signed"),
+    ("Which hash for passwords?", "What hash for the passwords"),
+    ("How should we sign JWT tokens?", "How should I sign our JWT tokens?"),
     ("What is the maximum session length?", "What's the maximum session lenght?"),
-    ("Should the cache use LRU eviction", "should we use LRU eviction for the cache?"),
+    ("Where are addresses of customers kept?", "Where are adresses of customers kept?"),
+    ("How does authentication work?", "How does authentcation work?"),
+    ("Why don't we retry writes?", "Why do we not retry writes"),
+    ("When do tokens expire?", "When does a token expire?"),
+    ("Which indexes does the table have?", "Which index does the table have?"),
+    ("What's the C++ standard?", "Which is the C++ standard"),
 ]
 OTHERS = [
     ("How to encrypt the session cookie data at rest?", "How to decrypt the session cookie data at rest?"),
     ("Should tokens be signed with RS256?", "Should tokens be signed with HS256?"),
     ("Should we cache user records in memory?", "Should we not cache user records in memory?"),
     ("Which hash for passwords?", "Which hash for file names?"),
+    ("Which hash for passwords?", "What password hashing should be used?"),
     ("When do tokens expire?", "Why do tokens expire?"),
     ("How are tokens signed?", "How are tokens stored?"),
     ("Is Python 3.11 enough?", "Is Python 3.12 enough?"),
     ("How can they attack it?", "How can they attach it?"),
     ("Why don't we retry writes?", "Why do we retry writes?"),
     ("How?", "What?"),
+    ("How are tokens stored?", "How are tokens stored in the browser?"),
+    ("How long should access tokens live?", "How long should refresh access tokens live?"),
+    ("How do we hash passwords?", "How do we hash passwords in tests?"),
+    ("How do I convert local time to UTC?", "How do I convert UTC to local time?"),
+    ("How do we migrate from MySQL to Postgres?", "How do we migrate from Postgres to MySQL?"),
+    ("How do we validate contact data before saving?", "How do we validate contract data before saving?"),
+    ("May session ids be logged?", "Must session ids be logged?"),
+    ("Should session ids be logged?", "Can session ids be logged?"),
+    ("Do we need to escape HTML output?", "How do we escape HTML output?"),
+    ("Do we need to escape HTML output?", "Do we escape HTML output?"),
+    ("How do we encrypt user files?", "How do we encrypt deleted user files?"),
+    ("Where are uploads saved?", "Where are failed uploads saved?"),
+    ("Should the client trust the server certificate?", "Should the server trust the client certificate?"),
+    ("Is v1 API auth required?", "Is API auth required?"),
+    ("What timeout for reads?", "What timeout for writes?"),
+    ("How do we copy files to S3?", "How do we copy files from S3?"),
+    ("Are the records sorted?", "Are the records stored?"),
+    ("Is causal consistency enough?", "Is casual consistency enough?"),
+    ("Where are compiled rules kept?", "Where are complied rules kept?"),
+    ("Do we redirect https?", "Do we redirect http?"),
+    ("Is the signed key kept?", "Is the signing key kept?"),
+    ("Does it matter through retries?", "Does it matter thorough retries?"),
+    ("Is x > 5 refused?", "Is x < 5 refused?"),
+    ("Is a limit of -1 valid?", "Is a limit of 1 valid?"),
+    ("What do we store?", "What do they store?"),
+    ("Was the key rotated?", "Is the key rotated?"),
+    ("Can users log in?", "Can users log in with tokens?"),
 ]
 
 
@@ -157,7 +191,15 @@ def test_a_question_in_other_words_is_found(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(("one", "other"), OTHERS)
 def test_another_question_is_not(one: str, other: str) -> None:
-    assert find([Guidance("D", one, "x", 1, "", "")], "D", other) is None
+    for asked, kept in ((one, other), (other, one)):
+        assert not same(asked, kept)
+        assert find([Guidance("D", kept, "x", 1, "", "")], "D", asked) is None
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_a_question_is_itself_and_likeness_has_no_direction(one: str, other: str) -> None:
+    assert same(one, one)
+    assert same(one, other) == same(other, one)
 
 
 def test_the_words_themselves_win_over_likeness_and_the_latest_over_the_first() -> None:
@@ -165,13 +207,13 @@ def test_the_words_themselves_win_over_likeness_and_the_latest_over_the_first() 
         Guidance("D", question, answer, 1, "", "")
         for question, answer in (
             ("Which hash for passwords?", "a"),
-            ("Password hashing", "b"),
-            ("password hashing", "c"),
+            ("What hash for a password", "b"),
+            ("what hash for a password?", "c"),
         )
     )
-    assert likeness("Which hash for passwords?", "Password hashing") < 1
     assert find([first, second, third], "D", "which hash for passwords") is first
-    assert find([first, second, third], "D", "password hashing?") is third
+    assert find([first, second, third], "D", "what hash for a password") is third
+    assert find([first, second, third], "D", "what hash for the password") is third
 
 
 def test_what_applies_to_a_brief() -> None:
@@ -180,3 +222,39 @@ def test_what_applies_to_a_brief() -> None:
     assert applying(entries, task="2.9", phase=2, text="") == (ENTRY,)
     assert applying(entries, task="3.1", phase=3, text="Store it in PostgreSQL.") == (OTHER,)
     assert applying(entries, task="3.1", phase=3, text="Nothing of the kind") == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("### A\n- Question: x?\n- Answr: y\n", [(2, "no `- Answer:`"), (4, "`- Answr:` is no field")]),
+        ("### A\n- Qestion: x?\n- Answer: y\n", [(2, "no `- Question:`"), (3, "`- Qestion:` is no field")]),
+        ("### A\n- Question: x?\n- Answer:\n", [(2, "no `- Answer:`")]),
+        ("### A\n- Question: x?\n- Answer:\n  y\n", []),
+        ("### A\n- Question: x?\n- Answer = y\n", [(2, "no `- Answer:`"), (4, "`- Answer =` is no field")]),
+        ("### A\n- Question: x?\n- Answer: y\n- Askd: 2026\n", [(5, "`- Askd:` is no field; `- Asked:` is")]),
+        ("### A\n- Question: x?\n- Question: z?\n- Answer: y\n", [(2, "no `- Answer:`")]),
+        ("- Question: x?\n- Answer: y\n", [(2, "no heading `### DOMAIN`")]),
+        ("### A\n- Question: x?\n- Answer: y\n- Note: z\n```\n- Answr: z\n```\n", []),
+        ("### A\n- Question: x?\n- Answer: y\n## Answers\n- Answr: not ours\n", []),
+        ("\nWords of the user.\n", []),
+    ],
+)
+def test_what_is_mistyped_is_named_with_its_line(body: str, said: list[tuple[int, str]]) -> None:
+    found = mistakes(f"{HEADING}\n{body}")
+    assert len(found) == len(said), found
+    for (line, why), (expected, words) in zip(found, said, strict=True):
+        assert (line, words in why) == (expected, True), found
+
+
+def test_a_mistyped_heading_of_the_section_is_named() -> None:
+    assert mistakes("## SME Guidance Cahce\n### A\n- Question: x?\n- Answer: y\n")[0][0] == 1
+    assert mistakes("### SME guidance cache\n")[0][0] == 1
+    assert mistakes("## Guidance for people\n") == ()
+
+
+@given(WORDS, WORDS, LINES)
+def test_what_swarmgate_writes_is_never_called_mistyped(domain: str, question: str, answer: str) -> None:
+    written = f"{HEADING}\n\n{render(Guidance(domain, question, answer, 1, '1.2', '2026-11-21'))}"
+    assume(parse(written))
+    assert mistakes(written) == ()

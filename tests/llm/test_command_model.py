@@ -101,3 +101,29 @@ async def test_a_failed_program_is_a_failed_call(program: Program, told: str) ->
         await complete(program, WRITE, FINISH)
     assert not caught.value.retriable
     assert caught.value.usage.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("stderr", "told"),
+    [
+        ("python3: can't open file '/home/a/rev.py': [Errno 2] No such file or directory", "`readable` and `writable`"),
+        ("OSError: [Errno 30] Read-only file system: 'x'", "`writable`"),
+        ("Invalid API key", "`env`"),
+        ("getaddrinfo ENOTFOUND api.example", "`network`"),
+        ("Segmentation fault", "start it by hand"),
+    ],
+)
+async def test_a_failure_names_the_settings_that_it_may_come_from(stderr: str, told: str) -> None:
+    model = CommandModel("command:agent", printing("", exit_code=1, stderr=stderr), role="coder")
+    with pytest.raises(CallFailed) as caught:
+        await model.complete(ModelRequest(messages=(Message(role="system", content="You."),)))
+    assert told in caught.value.hint
+    assert "[roles.coder]" in caught.value.hint
+    assert "endpoint" not in caught.value.hint
+
+
+async def test_a_time_limit_is_told_with_its_seconds_and_its_key() -> None:
+    model = CommandModel("command:agent", printing("", exit_code=None), role="coder", timeout_s=3)
+    with pytest.raises(CallFailed, match=r"its time limit of 3 s, \[roles.coder\] timeout_s") as caught:
+        await model.complete(ModelRequest(messages=(Message(role="system", content="You."),)))
+    assert "more time" in caught.value.hint

@@ -34,6 +34,20 @@ async def test_all_used_up_names_each_model_and_how_to_go_on() -> None:
     assert "`swarm run`" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("names", "awaited"),
+    [
+        (["a/1"], "the endpoint answers"),
+        (["command:x"], "the program works"),
+        (["command:x", "a/1"], "one of them works"),
+    ],
+)
+async def test_what_to_wait_for_is_named(names: list[str], awaited: str) -> None:
+    with pytest.raises(EndpointFailed) as caught:
+        await Fallback([ScriptedModel([down(name)], name=name) for name in names]).complete(ASK)
+    assert caught.value.hint.endswith(f"once {awaited}")
+
+
 async def test_a_model_that_is_down_is_asked_last_for_a_while() -> None:
     now = [0.0]
     first = ScriptedModel([down("a/1"), "first again"], name="a/1")

@@ -8,6 +8,7 @@ import pytest
 
 from swarmgate.config import Config
 from swarmgate.errors import ConfigError
+from swarmgate.llm.connect import same_model_warning
 from swarmgate.llm.families import family, own_name, require_distinct, shared
 
 SAME = [
@@ -110,3 +111,48 @@ def test_kin_are_no_twins_and_a_role_without_a_model_is_left_out() -> None:
         config(["coder", "reviewer", "sme"], coder={"model": "a/gpt-5"}, reviewer={"model": "a/gpt-5-mini"})
     )
     require_distinct(config([], default={"model": "a/one"}))
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("python3 a.py", "python3 b.py"),
+        ("python3 agents/a.py", "python3 other/a.py"),
+        ("python3 -m agents.a", "python3 -m agents.b"),
+        ("python3 -c 'import a'", "python3 -c 'import b'"),
+        ("bash -lc 'agent --one'", "bash -lc 'agent --two'"),
+        ("node --import tsx a.ts", "node --import tsx b.ts"),
+        ("npx -y @openai/codex exec", "npx -y @anthropic-ai/claude-code -p"),
+        ("uv run --with x a.py", "uv run --with x b.py"),
+        ("uv run python a.py", "uv run python b.py"),
+        ("java -jar a.jar", "java -jar b.jar"),
+        ("docker run --rm -e KEY one/agent", "docker run --rm -e KEY two/agent-b"),
+        ("cd a && python3 agent.py", "cd b && python3 agent.py"),
+    ],
+)
+def test_two_programs_of_one_interpreter_are_two(one: str, two: str) -> None:
+    assert own_name(f"command:{one}") != own_name(f"command:{two}")
+    roles = {"coder": {"model": f"command:{one}"}, "reviewer": {"model": f"command:{two}"}}
+    require_distinct(config(["coder", "reviewer"], **roles))
+    assert not same_model_warning(config([], **roles))
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("python3 a.py --role coder", "/usr/bin/python3.12 -u ./a.py --role reviewer"),
+        ("npx -y @openai/codex@1.2 exec", "codex exec --json -"),
+        ("python3 a.py --model gpt-5", "python3 b.py --model=gpt-5"),
+        ("env A=1 claude -p", "claude -p --output-format json"),
+    ],
+)
+def test_one_program_by_two_command_lines(one: str, two: str) -> None:
+    assert own_name(f"command:{one}") == own_name(f"command:{two}")
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [("npx -y @anthropic-ai/claude-code -p", "claude"), ("python3 /home/claude/x/agent.py", "/home/claude/x/agent.py")],
+)
+def test_the_family_of_a_package_and_of_a_script(command: str, expected: str) -> None:
+    assert family(f"command:{command}") == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -70,6 +71,33 @@ async def test_what_fails_for_another_reason_stays_unknown() -> None:
     with ScriptedServer(rules) as server:
         found = await probed(server.base_url)
     assert (found.tools, found.parallel_tools, found.json_schema, found.system) == (None, None, None, True)
+
+
+@pytest.mark.parametrize("content", ["<think>They want a call of", None])
+async def test_a_model_that_is_cut_off_while_it_thinks_has_said_nothing_about_tools(
+    serving: Callable[..., Any], content: str | None
+) -> None:
+    def respond(body: dict[str, Any], _headers: Any) -> tuple[int, str, bytes]:
+        cut = "tools" in body or "response_format" in body
+        choice = {"message": {"content": content if cut else "PLUM"}, "finish_reason": "length" if cut else "stop"}
+        return 200, "application/json", json.dumps({"choices": [choice]}).encode()
+
+    with serving(respond) as base_url:
+        found = await probed(base_url)
+    assert (found.tools, found.parallel_tools, found.json_schema, found.error) == (None, None, None, "")
+
+
+async def test_a_second_call_that_did_not_come_because_of_the_limit_is_not_lacking(serving: Callable[..., Any]) -> None:
+    made = {"id": "c", "type": "function", "function": {"name": "report_number", "arguments": '{"number": 1}'}}
+
+    def respond(body: dict[str, Any], _headers: Any) -> tuple[int, str, bytes]:
+        told = {"content": None, "tool_calls": [made]} if "tools" in body else {"content": "PLUM"}
+        data = {"choices": [{"message": told, "finish_reason": "length" if "tools" in body else "stop"}]}
+        return 200, "application/json", json.dumps(data).encode()
+
+    with serving(respond) as base_url:
+        found = await probed(base_url)
+    assert (found.tools, found.parallel_tools) == (True, None)
 
 
 async def test_an_endpoint_that_is_not_there_or_says_no_is_an_error_and_no_finding() -> None:

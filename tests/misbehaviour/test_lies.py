@@ -148,7 +148,7 @@ async def test_invented_quote(scene: Scene) -> None:
 
 @case("lies", "a finding about a file that does not exist, or without any quote", "the same")
 async def test_invented_file(scene: Scene) -> None:
-    said = verdict("REJECTED", "no", findings=[finding("return 2", "src/ghost.py"), finding("")])
+    said = verdict("REJECTED", "no", findings=[finding("def two():", "src/ghost.py"), finding("")])
     given = await scene.reviewer(said, said, material=MATERIAL)
     assert given.findings == ()
     assert not given.approved

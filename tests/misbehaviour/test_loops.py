@@ -263,10 +263,10 @@ def test_stuck_on_test(project: Project) -> None:
 
 @case("loops", "scope growth: each attempt changes more files than the one before", "stopped at the third time")
 def test_scope_growth(project: Project) -> None:
-    files = [f"src/calc/more_{name}.py" for name in "abcde"]
+    files = [f"src/calc/more_{number}.py" for number in range(50)]
     turns = [
-        code({PART: part(f"try {number}"), **{path: part(path) for path in files[:number]}}, attempt=str(number))
-        for number in range(1, 6)
+        code({PART: part(f"try {number}"), **{path: part(path) for path in files[:more]}}, attempt=str(number))
+        for number, more in enumerate((3, 7, 14, 24, 40), start=1)
     ]
     project.planned(*turns, NO, loop={"max_rejections": 5})
     project.swarm("run", exits=1)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.confined import runner
 
 from swarmgate.workspace import process
 from swarmgate.workspace.copies import Copy, copied
@@ -47,7 +50,7 @@ async def test_the_copy_holds_the_tree_and_vanishes(project: Path) -> None:
     with copied(project, before(project)) as copy:
         assert (copy.root / "src/pkg/__init__.py").read_text() == OLD
         assert copy.root.name == project.name
-        assert not (copy.root / ".git").exists()
+        assert not (copy.root / ".git/hooks").exists()
     assert not copy.outer.exists()
     assert (project / "src/pkg/__init__.py").read_text() == NEW
 
@@ -117,6 +120,19 @@ async def test_code_of_the_real_project_is_noticed(project: Path) -> None:
         assert copy.strays() == ("src/pkg/__init__.py",)
 
 
+async def test_a_copy_is_a_repository_without_commits(project: Path) -> None:
+    with copied(project, before(project)) as copy:
+        assert await ran(copy, command="git rev-parse --show-toplevel") == str(copy.root)
+        assert "?? src/" in await ran(copy, command="git status --short")
+        assert await ran(copy, command="git log --oneline --all") == ""
+
+
+async def test_the_environment_does_not_say_that_it_is_a_copy(project: Path) -> None:
+    with copied(project, before(project)) as copy:
+        assert not [name for name in copy.environment if "SWARMGATE" in name]
+        assert str(project) not in "".join(copy.environment.values())
+
+
 async def test_an_environment_keeps_its_own_sitecustomize(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,3 +193,39 @@ def test_composers_autoloader_lies_in_the_copy(project: Path) -> None:
             True
         ]
         assert (found / "composer/ClassLoader").resolve().is_relative_to(copy.root)
+
+
+async def test_a_link_shares_nothing_that_a_command_in_the_project_could_not_read(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """An agent cannot see where a link leads that it makes; its tests must not in a copy either."""
+    home, known = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("known")
+    for folder in (home, known):
+        (folder / "id").write_text("TOPSECRET\n")
+    for name in ("node_modules/@s", "vendor/composer", "ignored"):
+        (project / name).mkdir(parents=True)
+    links = {
+        "node_modules/x": home,
+        "node_modules/@s/root": Path("/"),
+        "node_modules/self": project,
+        "vendor/autoload.php": home / "id",
+        "vendor/bin": home,
+        "a.env": home / "id",
+        "node_modules/known": known,
+    }
+    for name, place in links.items():
+        (project / name).symlink_to(place)
+    os.mkfifo(project / "vendor/composer/pipe")
+    (project / "ignored/data").write_text("SHARED\n")
+    confined = runner(project)
+    confined = replace(confined, confinement=replace(confined.confinement, readable=(known,)))
+    with copied(project, before(project)) as copy:
+        inside = copy.runner(confined)
+        readable = set(inside.confinement.readable)
+        assert readable & {home, home / "id", Path("/"), project} == set()
+        assert {known, project / "ignored"} <= readable
+        assert not [place for place in copy.outer.rglob("*") if place.name == "id" and not place.is_symlink()]
+        assert (copy.root / "vendor/autoload.php").is_symlink()
+        assert (copy.root / "vendor/bin").is_symlink()
+        done = await inside.run("cat ignored/data node_modules/known/id node_modules/x/id vendor/*.php", timeout_s=9)
+        assert done.stdout == "SHARED\nTOPSECRET\n"

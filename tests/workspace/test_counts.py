@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from swarmgate.errors import ConfigError
-from swarmgate.workspace.counts import Counts, read, read_with
+from swarmgate.workspace.counts import Counts, contradiction, read, read_with
 
 CASES: list[tuple[str, tuple[int, int, int] | None, tuple[str, ...], str]] = [
     (
@@ -329,3 +329,32 @@ def test_the_user_s_own_pattern() -> None:
     for wrong in ("(", r"(\d+) good"):
         with pytest.raises(ConfigError, match=r"tests\.count_pattern"):
             read_with(wrong, "")
+
+
+@pytest.mark.parametrize(
+    ("passed", "printed", "silent"),
+    [
+        (2, "..  [100%]\n2 passed in 0.01s\n", False),
+        (3, "==== 2 passed, 1 skipped, 1 xpassed, 2 warnings in 65.00s (0:01:05) ====\n", False),
+        (1, "2 failed in 0.01s\n2 passed in 0.01s\n", False),  # two runs: the report is the last one's
+        (2, "Results (0.03s):\n       2 passed\n", False),  # pytest-sugar
+        (2, "..  [100%]\n", True),
+        (1, "1 passed, 3 subtests passed in 0.01s\n", False),
+    ],
+)
+def test_a_report_and_a_last_line_that_agree(passed: int, printed: str, *, silent: bool) -> None:
+    assert contradiction(Counts(passed=passed), printed, silent=silent) == ""
+
+
+@pytest.mark.parametrize(
+    ("passed", "printed", "silent"),
+    [
+        (2, "..  [100%]\n", False),
+        (2, "", False),
+        (2, "1 passed in 0.01s\n", False),
+        (2, "\x1b[31m2 passed, 1 error in 0.01s\x1b[0m\n", True),
+        (2, "1 failed, 2 passed in 0.01s\n", True),
+    ],
+)
+def test_a_report_that_the_last_line_contradicts(passed: int, printed: str, *, silent: bool) -> None:
+    assert contradiction(Counts(passed=passed), printed, silent=silent)

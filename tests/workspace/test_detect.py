@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,15 +71,37 @@ def test_a_virtual_environment_of_the_repository_is_used(tmp_path: Path) -> None
 
 
 def test_a_lock_file_counts_when_its_tool_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tools = tmp_path / "bin"
-    tools.mkdir()
+    tools, root = tmp_path / "bin", tmp_path / "repo"
+    for folder in (tools, root):
+        folder.mkdir()
     monkeypatch.setenv("PATH", str(tools))
     files = {"test_a.py": "", "uv.lock": ""}
-    assert look(tmp_path, files).test_command == "python3 -m pytest -q"
-    (tools / "uv").write_text("#!/bin/sh\n")
+    for name in ("python3", "uv"):
+        (tools / name).write_text("#!/bin/sh\n")
+    (tools / "python3").chmod(0o755)
+    assert look(root, files).test_command == "python3 -m pytest -q"
     (tools / "uv").chmod(0o755)
-    found = look(tmp_path, files)
+    found = look(root, files)
     assert (found.test_command, found.package_managers) == ("uv run pytest -q", ("uv",))
+
+
+def test_no_module_and_no_program_of_the_repository_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fired = tmp_path / "fired"
+    root = tmp_path / "repo"
+    (root / ".git").mkdir(parents=True)
+    (root / "bin").mkdir()
+    (root / "bin/python3").write_text(f"#!/bin/sh\ntouch {fired}\n")
+    (root / "bin/python3").chmod(0o755)
+    for name in ("contextlib", "importlib", "os"):
+        (root / f"{name}.py").write_text(f"open({str(fired)!r}, 'w')\n")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')  # a path that was never asked before
+    (tools / "python3").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{root}/bin:bin::{tools}")
+    monkeypatch.chdir(root)
+    assert look(root, {"test_a.py": ""}).test_command == "python3 -m pytest -q"
+    assert not fired.exists()
 
 
 def test_test_paths(tmp_path: Path) -> None:
@@ -90,3 +113,8 @@ def test_test_paths(tmp_path: Path) -> None:
         assert is_test_path(path, found.test_globs), path
     for path in ("src/app.py", "src/testing.py", "latest/x.py", "contest.py", "src/attest.ts", "a_test.go.txt"):
         assert not is_test_path(path, found.test_globs), path
+
+
+def test_a_manifest_nested_without_end_is_no_manifest(tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"a":' + "[" * 50_000 + "]" * 50_000 + "}")
+    assert detect(tmp_path, ["package.json", "a.js"]).test_command == ""

@@ -251,3 +251,19 @@ async def test_a_pattern_of_exponential_time_is_ended(tree: FileTree, monkeypatc
     with pytest.raises(FileProblem, match="simplify the pattern"):
         await tree.search("(a+)+$")
     assert time.monotonic() - started < 5
+
+
+def test_what_runs_with_the_users_rights_is_read_and_never_written(repo: Path) -> None:
+    (repo / "tools").mkdir()
+    (repo / "tools/clean.sh").write_text("cat\n")
+    (repo / "link").symlink_to("tools")
+    tree = FileTree(repo, guarded=[repo / "tools"])
+    assert tree.read("tools/clean.sh") == "cat\n"
+    for path in ("tools/clean.sh", "tools/new.sh", "link/clean.sh"):
+        with pytest.raises(UnsafePath, match="with the user's rights"):
+            tree.write(path, "evil\n")
+        with pytest.raises(UnsafePath, match="with the user's rights"):
+            tree.delete(path)
+    with pytest.raises(UnsafePath, match="with the user's rights"):
+        tree.edit("tools/clean.sh", "cat", "evil")
+    assert [place.read_text() for place in (repo / "tools").iterdir()] == ["cat\n"]

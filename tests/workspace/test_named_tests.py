@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swarmgate.workspace.named_tests import Fate, fate
+from swarmgate.workspace.named_tests import Fate, fate, has_run, names_a_file_only
 
 RAN = (
     "tests/test_a.py::test_b",
@@ -28,8 +28,11 @@ PYTHON = {
         "tests.test_a.test_b", "tests.test_a::test_b", "tests/test_a.py", "test_a.py", "tests/test_a.py > test_b",
         "test_b in tests/test_a.py", "tests/test_a.py:test_b", "tests/test_a.py - test_b", "tests/test_a.py#test_b",
         "TestX.test_c", "TestX::test_c", "tests/test_a.py::test_c", "tests/test_a.py::TestX", "TestX",
-        "tests/test_a.py::TestX::test_c", "test_d", "test_d[1-a b]", "tests/test_a.py::test_d[other]", "test_deep.py",
+        "tests/test_a.py::TestX::test_c", "test_d", "test_d[1-a b]", "tests/test_a.py::test_d[1-a b]", "test_deep.py",
         "SumTest.addsTwo", "com.acme.SumTest.addsTwo", "SumTest#addsTwo", "addsMany", "SumTest",
+        "test_b and test_c", "tests/test_a.py::test_b, tests/unit/test_deep.py::test_e", "all tests in tests/test_a.py",
+        "test_b of test_a", "test_b (as for test_gone)", "test_b[covers 2]", "addsMany(int)[1]", "test_b [criterion 2]",
+        "`test_b` and `test_d[1-a b]`", "tests/test_a.py and tests/unit/test_deep.py", "test_b and the helper_of it",
     ],
 )  # fmt: skip
 def test_spellings_of_tests_that_ran(name: str) -> None:
@@ -52,6 +55,15 @@ def test_spellings_of_tests_that_ran(name: str) -> None:
         ("TestY::test_c", Fate.ABSENT),
         ("test_c.TestX", Fate.ABSENT),
         ("tests", Fate.ABSENT),
+        ("test_missing and test_b", Fate.ABSENT),
+        ("test_b and test_missing", Fate.ABSENT),
+        ("test_b, test_later", Fate.SKIPPED),
+        ("test_b / test_hidden", Fate.NOT_RUN),
+        ("tests/test_a.py::test_b tests/test_a.py::nothing_like_it", Fate.ABSENT),
+        ("tests/test_a.py and tests/test_gone.py", Fate.ABSENT),
+        ("test_d[99]", Fate.ABSENT),
+        ("tests/test_a.py::test_d[other]", Fate.ABSENT),
+        ("addsMany(int)[2]", Fate.ABSENT),
         ("tests/", Fate.ABSENT),
         ("test", Fate.ABSENT),
         ("checked by hand", Fate.ABSENT),
@@ -60,6 +72,27 @@ def test_spellings_of_tests_that_ran(name: str) -> None:
 )
 def test_tests_that_did_not_run(name: str, expected: Fate) -> None:
     assert fate(name, ran=RAN, skipped=SKIPPED, files=PYTHON) is expected
+
+
+@pytest.mark.parametrize(
+    "name", ["test_a.py", "all tests in tests/test_a.py", "tests/test_a.py and tests/unit/test_deep.py"]
+)
+def test_names_that_say_no_more_than_a_file(name: str) -> None:
+    assert has_run(name, RAN)
+    assert names_a_file_only(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["tests/test_a.py::test_b", "test_b in tests/test_a.py", "TestX", "tests/test_a.py > test_b"]
+)
+def test_names_that_say_more_than_a_file(name: str) -> None:
+    assert has_run(name, RAN)
+    assert not names_a_file_only(name)
+
+
+def test_the_id_of_a_case_may_be_spelled_as_it_is_written() -> None:
+    assert has_run("test_w[\u00e9]", [r"tests/test_a.py::test_w[\xe9]"])
+    assert has_run("test_w[x[1], y]", ["tests/test_a.py::test_w[x[1], y]"])
 
 
 FILES = {
@@ -83,7 +116,7 @@ FILES = {
         "src/sum.test.ts: adds numbers", "adds numbers in src/sum.test.ts", "adds 1 to 2", "when empty", "TestSum",
         "sum_test.go::TestSum", "TestSum/zero", "adds", "sum::adds",
         "tests/sum.rs::adds", "AddsTwo", "SumTests.AddsTwo", "SumTest.AddsTwo", "SumTest::test_adds", "TestMethod",
-        "test_adds_in_shell", "spec/sum_spec.rb",
+        "test_adds_in_shell", "spec/sum_spec.rb", "tests/sum.rs::adds and tests/SumTest.php::test_adds",
     ],
 )  # fmt: skip
 def test_where_the_runner_names_no_tests_the_definition_is_enough(name: str) -> None:
@@ -104,6 +137,8 @@ def test_where_the_runner_names_no_tests_the_definition_is_enough(name: str) -> 
         ("src/other.test.ts", Fate.ABSENT),
         ("src/other.test.ts: adds numbers", Fate.ABSENT),
         ("TestSums", Fate.ABSENT),
+        ("tests/sum.rs::adds and tests/sum.rs::takes", Fate.ABSENT),
+        ("TestSum and TestGone", Fate.ABSENT),
         ("src/sum.test.ts: adds numbers never", Fate.ABSENT),
     ],
 )

@@ -165,3 +165,94 @@ def test_a_report_with_entities_or_broken_xml_is_not_read(tmp_path: Path) -> Non
     for text in ('<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase name="&a;"/></testsuite>', "<testsuite>"):
         (tmp_path / "r.xml").write_text(text)
         assert junit.read(tmp_path, [tmp_path / "r.xml"]) is None
+
+
+def test_a_report_that_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
+    good = '<testsuite><testcase classname="a" name="b"/></testsuite>'
+    (tmp_path / "good.xml").write_text(good)
+    (tmp_path / "link.xml").symlink_to("good.xml")
+    (tmp_path / "zero.xml").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.xml")
+    (tmp_path / "folder.xml").mkdir()
+    assert junit.read(tmp_path, [tmp_path / "good.xml"]) is not None
+    for name in ("link", "zero", "pipe", "folder"):
+        assert junit.read(tmp_path, [tmp_path / f"{name}.xml"]) is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-7"])
+def test_a_report_in_another_encoding_hides_no_document_type(tmp_path: Path, encoding: str) -> None:
+    bomb = f'<?xml version="1.0" encoding="{encoding}"?><!DOCTYPE t [<!ENTITY a "x">]><t><testcase name="&a;"/></t>'
+    (tmp_path / "r.xml").write_bytes(bomb.encode(encoding))
+    assert junit.read(tmp_path, [tmp_path / "r.xml"]) is None
+
+
+@pytest.mark.parametrize("name", ["a." * 100_000, "a" * 5_000, "a\udcff".encode("utf-8", "replace").decode(), "..b"])
+def test_no_name_in_a_report_breaks_its_reader(tmp_path: Path, name: str) -> None:
+    (tmp_path / "r.xml").write_text(f'<t><testcase classname="{name}" name="b"/></t>')
+    found = junit.read(tmp_path, [tmp_path / "r.xml"])
+    assert found is not None
+    assert found.names == (f"{name}::b",)
+
+
+def test_a_report_nested_without_end_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "r.xml").write_text("<a>" * 100_000)
+    assert junit.read(tmp_path, [tmp_path / "r.xml"]) is None
+
+
+def test_a_pipe_among_the_reports_of_maven_is_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "target/surefire-reports"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "TEST-A.xml")
+    (folder / "TEST-B.xml").symlink_to("/nowhere")
+    assert junit.read(tmp_path, junit.jvm_reports(tmp_path, 0)) is None
+
+
+def test_a_manifest_without_end_or_that_is_a_pipe_names_no_runner(tmp_path: Path) -> None:
+    place = tmp_path / "package.json"
+    place.write_text('{"a":' + "[" * 50_000 + "]" * 50_000 + "}")
+    assert runner_of("npm test", tmp_path) == ""
+    place.unlink()
+    os.mkfifo(place)
+    assert runner_of("npm test", tmp_path) == ""
+
+
+def forged(project: Path, code: str) -> None:
+    """A root conftest.py that has its way before pytest comes to its end."""
+    (project / "tests/test_bad.py").write_text("def test_bad(): assert 0\n")
+    (project / "conftest.py").write_text(code)
+
+
+async def test_a_report_that_pytest_did_not_live_to_write_is_not_green(project: Path) -> None:
+    report = '<testsuites><testsuite><testcase classname="tests.test_good" name="test_a"/></testsuite></testsuites>'
+    forged(
+        project,
+        "import os\n\ndef pytest_sessionfinish(session):\n    path = session.config.option.xmlpath\n"
+        f"    open(path, 'w').write('{report}')\n    os._exit(0)\n",
+    )
+    done = await run_tests(PYTEST, runner=runner(project), timeout_s=60)
+    assert (done.exit_code, done.passed, done.green) == (0, 1, False)
+    assert done.reason == "pytest wrote a report and did not come to its end: it printed no count of its tests"
+
+
+async def test_a_report_that_says_more_than_pytest_did_is_not_green(project: Path) -> None:
+    report = "".join(f'<testcase classname="tests.test_good" name="test_{name}"/>' for name in "abc")
+    forged(
+        project,
+        "def pytest_unconfigure(config):\n    path = config.option.xmlpath\n"
+        f"    open(path, 'w').write('<testsuites><testsuite>{report}</testsuite></testsuites>')\n",
+    )
+    done = await run_tests(PYTEST + " || true", runner=runner(project), timeout_s=60)
+    assert (done.exit_code, done.passed, done.green) == (0, 3, False)
+    assert "report names 3 tests that passed and 0 that failed, and its last line 2 and 1" in done.reason
+
+
+async def test_honest_runs_do_not_contradict_themselves(project: Path) -> None:
+    (project / "tests/test_more.py").write_text(
+        "import unittest\nimport pytest\n\n@pytest.mark.xfail\ndef test_x(): pass\n\n@pytest.mark.xfail\n"
+        "def test_f(): assert 0\n\n@pytest.mark.skip\ndef test_s(): pass\n\n"
+        "class TestU(unittest.TestCase):\n    def test_sub(self):\n        for n in range(3):\n"
+        "            with self.subTest(n=n): pass\n"
+    )
+    for options in ("", " -q", " -v", " --no-summary -s"):
+        done = await run_tests(PYTEST + options, runner=runner(project), timeout_s=60)
+        assert (done.green, done.passed, done.reason) == (True, 4, ""), options

@@ -6,6 +6,7 @@
 | test_engineer | tests: new ones, and additions to those that were there before the task; it deletes nothing |
 | everybody else | nothing |
 
+The test engineer makes no file that steers the runner (`workspace.runner_files`), such as a conftest.py.
 `allow` widens that, `deny` narrows it and wins. Nothing opens `.git`, `.swarm` or what lies outside of the repository.
 """
 
@@ -18,6 +19,7 @@ from enum import StrEnum
 
 from swarmgate.agents.existing_tests import weakened
 from swarmgate.workspace import globs, guard
+from swarmgate.workspace.runner_files import steers
 
 RULE = "authority"
 """The rule that a role writes only what is its to write, and calls only what it is offered."""
@@ -57,6 +59,8 @@ class Authority:
     right: Right = Right.ALL
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+    """Globs of what belongs to the agent programs of the run: nobody's to write, whatever `allow` says."""
     is_test: Callable[[str], bool] = no_test
     original: Callable[[str], str | None] = lambda _path: None
     """The text of a file as it was before the task; None where it was not there, or is no text."""
@@ -65,10 +69,19 @@ class Authority:
         """Why the role may not write this path, as the model is told it; empty when it may."""
         if guard.is_reserved(path):
             return f"`{path}` belongs to git or to swarmgate; nobody writes there"
+        if any(_denies(path, glob) for glob in self.closed):
+            return f"`{path}` belongs to an agent program of this run, or instructs such programs; no role writes there"
         if closed := next((glob for glob in self.deny if _denies(path, glob)), None):
             return f"`{path}` is closed to the {self._name}: [authority.{self.role}] deny has `{closed}`"
-        if self.right is Right.ALL or self.is_allowed(path) or (self.right is Right.TESTS and self.is_test(path)):
+        if self.right is Right.ALL or self.is_allowed(path):
             return ""
+        if self.right is Right.TESTS and self.is_test(path):
+            if not steers(path) or self.original(path) is not None:
+                return ""
+            return (
+                f"`{path}` would say how other tests are run, and was not there before this task. Put fixtures and "
+                "set-up into the test files that need them, or into a module that they import."
+            )
         if self.right is Right.TESTS:
             return (
                 f"`{path}` is not a test file, and you write tests only. "

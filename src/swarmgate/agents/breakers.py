@@ -8,20 +8,24 @@ The same call again is one of the same tool and arguments where nothing changed 
 on: for `read_file` the file itself; for what looks at the tree (`list_files`, `search`, `run_command`, `run_gates`) a
 write or a command that was not made before in the turn. A write is the same whatever happened meanwhile: writing A, B,
 A, B is a loop, and so is going round in a circle of commands. What was looked at before old results were dropped from
-the conversation may be looked at again.
+the conversation may be looked at again. What a call says in other words is the same call, and so is one that comes to
+the same (`sameness`): a command with other options, or any look at the tree with a long result, that gives what was
+given before, nothing having changed; and lines of a file that were shown so often.
+
 A command that ends with an exit code is no failed call, whatever the code: failing tests are how work begins.
+A refusal by the policy for commands is an answer, and the row of failures begins anew; refusals by one rule are a row.
+Errors also trip where three of four of the last calls failed: a success now and then hides nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from swarmgate.agents.sameness import Seen, canonical, outcome, place, shown_lines, telling, words
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.guard import BreakerCount
 from swarmgate.errors import BreakerTripped
@@ -35,6 +39,12 @@ _TREE = frozenset({"list_files", "search", "run_command", "run_gates"})
 
 _CHANGING = frozenset({"write_file", "edit_file", "delete_file", "run_command"})
 """Tools after which the tree may be another."""
+
+_ERRORS_OF = 4
+"""Errors are looked for among as many calls as this times their bound; three of four are too many."""
+
+_FILES = 100
+"""Files whose shown lines are counted; the ones read longest ago are forgotten first."""
 
 _TOLD = 5
 """As many of the last calls are told when a breaker trips."""
@@ -74,16 +84,24 @@ class Watch:
     dropped: int = 0
     warned: dict[str, int] = field(default_factory=dict)
     _failed_in_row: int = 0
+    _row_of: str = ""
     _idle: int = 0
     _unusable: int = 0
     _refused: int = 0
     _changers: set[str] = field(default_factory=set)
-    _seen: dict[str, tuple[int, object]] = field(default_factory=dict)
+    _seen: Seen = field(default_factory=Seen)
+    _results: Seen = field(default_factory=Seen)
+    _came_to: dict[str, int] = field(default_factory=dict)
+    _said: set[str] = field(default_factory=set)
+    _writes: int = 0
+    _commands: int = 0
+    _lines: dict[str, tuple[object, dict[int, int]]] = field(default_factory=dict)
     _read: set[tuple[str, object, object]] = field(default_factory=set)
     _last: deque[str] = field(default_factory=lambda: deque(maxlen=_TOLD))
 
     def __post_init__(self) -> None:
         self._began = self.clock()
+        self._failures: deque[bool] = deque(maxlen=_ERRORS_OF * self.bounds.errors)
 
     @property
     def seconds(self) -> float:
@@ -145,38 +163,80 @@ class Watch:
     def before_call(self, call: ToolCall) -> str:
         """A tool that does not end the turn is about to run; a warning for the model, empty if there is none."""
         self._one_more()
-        shown = _shown(call)
         key, state = self._identity(call)
-        times, before = self._seen.get(key, (0, None))
-        times = times + 1 if times and state == before else 1
-        self._seen[key] = times, state
+        return self._judge_repeats(call, self._seen.again(key, state), "made the same call", "this is the same call")
+
+    def after_call(self, call: ToolCall, result: str, *, failed: bool, refused_by: str = "") -> str:
+        """The tool gave its result; a warning for the model, empty if there is none.
+
+        Args:
+            call: that was carried out.
+            result: what it gave.
+            failed: whether it could not be done.
+            refused_by: the rule of the policy for commands that refused it.
+        """
+        self._note(call, result, failed=failed, row_of=refused_by)
+        if call.name in _CHANGING and not failed:
+            self._changed(call)
+        self._judge_errors(result)
+        times = 0
+        if call.name in _TREE and not failed:
+            times = self._times_came_to(call, result)
+        elif call.name == "read_file" and not failed:
+            times = self._times_shown(call, result)
+        return self._judge_repeats(
+            call, times, "saw the same result in other words", "you have seen this, asked for in other words,"
+        )
+
+    def _changed(self, call: ToolCall) -> None:
+        key, _ = self._identity(call)
+        if key in self._changers:
+            return
+        self._changers.add(key)
+        self._writes += call.name not in _TREE
+        if call.name in _TREE:  # its own work is no reason to do it again
+            self._seen.hold(key, self._identity(call)[1])
+
+    def _times_came_to(self, call: ToolCall, result: str) -> int:
+        """How often such a call came to this result, nothing having been written and no command having had another."""
+        found, times = outcome(result), 0
+        if call.name == "run_command":
+            said = words(call)
+            self._said.add(said)
+            self._commands += 1
+            self._came_to[found] = self._came_to.get(found, 0) + 1
+            times = self._results.again(f"{said}\0{found}", (self._writes, len(self._said), self.dropped))
+        if telling(result):
+            others = self._commands - self._came_to.get(found, 0)
+            times = max(times, self._results.again(f"{call.name}\0{found}", (self._writes, others, self.dropped)))
+        return times
+
+    def _times_shown(self, call: ToolCall, result: str) -> int:
+        """How often most lines of this result were shown, the file being the same."""
+        path, start = place(call)
+        version = self.version(path)
+        self.rereads += (path, start, version) in self._read
+        self._read.add((path, start, version))
+        state = version, self.dropped
+        before, counts = self._lines.pop(path, (None, {}))
+        counts = counts if before == state else {}
+        self._lines[path] = state, counts
+        if len(self._lines) > _FILES:
+            del self._lines[next(iter(self._lines))]
+        return shown_lines(counts, start, result)
+
+    def _judge_repeats(self, call: ToolCall, times: int, did: str, told: str) -> str:
         self.repeats = max(self.repeats, times)
-        limit = self.bounds.repeats
+        limit, shown = self.bounds.repeats, _shown(call)
         if times >= limit:
-            what = f"made the same call {times} times, and nothing had changed in between: {shown}"
-            self._trip("repeats", times, limit, what)
+            self._trip("repeats", times, limit, f"{did} {times} times, and nothing had changed in between: {shown}")
         if times < max(2, limit - WARNED_BEFORE):
             return ""
         self.warned[shown] = times
         return (
-            f"[Breaker: this is the same call for the {_nth(times)} time, and nothing has changed in between. At the "
+            f"[Breaker: {told} for the {_nth(times)} time, and nothing has changed in between. At the "
             f"{_nth(limit)} time your turn is stopped and the work rejected. Do something else.]"
         )
-
-    def after_call(self, call: ToolCall, result: str, *, failed: bool) -> None:
-        """The tool gave its result."""
-        self._note(call, result, failed=failed)
-        key, _ = self._identity(call)
-        if call.name in _CHANGING and not failed and key not in self._changers:
-            self._changers.add(key)
-            if call.name in _TREE:  # its own work is no reason to do it again
-                self._seen[key] = (1, self._identity(call)[1])
-        if call.name == "read_file" and not failed:
-            path, start = _place(call)
-            place = path, start, self.version(path)
-            self.rereads += place in self._read
-            self._read.add(place)
-        self._judge_errors(result)
 
     def bad_call(self, call: ToolCall, problem: str) -> None:
         """A call that could not be read: no such tool, or wrong arguments."""
@@ -196,9 +256,11 @@ class Watch:
             self._trip("tool_calls", self.tool_calls, limit, what)
         self.tool_calls += 1
 
-    def _note(self, call: ToolCall, result: str, *, failed: bool) -> None:
+    def _note(self, call: ToolCall, result: str, *, failed: bool, row_of: str = "") -> None:
         self._last.append(f"{_shown(call)} -> {_first_line(result)}")
-        self._failed_in_row = self._failed_in_row + 1 if failed else 0
+        self._failed_in_row = (self._failed_in_row if row_of == self._row_of else 0) + 1 if failed else 0
+        self._row_of = row_of
+        self._failures.append(failed and not row_of)
         self.errors += failed
 
     def _judge_errors(self, problem: str) -> None:
@@ -206,12 +268,16 @@ class Watch:
         if found >= limit:
             what = f"made {found} tool calls in a row that failed, the last with: {_first_line(problem)}"
             self._trip("errors", found, limit, what)
+        failed, looked_at = sum(self._failures), self._failures.maxlen or 0
+        if len(self._failures) == looked_at and 4 * failed >= 3 * looked_at:
+            what = f"made {looked_at} tool calls of which {failed} failed, the last with: {_first_line(problem)}"
+            self._trip("errors", failed, 3 * looked_at // 4, what)
 
     def _identity(self, call: ToolCall) -> tuple[str, object]:
         """What makes a call the same as another, and what of the files its result depends on now."""
-        digest = hashlib.sha256(f"{call.name}\0{_canonical(call.arguments)}".encode(errors="replace")).hexdigest()
+        digest = canonical(call)
         if call.name == "read_file":
-            return digest, (self.version(_place(call)[0]), self.dropped)
+            return digest, (self.version(place(call)[0]), self.dropped)
         return digest, (len(self._changers), self.dropped) if call.name in _TREE else None
 
     # --- the end ---
@@ -233,28 +299,6 @@ class Watch:
             hint=f"the exchange is in .swarm/traces/; the bound is [{table}] {key}; another model is set in "
             f"[roles.{self.role}]",
         )
-
-
-def _canonical(arguments: str) -> str:
-    """Arguments by their meaning: the order of keys, white space and null for what is left out do not count."""
-    try:
-        value = json.loads(arguments.strip() or "{}", strict=False)
-        value = json.loads(value, strict=False) if isinstance(value, str) else value
-        if isinstance(value, dict):
-            value = {name: each for name, each in value.items() if each is not None}
-        return json.dumps(value, sort_keys=True)
-    except (ValueError, RecursionError):
-        return arguments
-
-
-def _place(call: ToolCall) -> tuple[str, object]:
-    """The path that a `read_file` names, and the line that it starts at."""
-    try:
-        value = json.loads(call.arguments, strict=False)
-    except (ValueError, RecursionError):
-        return "", None
-    named: Mapping[str, object] = value if isinstance(value, dict) else {}
-    return str(named.get("path", "")), named.get("start_line") or 1
 
 
 def _shown(call: ToolCall) -> str:

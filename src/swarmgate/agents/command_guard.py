@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.errors import UsageError
+from swarmgate.errors import CommandRefused
 
 if TYPE_CHECKING:
     from swarmgate.agents.desk import Desk
@@ -20,7 +20,7 @@ def admit(desk: Desk, command: str, scope: Collection[str]) -> None:
     """Lets a command line pass, or refuses it.
 
     Raises:
-        UsageError: the policy refuses it; with every reason, and what to do instead.
+        CommandRefused: the policy refuses it; with every reason, and what to do instead.
     """
     from swarmgate.workspace.shell.policy import judge  # noqa: PLC0415 - late: a turn without commands needs no parser
 
@@ -39,7 +39,8 @@ def admit(desk: Desk, command: str, scope: Collection[str]) -> None:
         return
     for reason in found.reasons:
         _note(desk, Effect.REFUSED, f"`{reason.command}`: {reason.why} ({reason.rule})")
-    raise UsageError("\n".join(["the command was not run:", *(f"- {reason}" for reason in found.reasons)]))
+    text = "\n".join(["the command was not run:", *(f"- {reason}" for reason in found.reasons)])
+    raise CommandRefused(text, rule=found.reasons[0].rule)
 
 
 def _note(desk: Desk, effect: Effect, detail: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from swarmgate.agents.authority import EVERYTHING, Authority
 from swarmgate.agents.brief import Section
@@ -68,7 +69,8 @@ class Desk:
     `on_guard` hears what a guard noticed, `on_turn` what a turn took: both go on record in the ledger. `on_count` hears
     how far the breakers of the running turn have come, None at its end. `expert` is whom `ask_sme` asks; None: nobody.
     `authority` is what the role may write, `self_coding` how many of the architect's own writes were refused in this
-    run so far, `opening` what its next brief begins with.
+    run so far, `opening` what its next brief begins with. `spare` hears of a file before a
+    tool writes or deletes it.
     """
 
     model: Model
@@ -86,3 +88,4 @@ class Desk:
     authority: Authority = EVERYTHING
     self_coding: Callable[[], int] = lambda: 0
     opening: Callable[[], tuple[Section, ...]] = lambda: ()
+    spare: Callable[[Path], None] = ignore

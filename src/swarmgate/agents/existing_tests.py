@@ -35,10 +35,12 @@ def weakened(path: str, original: str, before: str, after: str) -> str:
     if lost := _lost_line(original, before, after):
         return f"the line `{lost}` is gone or changed"
     if path.endswith(".py"):
-        trees = [_parsed(text) for text in (original, before, after)]
-        if all(trees):
-            return _changed_definition(*(tree for tree in trees if tree))
-        return ""
+        try:
+            return _changed_definition(*map(ast.parse, (original, before, after)))
+        except (SyntaxError, ValueError):  # no test runs there
+            return ""
+        except (RecursionError, MemoryError):  # `ast.dump` goes as deep as the code is nested
+            return "it cannot be compared with what stood there: its code is nested too deeply"
     added = Counter(after.splitlines()) - Counter(before.splitlines())
     off = next((line.strip() for line in added if _SWITCH_OFF.search(line)), "")
     return f"the new line `{off[:80]}` switches tests off" if off else ""
@@ -54,13 +56,6 @@ def _lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
         if line.strip() and not _IMPORT.match(line):
             yield line.rstrip()
-
-
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _changed_definition(original: ast.Module, before: ast.Module, after: ast.Module) -> str:
@@ -106,10 +101,20 @@ def _definitions(tree: ast.Module | ast.ClassDef, above: str = "") -> Iterator[t
 def _bound(node: ast.stmt) -> Iterator[str]:
     """The names that a statement sets or deletes, wherever in it."""
     for each in ast.walk(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
-            yield each.id
+        if isinstance(each, ast.Name | ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del):
+            yield from _parts_of(each)
         elif isinstance(each, ast.alias):
             yield (each.asname or each.name).partition(".")[0]
+
+
+def _parts_of(target: ast.expr) -> Iterator[str]:
+    """The names in what is assigned to: `test_a` and `__test__` of `test_a.__test__`."""
+    while isinstance(target, ast.Attribute | ast.Subscript):
+        if isinstance(target, ast.Attribute):
+            yield target.attr
+        target = target.value
+    if isinstance(target, ast.Name):
+        yield target.id
 
 
 def _skips(node: ast.stmt) -> bool:

@@ -21,8 +21,15 @@ from swarmgate.domain.evidence import Remark, Review
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan import Task
 
-_OWASP = re.compile(r"\s*\W?A(?:0[1-9]|10)(?![0-9A-Za-z])")
-"""The id of a category of the OWASP Top 10:2021 (https://owasp.org/Top10/), A01 to A10, at the head of a message."""
+_OWASP = re.compile(
+    r"[\W_]*(?:OWASP(?:[ -]*Top[ -]*(?:10|Ten))?(?:[ :-]*2021)?[\W_]*)?A(?:0?[1-9]|10)(?![0-9A-Za-z]|:20(?!21))"
+)
+"""The id of a category of the OWASP Top 10:2021 (https://owasp.org/Top10/), A01 to A10, at the head of a message.
+
+`A3`, `**A03**`, `OWASP A03:` and `A03:2021` are other spellings of it; `A3:2017` is another category.
+"""
+
+_WEAKENED = "Each needs a reason in the task. Where the task gives none, reject the change."
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,7 @@ class Submission:
     """What is handed in for review: measured facts alone, nothing that the change's author says.
 
     `task` and `attempt` say what it is for, `scope` are the declared files and `outside` the changed ones beyond it,
+    `weakened` the tests that were there before and lose something, a line each,
     `patch` is the change as a diff with the list of its files, `gates` the gates' results, `test_command` how the
     project's tests are run. `material` is what findings must quote; None: they need not.
     """
@@ -41,6 +49,7 @@ class Submission:
     gates: str
     test_command: str
     outside: Sequence[str] = ()
+    weakened: Sequence[str] = ()
     material: Material | None = None
 
 
@@ -101,6 +110,7 @@ async def _judged(
         Section("The task", task_text(work.task)),
         Section("Declared scope", bullets(work.scope)),
         Section("Changed files outside of the scope", bullets(work.outside)),
+        Section("Existing tests that the change weakens or removes", bullets(work.weakened), _WEAKENED),
         Section("Results of the gates", work.gates),
         Section("Test command", work.test_command),
         Section("The change", work.patch),

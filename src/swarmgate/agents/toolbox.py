@@ -128,6 +128,7 @@ class Toolbox:
         for place in sorted(places):
             if problem := authority.refusal(place) or self._may_write(place):
                 self._refuse(problem)
+        self._desk.spare(target.resolve())
         rules = ScopeRules(is_test=authority.is_test, allow=authority.allow)
         if not self._scope or all(place in self._scope or belongs(place, self._scope, rules) for place in places):
             return ""

@@ -18,7 +18,7 @@ from swarmgate.agents.toolbox import Handler
 from swarmgate.agents.tools import BadCall, Tool, offered, read_call
 from swarmgate.agents.trespass import Trespasses
 from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
-from swarmgate.errors import BreakerTripped, UsageError
+from swarmgate.errors import BreakerTripped, CommandRefused, UsageError
 from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolCall
 
 T = TypeVar("T")
@@ -86,14 +86,14 @@ async def take_turn(
         return await _in_time(desk, brief, hands, watch, talk)
     except BreakerTripped as error:
         tripped = error.breaker
+        _warned(desk, brief, watch)
         ended = Effect.STOPPED if brief.step in _OUTSIDE or not brief.attempt else Effect.REJECTED
         _note(desk, brief, ended, f"{error.breaker}: {error.message}")
         raise
     finally:
         desk.on_count(None)
-        if watch.warned:
-            told = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
-            _note(desk, brief, Effect.WARNED, f"repeats: {cut(told, _TOLD, '...')}", len(watch.warned))
+        if not tripped:
+            _warned(desk, brief, watch)
         spared = desk.prompts.saved(brief.role, brief.step) * watch.calls
         desk.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
 
@@ -223,17 +223,19 @@ class _Hands(Generic[T]):
         """Run a working tool; its result, and whether it failed: what a model can mend is a result too."""
         warning = self.watch.before_call(call)
         self.tell_counts()
-        failed = True
+        failed, refused_by = True, ""
         try:
             result = await self.work[name](arguments)
             failed = False
+        except CommandRefused as error:
+            result, refused_by = f"Error: {error.message}", error.rule
         except UsageError as error:
             result = f"Error: {error.message}{f' ({error.hint})' if error.hint else ''}"
         except (OSError, ValueError) as error:
             result = f"Error: {name} failed: {error}"
-        self.watch.after_call(call, result, failed=failed)
+        again = self.watch.after_call(call, result, failed=failed, refused_by=refused_by)
         shown = shortened(result, self.desk.limits.result_chars, _READ_ON.get(name, _ASK_LESS))
-        return f"{shown}\n{warning}" if warning else shown, failed
+        return "\n".join(filter(None, (shown, warning or again))), failed
 
 
 def _summary(arguments: Arguments) -> str:
@@ -254,6 +256,12 @@ def _note(desk: Desk, brief: Brief, effect: Effect, detail: str, count: int = 1)
             count=count,
         )
     )
+
+
+def _warned(desk: Desk, brief: Brief, watch: Watch) -> None:
+    if watch.warned:
+        told = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
+        _note(desk, brief, Effect.WARNED, f"repeats: {cut(told, _TOLD, '...')}", len(watch.warned))
 
 
 def _turn(brief: Brief, watch: Watch, talk: Talk, tripped: str) -> Turn:

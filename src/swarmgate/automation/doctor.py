@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from swarmgate import config as settings
-from swarmgate.config import COMMAND, PROJECT_FILE, Config, program_of
+from swarmgate.automation import agent_rules
+from swarmgate.automation.agent_files import agents_of
+from swarmgate.config import COMMAND, PROJECT_FILE, Config
 from swarmgate.errors import SwarmError
 from swarmgate.gates.definition import load as load_gates
+from swarmgate.ledger import guidance
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.surroundings import confine
 
 
 def examine(folder: SwarmFolder, environ: Mapping[str, str], roles: tuple[str, ...]) -> tuple[Check, ...]:
@@ -29,9 +35,11 @@ def examine(folder: SwarmFolder, environ: Mapping[str, str], roles: tuple[str, .
     if checks[-1].passed:
         config = settings.load(project_file=folder.config, environ=environ)
         checks.append(_models(config, environ, roles))
+        checks += _programs(folder, config, roles)
         checks.append(_check("tests", lambda: _tests(folder, config)))
-        checks.append(_check("sandbox", lambda: _sandbox(config)))
+        checks.append(_sandbox(folder, config))
     checks.append(_gates(folder))
+    checks.append(_guidance(folder))
     checks.append(_check("ledger", lambda: f"{Ledger.read(folder).state.seq} lines"))
     return tuple(checks)
 
@@ -41,7 +49,7 @@ def _check(name: str, look: Callable[[], str]) -> Check:
     try:
         return Check(name, look())
     except SwarmError as error:
-        return Check(name, "", (f"{error.message} {error.hint}".strip(),))
+        return Check.failed(name, error)
 
 
 def _git(folder: SwarmFolder) -> str:
@@ -66,9 +74,7 @@ def _models(config: Config, environ: Mapping[str, str], roles: tuple[str, ...]) 
         models.append(f"{name}={role.model}")
         for model in (role.model, *role.fallback):
             if model.startswith(COMMAND):
-                if shutil.which(program_of(model)) is None:
-                    problems.append(f"{program_of(model)} is not on PATH; the role {name} needs it.")
-                continue
+                continue  # see _programs
             variable = config.provider(model)[0].api_key_env
             if variable and not environ.get(variable):
                 problems.append(f"{variable} is not set; {model} needs it for the role {name}.")
@@ -77,15 +83,55 @@ def _models(config: Config, environ: Mapping[str, str], roles: tuple[str, ...]) 
     return Check("models", (", ".join(models) or "none") + note, tuple(dict.fromkeys(problems)))
 
 
+def _programs(folder: SwarmFolder, config: Config, roles: tuple[str, ...]) -> list[Check]:
+    """Agent programs: whether they and their files are there, and whether another role could write them."""
+    root = folder.root.resolve()
+    found = [each for role in roles for each in agent_rules.problems(config, root, role)]
+    warnings: tuple[str, ...] = ()
+    try:
+        warnings = agent_rules.require(config, root, roles)
+    except SwarmError as error:
+        found.append(error)
+    problems = dict.fromkeys(f"{each.message} -> {each.hint}" for each in found)
+    told = ", ".join(f"{name}={line.text}" for name, _, line in agents_of(config, roles))
+    return [Check("programs", told, tuple(problems), warnings)] if told else []
+
+
 def _tests(folder: SwarmFolder, config: Config) -> str:
     repository = Repository.discover(folder.root)
     detected = detect(folder.root, repository.list_tree(repository.snapshot()))
     return config.tests.command or detected.test_command or "no test command yet; it is detected when tests exist"
 
 
-def _sandbox(config: Config) -> str:
-    found = choose(config.commands.sandbox)
-    return "; ".join((found.name, *found.weaknesses))
+def _sandbox(folder: SwarmFolder, config: Config) -> Check:
+    """What confines commands, and what the settings open to them."""
+    settings = config.commands
+    try:
+        found = choose(settings.sandbox)
+        if found.name != "none":
+            confine(folder.root, environ=os.environ, readable=settings.readable, writable=settings.writable)
+    except SwarmError as error:
+        return Check.failed("sandbox", error)
+    left_out = [
+        *(("readable", each, "nothing is there") for each in settings.readable if not _place(each).exists()),
+        *(("writable", each, "there is no such folder") for each in settings.writable if not _place(each).is_dir()),
+    ]
+    missing = tuple(f"[commands] {key}: {each} is left out: {why}" for key, each, why in left_out)
+    return Check("sandbox", "; ".join((found.name, *found.weaknesses, *found.hindrances)), (), missing)
+
+
+def _guidance(folder: SwarmFolder) -> Check:
+    """Answers of experts that are used, and what a hand has mistyped: nothing that work has to wait for."""
+    shown = folder.relative(folder.context)
+    try:
+        found = f"{len(guidance.read(folder.context))} answers in {shown}"
+    except SwarmError as error:
+        return Check.failed("guidance", error)
+    return Check("guidance", found, warnings=guidance.told(folder.context, shown))
+
+
+def _place(path: str) -> Path:
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser() raises where there is no home
 
 
 def _gates(folder: SwarmFolder) -> Check:

@@ -52,7 +52,9 @@ class Verbs(TyperGroup):
         except Exception as error:
             if not hasattr(error, "format_message"):  # not typer's own: whether that is click's differs by version
                 raise
-            report(UsageError(error.format_message(), hint="See: swarm --help"), as_json=True)
+            context = getattr(error, "ctx", None)
+            command = f"{context.command_path} {context.help_option_names[0]}" if context else "swarm --help"
+            report(UsageError(error.format_message(), hint=f"Try '{command}' for help."), as_json=True)
             code = UsageError.exit_code
         sys.exit(code if isinstance(code, int) else 0)
 

@@ -34,6 +34,7 @@ def command(repo: Repo = None, models: Models = False, json: Json = False) -> No
         for check in checks:
             lines.append(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.looked_at}")
             lines += [f"      {problem}" for problem in check.problems]
+            lines += [f"WARN  {check.name}: {warning}" for warning in check.warnings]
         good = all(check.passed for check in checks)
         terminal.result({"passed": good, "checks": [asdict(check) for check in checks]}, lines)
         raise typer.Exit(0 if good else 6)

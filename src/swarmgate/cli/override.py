@@ -18,16 +18,18 @@ def command(
 ) -> None:
     """Overrule the last rejection of a task. The tree is judged again as it stands, by all other stages.
 
-    Secrets, SAST and syntax can never be overridden.
+    Secrets, SAST and syntax can never be overridden; where a breaker stopped a role, there is nothing to overrule.
 
     Example: swarm override 1.2 --reason "the finding is a false alarm: the value is public"
     """
     with boundary(json) as terminal:
         from swarmgate.cli.progress import listener
+        from swarmgate.domain.remedies import override_means
         from swarmgate.engine.swarm import Swarm
 
         with listener(as_json=json) as listen:
-            stage = Swarm(repo, listener=listen).override(task, reason=reason)
-        terminal.result(
-            {"task": task, "overridden": stage}, [f"Task {task}: {stage} is overridden.", "Next: swarm run"]
-        )
+            swarm = Swarm(repo, listener=listen)
+            stage = swarm.override(task, reason=reason)
+        means = override_means(swarm.state.task(task)).removeprefix("; ")
+        lines = [f"Task {task}: {stage} is overridden.", *([f"  {means}"] if means else []), "Next: swarm run"]
+        terminal.result({"task": task, "overridden": stage, "means": means}, lines)

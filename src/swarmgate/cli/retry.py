@@ -26,4 +26,5 @@ def command(
 
         with listener(as_json=json) as listen:
             Swarm(repo, listener=listen).retry(task, note=note)
-        terminal.result({"retried": task}, [f"Task {task} will be tried again.", "Next: swarm run"])
+        told = f"Task {task} will be tried again, from the delegation on."
+        terminal.result({"retried": task}, [told, "Next: swarm run"])

@@ -69,27 +69,38 @@ def _review(name: str, review: Review) -> list[str]:
     return [f"    {name} ({review.model}): {review.verdict} - {summary}", *dropped]
 
 
+def _reviews(attempt: AttemptReport) -> list[str]:
+    """The verdicts of an attempt; one that the user overruled was given in an earlier attempt."""
+    lines = []
+    for name, stage, review in (
+        ("reviewer", "reviewer", attempt.review),
+        ("security review", "security_reviewer", attempt.security_review),
+        ("test engineer", "test_engineer", attempt.tests_review),
+        ("adversarial tests", "adversarial_tests", attempt.adversarial_review),
+    ):
+        if review is None:
+            continue
+        if attempt.kind == "override" and not review.approved and attempt.stage != stage:
+            lines.append(f"    {name}: overruled, not asked again")
+        else:
+            lines += _review(name, review)
+    return lines
+
+
 def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
     head = f"  Attempt {attempt.number} ({attempt.kind}): {attempt.outcome}"
     if attempt.stage:
         head += f" ({attempt.stage})"
     elif attempt.outcome == "RUNNING":
         head += f" in {attempt.state}"
-    if attempt.kind == "override":
-        head += f", by order of the user: {attempt.instructions}"
     lines = ["", head + (f" - {attempt.reason}" if attempt.reason else "")]
+    if attempt.kind == "override":
+        lines.append(f"    overruled by the user: {attempt.instructions}")
     for text in attempt.feedback:
         first, *more = text.strip().splitlines()[-_LINES:] or [""]
         lines += [f"    - {first}", *(f"      {line}" for line in more)]
     lines += [f"    sensitive: {reason}" for reason in attempt.sensitive]
-    for name, review in (
-        ("reviewer", attempt.review),
-        ("security review", attempt.security_review),
-        ("test engineer", attempt.tests_review),
-        ("adversarial tests", attempt.adversarial_review),
-    ):
-        if review is not None:
-            lines += _review(name, review)
+    lines += _reviews(attempt)
     if attempt.files:
         shown = (f"{path} (outside the scope)" if path in attempt.outside else path for path in attempt.files)
         lines.append(f"    changed: {', '.join(shown)}")

@@ -63,7 +63,10 @@ def _surroundings(report: StatusReport) -> list[str]:
         name = spoken.model if spoken.model.endswith(f"/{spoken.family}") else f"{spoken.model} ({spoken.family})"
         roles.setdefault(name, []).append(role)
     lines = ["  models: " + "; ".join(f"{name}: {', '.join(who)}" for name, who in roles.items())] if roles else []
-    return [*lines, f"  sandbox of commands: {report.sandbox}"] if report.sandbox else lines
+    if report.settings_problem:
+        lines = [f"  settings: cannot be read, so no command that works can begin: {report.settings_problem}"]
+    sandbox = report.sandbox_warning or report.sandbox
+    return [*lines, f"  sandbox of commands: {sandbox}"] if sandbox else lines
 
 
 def _breakers(report: StatusReport) -> list[str]:

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+KEY_SHAPES = re.compile(r"(sk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|gsk_|hf_|Bearer )[A-Za-z0-9_\-]{4,}")
+"""What the usual keys of providers look like."""
+
+
+def _variable_name(value: str) -> str:
+    if KEY_SHAPES.match(value) or (value and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value)):
+        raise ValueError(
+            "must be the NAME of an environment variable; if this is the key itself, take it out of the file, "
+            "put it into a variable such as MY_KEY and write MY_KEY here"
+        )
+    return value
+
+
+VariableName = Annotated[str, AfterValidator(_variable_name)]
+"""The name of an environment variable; perhaps empty, never a key."""
 
 Seconds = Annotated[float, Field(ge=1, le=86_400)]
 RoleName = Literal["default", "architect", "critic", "coder", "reviewer", "test_engineer", "sme"]

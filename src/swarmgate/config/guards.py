@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from swarmgate.config.base import RoleName, Seconds, Section
+from swarmgate.config.base import RoleName, Seconds, Section, VariableName
 
 Enforce = Literal["off", "warn", "block"]
 """What a broken rule means: nothing, a note on record, or the end of the attempt."""
+
+
+def _place(value: str) -> str:
+    if not value.startswith(("/", "~/")) and value != "~":
+        raise ValueError(f'must be absolute or begin with `~/`: "{value}" is neither')
+    if os.path.normpath(value.replace("~", "/~", 1)) in {"/", "/~"}:
+        raise ValueError(f'"{value}" would open all of it to commands, keys too: name the folders that they need')
+    return value
+
+
+def _command_line(value: str) -> str:
+    if not value.replace("*", "").strip():
+        raise ValueError(
+            f'"{value}" lets every command line through, and the policy would refuse nothing; '
+            'name what is meant, such as "make *"'
+        )
+    return value
+
+
+def _glob(value: str) -> str:
+    if not value.strip():
+        raise ValueError("is empty, and matches nothing")
+    absolute = value.startswith("/") and "/" in value[1:]  # "/README.md" is the one at the root
+    if absolute or value.startswith("~") or ".." in re.split(r"[/\\]", value):
+        raise ValueError(f'"{value}" never matches: write it from the root of the repository, such as "src/**"')
+    return value
+
+
+def _several(value: tuple[RoleName, ...]) -> tuple[RoleName, ...]:
+    if value and len(set(value)) < 2:  # noqa: PLR2004 - one role shares a model with nobody
+        raise ValueError('needs two roles or more, such as ["coder", "reviewer"]')
+    return value
+
+
+Place = Annotated[str, AfterValidator(_place)]
+"""A file or folder outside of the repository: absolute, or below the home."""
+CommandLine = Annotated[str, AfterValidator(_command_line)]
+Glob = Annotated[str, AfterValidator(_glob)]
+"""A pattern of paths, from the root of the repository."""
 
 
 class Commands(Section):
@@ -22,15 +63,16 @@ class Commands(Section):
     network: bool = Field(False, description="Whether commands, tests and tools may reach the network.")
     memory_mb: int = Field(4096, ge=64, le=1_048_576, description="Private memory of one process, in MiB.")
     processes: int = Field(512, ge=8, le=65_536, description="Processes of one command at a time.")
+    file_mb: int = Field(2048, ge=1, le=1_048_576, description="Size of one file that a command writes, in MiB.")
     output_chars: int = Field(
         12_000, ge=1_000, le=1_000_000, description="Characters kept of each output stream: its head and its tail."
     )
-    readable: tuple[str, ...] = Field(
+    readable: tuple[Place, ...] = Field(
         (), description="Further paths below hidden places, such as the home, that commands may read; `~` is the home."
     )
-    writable: tuple[str, ...] = Field((), description="Further folders that commands may write, such as a cache.")
-    env: tuple[str, ...] = Field((), description="Names of further variables that commands inherit.")
-    allow: tuple[str, ...] = Field(
+    writable: tuple[Place, ...] = Field((), description="Further folders that commands may write, such as a cache.")
+    env: tuple[VariableName, ...] = Field((), description="Names of further variables that commands inherit.")
+    allow: tuple[CommandLine, ...] = Field(
         (), description="Command lines that the policy lets through though it would refuse them; `*` matches anything."
     )
 
@@ -40,14 +82,14 @@ class Scope(Section):
 
     enforce: Enforce = Field("warn", description="What more changed files outside of the scope than allowed mean.")
     max_outside: int = Field(2, ge=0, le=1000, description="Changed files outside of the scope that are accepted.")
-    artefacts: tuple[str, ...] = Field((), description="Globs of further files that the toolchain writes by itself.")
+    artefacts: tuple[Glob, ...] = Field((), description="Globs of further files that the toolchain writes by itself.")
 
 
 class Authority(Section):
     """`[authority.ROLE]`: what a role may write, on top of its built-in right. `deny` wins."""
 
-    allow: tuple[str, ...] = Field((), description="Globs of files that the role may write too.")
-    deny: tuple[str, ...] = Field((), description="Globs of files that the role may not write.")
+    allow: tuple[Glob, ...] = Field((), description="Globs of files that the role may write too.")
+    deny: tuple[Glob, ...] = Field((), description="Globs of files that the role may not write.")
 
 
 class Bounds(Section):
@@ -89,7 +131,7 @@ class Reviews(Section):
 class Models(Section):
     """`[models]`: rules about the models of all roles."""
 
-    require_distinct: tuple[RoleName, ...] = Field(
+    require_distinct: Annotated[tuple[RoleName, ...], AfterValidator(_several)] = Field(
         (), description="Roles of which no two may share a model; a run is refused where they do."
     )
     compact: tuple[str, ...] = Field(

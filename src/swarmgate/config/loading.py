@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -50,8 +51,32 @@ def load(
         config = Config.model_validate(merged)
     except ValidationError as error:
         raise refusal(error.errors(include_url=False, include_input=False)[0], sources) from None
+    for source in files:
+        _require_types(source)
     check_providers(config, sources)
     return config
+
+
+_TYPES = {
+    "bool_type": "must be true or false, without quotes",
+    "int_type": "must be a whole number, without quotes",
+    "float_type": "must be a number, without quotes",
+}
+"""What a file has to write where a variable, which is text, is read as what it says."""
+
+
+def _require_types(source: Source) -> None:
+    """TOML has types of its own: a file that writes `"no"` or `1` where true or false belongs means something else.
+
+    Raises:
+        ConfigError: it does.
+    """
+    try:
+        Config.model_validate_json(json.dumps(source.values, default=str), strict=True)
+    except ValidationError as error:
+        for found in error.errors(include_url=False, include_input=False):
+            if found["type"] in _TYPES:
+                raise refusal({**found, "msg": _TYPES[found["type"]]}, [source]) from None
 
 
 def _file(path: Path) -> Source:

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from swarmgate.config.base import RoleName, Seconds, Section
+from swarmgate.config import command_lines
+from swarmgate.config.base import KEY_SHAPES, RoleName, Seconds, Section, VariableName
 from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Reviews, Scope, Spend
 from swarmgate.errors import ConfigError
 
@@ -26,22 +27,9 @@ COMMAND = "command:"
 PROJECT_FILE = ".swarm/config.toml"
 """Where the settings of a project stand, relative to its root."""
 
-_KEY_SHAPES = re.compile(
-    r"(sk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|gsk_|hf_|Bearer )[A-Za-z0-9_\-]{4,}"
-)
-
-
-def _variable_name(value: str) -> str:
-    if _KEY_SHAPES.match(value) or (value and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value)):
-        raise ValueError(
-            "must be the NAME of an environment variable; if this is the key itself, take it out of the file, "
-            "put it into a variable such as MY_KEY and write MY_KEY here"
-        )
-    return value
-
 
 def _no_key(value: str) -> str:
-    if _KEY_SHAPES.search(value):
+    if KEY_SHAPES.search(value):
         raise ValueError("looks like a key; keys never stand in files, use api_key_env")
     return value
 
@@ -62,6 +50,11 @@ def _url(value: str) -> str:
 def _model_name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*/\S+|command:\s*\S[^\n]*", value):
         raise ValueError('must read "provider/model", or "command:PROGRAM ARGUMENTS" for an agent program')
+    if value.startswith(COMMAND):
+        try:
+            shlex.split(value.removeprefix(COMMAND))
+        except ValueError as error:
+            raise ValueError(f"no shell can read this command line: {str(error).lower()}") from error
     return _no_key(value)
 
 
@@ -97,7 +90,7 @@ class Provider(Section):
     """`[providers.NAME]`: an OpenAI-compatible endpoint."""
 
     base_url: Annotated[str, AfterValidator(_url)] = Field(description="Address up to and including `/v1`.")
-    api_key_env: Annotated[str, AfterValidator(_variable_name)] = Field(
+    api_key_env: VariableName = Field(
         "", description="Name of the environment variable that holds the key; empty: the endpoint needs none."
     )
     headers: dict[str, Annotated[str, AfterValidator(_no_key)]] = Field(
@@ -121,10 +114,13 @@ class Role(Section):
     timeout_s: Seconds | None = Field(None, description="Longest time of one call; unset: the provider's.")
     tools: bool | None = Field(None, description="Whether the model can call tools; unset: as the provider says.")
     network: bool = Field(True, description="Agent programs: whether the program may reach the network.")
-    env: tuple[Annotated[str, AfterValidator(_variable_name)], ...] = Field(
+    env: tuple[VariableName, ...] = Field(
         (), description="Agent programs: names of variables that the program gets, such as that of its key."
     )
-    paths: tuple[str, ...] = Field(
+    readable: tuple[str, ...] = Field(
+        (), description="Agent programs: further files and folders that it may read, such as its login; `~`: the home."
+    )
+    writable: tuple[str, ...] = Field(
         (), description="Agent programs: files and folders of its own that it may read and write, such as `~/.claude`."
     )
     prompts: Literal["auto", "full", "compact"] = Field(
@@ -165,6 +161,9 @@ class Suite(Section):
     paths: tuple[str, ...] = Field((), description="Globs of the files that are tests; empty: detected.")
     must_fail: Enforce = Field(
         "block", description="What new tests mean that all pass without the change; they prove nothing."
+    )
+    vanished: Enforce = Field(
+        "block", description="What it means that tests which passed before the task are gone or skipped after it."
     )
     unmapped: Literal["note", "block"] = Field(
         "note", description="What an acceptance criterion means that the test engineer maps no test to."
@@ -287,11 +286,7 @@ class Config(Section):
 
 def program_of(model: str) -> str:
     """The program that a `command:` model starts, such as `claude`; variables before it are passed over."""
-    try:
-        words = shlex.split(model.removeprefix(COMMAND))
-    except ValueError:
-        words = model.removeprefix(COMMAND).split()
-    return next((word for word in words if "=" not in word and word != "env"), "")
+    return command_lines.read(model.removeprefix(COMMAND)).program
 
 
 def unknown_provider(name: str, known: Iterable[str]) -> str:

@@ -68,8 +68,8 @@ class Account:
             return f"`swarm run` goes on with a new budget of a run; or {raised}"
         if self.task:
             return (
-                f"{raised}; or `swarm retry {self.task}`, which grants the task its budget again, or "
-                f'`swarm skip {self.task} --reason "..."`'
+                f"{raised}: it goes on where it paused; or `swarm retry {self.task}`, which grants the task its budget "
+                f'again and starts the task over; or `swarm skip {self.task} --reason "..."`'
             )
         return raised
 

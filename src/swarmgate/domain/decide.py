@@ -104,22 +104,27 @@ def next_task(state: State) -> Task | None:
     """
     if state.plan is None or state.finished:
         return None
-    tasks = [task for task in state.plan.phase(state.current_phase).tasks if not state.task(task.id).settled]
-    if any(state.task(task.id).status is TaskStatus.BLOCKED for task in tasks):
-        return None
-    for task in tasks:
-        if state.task(task.id).attempts:
-            return task
-    for task in tasks:
-        if all(state.task(other).settled for other in task.depends):
-            return task
-    return None
+    unfinished: Task | None = None
+    ready: Task | None = None
+    for task in state.plan.phase(state.current_phase).tasks:  # once over all of them: a plan may have thousands
+        record = state.task(task.id)
+        if record.status is TaskStatus.BLOCKED:
+            return None
+        if record.settled:
+            continue
+        if record.attempts:
+            unfinished = unfinished or task
+        elif ready is None and all(state.task(other).settled for other in task.depends):
+            ready = task
+    return unfinished or ready
 
 
 def worked_on(state: State) -> str:
     """The task that the next step is for: a delegation is for the one that it opens; empty outside of tasks."""
-    due = next_task(state) if next_step(state) is Step.DELEGATE else None
-    return due.id if due else state.open
+    if state.open or next_step(state) is not Step.DELEGATE:
+        return state.open
+    due = next_task(state)
+    return due.id if due else ""
 
 
 def blocked_task(state: State) -> Task | None:
@@ -145,7 +150,7 @@ def _task_step(state: State) -> Step | None:
     if task is None:
         return None
     record = state.task(task.id)
-    if _is_exhausted(record) or stopping(record):
+    if _is_exhausted(record) or _is_unjudged(record) or stopping(record):
         return Step.BLOCK
     if attempt_kind(state, task.id) is AttemptKind.OVERRIDE:
         return Step.OPEN_OVERRIDE
@@ -159,6 +164,19 @@ def _is_exhausted(record: TaskRecord) -> bool:
         last is not None
         and last.outcome is Outcome.REJECTED
         and last.kind is not AttemptKind.CODER
+        and record.rejections > 0
+        and not record.override_pending
+    )
+
+
+def _is_unjudged(record: TaskRecord) -> bool:
+    """Whether a breaker stopped a role that judged: another attempt of the coder's mends no reviewer."""
+    last = record.last
+    return (
+        last is not None
+        and last.outcome is Outcome.REJECTED
+        and last.stage.startswith("breaker: ")
+        and last.state is not TaskState.CODER_DELEGATED
         and record.rejections > 0
         and not record.override_pending
     )

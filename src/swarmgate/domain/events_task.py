@@ -146,7 +146,10 @@ class TestsRun(Frozen):
 
 
 class AttemptRejected(Frozen):
-    """The attempt ended. `stage` says who rejected it."""
+    """The attempt ended. `stage` says who rejected it.
+
+    `feedback` holds the first of the findings, `findings` says how many there were; 0 where that is all of them.
+    """
 
     type: Literal["attempt_rejected"] = "attempt_rejected"
     task: str
@@ -154,6 +157,7 @@ class AttemptRejected(Frozen):
     stage: Stage
     reason: Line
     feedback: tuple[Remark, ...] = ()
+    findings: int = 0
 
 
 class AttemptInterrupted(Frozen):

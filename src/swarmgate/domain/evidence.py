@@ -26,6 +26,17 @@ class Remark(Frozen):
     suggestion: Text = ""
 
 
+def telling(stage: str, remarks: tuple[Remark, ...]) -> tuple[Remark, ...]:
+    """The remarks of a rejection without those that only say of a gate in its stage how much it found.
+
+    They are all there is of a gate that told no finding, and stay where nothing else does.
+    """
+    if not stage.startswith("gates"):
+        return remarks
+    heads = tuple(f"[{gate}] " for gate in stage.removeprefix("gates: ").split(", "))
+    return tuple(each for each in remarks if each.file or not each.message.startswith(heads)) or remarks
+
+
 class Criterion(Frozen):
     """The test engineer's map from one acceptance criterion to the tests that show it."""
 

@@ -10,8 +10,17 @@ from immutables import Map
 from swarmgate.domain import events as ev
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Plan, problems, problems_of_change
-from swarmgate.domain.state import PhaseRecord, Planning, Question, Recovery, Rules, State, TaskStatus, replace
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.state import (
+    UNUSED,
+    PhaseRecord,
+    Planning,
+    Question,
+    Recovery,
+    Rules,
+    State,
+    TaskStatus,
+    replace,
+)
 from swarmgate.errors import IllegalMove, PlanError
 
 
@@ -126,7 +135,7 @@ def _with_plan(state: State, plan: Plan) -> State:
                 overrides=Map(),
                 override_pending=False,
                 renewed=len(record.attempts),
-                spent=Usage(),
+                spent=UNUSED,
             )
             tasks = tasks.set(task_id, fresh)
     after = replace(state, plan=plan, tasks=tasks)
@@ -182,7 +191,7 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
         recovery=recovery,
         guards=(),
         self_coding=0,
-        usage_in_run=Usage(),
+        usage_in_run=UNUSED,
         sandbox=event.sandbox,
     )
 
@@ -213,14 +222,15 @@ def phase_approved(state: State, event: ev.PhaseApproved, _: ev.Entry) -> State:
 
 
 def usage_recorded(state: State, event: ev.UsageRecorded, entry: ev.Entry) -> State:
-    by_role = state.usage_by_role.set(event.role, state.usage_by_role.get(event.role, Usage()) + event.usage)
+    by_role = state.usage_by_role.set(event.role, state.usage_by_role.get(event.role, UNUSED) + event.usage)
     tasks = state.tasks
     if event.task:
         record = state.task(event.task)
-        used, spent = record.usage + event.usage, record.spent + event.usage
+        used = record.usage + event.usage
+        spent = used if record.spent is record.usage else record.spent + event.usage  # the same until the first retry
         tasks = tasks.set(event.task, replace(record, usage=used, spent=spent))
     phase = state.current_phase if state.planning is Planning.APPROVED else 0
-    by_phase = state.usage_by_phase.set(phase, state.usage_by_phase.get(phase, Usage()) + event.usage)
+    by_phase = state.usage_by_phase.set(phase, state.usage_by_phase.get(phase, UNUSED) + event.usage)
     return replace(
         state,
         usage=state.usage + event.usage,

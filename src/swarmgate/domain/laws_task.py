@@ -6,15 +6,19 @@ themselves are the table in `lifecycle`; what stands here is who may make them w
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from immutables import Map
 
 from swarmgate.domain import events as ev
+from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.lifecycle import Move, TaskState, advance
 from swarmgate.domain.plan import Complexity
+from swarmgate.domain.remedies import BREAKER, NEVER_OVERRIDDEN, firm_stages, parts, settings_for
 from swarmgate.domain.state import (
+    UNUSED,
     Attempt,
     Outcome,
     Override,
@@ -25,15 +29,12 @@ from swarmgate.domain.state import (
     TaskStatus,
     replace,
 )
-from swarmgate.domain.usage import Usage
 from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
-
-NEVER_OVERRIDDEN = frozenset({"secret_scan", "sast_scan", "syntax_check"})
-"""Gates whose rejection nobody can overrule: a leaked secret, a vulnerability, or code that does not parse."""
-
 
 _REMEMBERED = 50
 """As many completed tasks are the basis of an estimate: the newest ones."""
+_CUT_SHORT = re.compile(r"^!+ (?:xdist\.dsession\.)?\S*\s*stopping after \d+ failures?", re.MULTILINE)
+"""What pytest prints where `-x` or `--maxfail` ended the run at a failure."""
 
 
 def task_delegated(state: State, event: ev.TaskDelegated, entry: ev.Entry) -> State:
@@ -99,7 +100,7 @@ def overruled(record: TaskRecord, attempt: Attempt, stage: str) -> bool:
     """Whether the user overruled this stage (`reviewer`, `tests`, a gate's id ...) for this attempt."""
     if attempt.kind is not ev.AttemptKind.OVERRIDE:
         return False
-    stages = {part for known in record.overrides for part in _parts(known)}
+    stages = {part for known in record.overrides for part in parts(known)}
     return stage in stages and stage not in NEVER_OVERRIDDEN
 
 
@@ -187,7 +188,8 @@ def adversarial_tests_written(state: State, event: ev.AdversarialTestsWritten, _
     if attempt.state is not TaskState.REVIEWER_RUN or not attempt.tested or attempt.adversarial:
         raise _out_of_turn(event.task, attempt, "have its adversarial tests written")
     tests = tuple(dict.fromkeys((*attempt.tests, *event.tests)))
-    return _update(state, event.task, adversarial=True, adversarial_review=event.review, tree=event.tree, tests=tests)
+    found = {"adversarial_review": event.review, "tree": event.tree, "tests": tests, "attacks": event.tests}
+    return _update(state, event.task, adversarial=True, **found)
 
 
 def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
@@ -199,7 +201,8 @@ def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
     after = advance(event.task, attempt.state, Move.PASS_TESTS)
     written = attempt.tests_review is not None and attempt.tests_review.approved
     _require_pass(state, event.task, attempt, "test_engineer", passed=written or not event.passed)
-    _require_pass(state, event.task, attempt, "tests", passed=event.run.green or not event.passed)
+    held = event.run.green or only_known_red(state, event.run)
+    _require_pass(state, event.task, attempt, "tests", passed=held or not event.passed)
     if event.proof is not None:
         _require_pass(state, event.task, attempt, "tests prove nothing", passed=event.proof.able or not event.passed)
     return _update(
@@ -212,6 +215,16 @@ def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
     )
 
 
+def only_known_red(state: State, run: TestRun) -> bool:
+    """Whether a run failed by nothing but tests that the user let pass as failing (`State.known_red`).
+
+    Only where every failed test has a name, and where the run went on after them, as pytest's does unless told not to.
+    """
+    named = run.failed == len(run.failures) > 0 and all(".py::" in name for name in run.failures)
+    whole = not run.problem and bool(run.passed) and not _CUT_SHORT.search(run.output)
+    return named and whole and set(run.failures) <= set(state.known_red)
+
+
 def attempt_rejected(state: State, event: ev.AttemptRejected, entry: ev.Entry) -> State:
     attempt = _running(state, event.task, event.attempt)
     advance(event.task, attempt.state, Move.REJECT)
@@ -222,6 +235,7 @@ def attempt_rejected(state: State, event: ev.AttemptRejected, entry: ev.Entry) -
         stage=event.stage,
         reason=event.reason,
         feedback=event.feedback,
+        findings=event.findings,
         ended=entry.time,
     )
     record = closed.task(event.task)
@@ -244,6 +258,7 @@ def task_completed(state: State, event: ev.TaskCompleted, entry: ev.Entry) -> St
     closed = _update(state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time)
     record = replace(closed.task(event.task), status=TaskStatus.COMPLETE, reason="", commit=event.commit)
     done = replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree="")
+    done = replace(done, known_red=record.attempts[-1].failures)
     return _qa_counted(_experienced(done, event.task), event.task)
 
 
@@ -280,7 +295,7 @@ def task_retried(state: State, event: ev.TaskRetried, _: ev.Entry) -> State:
         overrides=Map(),
         override_pending=False,
         renewed=len(record.attempts),
-        spent=Usage(),
+        spent=UNUSED,
     )
     return replace(state, tasks=state.tasks.set(event.task, retried))
 
@@ -290,22 +305,26 @@ def task_skipped(state: State, event: ev.TaskSkipped, _: ev.Entry) -> State:
     return replace(state, tasks=state.tasks.set(event.task, record))
 
 
-def firm_stages(stage: str) -> frozenset[str]:
-    """The gates in the stage of a rejection that nobody can overrule; empty when the user may."""
-    return NEVER_OVERRIDDEN & _parts(stage)
-
-
 def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.Entry) -> State:
     record = _idle(state, event.task)
     last = record.last
     if last is None or last.outcome is not Outcome.REJECTED:
-        raise IllegalMove(f"Task {event.task} has no rejection that could be overridden.")
+        raise IllegalMove(
+            f"Task {event.task} has no rejection that could be overridden.",
+            hint=f"See where it stands: swarm show {event.task}",
+        )
     if event.stage != last.stage:
         raise IllegalMove(f"The last attempt at task {event.task} was rejected by {last.stage}, not {event.stage}.")
     if firm := firm_stages(event.stage):
         raise IllegalMove(
             f"A rejection by {', '.join(sorted(firm))} cannot be overridden.",
             hint=f"Mend the cause, then: swarm retry {event.task}",
+        )
+    if event.stage.startswith(BREAKER):
+        raise IllegalMove(
+            f"The last attempt at task {event.task} ended by {event.stage}, and nobody judged it: "
+            "an override would ask the same role again.",
+            hint=f"Set {settings_for(event.task, last.stage, last.reason)[0]}",
         )
     record = replace(
         record,
@@ -326,11 +345,6 @@ def _out_of_turn(task_id: str, attempt: Attempt, what: str) -> InvalidTaskStateT
         f"INVALID_TASK_STATE_TRANSITION: attempt {attempt.number} at task {task_id} is in state {attempt.state.value} "
         f"and cannot {what}."
     )
-
-
-def _parts(stage: str) -> set[str]:
-    """The gates of `gates: a, b`; any other stage is one part."""
-    return set(stage.removeprefix("gates: ").split(", "))
 
 
 def _require_pass(state: State, task_id: str, attempt: Attempt, stage: str, *, passed: bool) -> None:

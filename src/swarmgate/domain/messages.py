@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 
 _QUOTED = re.compile(r"`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?<!\w)\"[^\"]*\"(?!\w)")
+_PROSE = re.compile(r"[a-z]+ [a-z]+ [a-z]+", re.IGNORECASE)
+"""Three words in quotes are no name: they are what is said."""
+_WORD = re.compile(r"[^\W_]+")
 # A path has an extension, or begins like one, or has two slashes: `and/or` has none of it.
 _PATH = re.compile(
     r"(?<![\w/])(?:(?:\.{1,2}|~)?(?:/[\w.@+-]+)+/?|(?:[\w.@+-]+/)+[\w@+-]+\.\w+|(?:[\w.@+-]+/){2,}[\w.@+-]*)(?::\d+|::[\w\[\]-]+)*"
@@ -29,16 +32,26 @@ _TELLING = re.compile(
 
 
 def normalised(message: str) -> str:
-    """A message without what differs from task to task: quoted text, paths, dotted and underscored names, numbers.
+    """A message without what differs from task to task, where enough of it is left to compare; else as it is.
+
+    Two messages of which a single word is left besides names may mean anything: `a() leaks`, `b.c leaks`.
+    """
+    without = masked(message)
+    telling = [word for word in _WORD.findall(without) if word not in ("X", "N")]
+    return without if len(telling) > 1 else steady(message).rstrip(" .;:!").lower()
+
+
+def masked(message: str) -> str:
+    """A message without quoted names, paths, dotted and underscored names, numbers.
 
     What tells rules apart stays: words, their order, and numbers that belong to a name (`F401`, `CWE-78`).
     """
-    masked = _QUOTED.sub("X", message)
+    names = _QUOTED.sub(lambda match: match[0] if _PROSE.search(match[0]) else "X", message)
     for pattern in (_PATH, _HEX, _DOTTED, _UNDERSCORED):
-        masked = pattern.sub("X", masked)
-    masked = _RUN.sub("X", _ARTICLE.sub("", masked))
-    words = " ".join(_NUMBER.sub("N", masked).split()).rstrip(" .;:!")
-    return re.sub(r"[^\W_]+", lambda match: match[0] if match[0] in ("X", "N") else match[0].lower(), words)
+        names = pattern.sub("X", names)
+    names = _RUN.sub("X", _ARTICLE.sub("", names))
+    words = " ".join(_NUMBER.sub("N", names).split()).rstrip(" .;:!")
+    return _WORD.sub(lambda match: match[0] if match[0] in ("X", "N") else match[0].lower(), words)
 
 
 def steady(message: str) -> str:

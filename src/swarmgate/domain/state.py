@@ -17,6 +17,9 @@ from swarmgate.domain.usage import Allowance, Usage
 
 _Record = TypeVar("_Record")
 
+UNUSED = Usage()
+"""Nothing used yet; one record for all, since a fold asks for thousands."""
+
 
 def replace(record: _Record, /, **changes: Any) -> _Record:
     """The record with some fields changed: `dataclasses.replace` for the records of this file, ten times as fast.
@@ -83,8 +86,11 @@ class Attempt:
     security_review: Review | None = None
     adversarial_review: Review | None = None
     adversarial: bool = False
+    attacks: tuple[str, ...] = ()
+    """Files of its adversarial pass that were kept, as far as the test engineer did not write them itself."""
     proof: Proof | None = None
     failures: tuple[str, ...] = ()
+    findings: int = 0
 
 
 @dataclass(frozen=True)
@@ -103,8 +109,8 @@ class TaskRecord:
     overrides: Map[str, str] = field(default_factory=Map)
     override_pending: bool = False
     commit: str = ""
-    usage: Usage = field(default_factory=Usage)
-    spent: Usage = field(default_factory=Usage)
+    usage: Usage = UNUSED
+    spent: Usage = UNUSED
     renewed: int = 0
     guards: tuple[GuardNote, ...] = ()
     turns: tuple[Turn, ...] = ()
@@ -113,6 +119,14 @@ class TaskRecord:
     def last(self) -> Attempt | None:
         """The newest attempt."""
         return self.attempts[-1] if self.attempts else None
+
+    @property
+    def attacks(self) -> frozenset[str]:
+        """The files of adversarial passes over all attempts; one that the test engineer wrote anew since is its own."""
+        found: frozenset[str] = frozenset()
+        for attempt in self.attempts:
+            found = (found - set(attempt.tests)) | set(attempt.attacks)
+        return found
 
     @property
     def running(self) -> Attempt | None:
@@ -131,6 +145,10 @@ class TaskRecord:
     def settled(self) -> bool:
         """Whether nothing is left to do: complete or skipped."""
         return self.status in (TaskStatus.COMPLETE, TaskStatus.SKIPPED)
+
+
+_UNTOUCHED = TaskRecord()
+"""The record of a task that nothing has happened to."""
 
 
 class Planning(StrEnum):
@@ -228,8 +246,9 @@ class State:
     position of the last `usage_recorded`. `guards` and `turns` are those outside of tasks, `guards` of the newest run
     only; `self_coding` counts the architect's refused writes in the newest run. `qa_skipped` counts tasks completed
     without a reviewer's or a test engineer's own approval; it goes back to 0 when both have been seen on a task since.
-    `sandbox` is what confines commands in the newest run. `usage_in_run` is that of the newest run, `usage_by_phase`
-    that of this goal, with planning as phase 0; `experience` is what the newest completed tasks took, across goals.
+    `sandbox` is what confines commands in the newest run. `known_red` are tests that fail in the newest commit because
+    the user overruled them. `usage_in_run` is that of the newest run, `usage_by_phase` that of this goal, with planning
+    as phase 0; `experience` is what the newest completed tasks took, across goals.
     """
 
     seq: int = 0
@@ -260,11 +279,11 @@ class State:
     running: bool = False
     pause: RunPaused | None = None
     recovery: Recovery = Recovery.NONE
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNUSED
     usage_seq: int = 0
     usage_by_role: Map[str, Usage] = field(default_factory=Map)
     usage_by_phase: Map[int, Usage] = field(default_factory=Map)
-    usage_in_run: Usage = field(default_factory=Usage)
+    usage_in_run: Usage = UNUSED
     experience: tuple[tuple[Complexity, Usage], ...] = ()
     guards: tuple[GuardNote, ...] = ()
     turns: tuple[Turn, ...] = ()
@@ -273,10 +292,11 @@ class State:
     estimates: Map[int, PhaseEstimated] = field(default_factory=Map)
     qa_skipped: int = 0
     sandbox: str = ""
+    known_red: tuple[str, ...] = ()
 
     def task(self, task_id: str) -> TaskRecord:
         """The record of a task, an empty one when nothing has happened to it yet."""
-        return self.tasks.get(task_id) or TaskRecord()
+        return self.tasks.get(task_id) or _UNTOUCHED
 
     def phase(self, number: int) -> PhaseRecord:
         """The record of a phase's checkpoint."""

@@ -7,12 +7,17 @@ task stops, if two of them came after the user's last decision about it: after a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from functools import lru_cache
+from itertools import pairwise
 
 from swarmgate.domain.events import AttemptKind
+from swarmgate.domain.evidence import Remark, telling
 from swarmgate.domain.guard import Effect, Turn
+from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.messages import failing_lines, steady
 from swarmgate.domain.state import Attempt, Outcome, TaskRecord
 
@@ -26,8 +31,15 @@ _STOP_SINCE = 2
 _REREADS = 10
 """Files read again unchanged in one turn; with results dropped from the conversation, half of it is enough."""
 _WORKING = frozenset({"code", "implement"})
+_GROWTH, _GROWTH_FILES = 1.5, 3
+"""A change has grown when it has so many times the files, and so many files more."""
 _NAMED = 3
 """As many files, tests or findings are named in a fact."""
+
+
+_steady = lru_cache(maxsize=4096)(steady)
+_failing_lines = lru_cache(maxsize=256)(failing_lines)
+"""Every decision about a task looks at all of its attempts again."""
 
 
 class Pattern(StrEnum):
@@ -96,12 +108,12 @@ def observe(record: TaskRecord) -> tuple[Observation, ...]:
         return ()
     found = []
     for pattern, look in _LOOKS.items():
-        facts = [(attempts[at].number, look(attempts[: at + 1], record.turns)) for at in range(len(attempts))]
-        seen = [(number, fact) for number, fact in facts if fact]
-        if not seen or seen[-1][0] != attempts[-1].number:
+        fact = look(attempts, record.turns)
+        if not fact:  # what earlier attempts showed is counted only where the newest one shows it too
             continue
-        since = sum(number > record.renewed for number, _ in seen)
-        found.append(Observation(pattern, seen[-1][0], len(seen), since, seen[-1][1]))
+        seen = [each.number for at, each in enumerate(attempts) if look(attempts[: at + 1], record.turns)]
+        since = sum(number > record.renewed for number in seen)
+        found.append(Observation(pattern, seen[-1], len(seen), since, fact))
     return tuple(sorted(found, key=lambda each: -each.level))
 
 
@@ -109,6 +121,18 @@ def stopping(record: TaskRecord) -> Observation | None:
     """The pattern that stops the task, if one does."""
     worst = next(iter(observe(record)), None)
     return worst if worst and worst.level is Level.STOP else None
+
+
+def is_news(record: TaskRecord, observed: Observation) -> bool:
+    """Whether the ledger does not tell it of this attempt yet, with this effect or a graver one."""
+    rising = list(Effect)
+    return not any(
+        note.rule == RULE
+        and note.attempt == observed.attempt
+        and note.detail.startswith(observed.pattern)
+        and rising.index(note.effect) >= rising.index(EFFECTS[observed.level])
+        for note in record.guards
+    )
 
 
 def _counts(attempt: Attempt) -> bool:
@@ -121,37 +145,65 @@ Look = Callable[[Sequence[Attempt], Sequence[Turn]], str]
 
 
 def _repetition(attempts: Sequence[Attempt], _turns: Sequence[Turn]) -> str:
-    *earlier, last = attempts
+    last = attempts[-1]
+    if not _is_workers(last):
+        return ""
+    earlier = [each for each in attempts[:-1] if _is_workers(each)]
     if last.contents and earlier and earlier[-1].contents == last.contents:
         return f"attempt {last.number} left the very files of attempt {earlier[-1].number}"
-    if same := next((each for each in earlier if _same_rejection(each, last)), None):
+    if earlier and earlier[-1].stage == last.stage and _size(last) < _size(earlier[-1]):
+        return ""
+    found = Counter(map(_key, telling(last.stage, last.feedback)))
+    if same := next((each for each in earlier if _same_rejection(each, last, found)), None):
         return f"attempt {last.number} was rejected for all that attempt {same.number} was, by {last.stage}"
     return ""
 
 
-def _same_rejection(earlier: Attempt, later: Attempt) -> bool:
-    """Whether nothing was mended: every finding of the earlier rejection is there again, or the same reason alone."""
+def _is_workers(attempt: Attempt) -> bool:
+    """Whether the rejection is about the work: not the end of a judge's turn, nor of a commit by a hook."""
+    judges = attempt.stage.startswith("breaker") and attempt.state is not TaskState.CODER_DELEGATED
+    return not judges and attempt.stage != "commit"
+
+
+def _same_rejection(earlier: Attempt, later: Attempt, found: Mapping[tuple[str, str], int]) -> bool:
+    """Whether nothing was mended: every finding of the earlier rejection is `found` again, and no fewer in all."""
     if earlier.stage != later.stage or _is_of_tests(later):
         return False
     if later.stage.startswith("breaker"):  # its feedback is what the role, its reason's first word, did last
         return earlier.reason.partition(" ")[0] == later.reason.partition(" ")[0]
-    before, after = _findings(earlier), _findings(later)
-    return before <= after if before and after else steady(earlier.reason) == steady(later.reason)
+    if not earlier.feedback or _size(later) < _size(earlier):
+        return False
+    left = dict(found)
+    for remark in telling(earlier.stage, earlier.feedback):  # most comparisons end at the first one
+        key = _key(remark)
+        left[key] = left.get(key, 0) - 1
+        if left[key] < 0:
+            return False
+    return True
 
 
-def _findings(attempt: Attempt) -> frozenset[tuple[str, str]]:
-    return frozenset((remark.file, steady(remark.message)) for remark in attempt.feedback)
+def _size(attempt: Attempt) -> int:
+    """How many findings the rejection had; ledgers of earlier versions tell the first ones only."""
+    return attempt.findings or len(telling(attempt.stage, attempt.feedback))
+
+
+def _key(remark: Remark) -> tuple[str, str]:
+    """What makes two findings equal; the line does not: it moves with what is written above it."""
+    return remark.file, _steady(remark.message)
 
 
 def _ping_pong(attempts: Sequence[Attempt], _turns: Sequence[Turn]) -> str:
-    if len(attempts) < 3:  # noqa: PLR2004 - A, B, A
+    if len(attempts) < 3 or not all(attempt.contents for attempt in attempts[-3:]):  # noqa: PLR2004 - A, B, A
         return ""
     first, second, third = (dict(attempt.contents) for attempt in attempts[-3:])
-    if not (first and second and third):
-        return ""
-    # A file that is in one change and not in another is as in the base commit there.
-    paths = sorted(first.keys() | second.keys() | third.keys())
-    flipped = [path for path in paths if first.get(path) == third.get(path) != second.get(path)]
+    before = {path for attempt in attempts[:-3] for path, _ in attempt.contents}
+    # A file that is in one change and not in another is as in the base commit there: that A has to come back twice,
+    # since once is what a reviewer asks for who wants a file taken out.
+    flipped = [
+        path
+        for path in sorted(first.keys() | second.keys() | third.keys())
+        if first.get(path) == third.get(path) != second.get(path) and (path in first or path in before)
+    ]
     if not flipped:
         return ""
     a, b, c = (attempt.number for attempt in attempts[-3:])
@@ -162,7 +214,7 @@ def _stuck(attempts: Sequence[Attempt], _turns: Sequence[Turn]) -> str:
     if len(attempts) < 2:  # noqa: PLR2004 - one is compared with the one before
         return ""
     before, last = attempts[-2:]
-    if not (_is_of_tests(before) and before.stage == last.stage):
+    if not (_is_of_tests(before) and before.stage == last.stage) or set(last.failures) < set(before.failures):
         return ""
     same = sorted(set(before.failures) & set(last.failures))
     if (before.failures or last.failures) and not same:
@@ -179,20 +231,26 @@ def _is_of_tests(attempt: Attempt) -> bool:
 
 
 def _failing(attempt: Attempt) -> frozenset[str]:
-    return failing_lines("\n".join(remark.message for remark in attempt.feedback) or attempt.reason)
+    return _failing_lines("\n".join(remark.message for remark in attempt.feedback) or attempt.reason)
 
 
 def _growth(attempts: Sequence[Attempt], _turns: Sequence[Turn]) -> str:
-    if len(attempts) < 2:  # noqa: PLR2004 - as above
+    captured = [attempt for attempt in attempts[-3:] if attempt.captured]
+    if len(captured) < 2 or not attempts[-1].captured:  # noqa: PLR2004 - one is compared with the one before
         return ""
-    before, last = attempts[-2:]
-    if len(last.outside) > len(before.outside) and set(before.outside) < set(last.outside):
+    before, last = captured[-2:]
+    if set(before.outside) < set(last.outside) and _is_growth(len(before.outside), len(last.outside)):
         more = sorted(set(last.outside) - set(before.outside))
         return f"attempt {last.number} changed {_count(len(more))} more outside of the scope: {_named(more)}"
-    counts = [len(attempt.files) for attempt in attempts[-3:]]
-    if len(counts) == 3 and counts[0] < counts[1] < counts[2]:  # noqa: PLR2004 - growth, twice in a row
+    counts = [len(attempt.files) for attempt in captured]
+    if len(counts) == 3 and counts[0] and all(_is_growth(*pair) for pair in pairwise(counts)):  # noqa: PLR2004 - twice
         return f"the change grew with every attempt: {counts[0]}, {counts[1]}, then {_count(counts[2])}"
     return ""
+
+
+def _is_growth(before: int, after: int) -> bool:
+    """Whether it is more than a file that was asked for."""
+    return after >= max(before + _GROWTH_FILES, _GROWTH * before)
 
 
 def _thrash(attempts: Sequence[Attempt], turns: Sequence[Turn]) -> str:

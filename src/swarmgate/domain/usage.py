@@ -33,7 +33,7 @@ class Usage(Frozen):
 
     def __add__(self, other: Usage) -> Usage:
         unknown, least = self.usd is None or other.usd is None, self.least_usd + other.least_usd
-        return Usage.model_construct(
+        return Usage(  # validating takes half of the time of `model_construct`
             calls=self.calls + other.calls,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,

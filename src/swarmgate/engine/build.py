@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse
 from swarmgate.agents.prompts import Prompts
+from swarmgate.automation.agent_files import survey
+from swarmgate.automation.agent_rules import JUDGING, require
 from swarmgate.config import Config
 from swarmgate.domain.events import GuidanceGiven
 from swarmgate.domain.finding import GateReport, GateResult
@@ -36,6 +39,7 @@ from swarmgate.llm.connect import check_keys, connect, same_model_warning
 from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
 from swarmgate.llm.families import require_distinct
 from swarmgate.llm.steering import compact_roles, current, steered
+from swarmgate.workspace import trusted
 from swarmgate.workspace.commits import TaskCommit
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.repository import Repository
@@ -73,7 +77,8 @@ def build(
     desks: dict[str, Desk] = {}
     reports: list[GuardNote | Turn | GuidanceGiven] = []
     tell = _Teller()
-    commands = _commands(config, folder, repository)
+    agent_files = survey(config, repository.root, SPEAKING, lambda: repository.list_tree(repository.snapshot()))
+    commands = _commands(config, folder, repository, agent_files.guarded)
     # What judges go by is read before any agent is at work: what one writes into .swarm/ changes no judge of this run.
     definitions, guidance = load(folder.root), _guidance(repository)
     prompts = Prompts(folder.prompts, compact=compact_roles(config, SPEAKING))
@@ -92,11 +97,11 @@ def build(
                 budget=budget,
                 on_event=tell.model,
                 probed=probed,
-                program=lambda settings: AgentProgram(commands, settings, environ),
+                program=lambda settings: AgentProgram(commands, settings, environ, judges=role in JUDGING),
             )
             desks[role] = Desk(
                 model=meters[role],
-                files=FileTree(repository.root),
+                files=FileTree(repository.root, guarded=commands.confinement.guarded),
                 prompts=prompts,
                 commands=commands,
                 allow_commands=config.commands.allow,
@@ -110,6 +115,7 @@ def build(
                 authority=context.authority(role, _WRITING_STEP.get(role, "")),
                 self_coding=lambda: ledger.state.self_coding,
                 opening=lambda: violation(ledger.state) if role == "architect" else (),
+                spare=lambda place: context.ignored.spare(place),  # noqa: PLW0108 - the context is made below
             )
         return desks[role]
 
@@ -139,6 +145,7 @@ def build(
         reports=reports,
         judge=judge,
         sensitivity=sensitive_code,
+        agent_files=agent_files,
         stop=StopFlag(folder.stop_request),
         listener=listener,
         stash=stash,
@@ -147,8 +154,10 @@ def build(
     return context
 
 
-def _commands(config: Config, folder: SwarmFolder, repository: Repository) -> CommandRunner:
-    """What runs the commands of agents, the tests, and the programs that gates start.
+def _commands(
+    config: Config, folder: SwarmFolder, repository: Repository, guarded: tuple[Path, ...] = ()
+) -> CommandRunner:
+    """What runs the commands of agents, the tests, and the programs that gates start; `guarded` stays as it is.
 
     Raises:
         MissingRequirement: there is no such sandbox here.
@@ -162,10 +171,11 @@ def _commands(config: Config, folder: SwarmFolder, repository: Repository) -> Co
             environ=os.environ,
             readable=(*settings.readable, str(own_tools.folder())),
             writable=settings.writable,
-            guarded=(folder.path,),
+            guarded=(folder.path, *guarded),
             network=settings.network,
-            limits=CommandLimits(settings.memory_mb << 20, settings.processes),
+            limits=CommandLimits(settings.memory_mb << 20, settings.processes, settings.file_mb << 20),
         )
+        trusted.forget_modules(repository.root, bounds.guarded)
     return CommandRunner(sandbox, bounds, inherit=settings.env, output_chars=settings.output_chars)
 
 
@@ -191,16 +201,19 @@ def _options(config: Config, ledger: Ledger, *, tested: bool) -> GatesOptions:
     )
 
 
-def require_models(config: Config, environ: Mapping[str, str]) -> str:
-    """Makes sure that every role has a model and its key; returns a warning when coder and reviewer are too much alike.
+def require_models(config: Config, environ: Mapping[str, str], repository: Repository) -> tuple[str, ...]:
+    """Makes sure that every role has a model and its key, or its agent program; returns warnings.
+
+    Those are: coder and reviewer are too much alike, and what of one role's program another role may steer.
 
     Raises:
-        ConfigError: a role has no model, or two share one that must not (`[models] require_distinct`).
-        MissingRequirement: a key's variable is not set.
+        ConfigError: a role has no model, two share one that must not (`[models] require_distinct`), or one may write
+            the agent program of another.
+        MissingRequirement: a key's variable is not set, or a program or a file of its command line is not there.
     """
     check_keys(config, environ, roles=SPEAKING if has_expert(config) else ROLES)
     require_distinct(config)
-    return same_model_warning(config)
+    return (*filter(None, [same_model_warning(config)]), *require(config, repository.root, SPEAKING))
 
 
 def require_tools(config: Config) -> None:

@@ -12,6 +12,7 @@ from typing import Protocol
 from swarmgate.agents.authority import RULE, Authority, right_of
 from swarmgate.agents.background import Background, background
 from swarmgate.agents.desk import Desk
+from swarmgate.automation.agent_files import AgentFiles
 from swarmgate.config import Config
 from swarmgate.domain.budget import Account, accounts
 from swarmgate.domain.change import ChangeSet
@@ -22,6 +23,7 @@ from swarmgate.domain.guard import Effect, GuardNote, Turn, merged
 from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, State
 from swarmgate.domain.usage import Usage
+from swarmgate.engine.ignored import IgnoredFiles
 from swarmgate.engine.progress import Listener, Progress, silent
 from swarmgate.engine.spending import WorkClock
 from swarmgate.errors import WorkspaceError
@@ -78,6 +80,7 @@ class Context:
     `desk` gives the desk of a role, made on first use, its model with it. `commands` runs what agents and tests run,
     confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
     `reports` is what guards, turns and experts said since the last record, `clock` counts the time worked since then.
+    `agent_files` is what belongs to agent programs, and so is nobody's to write.
     `stash` allows uncommitted changes to be stashed instead of refused.
     """
 
@@ -93,10 +96,16 @@ class Context:
     judge: Judge
     sensitivity: Sensitivity
     stop: StopFlag
+    agent_files: AgentFiles
     listener: Listener = silent
     stash: bool = False
     started: float = field(default_factory=time.monotonic)
     clock: WorkClock = field(default_factory=WorkClock)
+
+    @cached_property
+    def ignored(self) -> IgnoredFiles:
+        """What is watched of the files that git ignores, from the first step of a run on."""
+        return IgnoredFiles(self.repository, self.folder)
 
     @cached_property
     def detection(self) -> Detection:
@@ -116,6 +125,7 @@ class Context:
             right=right_of(role, step),
             allow=own.allow if own else (),
             deny=own.deny if own else (),
+            closed=self.agent_files.closed,
             is_test=self.is_test_path,
             original=self._committed,
         )

@@ -47,9 +47,15 @@ def _phase_estimated(event: Any) -> str:
         return ""
     usd = "cost unknown" if event.usd is None else f"${event.usd:.2f}"
     tasks = f"{counted(event.tasks, 'task')}, by {counted(event.basis, 'task')} before"
-    return (
-        f"phase {event.phase} is expected to use {event.tokens:,} tokens, {usd}, {event.seconds / 60:.0f} min ({tasks})"
-    )
+    minutes = round(event.seconds / 60)
+    takes = f"{minutes} min" if minutes else "less than a minute"
+    return f"phase {event.phase} is expected to use {event.tokens:,} tokens, {usd}, {takes} ({tasks})"
+
+
+def _verdict(event: Any) -> str:
+    if event.passed and not event.review.approved:
+        return "overruled by the user, not asked again"
+    return f"{event.review.verdict} - {first_line(event.review.summary)}"
 
 
 _WORDS: dict[str, Callable[[Any], str]] = {
@@ -73,10 +79,8 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     ),
     "change_captured": lambda e: f"task {e.task}: {counted(len(e.files), 'file')} changed (+{e.added} -{e.removed})",
     "gates_run": lambda e: f"task {e.task}: gates {'passed' if e.passed else 'failed'}",
-    "review_given": lambda e: f"task {e.task}: reviewer {e.review.verdict} - {first_line(e.review.summary)}",
-    "security_review_given": lambda e: (
-        f"task {e.task}: security review {e.review.verdict} - {first_line(e.review.summary)}"
-    ),
+    "review_given": lambda e: f"task {e.task}: reviewer {_verdict(e)}",
+    "security_review_given": lambda e: f"task {e.task}: security review {_verdict(e)}",
     "tests_written": lambda e: f"task {e.task}: test engineer {e.review.verdict}, {counted(len(e.tests), 'test file')}",
     "adversarial_tests_written": lambda e: (
         f"task {e.task}: adversarial tests: {counted(len(e.tests), 'file')} kept, {len(e.rejected)} taken out"

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.messages import normalised, steady
+from swarmgate.domain.evidence import telling
+from swarmgate.domain.messages import masked, normalised, steady
 from swarmgate.domain.plan import Plan, Task
 from swarmgate.domain.trajectory import TESTS
 
@@ -21,7 +22,14 @@ COMMON = 3
 """As many tasks with the same failure point at a cause outside of them (issue 4, item 7)."""
 _RULE = re.compile(r"^\[([^\]\s]+)\] ")
 _PLACE = re.compile(r"^\S+ (\S+): ")
-_ERROR = re.compile(r"\b(?!Assertion)[A-Z]\w*(?:Error|Exception)\b.*|\berror(?:\[\w+\]|:).*|\bpanicked at\b.*")
+_NAMED = r"(?![\w.$]*Assertion)(?:Failed|[\w.$]*(?:Error|Exception|Exit|Expired|Interrupt|Iteration|Warning))\b"
+# pytest says what went wrong in lines of its own and in its summary; what it prints beside them is source text.
+_PYTEST = re.compile(r"^E\s+(.*)|^(?:FAILED|ERROR) \S+ - (.*)", re.MULTILINE)
+_RAISED = re.compile(_NAMED + r"(?:: .*)?$")
+_ERROR = re.compile(
+    rf"^[ \t]*(?:Uncaught |Caused by: )?(?P<named>{_NAMED}(?:: .*)?)$|\berror(?:\[\w+\]|:).*|\bpanicked at\b.*",
+    re.MULTILINE,
+)
 _COUNTS = re.compile(r"\b\d+ of \d+ (?=tests? failed)")
 
 
@@ -61,7 +69,7 @@ class Failure:
     def key(self) -> tuple[str, str, str]:
         """What it has in common with others."""
         if self.rule:
-            return "gates", self.rule, normalised(_RULE.sub("", self.text))
+            return "gates", self.rule, masked(_RULE.sub("", self.text))
         return self.stage, "", steady(_COUNTS.sub("", self.text)) if self.stage in TESTS else normalised(self.text)
 
 
@@ -111,17 +119,26 @@ def _texts(event: ev.AttemptRejected) -> list[tuple[str, str]]:
     """What a rejection counts as, rule and text: once for each of a gate's gravest rules, else once for its reason."""
     if event.stage.startswith("gates"):
         by_rule: dict[str, str] = {}
-        worst = max((remark.severity.rank for remark in event.feedback), default=0)
-        for remark in event.feedback:
+        remarks = telling(event.stage, event.feedback)
+        worst = max((remark.severity.rank for remark in remarks), default=0)
+        for remark in remarks:
             if remark.severity.rank == worst and (match := _RULE.match(remark.message)):
                 by_rule.setdefault(match[1], remark.message)
         place = _PLACE.match(event.reason)
         return list(by_rule.items()) or [(place[1] if place else "", event.reason)]
     if event.stage in TESTS:
         output = "\n".join(remark.message for remark in event.feedback)
-        error = next(iter(_ERROR.findall(output)), "")
+        error = _error(output)
         return [("", normalised(error) if error else event.reason)]
     return [("", event.reason)]
+
+
+def _error(output: str) -> str:
+    """The first error that a run of tests names, without source text; empty for plain assertions."""
+    if told := [match[1] or match[2] or "" for match in _PYTEST.finditer(output)]:
+        return next((match[0] for line in told if (match := _RAISED.match(line.strip()))), "")
+    match = _ERROR.search(output)
+    return (match["named"] or match[0]) if match else ""
 
 
 def failure_groups(entries: Iterable[ev.Entry], *, prompt: Callable[[str], str]) -> tuple[FailureGroup, ...]:
@@ -187,6 +204,9 @@ def _pointed(
         case "tests":
             why = "what all tests need, not at the tasks: the test command, what is installed, or code that they share"
             return _Pointed("tests", why, ("[tests] command in .swarm/config.toml", *_evidence(members, "tests.json")))
+        case "tests switched off":
+            why = "the coder's prompt: changes take tests away, or keep them from the runner"
+            return _Pointed("prompt", why, (coder, *_evidence(members, "tests-base.json")))
         case "tests prove nothing" | "mutation":
             why = "the test engineer's prompt: its tests do not notice what the change does"
             return _Pointed("prompt", why, (f"the test engineer's prompt: {prompt('test_engineer')}",))

@@ -27,6 +27,7 @@ class Explained:
         judgement: what the policy says, and how the line was read.
         sandbox: what would confine it; empty where nothing can.
         weaknesses: what that does not hold back.
+        hindrances: what that does not let through, though a build may need it.
         problem: why nothing can confine it, so that it would not run; empty otherwise.
     """
 
@@ -35,6 +36,7 @@ class Explained:
     judgement: Judgement
     sandbox: str
     weaknesses: tuple[str, ...]
+    hindrances: tuple[str, ...]
     problem: str
 
     @property
@@ -60,7 +62,12 @@ class Explained:
                 for each in self.judgement.commands
             ],
             "reasons": [asdict(reason) for reason in self.judgement.reasons],
-            "sandbox": {"name": self.sandbox, "weaknesses": list(self.weaknesses), "problem": self.problem},
+            "sandbox": {
+                "name": self.sandbox,
+                "weaknesses": list(self.weaknesses),
+                "hindrances": list(self.hindrances),
+                "problem": self.problem,
+            },
         }
 
     def lines(self) -> list[str]:
@@ -73,6 +80,7 @@ class Explained:
             lines += ["", f"Let through by [commands] allow: {self.judgement.allowed_by}"]
         confined = f"Sandbox: {self.sandbox}" if self.sandbox else f"No sandbox: {self.problem}"
         lines += ["", confined, *(f"  it does not hold back: {each}" for each in self.weaknesses)]
+        lines += [f"  it does not let through: {each}" for each in self.hindrances]
         return [*lines, f"It would {'run' if self.runs else 'not run'} in {self.root}."]
 
 
@@ -94,8 +102,8 @@ def explain(start: Path | None, command: str) -> Explained:
     try:
         sandbox = choose(config.commands.sandbox)
     except MissingRequirement as error:
-        return Explained(command, root, judgement, "", (), error.message)
-    return Explained(command, root, judgement, sandbox.name, tuple(sandbox.weaknesses), "")
+        return Explained(command, root, judgement, "", (), (), error.message)
+    return Explained(command, root, judgement, sandbox.name, sandbox.weaknesses, sandbox.hindrances, "")
 
 
 def _project(here: Path) -> tuple[Path, Config]:

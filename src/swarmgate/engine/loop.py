@@ -7,15 +7,19 @@ import os
 
 from swarmgate.domain.decide import Step, next_step
 from swarmgate.domain.events import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
+from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.describe import describe
 from swarmgate.engine.spending import allowances
 from swarmgate.engine.steps import STEPS
+from swarmgate.engine.steps.ignored import watched
 from swarmgate.engine.steps.recovery import interruption, restored
 from swarmgate.errors import BreakerTripped, BudgetExhausted, ModelError, Stopped, SwarmError
+from swarmgate.ledger import guidance
 from swarmgate.ledger.traces import TraceStore
+from swarmgate.workspace import own_rights
 from swarmgate.workspace.sandbox.choice import notice
 
 
@@ -32,7 +36,8 @@ async def run_loop(ctx: Context) -> State:
             if ctx.stop.requested:
                 raise Stopped("Stopped at a safe point, as asked.", hint="Go on with: swarm run")
             ctx.tell("step", describe_step(step, state), step=step)
-            events = await STEPS[step](state, ctx)
+            with watched(ctx, step):
+                events = await STEPS[step](state, ctx)
             state = _record(ctx, [*ctx.drain_reports(state), *events, *ctx.drain_usage(state)])
     except BaseException as error:
         _pause(ctx, error)
@@ -44,6 +49,10 @@ def _begin(ctx: Context) -> State:
     ctx.stop.clear()
     if told := notice(ctx.commands.sandbox):
         ctx.tell("notice", told)
+    if told := own_rights.told(ctx.repository.root, ctx.commands.confinement.guarded):
+        ctx.tell("notice", told)
+    for mistyped in guidance.told(ctx.folder.context, ctx.folder.relative(ctx.folder.context)):
+        ctx.tell("notice", mistyped)
     rules, budget = ctx.config.loop, ctx.config.budget
     events: list[Event] = []
     lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.usage_seq)
@@ -119,13 +128,21 @@ def describe_step(step: Step, state: State) -> str:
         Step.IMPLEMENT: "the architect implements",
         Step.CAPTURE: "capturing the change",
         Step.GATES: "the gates judge",
-        Step.REVIEW: "the reviewer reads",
-        Step.SECURITY_REVIEW: "the reviewer reads for security alone",
-        Step.TEST: "the test engineer works",
+        Step.REVIEW: _judged(state, "reviewer", "the reviewer reads"),
+        Step.SECURITY_REVIEW: _judged(state, "security_reviewer", "the reviewer reads for security alone"),
+        Step.TEST: _judged(state, "test_engineer", "the test engineer works"),
         Step.ADVERSARIAL_TEST: "the test engineer attacks",
         Step.RUN_TESTS: "gates and tests over the final tree",
         Step.COMMIT: "committing",
-        Step.BLOCK: "out of attempts",
+        Step.BLOCK: "the task waits for the user",
         Step.CLOSE_PHASE: f"the architect sums up phase {state.current_phase}",
     }
     return words[step]
+
+
+def _judged(state: State, stage: str, words: str) -> str:
+    """What a role that judges is about to do: nothing where the user overruled it."""
+    record = state.task(state.open)
+    if record.running and overruled(record, record.running, stage):
+        return f"{stage.replace('_', ' ')}: overruled by the user, not asked again"
+    return words

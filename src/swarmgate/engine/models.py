@@ -27,6 +27,8 @@ class ModelsReport(Frozen):
     """`swarm doctor --models`: what each model can, the prompts of each role, and what asking has cost."""
 
     models: tuple[Capabilities, ...]
+    programs: tuple[str, ...] = ()
+    """Models that are agent programs; those are not asked."""
     prompts: dict[str, PromptTier]
     usage: Usage
     kept: str
@@ -42,6 +44,7 @@ class ModelsReport(Frozen):
         rows += [_row(each) for each in self.models if not each.error]
         text = _table(rows) if len(rows) > 1 else []
         text += [f"FAIL  {each.error}" for each in self.models if each.error]
+        text += [f"{each}  agent program: not probed" for each in self.programs]
         text += ["", "Prompts, and the tokens a call that compact ones spare:"]
         text += [
             f"  {role}: {'compact' if tier.compact else 'full'}; "
@@ -49,7 +52,9 @@ class ModelsReport(Frozen):
             for role, tier in self.prompts.items()
         ]
         cost = "cost unknown" if self.usage.usd is None else f"${self.usage.usd:.4f}"
-        text += ["", f"Asking took {self.usage.calls} calls, {self.usage.tokens:,} tokens, {cost}. Kept in {self.kept}"]
+        asked = any(not each.error for each in self.models)
+        kept = f"Kept in {self.kept}" if asked else "Nothing was learnt: no model could be asked."
+        text += ["", f"Asking took {self.usage.calls} calls, {self.usage.tokens:,} tokens, {cost}. {kept}"]
         return text
 
 
@@ -77,7 +82,7 @@ def distinct(config: Config) -> Check:
     try:
         require_distinct(config)
     except SwarmError as error:
-        return Check("distinct models", roles, (f"{error.message} {error.hint}".strip(),))
+        return Check.failed("distinct models", error, roles)
     return Check("distinct models", roles or "none are asked for")
 
 
@@ -96,10 +101,11 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     from swarmgate.llm.steering import current, steered  # noqa: PLC0415 - as above
 
     by_provider: dict[str, list[str]] = {}
-    for model in dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback)):
+    models = dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback))
+    for model in models:
         if not model.startswith(COMMAND):
             by_provider.setdefault(model.partition("/")[0], []).append(model)
-    if not by_provider:
+    if not models:
         config.role("default")  # raises with the snippet to add where no role is set
     now = datetime.now(UTC)
 
@@ -111,6 +117,7 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     probes.save(folder, found)
     return ModelsReport(
         models=found,
+        programs=tuple(model for model in models if model.startswith(COMMAND)),
         prompts=_tiers(steered(config, current(config, probes.load(folder))), folder),
         usage=sum((each.usage for each in found), Usage()),
         kept=folder.relative(folder.models),

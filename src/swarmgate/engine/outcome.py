@@ -5,8 +5,8 @@ from __future__ import annotations
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.budget import accounts
 from swarmgate.domain.decide import Waiting, blocked_task, waiting_for, worked_on
-from swarmgate.domain.laws_task import firm_stages
-from swarmgate.domain.state import Outcome, State
+from swarmgate.domain.remedies import blocked_by, override_line, settings_for
+from swarmgate.domain.state import State
 
 
 class RunOutcome(Frozen):
@@ -103,7 +103,7 @@ def _past_budgets(state: State) -> tuple[str, ...]:
         found += [f"raise `{each.key}` in [{account.section}]: {each.text} is used up" for each in used_up]
         if used_up and account.task:
             found += [
-                f"swarm retry {account.task}: grant the task its budget again",
+                f"swarm retry {account.task}: grant the task its budget again and start it over, with a new attempt",
                 f'swarm skip {account.task} --reason "...": give the task up',
             ]
     return tuple(found)
@@ -113,13 +113,17 @@ def _ways_out(state: State) -> tuple[str, ...]:
     task = blocked_task(state)
     if task is None:
         return ()
-    override = (f'swarm override {task.id} --reason "...": overrule the rejection; all other stages judge again',)
-    last = state.task(task.id).last
-    may_override = last is not None and last.outcome is Outcome.REJECTED and not firm_stages(last.stage)
+    record = state.task(task.id)
+    stage, reason = blocked_by(record), record.reason.partition(") ")[2]
+    found = list(settings_for(task.id, stage, reason))
+    if record.last and record.last.stage != stage:
+        found += settings_for(task.id, record.last.stage, record.last.reason)
+    override = override_line(task.id, record)
     return (
         f'swarm retry {task.id} --note "...": try again, with a hint',
         'swarm revise "...": change the plan',
-        *(override if may_override else ()),
+        *dict.fromkeys(found),
+        *([override] if override else ()),
         f'swarm skip {task.id} --reason "...": give the task up',
     )
 

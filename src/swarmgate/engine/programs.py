@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from swarmgate.config import Role
+from swarmgate.automation.agent_files import expanded, outside, visible
+from swarmgate.config import Role, command_lines
 from swarmgate.llm.command_model import Ran
 from swarmgate.workspace.sandbox.running import CommandRunner
 
 _BRIEF = "{brief}"
 _OUTPUT = 2_000_000
 """Characters kept of what a program prints: an answer stands at its end, and streams of events are long."""
+
+_SEARCHED = ("PATH", "PYTHONPATH", "NODE_PATH")
+"""Variables by which programs and modules are found. In the repository the coder could plant some."""
 
 _DAY_S = 86_400.0
 """A program without a time limit of its own is ended by the breaker of its turn."""
@@ -29,11 +34,13 @@ class AgentProgram:
         commands: what runs the commands of agents.
         role: its network, variables, paths and time limit.
         environ: where the values of its variables stand.
+        judges: whether the role gives verdicts.
     """
 
     commands: CommandRunner
     role: Role
     environ: Mapping[str, str]
+    judges: bool = False
 
     async def __call__(self, command: str, *, brief: str, writes: bool) -> Ran:
         """Run it in the repository, which is read-only to it unless it `writes`.
@@ -44,33 +51,47 @@ class AgentProgram:
         """
         by_file = _BRIEF in command
         with _file(brief) as place:
-            done = await self._runner(writes=writes).run(
+            done = await self._runner(command, writes=writes).run(
                 command.replace(_BRIEF, shlex.quote(str(place))),
                 timeout_s=self.role.timeout_s or _DAY_S,
-                env=self._variables(),
+                env=self._variables(command),
                 writable=(place.parent,) if by_file else (),
                 stdin=None if by_file else brief.encode(errors="replace"),
                 output_limit=_OUTPUT,
             )
         return Ran(exit_code=done.exit_code, stdout=done.stdout, stderr=done.stderr)
 
-    def _runner(self, *, writes: bool) -> CommandRunner:
+    def _runner(self, command: str, *, writes: bool) -> CommandRunner:
         bounds = self.commands.confinement
+        there = (*bounds.readable, bounds.root)
+        named = [path for path in visible(command, bounds.root) if not any(path.is_relative_to(it) for it in there)]
         bounds = replace(
             bounds,
             network=self.role.network,
-            writable=(*bounds.writable, *self._paths()),
+            readable=(*bounds.readable, *named, *_existing(self.role.readable)),
+            writable=(*bounds.writable, *_existing(self.role.writable)),
             guarded=bounds.guarded if writes else (*bounds.guarded, bounds.root),
         )
         return replace(self.commands, confinement=bounds)
 
-    def _paths(self) -> tuple[Path, ...]:
-        return tuple(place.resolve() for path in self.role.paths if (place := Path(path).expanduser()).exists())
+    def _variables(self, command: str) -> dict[str, str]:
+        """Its own variables, and those by which programs and modules are found: never in the repository.
 
-    def _variables(self) -> dict[str, str]:
-        """Its own variables; and the user's home as its own where files of it were opened, since it looks there."""
-        own = {name: self.environ[name] for name in self.role.env if name in self.environ}
-        return {**own, "HOME": str(Path.home())} if self.role.paths else own
+        The user's home is its home where files of it were opened, since it looks there.
+        """
+        root = self.commands.confinement.root
+        own = {name: outside(os.environ[name], root) for name in _SEARCHED if name in os.environ}
+        own |= {name: self.environ[name] for name in self.role.env if name in self.environ}
+        if self.role.readable or self.role.writable or "~" in command or "HOME" in command:
+            own["HOME"] = str(Path.home())
+        line = command_lines.read(command)
+        if self.judges and line.runner and not line.is_file:
+            own["PYTHONSAFEPATH"] = "1"  # `python -m` and `-c` would load modules from the repository
+        return own
+
+
+def _existing(paths: Iterable[str]) -> tuple[Path, ...]:
+    return tuple(place.resolve() for place in expanded(paths) if place.exists())
 
 
 @contextmanager

@@ -72,10 +72,13 @@ class StatusReport(Frozen):
     budgets: tuple[BudgetReport, ...]
     estimate: PhaseEstimated | None
     sandbox: str
+    sandbox_warning: str
     qa_skipped: int
     actions: tuple[str, ...]
     breakers: LiveTurn | None = None
     models: dict[str, RoleModel] = Field(default_factory=dict)
+    settings_problem: str = ""
+    """Why the settings cannot be read; no command that works can begin then."""
 
 
 class AttemptReport(Frozen):
@@ -165,11 +168,21 @@ def status_report(
         budgets=_budgets(state),
         estimate=estimate if (estimate := state.estimates.get(state.current_phase)) and estimate.basis else None,
         sandbox=state.sandbox,
+        sandbox_warning=_sandbox_warning(state.sandbox),
         qa_skipped=state.qa_skipped,
         actions=() if working else actions(state, waiting),
         breakers=turn,
         models=models or {},
     )
+
+
+def _sandbox_warning(name: str) -> str:
+    """What is told at every start of a run that nothing confines; empty where something does."""
+    if name != "none":
+        return ""
+    from swarmgate.workspace.sandbox.choice import choose, notice  # noqa: PLC0415 - late: `swarm status` is fast
+
+    return notice(choose("none"))
 
 
 def _budgets(state: State) -> tuple[BudgetReport, ...]:

@@ -30,7 +30,6 @@ from swarmgate.domain.events import (
     TaskSkipped,
 )
 from swarmgate.domain.state import Planning, State
-from swarmgate.engine.failures import FailureGroup, failure_groups
 from swarmgate.engine.outcome import RunOutcome, actions, outcome_of
 from swarmgate.engine.progress import Listener, Progress, silent
 from swarmgate.engine.reports import (
@@ -51,6 +50,7 @@ from swarmgate.ledger.lock import describe, live_owner
 
 if TYPE_CHECKING:
     from swarmgate.config import Config
+    from swarmgate.engine.failures import FailureGroup
     from swarmgate.engine.models import ModelsReport
 
 
@@ -209,18 +209,18 @@ class Swarm:
         """Where the work stands, and what can be done next."""
         owner = live_owner(self.folder.lock)
         turn = live.read(self.folder.breakers, owner)
-        return status_report(
-            self.state, working=describe(owner) if owner else "", turn=turn, models=self._role_models()
-        )
+        models, problem = self._role_models()
+        report = status_report(self.state, working=describe(owner) if owner else "", turn=turn, models=models)
+        return report.model_copy(update={"settings_problem": problem})
 
-    def _role_models(self) -> dict[str, RoleModel]:
-        """The models of the roles as the settings have them now; none where those cannot be read."""
+    def _role_models(self) -> tuple[dict[str, RoleModel], str]:
+        """The models of the roles as the settings have them now; where those cannot be read, why not."""
         from swarmgate.engine.models import role_models  # noqa: PLC0415 - late: it may have nothing to say
 
         try:
-            return role_models(self.config)
-        except SwarmError:
-            return {}
+            return role_models(self.config), ""
+        except SwarmError as error:
+            return {}, " ".join(f"{error.message} {error.hint}".split())
 
     def show(self, task: str) -> TaskReport:
         """Everything about one task; raises `UsageError` where the plan has none of that id."""
@@ -228,6 +228,8 @@ class Swarm:
 
     def failures(self) -> tuple[FailureGroup, ...]:
         """Rejections of all tasks of all goals, grouped by what they have in common."""
+        from swarmgate.engine.failures import failure_groups  # noqa: PLC0415 - late: only this verb needs it
+
         entries = (entry for entry, _ in Ledger.read(self.folder).entries())
         return failure_groups(entries, prompt=self._prompt)
 
@@ -339,7 +341,7 @@ class Swarm:
                 listener=self._listener,
                 stash=stash,
             )
-            if warning := require_models(config, self._environ):
+            for warning in require_models(config, self._environ, repository):
                 self._notice(warning)
             require_tools(config)
             if needs_tree or ledger.state.open:

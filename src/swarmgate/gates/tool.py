@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement
 from swarmgate.gates.tools import search_path
+from swarmgate.workspace import trusted
 from swarmgate.workspace.paths import encode
 from swarmgate.workspace.process import run
 
@@ -70,7 +71,8 @@ async def invoke(
         WorkspaceError: it cannot be started, or the job's root leads out of the repository.
     """
     commands = None if own else job.commands
-    variables = {"PATH": search_path(), **(env or {})}
+    path = trusted.search_path(job.repository.root) if own else search_path()
+    variables = {"PATH": path, **(env or {})}
     ends = time.monotonic() + job.timeout_s
     done = []
     for argv in calls:

@@ -12,7 +12,7 @@ r"""What experts have answered, in context.md, where the user may edit it: the c
 The file is the truth about what holds: an edited answer is the next answer, a removed entry is asked again, an added
 one is used. The event `GuidanceGiven` is the truth about what an expert once said, and nothing reads it to give
 guidance, so the two cannot contradict each other. The section lies outside of the derived block of the file. swarmgate
-only ever adds to it, so what cannot be read as an entry stays as it is.
+only ever adds to it, so what cannot be read as an entry stays as it is; `mistakes` names it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
 from swarmgate.domain.state import Guidance
 from swarmgate.errors import UsageError
 from swarmgate.ledger.folder import writing
 from swarmgate.ledger.projections import DERIVED_BEGIN, DERIVED_END
-from swarmgate.ledger.questions import SAME, likeness, meaning, words
+from swarmgate.ledger.questions import meaning, same, words
 from swarmgate.workspace.atomic import replace
 
 HEADING = "## SME Guidance Cache"
@@ -37,6 +39,14 @@ _OTHER_SECTION = re.compile(r"##?[ \t]")
 _FIELD = re.compile(r"(?:[-*+][ \t]+)?(?:\*\*)?(question|asked|answer):(?:\*\*)?(?:[ \t]+|$)(.*)", re.IGNORECASE)
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
 _TRIES = 5
+
+_LABEL = re.compile(r"(?:[-*+][ \t]+)?(?:\*\*)?([A-Za-z]{3,12})(?:\*\*)?[ \t]*[:;=]")
+"""What reads as the label of a field at the beginning of a line, spelled right or not; not indented as an answer is."""
+_ANY_HEADING = re.compile(r"#{1,6}[ \t]*(?P<title>.*?)[ \t]*$")
+_LABELS = ("question", "asked", "answer")
+_NEEDED = ("question", "answer")
+_NEAR, _SAME_HEADING = 0.75, 0.8
+"""How like a label, or the heading of the section, a text is that was meant to be it."""
 
 
 def read(path: Path) -> tuple[Guidance, ...]:
@@ -74,6 +84,88 @@ def parse(text: str) -> tuple[Guidance, ...]:
     return tuple(found)
 
 
+def mistakes(text: str) -> tuple[tuple[int, str], ...]:
+    """What in the section, or in a heading that is nearly its own, reads as no entry: the line, from 1, and why."""
+    found: list[tuple[int, str]] = []
+    entry = _Written()
+    for number, (_, line, inside, fenced) in enumerate(_walk(text), start=1):
+        if inside and fenced:
+            entry.goes_on(line)
+        elif inside and (heading := _DOMAIN.fullmatch(line)):
+            found += entry.mistakes()
+            entry = _Written(number, _one_line(heading["domain"]))
+        elif inside and (known := _FIELD.fullmatch(line)):
+            if known[1].lower() == "question" and entry.fields:
+                found += entry.mistakes()
+                entry = _Written(number, entry.domain)
+            entry.has(number, known[1].lower(), known[2])
+        elif inside and (label := _LABEL.match(line)) and (near := _meant(label[1])):
+            entry.wrong(number, f"`{label[0].strip()}` is no field; `- {near.capitalize()}:` is")
+        elif inside:
+            entry.goes_on(line)
+        elif not fenced and _nearly_the_heading(line):
+            found.append((number, f"`{line.strip()}` is not read: the heading is `{HEADING}`"))
+    return tuple(sorted([*found, *entry.mistakes()]))
+
+
+@dataclass
+class _Written:
+    """An entry as a hand may have written it: the line that it begins on, and what of it was read."""
+
+    begun: int = 0
+    domain: str = ""
+    fields: dict[str, str] = field(default_factory=dict)
+    odd: list[tuple[int, str]] = field(default_factory=list)
+    last: str = ""
+
+    def has(self, number: int, label: str, text: str) -> None:
+        """A field of the entry."""
+        self.begun = self.begun or number
+        self.fields[label], self.last = text, label
+
+    def wrong(self, number: int, why: str) -> None:
+        """A line that looks like a field and is none."""
+        self.begun = self.begun or number
+        self.odd.append((number, why))
+
+    def goes_on(self, line: str) -> None:
+        """A further line of the field before it."""
+        if self.last:
+            self.fields[self.last] += f" {line}"
+
+    def mistakes(self) -> list[tuple[int, str]]:
+        """What keeps the entry from being used, then the lines that look like a field."""
+        missing = [f"`- {name.capitalize()}:`" for name in _NEEDED if not self.fields.get(name, "").strip()]
+        if self.begun and missing:
+            why = f"the entry has no {' and no '.join(missing)}, so it is not used"
+        elif self.begun and not self.domain:
+            why = "no heading `### DOMAIN` stands above the entry, so it is not used"
+        else:
+            return self.odd
+        return [(self.begun, why), *self.odd]
+
+
+def _nearly_the_heading(line: str) -> bool:
+    heading = _ANY_HEADING.fullmatch(line)
+    if heading is None or _IS_HEADING.match(line):
+        return False
+    return bool(
+        get_close_matches(heading["title"].lower(), [HEADING.removeprefix("## ").lower()], cutoff=_SAME_HEADING)
+    )
+
+
+def _meant(label: str) -> str:
+    return next(iter(get_close_matches(label.lower(), _LABELS, cutoff=_NEAR)), "")
+
+
+def told(path: Path, shown: str) -> tuple[str, ...]:
+    """The mistakes in a context.md, for people: `.swarm/context.md line 12: ...`; none where it cannot be read."""
+    try:
+        return tuple(f"{shown} line {number}: {why}" for number, why in mistakes(_text(path)))
+    except UsageError:
+        return ()
+
+
 def render(entry: Guidance) -> str:
     """An entry as it stands in the file; `parse` reads it back."""
     asked = ", ".join(filter(None, (_one_line(entry.time), f"task {_one_line(entry.task)}" if entry.task else "")))
@@ -106,15 +198,10 @@ def append(path: Path, entry: Guidance) -> None:
 
 def find(entries: Iterable[Guidance], domain: str, question: str) -> Guidance | None:
     """The entry of the domain that answers the question, in these or in other words; the latest of equals."""
-    wanted = " ".join(words(domain))
-    best: tuple[float, Guidance] | None = None
-    for entry in entries:
-        if " ".join(words(entry.domain)) != wanted:
-            continue
-        score = likeness(entry.question, question)
-        if score >= SAME and (best is None or score >= best[0]):
-            best = score, entry
-    return best[1] if best else None
+    wanted = words(domain)
+    found = [entry for entry in entries if words(entry.domain) == wanted and same(entry.question, question)]
+    asked = words(question)
+    return max(reversed(found), key=lambda entry: words(entry.question) == asked, default=None)
 
 
 def applying(entries: Iterable[Guidance], *, task: str, phase: int, text: str) -> tuple[Guidance, ...]:

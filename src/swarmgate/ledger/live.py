@@ -6,15 +6,18 @@ counts for nothing unless the process that wrote it still holds the lock.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import os
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from swarmgate.domain.guard import LiveTurn
 from swarmgate.workspace.atomic import replace
+
+if TYPE_CHECKING:
+    import asyncio
 
 _PAUSE_S = 0.1
 """Seconds between two writes; what comes in between is written at their end."""
@@ -46,6 +49,8 @@ class LiveCounts:
             if wait <= 0:
                 self._write()
             else:
+                import asyncio  # noqa: PLC0415 - `swarm status` only reads, and does without
+
                 self._due = asyncio.get_running_loop().call_later(wait, self._write)
 
     def _write(self) -> None:

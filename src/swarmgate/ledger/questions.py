@@ -1,47 +1,46 @@
-"""When two questions ask the same thing: the words that carry meaning are paired; what is left over decides."""
+"""When two questions ask the same thing: the same words in the same order, but for small ones, plurals and slips.
+
+A question that is taken for another gets a wrong answer, and nobody notices; one that is not recognised costs a call.
+So every word counts that may change the answer: "may" and "must", "how" and "need", "in", "failed", "not".
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-SAME = 0.75
-"""Likeness from which on two questions are the same one."""
-
 _FILLER = re.compile(
     r"a|an|the|is|are|was|were|be|do|does|did|has|have|had|we|you|i|it|its|this|that|these|those|of|in|on|"
     r"at|by|to|for|from|with|and|or|as|our|us|my|your|should|can|could|would|will|shall|must|may|might|how|"
     r"what|which|use|used|using|best|way|recommended|recommend|please|here|need|there|any|some"
 )
-_TURN = re.compile(r"not|no|never|without|avoid|except|instead|disable|off|nor")
-"""Words that turn the sense of a question round."""
-_LONG_WORD = 5
+_EMPTY = re.compile(r"an?|the|is|are|our|your|my|please")
+"""Words that change no answer."""
+_ALIKE = {"which": "what", "does": "do", "doing": "do"}
+_ASKED_BY = re.compile(r"\b(do|can|may|must|should|could|would|shall|might|need)( not)? (?:i|we|you|one)\b( not)?")
+"""Who asks does not matter: "do I" is "do we"."""
+_IS = re.compile("\\b(what|which|how|where|who|when|why|that|it|there)['\u2019]s\\b", re.IGNORECASE)
+_SIGNS = re.compile(r"[<>=!~]=?(?=\s*\w)|[%$\u20ac\u00a3&|^*/@+-]+(?=\w)")
+"""Signs that change what is asked; those of a sentence do not."""
+_PROTOCOL = re.compile(r"(?:https?|ftp|smtp|ldap|imap|pop|nntp|amqp|mqtt|coap|rtsp|irc|dn|new|mean|redi|kubernete)s?")
+"""Words whose `s` makes another word."""
+_NOT_SLIPS = re.compile(
+    r"(?:casual/causal complied/compiled complier/compiler marital/martial united/untied sacred/scared silver/sliver "
+    r"signing/singing signed/singed prefect/perfect preform/perform desert/dessert filing/filling planed/planned "
+    r"staring/starring stared/starred scared/scarred taping/tapping griped/gripped striped/stripped "
+    r"striping/stripping sniping/snipping hoping/hopping)".replace(" ", "|")
+)
+"""Pairs that look like a slip and are two words."""
+_SWAPPED, _LEFT_OUT = 6, 10
+"""Letters of a word in which two neighbours may be swapped, or one of a double letter is missing; in which any is."""
 
 
-def likeness(one: str, other: str) -> float:
-    """How sure it is that two questions ask the same, from 0 to 1; 1 when they differ in case and punctuation only.
-
-    Both are reduced to the words that carry meaning, which are then paired, typing errors allowed. A word without a
-    partner on both sides means another subject ("encrypt" for "decrypt"); so does one that turns the sense round
-    ("not") or that holds a digit ("RS256"): 0. Words that only one side adds lower the score.
-    """
-    first, second = words(one), words(other)
-    if first == second:
-        return 1.0
-    left, right = meaning(first), meaning(second)
-    if not left or not right:
-        return 0.0
-    lonely, rest = [], list(right)
-    for word in left:
-        partner = next((each for each in rest if _same(word, each)), None)
-        if partner is None:
-            lonely.append(word)
-        else:
-            rest.remove(partner)
-    if (lonely and rest) or any(_TURN.fullmatch(word) or re.search(r"\d", word) for word in (*lonely, *rest)):
-        return 0.0
-    paired = len(left) - len(lonely)
-    return 2 * paired / (len(left) + len(right)) * 0.99
+def same(one: str, other: str) -> bool:
+    """Whether two questions ask the same. Wrong answers are worse than asking twice, so in doubt they do not."""
+    if _SIGNS.findall(one) != _SIGNS.findall(other):
+        return False
+    left, right = _asked(one), _asked(other)
+    return len(left) == len(right) and all(map(_one_word, left, right)) and (bool(left) or words(one) == words(other))
 
 
 def words(text: str) -> list[str]:
@@ -62,14 +61,39 @@ def _stem(word: str) -> str:
     return word
 
 
-def _same(one: str, other: str) -> bool:
-    """Whether two words are one, a slip of the fingers allowed: two letters swapped, one too many or too few.
+def _asked(question: str) -> list[str]:
+    """The words that an answer may depend on, in their order."""
+    plain = _ASKED_BY.sub(_without_asker, " ".join(words(_IS.sub(r"\1 is", question))))
+    return [_ALIKE.get(word, word) for word in plain.split() if not _EMPTY.fullmatch(word)]
 
-    Another letter is no slip: "attack" is not "attach".
-    """
-    if one == other:
-        return True
-    short, long = sorted((one, other), key=len)
-    if len(short) < _LONG_WORD or short[0] != long[0]:
+
+def _without_asker(match: re.Match[str]) -> str:
+    """The verb alone: "do we not" and "do not we" are "do not"."""
+    return f"{match[1]} not" if match[2] or match[3] else match[1]
+
+
+def _one_word(one: str, other: str) -> bool:
+    """Whether two words are one: the same, one the other's plural, or with a slip of the fingers."""
+    return one == other or _plural(one, other) or _plural(other, one) or _slip(one, other)
+
+
+def _plural(one: str, many: str) -> bool:
+    if len(one) < 4 or not one.isalpha() or one[-1] == "s" or _PROTOCOL.fullmatch(one):  # noqa: PLR2004 - `id`, `dn`
         return False
-    return sorted(short) == sorted(long) or any(short == long[:at] + long[at + 1 :] for at in range(len(long)))
+    return many == f"{one}s" or (many == f"{one}es" and one.endswith(("x", "z", "ch", "sh")))
+
+
+def _slip(one: str, other: str) -> bool:
+    """Two neighbours swapped, or a letter left out where that makes no other word: "attack" is not "attach"."""
+    short, long = sorted((one, other), key=len)
+    if not (short.isalpha() and long.isalpha()) or short[0] != long[0]:
+        return False
+    if any(_NOT_SLIPS.fullmatch("/".join(pair)) for pair in ((one, other), (other, one))):
+        return False
+    at = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) == len(long):
+        swapped = short[at + 1 : at + 2] + short[at : at + 1]
+        return len(long) >= _SWAPPED and short[:at] + swapped + short[at + 2 :] == long
+    if len(long) - len(short) != 1 or short[at:] != long[at + 1 :] or at == len(short):
+        return False
+    return len(long) >= _LEFT_OUT or (len(long) > _SWAPPED and long[at] == long[at - 1])

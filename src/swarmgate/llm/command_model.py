@@ -12,10 +12,11 @@ any is the end of a working turn: what it did is taken from the diff.
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Protocol
 
-from swarmgate.config import COMMAND
+from swarmgate.config import COMMAND, PROJECT_FILE
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
@@ -24,6 +25,19 @@ from swarmgate.llm.program_output import Said, answer, said
 _CHARACTERS_PER_TOKEN = 4
 _SUMMARY = 1_000
 _COMPLAINT = 500
+
+_CAUSES = {
+    r"read-only file system|permission denied|EROFS|EACCES": "`.git`, `.swarm` and what agent programs are and go by "
+    "stay as they are, to a judge the whole repository; outside of it, it may write what `writable` names: see there,",
+    r"no such file|can't open|cannot find|ENOENT|not found|no module named": "outside of the repository it sees the "
+    "files of its command line, and what `readable` and `writable` name: add what it lacks",
+    r"api.?key|log ?in|auth|credential|unauthorized|\b401\b|\b403\b": "hand it the variable with its key (`env`) or "
+    "the files of its login (`readable`, `writable`)",
+    r"resolve|network|connect|ENOTFOUND|ECONNREFUSED|unreachable|timed? ?out": "look whether it may reach the network "
+    "that it needs: `network`",
+}
+"""What programs complain of, and the settings that it may come from."""
+_ANY_CAUSE = "start it by hand; if it works there, see `env`, `readable`, `writable`, `network`"
 
 _HOW = """
 # How you answer
@@ -65,10 +79,13 @@ class CommandModel:
     Args:
         name: `command:` and the command line.
         run: starts the program.
+        role: whose settings it has, for hints.
+        timeout_s: the time limit that those set, for messages.
     """
 
-    def __init__(self, name: str, run: Program) -> None:
+    def __init__(self, name: str, run: Program, *, role: str = "ROLE", timeout_s: float | None = None) -> None:
         self.name = name
+        self._table, self._timeout_s = f"[roles.{role}]", timeout_s
         self._command = name.removeprefix(COMMAND).strip()
         self._run = run
 
@@ -87,11 +104,27 @@ class CommandModel:
         final = said(ran.stdout)
         usage = _usage(final, brief, ran.stdout, time.monotonic() - started)
         if ran.exit_code != 0 or final.error:
-            raise CallFailed(_failure(self._command, ran, final), usage=usage)
+            raise CallFailed(self._failure(ran, final), hint=self._hint(ran, final), usage=usage)
         calls = answer(final.text, tools, prefix=f"call_{len(request.messages)}")
         if not calls and (finish := _finish(tools, final.text)):
             calls = (finish,)
         return ModelReply(text=final.text, tool_calls=calls, usage=usage, model=self.name)
+
+    def _failure(self, ran: Ran, final: Said) -> str:
+        how = f"ended with exit code {ran.exit_code}"
+        if ran.exit_code is None:
+            limit = f" of {self._timeout_s:g} s, {self._table} timeout_s" if self._timeout_s else ""
+            how = f"was ended at its time limit{limit}"
+        told = _told(ran, final)
+        return f"the agent `{self._command[:100]}` {how}{': ' + told if told else ''}"
+
+    def _hint(self, ran: Ran, final: Said) -> str:
+        """Which key of the role's settings the failure has most likely to do with."""
+        if ran.exit_code is None:
+            return f"give it more time ({self._table} timeout_s), or make it faster"
+        told = _told(ran, final)
+        likely = next((hint for words, hint in _CAUSES.items() if re.search(words, told, re.IGNORECASE)), _ANY_CAUSE)
+        return f"{likely} in {self._table} of {PROJECT_FILE}"
 
 
 def conversation(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> str:
@@ -127,7 +160,5 @@ def _usage(final: Said, brief: str, stdout: str, seconds: float) -> Usage:
     return (final.usage or estimate).model_copy(update={"calls": 1, "seconds": seconds})
 
 
-def _failure(command: str, ran: Ran, final: Said) -> str:
-    how = "was ended at its time limit" if ran.exit_code is None else f"ended with exit code {ran.exit_code}"
-    told = (final.error or ran.stderr.strip() or ran.stdout.strip())[-_COMPLAINT:]
-    return f"the agent `{command[:100]}` {how}{': ' + ' '.join(told.split()) if told else ''}"
+def _told(ran: Ran, final: Said) -> str:
+    return " ".join((final.error or ran.stderr.strip() or ran.stdout.strip())[-_COMPLAINT:].split())

@@ -47,6 +47,7 @@ def connect(
         MissingRequirement: the variable with a provider's key is not set.
     """
     role = config.role(role_name)
+    table = role_name if role_name in config.roles else "default"
     stack = AsyncExitStack()
     secrets = tuple(filter(None, (environ.get(each.api_key_env, "").strip() for each in config.providers.values())))
 
@@ -57,7 +58,7 @@ def connect(
         if name.startswith(COMMAND):
             if program is None:
                 raise ConfigError(f"[roles.{role_name}] `{name}`: agent programs cannot be started here")
-            return traced(CommandModel(name, program(role)))
+            return traced(CommandModel(name, program(role), role=table, timeout_s=role.timeout_s))
         from swarmgate.llm.openai_model import OpenAIModel  # noqa: PLC0415 - late: loads openai
 
         provider, _ = config.provider(name)
@@ -113,7 +114,8 @@ def key_of(model: str, config: Config, environ: Mapping[str, str], role_name: st
         MissingRequirement: its variable is not set, or the agent program was not found.
     """
     if model.startswith(COMMAND):
-        if shutil.which(program_of(model)) is None:
+        # One that is named by its path is looked for from the repository (`automation.agent_files`).
+        if "/" not in program_of(model) and shutil.which(program_of(model)) is None:
             raise MissingRequirement(
                 f"the agent program `{program_of(model)}` of role `{role_name}` was not found",
                 hint=f"install it, or set another model in [roles.{role_name}] of {PROJECT_FILE}",

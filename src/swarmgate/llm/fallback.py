@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from swarmgate.config import COMMAND
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.events import FellBack, OnEvent, ignore
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
@@ -47,16 +48,24 @@ class Fallback:
             else:
                 self._rests_until.pop(model.name, None)
                 return reply.model_copy(update={"usage": wasted + reply.usage})
-        raise _all_failed(failures, wasted)
+        raise _all_failed(failures, wasted, _awaited(self._models))
 
     def _order(self) -> list[Model]:
         now = self._clock()
         return sorted(self._models, key=lambda model: self._rests_until.get(model.name, 0.0) > now)
 
 
-def _all_failed(failures: list[CallFailed], wasted: Usage) -> CallFailed:
+def _awaited(models: Sequence[Model]) -> str:
+    """What has to happen before it is worth another try."""
+    programs = [model.name.startswith(COMMAND) for model in models]
+    if all(programs):
+        return "the program works"
+    return "one of them works" if any(programs) else "the endpoint answers"
+
+
+def _all_failed(failures: list[CallFailed], wasted: Usage, awaited: str) -> CallFailed:
     hints = [error.hint for error in failures if error.hint]
-    resume = "nothing is lost: `swarm run` goes on from here once the endpoint answers"
+    resume = f"nothing is lost: `swarm run` goes on from here once {awaited}"
     what = "; ".join(error.message for error in failures)
     message = what if len(failures) == 1 else f"every model of the role failed: {what}"
     return CallFailed(message, hint="; ".join([*dict.fromkeys(hints), resume]), usage=wasted)

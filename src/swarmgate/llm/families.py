@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from swarmgate.config import COMMAND, PROJECT_FILE, Config, program_of
+from swarmgate.config import COMMAND, PROJECT_FILE, Config, command_lines
 from swarmgate.errors import ConfigError
 
 _FAMILIES = (
@@ -78,7 +78,8 @@ def own_name(model: str) -> str:
 def family(model: str) -> str:
     """The family of a model, such as `claude`; the model's own name where it is not known."""
     name = own_name(model)
-    found = [(match.start(), kin) for kin, pattern in _FAMILIES if (match := re.search(pattern, name))]
+    last = name.rpartition("/")[2]  # of a script's path: where it lies says nothing
+    found = [(match.start(), kin) for kin, pattern in _FAMILIES if (match := re.search(pattern, last))]
     return min(found)[1] if found else _PROGRAMS.get(name, name)
 
 
@@ -121,8 +122,7 @@ def _models(config: Config, role: str) -> dict[str, str]:
     return {own_name(model): model for model in (*settings.fallback, settings.model)}
 
 
-def _program(command: str) -> str:
-    """What a command line agent runs on: the model that it is told, else the program's name."""
-    if told := re.search(r"\s(?:--model|-m)[ =](\S+)", command):
-        return own_name(told[1].strip("'\""))
-    return program_of(command).rpartition("/")[2].lower()
+def _program(model: str) -> str:
+    """What a command line agent runs on: the model that it is told, else what tells the program from another."""
+    line = command_lines.read(model.removeprefix(COMMAND))
+    return own_name(line.model) if line.model else line.identity

@@ -121,10 +121,11 @@ class _Prober:
         if not isinstance(answer, Assembly):
             return {"tools": answer, "parallel_tools": answer}
         if calls := _numbers(answer):
-            return {"tools": True, "parallel_tools": len(calls) > 1}
+            return {"tools": True, "parallel_tools": True if len(calls) > 1 else _lacking(answer)}
+        parallel = _lacking(answer)
         answer = await self._tried("tools", _ONCE, tools=[_TOOL])
-        works = bool(_numbers(answer)) if isinstance(answer, Assembly) else answer
-        return {"tools": works, "parallel_tools": False if works is not None else None}
+        works = (True if _numbers(answer) else _lacking(answer)) if isinstance(answer, Assembly) else answer
+        return {"tools": works, "parallel_tools": parallel if works else works}
 
     async def schema(self) -> bool | None:
         """Whether an answer is held to a schema that the question does not speak of."""
@@ -135,7 +136,7 @@ class _Prober:
         try:
             value = json.loads(answer.text)
         except (ValueError, RecursionError):
-            return False if answer.finish_reason != "length" else None
+            return _lacking(answer)
         return isinstance(value, dict) and {k: type(v) for k, v in value.items()} == {
             "plum_count": int,
             "plum_colour": str,
@@ -185,6 +186,11 @@ class _Prober:
 
 
 _RENAMED = frozenset({"max_tokens", "stream_options"})
+
+
+def _lacking(answer: Assembly) -> bool | None:
+    """What an answer says that lacks what was asked for: False; None where it was cut off, perhaps while thinking."""
+    return None if answer.finish_reason == "length" or answer.too_long else False
 
 
 def _numbers(answer: Assembly) -> list[int]:

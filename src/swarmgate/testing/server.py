@@ -46,7 +46,8 @@ class ScriptedServer:
         latency_s: how long each answer is held back.
         keep_requests: whether `requests` is filled; off for long runs.
         lacks: features that the endpoint refuses, see `abilities.LACKING`.
-        context_tokens: the window that `/v1/models` states, as vLLM does; None: nothing is stated.
+        context_tokens: the window that `/v1/models` states for every model, as vLLM does; None: nothing is stated. The
+            list holds the models that the script's rules name, and those that were asked for so far.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class ScriptedServer:
         self.stopping = threading.Event()
         self._turns = tuple(rule.turns for rule in self.script.rules)
         self._keep = keep_requests
+        self._asked_for: set[str] = set()
         self._fired: Counter[tuple[int, int, int]] = Counter()
         self._lock = threading.Lock()
         self._listener = _Listener((host, port), _Handler)
@@ -107,6 +109,13 @@ class ScriptedServer:
     ) -> None:
         self.stop()
 
+    @property
+    def models(self) -> list[str]:
+        """What `/v1/models` lists; `scripted` where no rule names a model and none was asked for."""
+        named = {name for rule in self.script.rules for name in rule.match.model}
+        with self._lock:
+            return sorted((named | self._asked_for) - {""}) or ["scripted"]
+
     def play(self, body: Mapping[str, Any], http_headers: Mapping[str, str]) -> tuple[Fault | None, Answer] | str:
         """What is due for a request: an answer and the fault that spoils it, or why there is none."""
         messages = tuple(body.get("messages", ()))
@@ -116,6 +125,7 @@ class ScriptedServer:
         tools = tuple(str(tool.get("function", {}).get("name", "")) for tool in body.get("tools") or ())
         number = self.script.choose(headers, brief, model)
         with self._lock:
+            self._asked_for.add(model)
             if self._keep:
                 self.requests.append(ReceivedRequest(headers, messages, tools, model, http_headers, body))
             if number is None:
@@ -186,10 +196,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """`GET /v1/models`."""
         if self.path.split("?")[0].endswith("/models"):
-            models = {name for rule in self._plays.script.rules for name in rule.match.model} or {"scripted"}
             stated = {"max_model_len": self._plays.context_tokens} if self._plays.context_tokens else {}
             common = {"object": "model", "created": 0, "owned_by": "script", **stated}
-            entries = [{"id": name, **common} for name in sorted(models)]
+            entries = [{"id": name, **common} for name in self._plays.models]
             self._send(200, json.dumps({"object": "list", "data": entries}).encode())
         else:
             self._refuse(404, f"no such path: {self.path}")

@@ -93,17 +93,19 @@ class Copy:
             **{name: value for name, value in inherited.items() if name not in {"PWD", "OLDPWD"}},
             "PYTHONPATH": os.pathsep.join(filter(None, [str(self._hook), search])),
             "UV_NO_SYNC": "1",  # `uv run` would install the copy into the environment that it shares with the project
-            "SWARMGATE_REAL": str(self.real),
-            "SWARMGATE_COPY": str(self.root),
-            "SWARMGATE_SHARED": os.pathsep.join(map(str, self.shared)),
-            "SWARMGATE_SEEN": str(self._seen),
         }
 
     def runner(self, real: CommandRunner) -> CommandRunner:
         """What runs commands in the copy as `real` runs them in the project, which is out of sight there."""
         bounds = real.confinement
-        bounds = replace(bounds, root=self.root, readable=(*bounds.readable, *self.shared), guarded=())
+        shared = (place for place in self.shared if self._is_known(place, bounds.readable))
+        bounds = replace(bounds, root=self.root, readable=(*bounds.readable, *shared), guarded=())
         return _Inside(real.sandbox, bounds, real.inherit, real.output_chars, copy=self)
+
+    def _is_known(self, place: Path, readable: Iterable[Path]) -> bool:
+        """Whether a command in the project could read a place as well: an ignored link may lead anywhere."""
+        real = self.real.resolve()
+        return (place.is_relative_to(real) and place != real) or any(place.is_relative_to(each) for each in readable)
 
     def strays(self) -> tuple[str, ...] | None:
         """The real project's modules that a Python in the copy imported; None where no Python has said anything."""
@@ -167,14 +169,33 @@ def copied(root: Path, tree: str) -> Iterator[Copy]:
         place = outer / (root.name or "project")
         for each in (place, outer / "python", outer / "seen"):
             each.mkdir()
-        shutil.copyfile(redirect.__file__, outer / "python" / "sitecustomize.py")
         with git.index(copied=False) as index:
             git.run("read-tree", tree, index=index)
             git.run("checkout-index", "--all", "--force", f"--prefix={place}/", index=index)
         ignored = _ignored_names(git)
         shared = [*_submodules(git, tree, place), *_brought(git, place, ignored)]
         binaries = tuple(name for name in ignored if name.endswith(_BINARIES))
+        _redirects(outer, place, root, shared)
+        _empty_repository(place)
         yield Copy(place, root, outer, tuple(shared), binaries, git)
+
+
+def _redirects(outer: Path, place: Path, real: Path, shared: Iterable[Path]) -> None:
+    """What leads every Python into the copy, and its places in a file beside it: the environment names none of them."""
+    shutil.copyfile(redirect.__file__, outer / "python" / "sitecustomize.py")
+    named = map(os.fsencode, (real, place, outer / "seen", *shared))
+    (outer / "python" / redirect.PLACES).write_bytes(b"\0".join(named))
+
+
+def _empty_repository(place: Path) -> None:
+    """A repository without commits, hooks and settings, as `git init` makes it: tests may ask where its top is."""
+    git = place / ".git"
+    if os.path.lexists(git):
+        return
+    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+        (git / folder).mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n")
 
 
 def _submodules(git: Driver, tree: str, place: Path) -> Iterator[Path]:
@@ -234,10 +255,16 @@ def _composer(source: Path, target: Path) -> Iterator[Path]:
     for entry in sorted(source.iterdir()):
         if entry.name not in _ROOTED:
             yield from _link(entry, target / entry.name)
+        elif entry.is_symlink() or entry.is_file():
+            shutil.copy2(entry, target / entry.name, follow_symlinks=False)
         elif entry.is_dir():
-            shutil.copytree(entry, target / entry.name, symlinks=True)
-        else:
-            shutil.copy2(entry, target / entry.name)
+            shutil.copytree(entry, target / entry.name, symlinks=True, ignore=_irregular)
+
+
+def _irregular(folder: str, names: list[str]) -> list[str]:
+    """What of a folder is no file, folder or link: a pipe cannot be copied."""
+    places = ((name, Path(folder, name)) for name in names)
+    return [name for name, place in places if not (place.is_symlink() or place.is_file() or place.is_dir())]
 
 
 def _link(source: Path, target: Path) -> Iterator[Path]:

@@ -22,6 +22,8 @@ _WORDS = {
 _MEANING = {word: kind for kind, words in _WORDS.items() for word in words}
 _COUNT_FIRST = re.compile(r"(?P<count>\d+) (?P<word>[A-Za-z]+)")
 _LABEL_FIRST = re.compile(r"(?<!expected )\b(?P<word>[A-Za-z]+)(?: run)?(?:[:=]\s*| +)(?P<count>\d+)")
+_TOLD = re.compile(r"\b\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected)\b")
+"""A count of pytest's tests, in whatever form a plugin prints it."""
 
 
 class Counts(Frozen):
@@ -124,6 +126,30 @@ def read(runner: str, output: str) -> Counts | None:
         return _go(text)
     rows = [row for name, row in _ROWS.items() if name.partition("-")[0] == runner] or list(_ROWS.values())
     return next((counts for row in rows if (counts := row.count(text))), None)
+
+
+def contradiction(report: Counts, printed: str, *, silent: bool) -> str:
+    """Why pytest's report and its own last line do not tell of one green run; empty where they do.
+
+    Args:
+        report: the counts of its report.
+        printed: its standard output.
+        silent: whether it was told to print no last line, or what was printed is not all its own.
+    """
+    text = _ANSI.sub("", printed).replace("\r\n", "\n")
+    lines = list(_ROWS["pytest"].lines.finditer(text))
+    if not lines:
+        ended = silent or _TOLD.search(text)
+        return "" if ended else "pytest wrote a report and did not come to its end: it printed no count of its tests"
+    told = dict.fromkeys(("passed", "xpassed", "failed", "error", "errors"), 0)
+    told |= {item["word"]: int(item["count"]) for item in _COUNT_FIRST.finditer(lines[-1][0])}
+    passed, failed = told["passed"] + told["xpassed"], told["failed"] + told["error"] + told["errors"]
+    if report.passed <= passed and not (failed and not report.failed):
+        return ""
+    return (
+        f"pytest's report names {report.passed} tests that passed and {report.failed} that failed, and its last line "
+        f"{passed} and {failed}: one of them was changed"
+    )
 
 
 def read_with(pattern: str, output: str) -> Counts | None:

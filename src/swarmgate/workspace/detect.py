@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.base import Frozen
-from swarmgate.workspace import globs
+from swarmgate.workspace import globs, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -132,7 +132,7 @@ class _Files:
         """package.json; empty when it is not there or is not an object."""
         try:
             content = json.loads(self.text("package.json") or "{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         return content if isinstance(content, dict) else {}
 
@@ -162,18 +162,24 @@ def _python(there: _Files) -> tuple[str, str] | None:
     for lock, tool in (("uv.lock", "uv"), ("poetry.lock", "poetry")):
         if lock in there.top and shutil.which(tool):
             return "pytest", f"{tool} run pytest -q"
-    return "pytest", f"{python_with_pytest()} -m pytest -q"
+    return "pytest", f"{python_with_pytest(there.root)} -m pytest -q"
+
+
+def python_with_pytest(root: Path) -> str:
+    """`python3`, or where that one has no pytest the interpreter that runs swarmgate, which always has it."""
+    found = trusted.find("python3", root)
+    return "python3" if found and _has_pytest(found) else shlex.quote(sys.executable)
 
 
 @cache
-def python_with_pytest() -> str:
-    """`python3`, or where that one has no pytest the interpreter that runs swarmgate, which always has it."""
+def _has_pytest(interpreter: str) -> bool:
+    """Asked apart from the project: any module in the current folder would come before Python's own."""
     probe = "import importlib.util, sys; sys.exit(importlib.util.find_spec('pytest') is None)"
+    argv = [interpreter, "-I", "-c", probe]
     try:
-        lacks_it = subprocess.run(["python3", "-c", probe], check=False, capture_output=True, timeout=10).returncode
+        return not subprocess.run(argv, check=False, capture_output=True, timeout=10, cwd="/").returncode
     except (OSError, subprocess.TimeoutExpired):
-        lacks_it = True
-    return shlex.quote(sys.executable) if lacks_it else "python3"
+        return False
 
 
 def _script(there: _Files) -> tuple[str, str] | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement, WorkspaceError
-from swarmgate.workspace import regular
+from swarmgate.workspace import regular, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -95,16 +95,20 @@ def call(
         WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files.
     """
     # Messages are read by `failure`, so they must not follow the user's language.
-    settings = {**os.environ, "LANGUAGE": "C", "LC_ALL": "C", **_TRUE_OBJECTS, **(env or {})}
+    own = {"LANGUAGE": "C", "LC_ALL": "C", "PATH": trusted.search_path(folder)}
+    settings = {**os.environ, **own, **_TRUE_OBJECTS, **(env or {})}
+    program = trusted.find("git", folder)
+    if program is None:
+        raise MissingRequirement(
+            "git was not found outside of the work tree", hint="install git 2.30 or newer and put it on PATH"
+        )
     try:
         with _input(stdin) as source:
             process = subprocess.Popen(
-                ["git", *args], cwd=folder, env=settings, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                [program, *args], cwd=folder, env=settings, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
     except FileNotFoundError as error:
-        if not folder.is_dir():
-            raise WorkspaceError(f"git cannot run in {folder}: there is no such folder") from error
-        raise MissingRequirement("git was not found", hint="install git 2.30 or newer and put it on PATH") from error
+        raise WorkspaceError(f"git cannot run in {folder}: there is no such folder") from error
     with process:
         out, err = _said(process, folder)
     return process.returncode, out, err.decode(errors="replace")

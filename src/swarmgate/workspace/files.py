@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from swarmgate.errors import FileProblem
-from swarmgate.workspace import atomic, globs, guard, paths, process, text
+from swarmgate.errors import FileProblem, UnsafePath
+from swarmgate.workspace import atomic, globs, guard, paths, process, text, trusted
 from swarmgate.workspace.driver import OUTSIDE, Driver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _READ_CHARS = 40_000
 _FILE_BYTES = 20_000_000
@@ -28,10 +30,12 @@ class FileTree:
 
     Args:
         root: top level of the work tree.
+        guarded: files and folders that are read and never written, resolved.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, guarded: Iterable[Path] = ()) -> None:
         self.root = root.resolve()
+        self._guarded = tuple(guarded)
         self._git = Driver(self.root)
 
     def resolve(self, path: str) -> Path:
@@ -68,6 +72,7 @@ class FileTree:
     def delete(self, path: str) -> None:
         """Remove a file (of a symbolic link: the link), and the folders that become empty."""
         target = self.resolve(path)
+        self._refuse_guarded(path, target)
         try:
             target.unlink()
         except FileNotFoundError as error:
@@ -103,7 +108,7 @@ class FileTree:
         files = [path for path in self.paths(glob) if not (self.root / path).is_symlink()]
         request = {"root": str(self.root), "pattern": pattern, "files": files, "matches": limit}
         done = await process.run(
-            [sys.executable, "-I", "-S", str(Path(__file__).with_name("grep.py"))],
+            [trusted.interpreter(), "-I", "-S", str(Path(__file__).with_name("grep.py"))],
             cwd=self.root,
             timeout_s=_SEARCH_S,
             stdin=json.dumps(request).encode(),
@@ -136,7 +141,12 @@ class FileTree:
         except OSError as error:
             raise FileProblem(f"`{path}` cannot be read: {error.strerror}") from error
 
+    def _refuse_guarded(self, path: str, target: Path) -> None:
+        if any(place.is_relative_to(each) for place in (target, target.resolve()) for each in self._guarded):
+            raise UnsafePath(f"path {path[:200]!r} is refused: git or swarmgate uses it with the user's rights")
+
     def _replace(self, path: str, target: Path, content: str) -> None:
+        self._refuse_guarded(path, target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             atomic.replace(target, content.encode(), durable=False)

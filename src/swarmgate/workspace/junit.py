@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swarmgate.workspace import regular
 from swarmgate.workspace.counts import Counts
 
 if TYPE_CHECKING:
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _REPORT_BYTES = 50_000_000
+_DEEPEST = 64
+"""Folders and classes that a test lies in, at most."""
 _JVM_REPORTS = ("**/target/surefire-reports/TEST-*.xml", "**/build/test-results/*/TEST-*.xml")
 
 
@@ -42,33 +46,34 @@ def read(root: Path, reports: Sequence[Path]) -> Counts | None:
 def jvm_reports(root: Path, since: float) -> tuple[Path, ...]:
     """The reports of Maven and Gradle below `root` that were written at or after `since` (seconds since the epoch)."""
     found = (path for pattern in _JVM_REPORTS for path in root.glob(pattern))
-    return tuple(sorted(path for path in found if path.stat().st_mtime >= since))
+    return tuple(sorted(path for path in found if path.lstat().st_mtime >= since))
 
 
 def _cases(report: Path) -> list[Element] | None:
-    from xml.etree.ElementTree import ParseError, fromstring  # noqa: PLC0415 - late
+    from xml.etree.ElementTree import ParseError, XMLParser, fromstring  # noqa: PLC0415 - late
 
     try:
-        if report.stat().st_size > _REPORT_BYTES:
-            return None
-        content = report.read_bytes()
-    except OSError:
+        # What ran there may have put anything in the report's place.
+        content = regular.read(report, limit=_REPORT_BYTES, follow=False).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
         return None
-    # Entities are where XML bites; no test runner writes a document type.
-    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+    # Entities are where XML bites; no test runner writes a document type. What another encoding says would stay hidden.
+    if "<!DOCTYPE" in content or "<!ENTITY" in content or "\0" in content:
         return None
     try:
-        return list(fromstring(content).iter("testcase"))  # noqa: S314 - bounded, and without a document type
-    except ParseError:
+        parser = XMLParser(encoding="utf-8")  # noqa: S314 - the same; the encoding is not the one that it declares
+        top = fromstring(content.encode(), parser)  # noqa: S314 - bounded, UTF-8, and without a document type
+    except (ParseError, RecursionError, MemoryError):
         return None
+    return list(top.iter("testcase"))
 
 
 def _name(root: Path, case: Element) -> str:
     """`tests/test_a.py::TestX::test_b` where the class name leads to a file, else `class::name`."""
     name = case.get("name", "")
     parts = case.get("classname", "").split(".")
-    for count in range(len(parts), 0, -1):
+    for count in range(min(len(parts), _DEEPEST), 0, -1):
         file = Path(*parts[:count]).with_suffix(".py") if all(parts[:count]) else None
-        if file and (root / file).is_file():
+        if file and os.path.isfile(root / file):  # noqa: PTH113 - Path.is_file raises where a name is too long
             return "::".join([file.as_posix(), *parts[count:], name])
     return "::".join([part for part in (".".join(parts), name) if part])

@@ -5,8 +5,8 @@ they are kept away from. Copied as `sitecustomize.py` to the front of PYTHONPATH
 Python before the program does: it turns those folders into the copy's, and says at the end which modules came from the
 real project nevertheless. Standard library only.
 
-Reads from the environment: `SWARMGATE_REAL`, `SWARMGATE_COPY` (folders), `SWARMGATE_SHARED` (folders of the real
-project that the copy shares, separated as in PATH), `SWARMGATE_SEEN` (a folder for the answer: a file a process).
+Reads the file `places` beside it, with NUL between: the real project, the copy, a folder for the answer (a file a
+process), and the folders of the real project that the copy shares. The environment names none of them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ import importlib.util
 import os
 import sys
 from typing import Any
+
+PLACES = "places"
+"""The name of the file that says what leads where."""
 
 
 def moved(path: str, real: str, copy: str, shared: tuple[str, ...] = ()) -> str:
@@ -42,16 +45,18 @@ def _all_moved(value: Any, *where: Any) -> Any:
 
 
 def _redirect() -> None:
-    real, copy = os.environ["SWARMGATE_REAL"], os.environ["SWARMGATE_COPY"]
-    shared = tuple(filter(None, os.environ.get("SWARMGATE_SHARED", "").split(os.pathsep)))
-    sys.path[:] = [moved(path, real, copy, shared) for path in sys.path]
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib costs each start 10 ms
+    with open(os.path.join(here, PLACES), "rb") as file:  # noqa: PTH118, PTH123 - as above
+        real, copy, answers, *shared = map(os.fsdecode, file.read().split(b"\0"))
+    where = (real, copy, tuple(shared))
+    sys.path[:] = [moved(path, *where) for path in sys.path]
     for finder in sys.meta_path:  # setuptools' editable installs: a finder with a table in its module
         module = sys.modules.get(getattr(finder, "__module__", "") or type(finder).__module__)
         for name in ("MAPPING", "NAMESPACES"):
             table = getattr(module, name, None)
             if isinstance(table, dict):
-                table.update(_all_moved(table, real, copy, shared))
-    seen = os.path.join(os.environ["SWARMGATE_SEEN"], str(os.getpid()))  # noqa: PTH118 - pathlib costs each start 10 ms
+                table.update(_all_moved(table, *where))
+    seen = os.path.join(answers, str(os.getpid()))  # noqa: PTH118 - as above
     _say(seen, ())
     atexit.register(lambda: _say(seen, tuple(_strays(real, (*shared, os.path.realpath(sys.prefix))))))
 

@@ -14,14 +14,14 @@ LIMIT_BYTES = 64_000_000
 """A longer file is refused unless the caller says otherwise: nobody writes such settings."""
 
 
-def read(place: Path | str, *, limit: int = LIMIT_BYTES) -> bytes:
-    """The content of a regular file, also behind a symbolic link.
+def read(place: Path | str, *, limit: int = LIMIT_BYTES, follow: bool = True) -> bytes:
+    """The content of a regular file; unless `follow` is False, also behind a symbolic link.
 
     Raises:
         OSError: it is not there, cannot be read, is a pipe, device, socket or folder, or is longer than `limit`.
     """
     # Without O_NONBLOCK, opening a pipe waits for a writer. It changes nothing for a regular file.
-    handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
     try:
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode):

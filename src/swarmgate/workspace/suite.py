@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.evidence import TestRun
-from swarmgate.workspace import counts, junit
+from swarmgate.workspace import counts, junit, regular
 from swarmgate.workspace.detect import script_runner
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ _RUNNERS = {
 _SCRIPTS = re.compile(r"\b(?:npm|pnpm|yarn|bun)\b")
 _TAKES_PATHS = frozenset({"pytest", "jest", "vitest", "rspec", "phpunit", "mocha"})
 _SHELL = re.compile(r"[;&|<>`\n]|\$\(")
+_QUIET = re.compile(r"(?<![\w-])(?:-[a-zA-Z]*q[a-zA-Z]*|--quiet)(?![\w-])")
+_SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
+"""Where pytest looks for its options."""
 _UNKNOWN_PROGRAM = re.compile(r"(?:^|: )(?:\d+: |line \d+: )?([^\s:]+): (?:command )?not found", re.MULTILINE)
 _UNKNOWN_MODULE = re.compile(r"^(\S+): No module named (pytest|unittest|nose2?)$", re.MULTILINE)
 
@@ -72,6 +76,10 @@ async def run_tests(
             output_limit=_OUTPUT_CHARS,
         )
         found = _count(done, kind, count_pattern, root=root, report=report, started=started)
+        reported = kind not in {"maven", "gradle"} and not count_pattern and report.is_file()
+    problem = _problem(done, found, line, timeout_s)
+    if not problem and found and reported and done.ok:
+        problem = counts.contradiction(found, done.stdout, silent=kind != "pytest" or _is_silent(command, root))
     return TestRun(
         command=line,
         exit_code=done.exit_code,
@@ -83,7 +91,7 @@ async def run_tests(
         names=found.names if found else (),
         skips=found.skips if found else (),
         output=done.output,
-        problem=_problem(done, found, line, timeout_s),
+        problem=problem,
     )
 
 
@@ -93,8 +101,8 @@ def runner_of(command: str, root: Path) -> str:
     if found or not _SCRIPTS.search(command):
         return found or script_runner(command)
     try:
-        script = json.loads((root / "package.json").read_bytes())["scripts"]["test"]
-    except (OSError, ValueError, LookupError, TypeError):
+        script = json.loads(regular.read(root / "package.json"))["scripts"]["test"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return ""
     return script_runner(str(script))
 
@@ -110,6 +118,17 @@ def with_paths(command: str, runner: str, paths: Sequence[str]) -> str:
 def takes_paths(command: str, runner: str) -> bool:
     """Whether a command can be narrowed to files: its runner takes them, and the line is one command."""
     return runner in _TAKES_PATHS and not _SHELL.search(command)
+
+
+def _is_silent(command: str, root: Path) -> bool:
+    """Whether pytest prints no last line: `-qq`, a switched off reporter, a line that does more; settings count too."""
+    texts = [command, os.environ.get("PYTEST_ADDOPTS", "")]
+    for name in _SETTINGS:
+        with contextlib.suppress(OSError):
+            texts.append(regular.read(root / name).decode("utf-8", "replace"))
+    whole = "\n".join(texts)
+    quiet = sum(match[0].count("q") for match in _QUIET.finditer(whole))
+    return quiet > 1 or "no:terminal" in whole or "verbosity" in whole or _SHELL.search(command) is not None
 
 
 def _environment(report: Path) -> dict[str, str]:

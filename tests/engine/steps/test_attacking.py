@@ -11,8 +11,10 @@ from tests.misbehaviour.case import case
 from tests.project import Project, Rule, call, code, plain, review, rule, verdict
 
 from swarmgate.domain import events as ev
+from swarmgate.domain.events import AttemptKind
 from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
 from swarmgate.domain.finding import Severity
+from swarmgate.domain.state import Attempt, TaskRecord
 from swarmgate.engine.steps.attacking import Attack, Outcome, judged, outcome
 
 ALWAYS: dict[str, dict[str, Any]] = {"tests": {"adversarial": "always"}}
@@ -123,7 +125,7 @@ def test_only_new_test_files_are_written(project: Project) -> None:
     asked = [each for each in project.requests if each.headers.get("STEP") == "adversarial_test"]
     told = str(asked[-1].messages)
     assert "put adversarial tests into a new file" in told
-    assert "would hold no tests of its own" in told
+    assert "would say how other tests are run" in told
     assert "is not a test file" in told
     assert "there is no new test file yet" in told
 
@@ -153,6 +155,32 @@ def test_sensitive_and_bigger_tasks_are_attacked(project: Project, complexity: s
     )
     project.swarm("run", exits=3)
     assert len(project.events(ev.AdversarialTestsWritten)) == due
+
+
+def test_an_attack_that_holds_must_not_fail_without_the_change(project: Project) -> None:
+    holds = "def test_idle() -> None:\n    assert 1 + 1 == 2\n"
+    project.planned(attacks({"tests/test_attacks.py": holds}), **ALWAYS, loop={"max_rejections": 1})
+    project.swarm("run", exits=3)
+    (attempt,) = project.state.task("1.1").attempts
+    assert (attempt.outcome, attempt.proof, attempt.attacks) == ("COMPLETE", None, ("tests/test_attacks.py",))
+    notes = [each.note.detail for each in project.events(ev.GuardActed) if each.note.rule == "tests-can-fail"]
+    assert len(notes) == 1
+    assert notes[0].startswith("the change alters behaviour and brings no new test but adversarial ones")
+
+
+def test_the_attacker_may_rewrite_its_own_file_of_an_earlier_attempt(project: Project) -> None:
+    project.planned(
+        code({MODULE: BAD}),
+        code({MODULE: GOOD}, attempt="2"),
+        attacks({"tests/test_attacks.py": ZERO}, "REJECTED"),
+        attacks({"tests/test_attacks.py": ZERO + "\n\n" + HOLDS.removeprefix(HEAD)}, attempt="2"),
+        confirms("APPROVED"),
+        **ALWAYS,
+    )
+    project.swarm("run", exits=3)
+    assert project.state.task("1.1").attempts[-1].outcome == "COMPLETE"
+    assert project.events(ev.AdversarialTestsWritten)[-1].tests == ("tests/test_attacks.py",)
+    assert "def test_negative" in project.git("show", "HEAD:tests/test_attacks.py")
 
 
 def run(exit_code: int | None, passed: int = 0, failed: int = 0, seconds: float = 1) -> TestRun:
@@ -200,3 +228,13 @@ def test_the_reviewers_word_on_failing_tests(word: Review, expected: list[str]) 
         Attack(files=("c.py",), run=held, outcome=Outcome.HELD),
     ]
     assert [each.outcome.value for each in judged(made, word)] == expected
+
+
+def test_an_attack_that_the_test_engineer_writes_anew_is_its_own() -> None:
+    def attempt(number: int, tests: tuple[str, ...], attacks: tuple[str, ...]) -> Attempt:
+        return Attempt(number, AttemptKind.CODER, (), "", "", number, "", tests=tests, attacks=attacks)
+
+    first = attempt(1, ("a.py", "b.py", "c.py"), ("b.py", "c.py"))
+    assert TaskRecord(attempts=(first,)).attacks == {"b.py", "c.py"}
+    assert TaskRecord(attempts=(first, attempt(2, ("b.py",), ()))).attacks == {"c.py"}
+    assert TaskRecord(attempts=(first, attempt(2, ("b.py", "c.py"), ("c.py",)))).attacks == {"c.py"}

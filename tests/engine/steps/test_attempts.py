@@ -53,8 +53,13 @@ def test_a_rejection_opens_the_next_attempt_on_the_same_tree(project: Project, s
 
 
 @pytest.mark.parametrize(("role", "step"), [("reviewer", "review"), ("test_engineer", "test")])
-def test_a_judge_without_a_verdict_ends_the_attempt(project: Project, role: str, step: str) -> None:
+def test_a_judge_without_a_verdict_ends_the_attempt_and_the_user_decides(
+    project: Project, role: str, step: str
+) -> None:
     project.planned(rule(role, step, [call("list_files")], TALK, attempt="1"))
+    project.swarm("run", exits=1)
+    assert len(attempts(project)) == 1  # another attempt of the coder's would mend no judge
+    project.swarm("retry", "1.1")
     project.swarm("run", exits=3)
     first, second = attempts(project)
     assert (first.stage, first.outcome, second.outcome) == ("breaker: idle", Outcome.REJECTED, Outcome.COMPLETE)

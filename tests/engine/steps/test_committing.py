@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from tests.project import Project, call, code, engineer, part, rule
 
@@ -54,6 +57,80 @@ def test_no_identity_is_told_and_the_attempt_is_not_lost(project: Project, monke
     project.git("config", "user.email", "ada@example.test")
     project.swarm("run", exits=3)
     assert len(project.state.task("1.1").attempts) == 1
+
+
+# --- hooks run with the user's rights ---
+
+
+def test_hooks_that_are_files_of_the_repository_are_not_the_agents_to_write(project: Project, tmp_path: Path) -> None:
+    fired = tmp_path / "fired"
+    project.write(".husky/pre-commit", "#!/bin/sh\ntrue\n", mode=0o755)
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message=Hooks")
+    project.git("config", "core.hooksPath", ".husky")
+    evil = f"#!/bin/sh\ntouch {fired}\n"
+    project.planned(
+        rule(
+            "coder",
+            "code",
+            [
+                call("write_file", path=".husky/pre-commit", content=evil),
+                call("write_file", path=".husky/post-commit", content=evil),
+                call("run_command", command=f"printf 'touch {fired}' > .husky/pre-commit; mv .husky h; cp -r h .husky"),
+                call("write_file", path=PART, content=part("1.1")),
+            ],
+            [call("finish", summary="done")],
+            attempt="1",
+        )
+    )
+    told = project.swarm("run", exits=3).stderr
+    assert "agents cannot write what git or swarmgate uses with your rights: .husky" in told
+    assert project.git("show", "--name-only", "--format=", "HEAD") == PART
+    assert (project.root / ".husky/pre-commit").read_text() == "#!/bin/sh\ntrue\n"
+    assert not fired.exists()
+
+
+def test_what_says_which_programs_hooks_run_is_committed_by_an_override_alone(project: Project, tmp_path: Path) -> None:
+    fired = tmp_path / "fired"
+    project.hook("pre-commit", f"test ! -f lefthook.yml || touch {fired}")
+    project.planned(
+        code({PART: part("1.1"), "lefthook.yml": "pre-commit: {}\n"}),
+        loop={"max_rejections": 1},
+    )
+    project.swarm("run", exits=1)
+    rejected = project.state.task("1.1").attempts[0]
+    assert rejected.stage == "commit"
+    assert "the change touches `lefthook.yml`" in rejected.reason
+    assert not fired.exists()
+    project.swarm("override", "1.1", "--reason", "wanted")
+    project.play()
+    project.swarm("run", exits=3)
+    assert fired.exists()
+    assert "lefthook.yml" in project.git("show", "--name-only", "--format=", "HEAD")
+
+
+def test_a_git_that_an_agent_left_on_path_is_never_started(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fired = tmp_path / "fired"
+    project.write(".gitignore", ".venv/\n")
+    project.write(".venv/bin/.keep", "")
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message=Ignore")
+    monkeypatch.setenv("PATH", f"{project.root}/.venv/bin{os.pathsep}{os.environ['PATH']}")
+    plant = f"printf '#!/bin/sh\\ntouch {fired}\\n' > .venv/bin/git; chmod +x .venv/bin/git"
+    project.planned(
+        rule(
+            "coder",
+            "code",
+            [call("run_command", command=plant), call("write_file", path=PART, content=part("1.1"))],
+            [call("finish", summary="done")],
+            attempt="1",
+        )
+    )
+    project.swarm("run", exits=3)
+    assert (project.root / ".venv/bin/git").exists()
+    assert not fired.exists()
 
 
 # --- whose commits, whose files ---

@@ -27,7 +27,7 @@ def test_tests_that_ran_satisfy_and_no_file_is_read() -> None:
     review = Review(
         verdict=Verdict.APPROVED,
         summary="ok",
-        criteria=(Criterion(criterion="a", tests=("test_b", "tests/test_a.py")),),
+        criteria=(Criterion(criterion="a", tests=("test_b", "tests/test_a.py::test_b")),),
     )
 
     def never() -> Mapping[str, str]:
@@ -60,3 +60,15 @@ def test_where_no_runner_names_tests_definitions_count_and_are_told() -> None:
         ("TestSum",), ("TestSum", "TestGone"), ran=silent, files={"sum_test.go": "func TestSum(t *testing.T) {}\n"}
     )
     assert found == Mapped(false=("criterion 2 names TestGone, which does not exist",), unseen=("TestSum",))
+
+
+def test_a_whole_file_is_accepted_and_told() -> None:
+    found = held(("test_b",), ("all tests in tests/test_a.py",))
+    assert found == Mapped(
+        vague=("criterion 2 names all tests in tests/test_a.py: any test there would do, so it shows little",)
+    )
+
+
+def test_each_of_several_tests_must_have_run() -> None:
+    found = held(("test_gone and test_b",), ("tests/test_a.py::test_b[9]",))
+    assert found.false == ("criterion 1 names test_gone and test_b, which does not exist",)

@@ -88,13 +88,37 @@ def test_comments_and_documents_need_no_proof(project: Project) -> None:
 
 
 def test_what_fails_in_the_copy_anyway_proves_nothing_and_is_said(project: Project) -> None:
-    needs_git = {TEST: "from pathlib import Path\n\n\ndef test_part() -> None:\n    assert Path('.git').is_dir()\n"}
-    project.planned(engineer(needs_git))
+    needs_place = {TEST: "def test_part() -> None:\n    assert 'swarmgate-copy-' not in __file__\n"}
+    project.planned(engineer(needs_place))
     project.swarm("run", exits=3)
     (attempt,) = attempts(project)
     assert (attempt.outcome, attempt.proof) == ("COMPLETE", None)
     (note,) = notes(project, "tests-can-fail")
+    assert note.effect is Effect.WARNED
     assert "not known: in a copy of the project the new tests fail with the change too" in note.detail
+
+
+@case(
+    "lies",
+    "a change of behaviour without any new test",
+    "it passes, as a refactoring may; the ledger has a warning that no test would notice (rule tests-can-fail)",
+)
+def test_a_change_without_a_new_test_passes_and_is_warned_of(project: Project) -> None:
+    project.planned(naming("test_start"))
+    project.swarm("run", exits=3)
+    assert attempts(project)[0].outcome == "COMPLETE"
+    (note,) = notes(project, "tests-can-fail")
+    assert (note.effect, note.attempt) == (Effect.WARNED, 1)
+    assert note.detail.startswith("the change alters behaviour and brings no new test:")
+    assert "brings no new test" in project.swarm("show", "1.1").stdout
+
+
+def test_a_criterion_that_names_a_whole_file_is_warned_of(project: Project) -> None:
+    project.planned(naming("all tests in tests/test_calc.py"))
+    project.swarm("run", exits=3)
+    (note,) = notes(project, "criteria")
+    assert (note.effect, attempts(project)[0].outcome) == (Effect.WARNED, "COMPLETE")
+    assert note.detail.startswith("criterion 1 names all tests in tests/test_calc.py: any test there would do")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import asyncio
 import http.server
 import json
 import os
+import shlex
 import socket
+import struct
 import sys
 import threading
 from dataclasses import replace
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.errors import MissingRequirement, WorkspaceError
-from swarmgate.workspace.sandbox import bubblewrap, choice, landlock, seatbelt
+from swarmgate.workspace.sandbox import bubblewrap, choice, landlock, seatbelt, seccomp
 from swarmgate.workspace.sandbox.confinement import Limits, environment
 from swarmgate.workspace.sandbox.running import CommandRunner
 from swarmgate.workspace.sandbox.surroundings import confine
@@ -291,6 +293,34 @@ def test_no_sandbox_is_a_refusal_that_says_what_to_do(monkeypatch: pytest.Monkey
         choice.choose.cache_clear()
 
 
+@pytest.mark.parametrize("kind", ["bubblewrap", "sandbox-exec"])
+def test_where_another_sandbox_works_it_is_what_is_advised(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    absent = f"{kind} is not here"
+    monkeypatch.setattr(choice, "_KINDS", {kind: lambda: absent, "landlock": lambda: landlock.Landlock(6)})
+    choice.choose.cache_clear()
+    try:
+        with pytest.raises(MissingRequirement, match=absent) as caught:
+            choice.choose(kind)
+        assert 'sandbox = "auto"' in caught.value.hint
+        assert "landlock works here" in caught.value.hint
+        assert choice.choose("auto").name == "landlock"
+    finally:
+        choice.choose.cache_clear()
+
+
+@pytest.mark.parametrize("key", ["readable", "writable"])
+@pytest.mark.parametrize(
+    ("place", "held"), [("~", "your home"), ("HOME/..", "your home"), ("REPO/..", "the repository")]
+)
+def test_a_setting_opens_neither_the_home_nor_more_than_the_repository(
+    repo: Path, isolated: Path, key: str, place: str, held: str
+) -> None:
+    named = place.replace("HOME", str(isolated)).replace("REPO", str(repo))
+    environ = {"HOME": str(isolated) if held == "your home" else "/nonexistent-home"}
+    with pytest.raises(WorkspaceError, match=rf"\[commands\] {key}: .* holds {held}"):
+        confine(repo, environ=environ, **{key: (named,)})  # type: ignore[arg-type]  # one of two keys
+
+
 def test_unknown_variables_stay_outside() -> None:
     kept = environment({"PATH": "/bin", "LC_ALL": "C", "OPENAI_API_KEY": "k", "AWS_PROFILE": "p"}, {"OWN": "1"})
     assert kept == {"PATH": "/bin", "LC_ALL": "C", "OWN": "1"}
@@ -337,6 +367,9 @@ def test_what_is_known_of_a_sandbox_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     assert choice.notice(choice.choose("none")).startswith("NO SANDBOX")
     monkeypatch.setattr(os, "getuid", lambda: 1000)
     assert choice.notice(bubblewrap.Bubblewrap("bwrap")) == ""
+    held = landlock.Landlock(6)
+    assert any("sockets" in each for each in held.hindrances)
+    assert not any("sockets" in each for each in held.weaknesses)
     old, new = choice.notice(landlock.Landlock(3)), choice.notice(landlock.Landlock(6))
     assert "confined by landlock" in new
     assert len(old) > len(new)
@@ -389,3 +422,138 @@ def test_a_command_that_the_sandbox_did_not_start_is_told_from_one_that_failed(c
     done = asyncio.run(broken.run("exit 0", timeout_s=20))
     assert broken.refused(done)
     assert not done.ok
+
+
+_CALLS = """
+import ctypes, json, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+made = {}
+for name, number, *arguments in json.loads(sys.argv[1]):
+    values = [each.encode() if isinstance(each, str) else each for each in arguments]
+    ctypes.set_errno(0)
+    made[name] = [libc.syscall(number, *values), ctypes.get_errno()]
+print(json.dumps(made))
+"""
+_NUMBERS = {
+    "x86_64": {"add_key": 248, "request_key": 249, "keyctl": 250, "shmget": 29, "semget": 64, "msgget": 68,
+               "mq_open": 240, "io_uring_setup": 425},
+    "aarch64": {"add_key": 217, "request_key": 218, "keyctl": 219, "shmget": 194, "semget": 190, "msgget": 186,
+                "mq_open": 180, "io_uring_setup": 425},
+}  # fmt: skip
+_EACCES = 13
+
+
+def test_the_kernels_keys_are_out_of_reach_and_so_is_what_outlives_a_command(cage: Cage) -> None:
+    if sys.platform != "linux" or os.uname().machine not in _NUMBERS:
+        pytest.skip("there is no filter of system calls here")
+    session, own = -3, 0o1600
+    arguments = {
+        "add_key": ("user", "left", "data", 4, session), "request_key": ("user", "left", None, 0),
+        "keyctl": (11, session, None, 0, 0), "shmget": (0, 4096, own), "semget": (0, 1, own), "msgget": (0, own),
+        "mq_open": ("swarmgate-test", 0o102, 0o600, None), "io_uring_setup": (1, None),
+    }  # fmt: skip
+    calls = [(name, number, *arguments[name]) for name, number in _NUMBERS[os.uname().machine].items()]
+    (cage.root / "src/calls.py").write_text(_CALLS)
+    done = cage.run(f"{sys.executable} src/calls.py {shlex.quote(json.dumps(calls))}")
+    made = json.loads(done.stdout)
+    refused = {name for name, (result, number) in made.items() if result == -1 and number == _EACCES}
+    ipc = {"shmget", "semget", "msgget", "mq_open"}
+    assert refused == set(made) - (ipc if cage.sandbox.name == "bubblewrap" else set()), made
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_families_of_sockets_that_no_namespace_holds_are_refused(cage: Cage, network: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    if sys.platform != "linux":
+        pytest.skip("sandbox-exec denies the network itself")
+    script = (
+        "import socket\nfor family in range(1, 46):\n    for kind in (1, 2, 3, 5):\n        try:\n"
+        "            socket.socket(family, kind).close()\n            print(family)\n            break\n"
+        "        except OSError:\n            pass\n"
+    )
+    made = set(map(int, cage.python(script, network=network).stdout.split()))
+    allowed = {socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK}
+    if cage.sandbox.name == "bubblewrap":
+        assert {socket.AF_UNIX, socket.AF_INET} <= made <= {*allowed, socket.AF_UNIX}
+    else:
+        assert made <= (allowed if network else set())
+
+
+def test_processes_of_one_program_work_together(cage: Cage) -> None:
+    script = (
+        "import multiprocessing as m\nfrom multiprocessing.shared_memory import SharedMemory\n\n\n"
+        "def put(queue):\n    queue.put(7)\n\n\nif __name__ == '__main__':\n    queue = m.Queue()\n"
+        "    other = m.Process(target=put, args=(queue,))\n    other.start()\n    print(queue.get())\n"
+        "    other.join()\n"
+        "    with m.Pool(2) as pool:\n        print(sum(pool.map(abs, [-1, -2])))\n"
+        "    memory = SharedMemory(create=True, size=64)\n    memory.close()\n    memory.unlink()\n"
+    )
+    done = cage.python(script)
+    assert done.stdout.split() == ["7", "3"], done.output
+
+
+def test_no_file_grows_beyond_its_limit(cage: Cage) -> None:
+    command = "head -c 3000000 /dev/zero > src/large; head -c 1000 /dev/zero > src/small"
+    done = cage.run(command, limits=Limits(file_bytes=1 << 20))
+    assert (cage.root / "src/large").stat().st_size <= 1 << 20, done.output
+    assert (cage.root / "src/small").stat().st_size == 1000
+
+
+def test_no_descriptor_of_the_sandbox_is_left_to_the_command(cage: Cage) -> None:
+    if sys.platform != "linux":
+        pytest.skip("there is no /proc here")
+    assert cage.run("ls /proc/$$/fd").stdout.split() in (["0", "1", "2"], ["0", "1", "10", "2"])
+
+
+def test_no_user_namespace_is_made_inside(cage: Cage) -> None:
+    if cage.sandbox.name != "bubblewrap" or not bubblewrap.available()._nesting:  # type: ignore[union-attr]  # it is one
+        pytest.skip("this sandbox does not promise that")
+    done = cage.python("import ctypes\nprint(ctypes.CDLL(None).unshare(0x10000000))")
+    assert done.stdout.strip() == "-1"
+
+
+def test_what_git_runs_of_the_tree_keeps_content_and_name(cage: Cage) -> None:
+    tools = cage.root / "src/deep/tools"
+    tools.mkdir(parents=True)
+    (tools / "clean.sh").write_text("cat\n")
+    with (cage.root / ".git/config").open("a") as config:
+        config.write('[filter "p"]\n\tclean = ./src/deep/tools/clean.sh\n')
+    for command in (
+        "echo evil > src/deep/tools/clean.sh",
+        "rm -f src/deep/tools/clean.sh; echo evil > src/deep/tools/clean.sh",
+        "echo evil > src/evil; mv -f src/evil src/deep/tools/clean.sh",
+        "mv src/deep/tools src/deep/old; mkdir -p src/deep/tools; echo evil > src/deep/tools/clean.sh",
+        "mv src/deep src/old; mkdir -p src/deep/tools; echo evil > src/deep/tools/clean.sh",
+        "mv src old; mkdir -p src/deep/tools; echo evil > src/deep/tools/clean.sh",
+    ):
+        cage.run(command)
+        assert (tools / "clean.sh").read_text() == "cat\n", command
+    done = cage.run("sh src/deep/tools/clean.sh < README.md; echo x >> src/app.py; echo x > src/new.py")
+    assert done.stdout == "# Demo\n"
+    assert (cage.root / "src/app.py").read_text().endswith("x\n")
+    assert (cage.root / "src/new.py").exists() is (cage.sandbox.name != "landlock")  # as in the top folder
+
+
+def test_an_environment_that_swarmgate_runs_from_is_read_only(cage: Cage, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cage.root / ".venv/bin").mkdir(parents=True)
+    (cage.root / ".venv/pyvenv.cfg").touch()
+    (cage.root / ".venv/bin/python").write_text("mine")
+    monkeypatch.setattr(sys, "prefix", str(cage.root / ".venv"))
+    cage.run("rm -rf .venv; mkdir -p .venv/bin; echo evil > .venv/bin/python; echo evil > .venv/x.pth")
+    assert (cage.root / ".venv/bin/python").read_text() == "mine"
+    assert not (cage.root / ".venv/x.pth").exists()
+
+
+def test_the_git_folder_of_a_repository_inside_stays_as_it_is(cage: Cage, git: Callable[..., str]) -> None:
+    inner = cage.root / "src/vendor/lib"
+    inner.mkdir(parents=True)
+    git(inner, "init", "--quiet")
+    before = (inner / ".git/config").read_text()
+    cage.run("echo '[core] fsmonitor = evil' >> src/vendor/lib/.git/config; rm -rf src/vendor/lib/.git")
+    cage.run("mv src/vendor src/v; mkdir -p src/vendor/lib/.git; echo evil > src/vendor/lib/.git/config")
+    assert (inner / ".git/config").read_text() == before
+
+
+def test_a_machine_that_is_not_known_has_no_filter() -> None:
+    for machine, number in (("x86_64", 248), ("aarch64", 217)):
+        assert struct.pack("HBBI", 0x15, 0, 1, number) in seccomp.program(machine, (seccomp.UNIX,), apart=True)
+    assert seccomp.program("pdp11", (seccomp.UNIX,), apart=True) == b""

@@ -7,7 +7,7 @@ taken out, and so is one whose run cannot be counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 
 from swarmgate.agents import reviewer, test_engineer
@@ -17,6 +17,7 @@ from swarmgate.domain.evidence import Remark, Review, TestRun
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan import Task
+from swarmgate.domain.remedies import ATTACKS
 from swarmgate.domain.state import Attempt, State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import current
@@ -26,11 +27,11 @@ from swarmgate.engine.steps.proving import TEST_FILE
 from swarmgate.errors import MissingRequirement
 from swarmgate.gates.behaviour import is_code
 from swarmgate.ledger.evidence import ADVERSARIAL
+from swarmgate.workspace.runner_files import steers
 from swarmgate.workspace.suite import run_tests, runner_of, takes_paths
 
-STAGE = "adversarial_tests"
-"""Who rejects an attempt that an adversarial test broke."""
-_RULE = "adversarial"
+RULE = "adversarial"
+"""The rule of the notes on attacks."""
 _CONFIGURES = re.compile(r"(?:^|/)(?:conftest\.py|setup[^/]*|__init__\.py|[^/]*\.config\.\w+)$", re.IGNORECASE)
 """Code in test folders that changes how the other tests run."""
 _NOT_FOUND = 127
@@ -70,8 +71,8 @@ class Record(Frozen):
 
 async def adversarial_test(state: State, ctx: Context) -> list[Event]:
     """The test engineer's second turn. What it changed besides new test files is taken back."""
-    task, _, attempt = current(state)
-    objection = _objection(ctx, attempt.tree)
+    task, history, attempt = current(state)
+    objection = _objection(ctx, attempt.tree, history.attacks)
     verdict = await test_engineer.adversarial_test(
         ctx.desk("test_engineer"),
         task=task,
@@ -106,16 +107,16 @@ async def adversarial_test(state: State, ctx: Context) -> list[Event]:
     return [event, _rejection(task.id, attempt.number, broken)] if broken else [event]
 
 
-def _objection(ctx: Context, tree: str) -> Callable[[str], str]:
-    """Why a path may not be written in this turn; only new files with tests may."""
+def _objection(ctx: Context, tree: str, own: Collection[str]) -> Callable[[str], str]:
+    """Why a path may not be written in this turn; only new files with tests may, and `own` ones of earlier attempts."""
     there, authority = frozenset(ctx.repository.list_tree(tree)), ctx.authority("test_engineer", "adversarial_test")
 
     def objection(path: str) -> str:
         if refusal := authority.refusal(path):
             return refusal
-        if path in there:
+        if path in there and path not in own:
             return f"`{path}` is there already; put adversarial tests into a new file"
-        if not is_code(path) or _CONFIGURES.search(path):
+        if not is_code(path) or steers(path) or _CONFIGURES.search(path):
             return f"`{path}` would hold no tests of its own; write new files with tests only"
         return ""
 
@@ -246,12 +247,18 @@ def _tail(run: TestRun) -> str:
 
 
 def _rejection(task_id: str, number: int, broken: Sequence[Attack]) -> AttemptRejected:
+    """Its feedback names every file of the attack: what an override takes out again."""
     feedback = (
-        Remark(severity=Severity.HIGH, file=each.files[0], message=f"{', '.join(each.files)} fails:\n{_tail(each.run)}")
+        Remark(
+            severity=Severity.HIGH,
+            file=path,
+            message=f"{', '.join(each.files)} fails:\n{_tail(each.run)}" if path == each.files[0] else "see above",
+        )
         for each in broken
+        for path in each.files
     )
     reason = f"an adversarial test fails: {broken[0].run.reason}"
-    return AttemptRejected(task=task_id, attempt=number, stage=STAGE, reason=reason, feedback=tuple(feedback))
+    return AttemptRejected(task=task_id, attempt=number, stage=ATTACKS, reason=reason, feedback=tuple(feedback))
 
 
 def _note(ctx: Context, number: int, verdict: Review, record: Record, *, broke: bool) -> None:
@@ -266,5 +273,5 @@ def _note(ctx: Context, number: int, verdict: Review, record: Record, *, broke: 
 def _guard(detail: str, number: int, effect: Effect = Effect.NOTED) -> GuardNote:
     said = " ".join(detail.split())
     return GuardNote(
-        rule=_RULE, effect=effect, detail=said, role="test_engineer", step="adversarial_test", attempt=number
+        rule=RULE, effect=effect, detail=said, role="test_engineer", step="adversarial_test", attempt=number
     )

@@ -40,7 +40,7 @@ def gates_rejection(
 ) -> AttemptRejected:
     """The rejection that a failed pipeline means, with its findings as feedback."""
     names = ", ".join(result.gate for result in against) or "pipeline"
-    feedback = [
+    found = [
         Remark(
             severity=finding.severity,
             message=f"[{finding.rule}] {finding.message}",
@@ -51,7 +51,7 @@ def gates_rejection(
         for result in against
         for finding in result.new_findings
     ]
-    feedback += [
+    told = [
         Remark(severity=Severity.HIGH, message=f"[{result.gate}] {result.reason}")
         for result in against
         if result.reason
@@ -61,5 +61,6 @@ def gates_rejection(
         attempt=attempt.number,
         stage=f"gates: {names}",
         reason=report.model_copy(update={"results": against or report.results}).reason,
-        feedback=tuple(feedback[:_FEEDBACK]),
+        feedback=(*found[:_FEEDBACK], *told),
+        findings=len(found),
     )

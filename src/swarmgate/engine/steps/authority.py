@@ -6,8 +6,11 @@ tools of its own. What is taken back lies in the quarantine, and is on record.
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from swarmgate.agents.authority import RULE, Authority
 from swarmgate.agents.scope import is_output
@@ -17,6 +20,7 @@ from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import current
+from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.diffs import SUBMODULE
 
 Step = Callable[[State, Context], Awaitable[list[Event]]]
@@ -47,6 +51,10 @@ def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "
     foreign = ctx.repository.put_away_foreign(quarantine)
     found = [Breach(path, f"`{path}` is a repository in the repository, or a git folder") for path in foreign]
     now = ctx.repository.snapshot()
+    if planted := ctx.agent_files.planted(ctx.repository.list_tree(now)):
+        found += [Breach(path, f"`{path}` would instruct agent programs") for path in planted]
+        _put_away(ctx, planted, quarantine)
+        now = ctx.repository.snapshot()
     if now != before:
         changed = ctx.repository.changes(before, now).files
         authority, tree = ctx.authority(role, step), ctx.repository.tree_of(base or "HEAD")
@@ -57,6 +65,21 @@ def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "
     if found:
         _tell(ctx, role, step, found, ctx.folder.relative(quarantine))
     return tuple(each.path for each in found)
+
+
+def _put_away(ctx: Context, paths: Iterable[str], quarantine: Path) -> None:
+    """Moves files below the quarantine, with those that git ignores; their folders go when they are empty."""
+    for path in sorted(paths, reverse=True):
+        place, target = ctx.repository.root / path, quarantine / path
+        if place.is_dir() and not place.is_symlink():
+            with contextlib.suppress(OSError):  # something is left in it that was there before
+                place.rmdir()
+            continue
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(place, target)
+        except OSError as error:
+            raise WorkspaceError(f"`{path}` cannot be moved to {quarantine}: {error}") from error
 
 
 def reads_only(role: str, name: str, step: Step) -> Step:

@@ -9,7 +9,7 @@ from swarmgate.domain.guard import Effect
 from swarmgate.domain.state import State
 from swarmgate.domain.trajectory import observe
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps import scope
+from swarmgate.engine.steps import scope, weakening
 from swarmgate.engine.steps.attempts import current
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.breaking import rejection_by
@@ -70,8 +70,8 @@ def _captured(state: State, ctx: Context, summary: str, *, judge_scope: bool = F
     """What git says came of the turn, after what the role may not write was taken back."""
     task, record, attempt = current(state)
     ctx.keep_head(attempt)
+    role, step = ("coder", "code") if attempt.kind is AttemptKind.CODER else ("architect", "implement")
     if attempt.kind is not AttemptKind.OVERRIDE:
-        role, step = ("coder", "code") if attempt.kind is AttemptKind.CODER else ("architect", "implement")
         after_turn(ctx, role, step, before=attempt.tree, base=attempt.base)
     tree = ctx.repository.snapshot()
     change = ctx.change(attempt, tree)
@@ -91,6 +91,9 @@ def _captured(state: State, ctx: Context, summary: str, *, judge_scope: bool = F
             evidence=ctx.evidence.write(task.id, attempt.number, PATCH, patch),
         )
     ]
+    weaker = weakening.note(ctx, record, change, role=role, step=step)
+    if weaker is not None and attempt.kind is not AttemptKind.OVERRIDE:
+        ctx.reports.append(weaker)
     note = scope.judged(ctx, beyond, record, attempt) if judge_scope else None
     if note is not None:
         ctx.reports.append(note)

@@ -5,13 +5,20 @@ from __future__ import annotations
 from swarmgate.domain.events import AttemptKind, AttemptRejected, Event, TaskCompleted
 from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
+from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import current
 from swarmgate.engine.steps.testing import measure
 from swarmgate.errors import CommitRefused
+from swarmgate.workspace import own_rights
 from swarmgate.workspace.commits import Commit
+
+_HOOKS = (
+    "the change touches {files}, which says what git's hooks run, and hooks run with the user's rights. Leave it as it "
+    "was; the user may let the change pass by an override, or make it."
+)
 
 
 async def commit(state: State, ctx: Context) -> list[Event]:
@@ -22,12 +29,16 @@ async def commit(state: State, ctx: Context) -> list[Event]:
     if made is not None:
         ctx.repository.take_up(made)
     else:
+        change = ctx.change(attempt)
+        touched = own_rights.of_hooks(ctx.repository.root, change.paths)
+        if touched and not overruled(record, attempt, "commit"):
+            return [_refused(task, attempt, _HOOKS.format(files=", ".join(f"`{path}`" for path in touched)))]
         trailers = [*mine.items(), ("Swarm-Ledger", f"{state.seq} {ctx.ledger.head}")]
         if attempt.kind is AttemptKind.OVERRIDE:
             overrides = (f"{stage}: {reason}" for stage, reason in record.overrides.items())
             trailers.append(("Swarm-Override", "; ".join(sorted(overrides))))
         try:
-            made = ctx.repository.commit(ctx.change(attempt), _message(task), trailers)
+            made = ctx.repository.commit(change, _message(task), trailers)
         except CommitRefused as error:
             return [_refused(task, attempt, error.message)]
     if made.tree != attempt.tree and (problem := await _problem_of_hooked_tree(ctx, made, attempt)):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.evidence import Review, TestRun
-from swarmgate.workspace.named_tests import Fate, fate, means
+from swarmgate.workspace.named_tests import Fate, fate, has_run, names_a_file_only
 
 _SHOWN = 100
 
@@ -15,12 +15,13 @@ class Mapped(Frozen):
     """What came of the test engineer's map from criteria to tests, as lines for people.
 
     `false` are named tests that are not there or did not run, `unmapped` criteria without a test, `unseen` named tests
-    that are defined, and of which the runner does not say whether they ran.
+    that are defined, and of which the runner does not say whether they ran. `vague` says who names a whole file.
     """
 
     false: tuple[str, ...] = ()
     unmapped: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
+    vague: tuple[str, ...] = ()
 
 
 def mapped(review: Review, ran: TestRun, files: Callable[[], Mapping[str, str]]) -> Mapped:
@@ -32,12 +33,14 @@ def mapped(review: Review, ran: TestRun, files: Callable[[], Mapping[str, str]])
         files: gives the texts of the test files by path; asked only where the runner's report does not say it all.
     """
     texts: Mapping[str, str] | None = None
-    false, unseen, unmapped = [], [], []
+    false, unseen, unmapped, vague = [], [], [], []
     for number, criterion in enumerate(review.criteria, 1):
         if not criterion.tests:
             unmapped.append(f"criterion {number} has no test: {criterion.criterion[:_SHOWN]}")
         for name in criterion.tests:
-            if any(means(name, each) for each in ran.names):
+            if names_a_file_only(name):
+                vague.append(f"criterion {number} names {name[:_SHOWN]}: any test there would do, so it shows little")
+            if has_run(name, ran.names):
                 continue
             texts = files() if texts is None else texts
             found = fate(name, ran=ran.names, skipped=ran.skips, files=texts)
@@ -45,4 +48,4 @@ def mapped(review: Review, ran: TestRun, files: Callable[[], Mapping[str, str]])
                 unseen.append(name)
             elif found is not Fate.RAN:
                 false.append(f"criterion {number} names {name[:_SHOWN]}, which {found}")
-    return Mapped(false=tuple(false), unmapped=tuple(unmapped), unseen=tuple(dict.fromkeys(unseen)))
+    return Mapped(false=tuple(false), unmapped=tuple(unmapped), unseen=tuple(dict.fromkeys(unseen)), vague=tuple(vague))

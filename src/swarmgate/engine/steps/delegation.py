@@ -8,12 +8,14 @@ from swarmgate.agents import architect
 from swarmgate.agents.feedback import feedback_text
 from swarmgate.domain.decide import next_task
 from swarmgate.domain.events import AttemptKind, Event, GuardActed, TaskBlocked, TaskDelegated, WorkStarted
-from swarmgate.domain.guard import GuardNote
+from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.laws_task import attempt_kind
 from swarmgate.domain.plan import Plan, Task
-from swarmgate.domain.state import State
-from swarmgate.domain.trajectory import EFFECTS, RULE, Observation, observe, stopping
+from swarmgate.domain.remedies import taken_out
+from swarmgate.domain.state import State, TaskRecord
+from swarmgate.domain.trajectory import EFFECTS, RULE, Observation, is_news, observe, stopping
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.attacking import RULE as ATTACK_RULE
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.recovery import leftovers_put_away
 from swarmgate.errors import BreakerTripped, DirtyTree, SelfCodingBlocked
@@ -44,7 +46,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         events = leftovers_put_away(state, ctx)
         refuse_dirty_tree(ctx)
     observed = observe(record)
-    events += [_noted(task.id, each) for each in observed]
+    events += [_noted(task.id, each) for each in observed if is_news(record, each)]
     number, kind = len(record.attempts) + 1, attempt_kind(state, task.id)
     before = ctx.repository.snapshot()
     if kind is AttemptKind.ESCALATED and record.last is not None:
@@ -83,10 +85,12 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
     """An attempt on the tree as it stands: the user overruled a rejection."""
     _, task = _next(state)
     record = state.task(task.id)
+    put_away = _attacks_put_away(ctx, task.id, record)
     stage, reason = next(
         ((o.stage, o.reason) for o in reversed(state.overrides) if o.task == task.id), ("", "overridden by the user")
     )
     return [
+        *put_away,
         TaskDelegated(
             task=task.id,
             attempt=len(record.attempts) + 1,
@@ -95,8 +99,25 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
             instructions=f"{stage}: {reason}",
             tree=ctx.repository.snapshot(),
             base=record.last.base if record.last else ctx.repository.head(),
-        )
+        ),
     ]
+
+
+def _attacks_put_away(ctx: Context, task_id: str, record: TaskRecord) -> list[GuardActed]:
+    """Where the user overruled an attack: its test files leave the tree, or they would fail in every task to come."""
+    overruled = taken_out(record, record.overrides)
+    if not overruled or record.last is None:
+        return []
+    base = ctx.repository.tree_of(record.last.base or "HEAD")
+    there = set(ctx.repository.list_tree(base))
+    files = [path for path in overruled if path not in there]
+    quarantine = ctx.folder.quarantine_folder("overruled-attacks")
+    paths = ctx.repository.restore(base, quarantine=quarantine, only=files) if files else ()
+    if not paths:
+        return []
+    told = f"the user overruled {', '.join(paths)}: taken out, kept in {ctx.folder.relative(quarantine)}"
+    note = GuardNote(rule=ATTACK_RULE, effect=Effect.NOTED, detail=told, attempt=len(record.attempts) + 1)
+    return [GuardActed(task=task_id, note=note)]
 
 
 async def block(state: State, ctx: Context) -> list[Event]:
@@ -106,7 +127,9 @@ async def block(state: State, ctx: Context) -> list[Event]:
     record = state.task(task.id)
     if pattern := stopping(record):
         stage = f"{RULE}: {pattern.pattern}"
-        return [_noted(task.id, pattern), TaskBlocked(task=task.id, stage=stage, reason=pattern.text)]
+        last = record.last
+        told = f"{pattern.text}. The last rejection was by {last.stage}: {last.reason}" if last else pattern.text
+        return [_noted(task.id, pattern), TaskBlocked(task=task.id, stage=stage, reason=told)]
     if record.last is None:
         raise ValueError(f"task {task.id} has no attempt that could have been rejected")
     return [TaskBlocked(task=task.id, stage=record.last.stage, reason=record.last.reason)]

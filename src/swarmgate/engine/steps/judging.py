@@ -18,6 +18,7 @@ from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, State, TaskRecord
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
+from swarmgate.engine.steps.weakening import weakened_tests
 from swarmgate.gates import loading
 from swarmgate.gates.report import lines
 from swarmgate.gates.sensitivity.judging import sensitive
@@ -48,7 +49,8 @@ async def gates(state: State, ctx: Context) -> list[Event]:
 async def review(state: State, ctx: Context) -> list[Event]:
     """The reviewer sees the diff, the brief and the gate results, and never what the coder claims.
 
-    Without a usable verdict the run pauses: that is the model's fault, and no attempt of the coder's is spent on it.
+    A reviewer that a breaker stops ends the attempt, and the task waits for the user: that is the model's fault, and no
+    further attempt of the coder's is spent on it.
     """
     task, record, attempt = current(state)
     if overruled(record, attempt, "reviewer"):
@@ -105,6 +107,7 @@ def submission(ctx: Context, task: Task, attempt: Attempt) -> Submission:
         gates="\n".join(lines(report)),
         test_command=ctx.test_command(),
         outside=attempt.outside,
+        weakened=weakened_tests(ctx, ctx.ledger.state.task(task.id), change),
         material=Material(patch, _texts(ctx, change)) if ctx.config.review.cite else None,
     )
 

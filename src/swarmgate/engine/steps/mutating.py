@@ -15,6 +15,7 @@ from swarmgate.domain.finding import Severity
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proving import is_product_code
 from swarmgate.errors import MissingRequirement
+from swarmgate.gates.behaviour import is_code
 from swarmgate.gates.files import language_of
 from swarmgate.workspace.copies import Copy, copied
 from swarmgate.workspace.mutants import Mutant, available, evenly, mutants
@@ -129,7 +130,8 @@ async def _tested(
 
 def _found(ctx: Context, change: ChangeSet) -> tuple[int, list[Mutant], tuple[str, ...]]:
     """How many mutants the change has, those that are tested, and which files have none."""
-    product = [file for file in change.present if file.added and is_product_code(file, ctx.is_test_path)]
+    code = [file for file in change.present if file.added and is_code(file.path)]
+    product = [file for file in code if is_product_code(file, ctx.is_test_path)]
     other = [file.path for file in product if language_of(file.path) != "python"]
     total = 0
     found: list[Mutant] = []

@@ -15,6 +15,7 @@ from swarmgate.engine.context import Context
 
 RULE = "scope"
 _TOLD = 10
+_PUT_BACK = "changed outside of the declared scope: put it back, unless it is declared for this attempt"
 
 
 def outside_of_scope(ctx: Context, change: ChangeSet, record: TaskRecord) -> tuple[str, ...]:
@@ -40,23 +41,27 @@ def judged(ctx: Context, beyond: tuple[str, ...], record: TaskRecord, attempt: A
     return GuardNote(
         rule=RULE,
         effect=effect,
-        detail=f"{_counted(beyond)} outside of the declared scope, {rules.max_outside} accepted: {_listed(beyond)}",
+        detail=_told(beyond, rules.max_outside),
         attempt=attempt.number,
     )
 
 
 def rejection(task_id: str, number: int, beyond: tuple[str, ...], accepted: int) -> AttemptRejected:
     """The end of an attempt that changed more files outside of its scope than are accepted."""
+    stays = f" (of these {len(beyond)}, at most {accepted} may stay changed)" if accepted else ""
     return AttemptRejected(
         task=task_id,
         attempt=number,
         stage=RULE,
-        reason=f"{_counted(beyond)} outside of the declared scope, {accepted} accepted: {_listed(beyond)}",
-        feedback=tuple(
-            Remark(severity=Severity.HIGH, message="changed outside of the declared scope: put it back", file=path)
-            for path in beyond
-        ),
+        reason=_told(beyond, accepted),
+        feedback=tuple(Remark(severity=Severity.HIGH, message=_PUT_BACK + stays, file=path) for path in beyond),
     )
+
+
+def _told(beyond: tuple[str, ...], accepted: int) -> str:
+    """What is outside, and how many may be: those that are named are not those that are accepted."""
+    allowed = f"up to {accepted} are accepted" if accepted else "none is accepted"
+    return f"{_counted(beyond)} outside of the declared scope: {_listed(beyond)}; {allowed} ([scope] max_outside)"
 
 
 def violation(state: State) -> tuple[Section, ...]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from swarmgate.agents import test_engineer
 from swarmgate.agents.feedback import feedback_text
 from swarmgate.domain.change import ChangeKind
 from swarmgate.domain.events import AttemptRejected, Event, TestsRun, TestsWritten
 from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
 from swarmgate.domain.finding import GateReport, GateStatus, Severity
-from swarmgate.domain.laws_task import overruled
+from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.domain.laws_task import only_known_red, overruled
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
 from swarmgate.engine.steps.authority import after_turn
+from swarmgate.engine.steps.ignored import keep_watch
 from swarmgate.engine.steps.judging import listed_patch, rejection
 from swarmgate.engine.steps.proving import TEST_FILE
+from swarmgate.engine.steps.switched_off import switched_off
 from swarmgate.engine.steps.trying import Trial, try_tests
 from swarmgate.errors import ConfigError, MissingRequirement
 from swarmgate.gates import sbom
@@ -24,6 +29,7 @@ from swarmgate.workspace.suite import run_tests as run_suite
 _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
 _OUTPUT_TAIL = 2_000
+_NAMED = 10
 
 
 async def test(state: State, ctx: Context) -> list[Event]:
@@ -72,11 +78,17 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
     against = blocking(report, record, attempt)
     if against:
         return [gates_rejection(report, against, task, attempt)]
-    ran = await measure(ctx, report.tree, attempt.tests)
-    trial = await try_tests(ctx, task.id, record, attempt, report.tree, ran) if ran.green else Trial()
-    rejected = trial.rejection
-    if not ran.green and not overruled(record, attempt, "tests"):
+    accepted = overruled(record, attempt, "tests")
+    ran = await measure(ctx, report.tree, attempt.tests, goes_on=lambda run: accepted or only_known_red(state, run))
+    held = ran.green or (not accepted and only_known_red(state, ran))
+    missing = await switched_off(ctx, task.id, record, attempt, report.tree, ran) if held else None
+    tried = held and missing is None
+    trial = await try_tests(ctx, task.id, record, attempt, report.tree, ran) if tried else Trial()
+    rejected = missing or trial.rejection
+    if not held and not accepted:
         rejected = _failed(task.id, attempt.number, ran)
+    if held and not ran.green:
+        ctx.reports.append(_known_red(ran, attempt.number))
     whole = ran.model_dump_json(indent=1).encode()
     event = TestsRun(
         task=task.id,
@@ -100,8 +112,22 @@ def _touches_components(report: GateReport) -> bool:
     return any(each.gate == "sbom_generate" and each.status is not GateStatus.SKIP for each in report.results)
 
 
-async def measure(ctx: Context, tree: str, new_tests: tuple[str, ...]) -> TestRun:
+def _known_red(ran: TestRun, number: int) -> GuardNote:
+    told = f"they failed before the task as well, by an override of the user: {', '.join(ran.failures[:_NAMED])}"
+    return GuardNote(rule="known-red", effect=Effect.WARNED, detail=told, step="run_tests", attempt=number)
+
+
+def _stops(_run: TestRun) -> bool:
+    """No red run is accepted."""
+    return False
+
+
+async def measure(
+    ctx: Context, tree: str, new_tests: tuple[str, ...], *, goes_on: Callable[[TestRun], bool] = _stops
+) -> TestRun:
     """Runs the new tests and the whole suite; the first run that is not green speaks. The tree is as before after it.
+
+    `goes_on` says which runs are followed by the next one though they are not green.
 
     Raises:
         ConfigError: nobody knows how to test this project.
@@ -129,11 +155,11 @@ async def measure(ctx: Context, tree: str, new_tests: tuple[str, ...]) -> TestRu
                 hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
             )
         rewritten = _remove_traces_of_tests(ctx, tree)
-        if rewritten and ran.green:
+        if rewritten and (ran.green or goes_on(ran)):
             ran = ran.model_copy(
                 update={"problem": f"the tests rewrote files of the project: {', '.join(rewritten[:5])}"}
             )
-        if not ran.green:
+        if not ran.green and not goes_on(ran):
             break
     return ran
 
@@ -145,6 +171,7 @@ def _failed(task_id: str, number: int, ran: TestRun) -> AttemptRejected:
 
 def _remove_traces_of_tests(ctx: Context, tree: str) -> tuple[str, ...]:
     """Files that a test run left behind are not part of what passed. Returns those of the project that it rewrote."""
+    keep_watch(ctx, "tests", "run_tests")
     after = ctx.repository.snapshot()
     if after == tree:
         return ()

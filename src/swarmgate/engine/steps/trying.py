@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.change import ChangeSet
@@ -46,7 +46,7 @@ async def try_tests(ctx: Context, task_id: str, record: TaskRecord, attempt: Att
         MissingRequirement: mutation is asked for, and its library is not installed.
         WorkspaceError: a copy of the project could not be made.
     """
-    trial = _Trying(ctx, task_id, attempt, ctx.change(attempt, tree), ran)
+    trial = _Trying(ctx, task_id, attempt, ctx.change(attempt, tree), ran, record.attacks)
     named = None if overruled(record, attempt, "test_engineer") else trial.criteria()
     if named is not None:
         return Trial(rejection=named)
@@ -59,8 +59,11 @@ async def try_tests(ctx: Context, task_id: str, record: TaskRecord, attempt: Att
 
 
 class _Trying:
-    def __init__(self, ctx: Context, task_id: str, attempt: Attempt, change: ChangeSet, ran: TestRun) -> None:
+    def __init__(
+        self, ctx: Context, task_id: str, attempt: Attempt, change: ChangeSet, ran: TestRun, attacks: Collection[str]
+    ) -> None:
         self._ctx, self._task, self._attempt, self._change, self._ran = ctx, task_id, attempt, change, ran
+        self._attacks = attacks
         self._settings = ctx.config.tests
         self._command = ctx.test_command()
 
@@ -78,6 +81,8 @@ class _Trying:
             return self._rejected("test_engineer", found.unmapped[0], *remarks[:_SHOWN])
         for text in found.unmapped:
             self._note("criteria", Effect.NOTED, text)
+        for text in found.vague:
+            self._note("criteria", Effect.WARNED, text)
         if found.unseen:
             text = "the runner names no tests: these are defined, and whether they ran is not known: "
             self._note("criteria", Effect.NOTED, text + ", ".join(found.unseen[:_SHOWN]))
@@ -85,11 +90,11 @@ class _Trying:
 
     async def proof(self) -> tuple[Proof | None, AttemptRejected | None]:
         """New tests fail without the change."""
-        found = await proving.prove(self._ctx, self._change, self._command, self._ran)
+        answer = await proving.prove(self._ctx, self._change, self._command, self._ran, self._attacks)
+        for effect, text in answer.notes:
+            self._note("tests-can-fail", effect, text)
+        found = answer.proof
         if found is None:
-            return None, None
-        if isinstance(found, str):
-            self._note("tests-can-fail", Effect.NOTED, f"whether the new tests can fail is not known: {found}")
             return None, None
         whole = found.model_dump_json(indent=1).encode()
         self._ctx.evidence.write(self._task, self._attempt.number, BEFORE, whole)
@@ -142,7 +147,12 @@ class _Trying:
 
     def _note(self, rule: str, effect: Effect, detail: str) -> None:
         note = GuardNote(
-            rule=rule, effect=effect, detail=detail, role="test_engineer", step=_STEP, attempt=self._attempt.number
+            rule=rule,
+            effect=effect,
+            detail=" ".join(detail.split()),
+            role="test_engineer",
+            step=_STEP,
+            attempt=self._attempt.number,
         )
         self._ctx.reports.append(note)
 

@@ -23,7 +23,9 @@ FILE = "rules/security_sensitive.toml"
 """Below `gates/`, and below a project's `.swarm/gates/`."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_LISTS = ("imports", "calls", "methods", "names")
+_OWN = ("paths", "functions", "doubtful_paths", "doubtful_functions", "words")
+"""The lists of a kind, whatever the language, and those of a language."""
+_LISTS = ("imports", "calls", "methods", "names", "doubtful")
 
 
 class Patterns(Frozen):
@@ -33,6 +35,11 @@ class Patterns(Frozen):
     calls: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+
+    def doubts(self, name: str) -> bool:
+        """Whether an import or a call counts only where one of the kind's `words` stands beside it."""
+        return self._doubted.match(name) is not None
 
     def imported(self, module: str) -> bool:
         """Whether a module, or something in it, is one of `imports`."""
@@ -59,6 +66,10 @@ class Patterns(Frozen):
         return _any(self.methods)
 
     @cached_property
+    def _doubted(self) -> re.Pattern[str]:
+        return _any(self.doubtful)
+
+    @cached_property
     def _named(self) -> re.Pattern[str]:
         return _any(self.names)
 
@@ -70,6 +81,9 @@ class SensitiveKind(Frozen):
     title: Line
     paths: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    doubtful_paths: tuple[str, ...] = ()
+    doubtful_functions: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     languages: dict[str, Patterns] = Field(default_factory=dict)
 
     def of(self, language: str) -> Patterns:
@@ -85,6 +99,18 @@ class SensitiveKind(Frozen):
                 return next(matching, glob)
         return ""
 
+    def doubts_path(self, path: str) -> bool:
+        """Whether a path counts only where the file says one of `words`."""
+        return any(globs.matches(each, glob) for each in _spellings(path) for glob in self.doubtful_paths)
+
+    def doubts_function(self, function: str) -> bool:
+        """Whether a function counts only where one of `words` stands in it."""
+        return any(self._doubted.match(each) for each in _spellings(function))
+
+    def settled(self, words: Iterable[str]) -> bool:
+        """Whether what stands around something doubtful holds one of `words`."""
+        return any(self._telling.match(each) for word in words for each in _spellings(word))
+
     def defined(self, function: str) -> bool:
         """Whether a function of this name is sensitive in any language."""
         return any(self._defined.match(each) for each in _spellings(function))
@@ -92,6 +118,14 @@ class SensitiveKind(Frozen):
     @cached_property
     def _defined(self) -> re.Pattern[str]:
         return _any(self.functions)
+
+    @cached_property
+    def _doubted(self) -> re.Pattern[str]:
+        return _any(self.doubtful_functions)
+
+    @cached_property
+    def _telling(self) -> re.Pattern[str]:
+        return _any(self.words)
 
 
 class Sensitivity(Frozen):
@@ -158,7 +192,7 @@ def _explained(error: ValidationError | TypeError) -> str:
     key = ".".join(str(part) for part in first["loc"] if part != "languages")
     if first["type"] == "extra_forbidden":
         languages = f"and for {', '.join(LANGUAGES)}: {', '.join(_LISTS)}"
-        return f"unknown key `{key}` of a kind; known: id, title, paths, functions, {languages}"
+        return f"unknown key `{key}` of a kind; known: id, title, {', '.join(_OWN)}, {languages}"
     return f"`{key}` of a kind: {first['msg']}"
 
 
@@ -174,7 +208,7 @@ def _added(ours: SensitiveKind, own: SensitiveKind) -> SensitiveKind:
     for name, patterns in own.languages.items():
         before = languages.get(name, _NOTHING)
         languages[name] = Patterns(**{key: (*getattr(before, key), *getattr(patterns, key)) for key in _LISTS})
-    more = {"paths": (*ours.paths, *own.paths), "functions": (*ours.functions, *own.functions)}
+    more = {key: (*getattr(ours, key), *getattr(own, key)) for key in _OWN}
     return ours.model_copy(update={**more, "languages": languages})
 
 

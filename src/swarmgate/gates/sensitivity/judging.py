@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates import behaviour
 from swarmgate.gates.files import UNREADABLE, Trait, language_of, traits_of
-from swarmgate.gates.sensitivity.uses import LANGUAGES, Kind, uses
+from swarmgate.gates.sensitivity.around import Around
+from swarmgate.gates.sensitivity.uses import LANGUAGES, Kind, Use, uses
 from swarmgate.workspace import globs
 from swarmgate.workspace.grammars import TooSlow
 
 if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet
     from swarmgate.gates.files import Source
-    from swarmgate.gates.sensitivity.definition import SensitiveKind, Sensitivity
+    from swarmgate.gates.sensitivity.definition import Patterns, SensitiveKind, Sensitivity
 
 _NEVER = frozenset({Trait.TEST, Trait.DOC, Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOCK})
 _NO_CODE = {"css", "scss", "less", "json", "jsonl", "jsonc", "xml", "markdown", "rst", "text", ""}
@@ -75,7 +76,7 @@ def _of_file(
     was: tuple[bytes, Collection[int]],
 ) -> Iterator[str]:
     for kind in definition.kinds:
-        if language not in _NO_CODE and (glob := kind.at(path)):
+        if language not in _NO_CODE and (glob := kind.at(path)) and _meant(kind, path, language, now[0] or was[0]):
             yield f"{path}: path {glob} ({kind.title})"
     if language in LANGUAGES:
         found: dict[str, str] = {}
@@ -83,6 +84,17 @@ def _of_file(
             for title, why in _in_code(definition.kinds, path, language, content, lines):
                 found.setdefault(title, f"{why}{how} ({title})")
         yield from found.values()
+
+
+def _meant(kind: SensitiveKind, path: str, language: str, content: bytes) -> bool:
+    """Whether a path that is sensitive by name alone is so by what the file says, where that can be read."""
+    if not kind.doubts_path(path) or language not in LANGUAGES:
+        return True
+    try:
+        around = Around(path, language, content)
+        return kind.settled(around.everywhere) or any(map(kind.of(language).imported, around.modules))
+    except TooSlow:
+        return True
 
 
 def _in_code(
@@ -96,19 +108,36 @@ def _in_code(
     except TooSlow as error:
         yield "unknown", f"{path}: cannot be read as {language} ({error})"
         return
+    around = Around(path, language, content)
     for kind in kinds:
         patterns = kind.of(language)
         given = any(patterns.imported(module) for module in modules)
         for use in sorted(touched, key=lambda each: each.kind is Kind.IMPORT):  # a call says more than an import
-            match use.kind:
-                case Kind.IMPORT if patterns.imported(use.name):
-                    yield kind.title, f"{path}:{use.line}: imports {use.name}"
-                case Kind.CALL if patterns.called(use.name, methods=given):
-                    yield kind.title, f"{path}:{use.line}: calls {use.name}"
-                case Kind.FUNCTION if kind.defined(use.name):
-                    yield kind.title, f"{path}:{use.line}: changes {use.name}()"
-                case Kind.NAME if patterns.named(use.name):
-                    yield kind.title, f"{path}:{use.line}: uses {use.name}"
+            how = _how(kind, patterns, use, methods=given)
+            if how and (not _doubtful(kind, patterns, use) or kind.settled(_beside(use, around))):
+                yield kind.title, f"{path}:{use.line}: {how}"
+
+
+def _how(kind: SensitiveKind, patterns: Patterns, use: Use, *, methods: bool) -> str:
+    """In which way a use is of this kind; empty if it is not."""
+    match use.kind:
+        case Kind.IMPORT if patterns.imported(use.name):
+            return f"imports {use.name}"
+        case Kind.CALL if patterns.called(use.name, methods=methods):
+            return f"calls {use.name}"
+        case Kind.FUNCTION if kind.defined(use.name):
+            return f"changes {use.name}()"
+        case Kind.NAME if patterns.named(use.name):
+            return f"uses {use.name}"
+    return ""
+
+
+def _doubtful(kind: SensitiveKind, patterns: Patterns, use: Use) -> bool:
+    return kind.doubts_function(use.name) if use.kind is Kind.FUNCTION else patterns.doubts(use.name)
+
+
+def _beside(use: Use, around: Around) -> Collection[str]:
+    return around.everywhere if use.kind is Kind.IMPORT else around.at(use.line, use.end)
 
 
 def _removed(old: bytes, new: bytes) -> list[int]:

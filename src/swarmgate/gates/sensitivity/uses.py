@@ -53,12 +53,13 @@ _LAST = ("attribute", "property", "field", "method", "name", "macro", "type", "c
 _LEAF = re.compile(r"identifier$|^(?:constant|name|variable_name|self|this|super|namespace_name|predefined_type)$")
 _SHELL = {"subshell": "`", "shell_command_expression": "`"}
 """Backticks of Ruby and PHP: a call of the shell."""
-_FUNCTIONS = {
+FUNCTIONS = {
     "function_definition", "function_declaration", "generator_function_declaration", "method_definition",
     "arrow_function", "function_expression", "method_declaration", "func_literal", "constructor_declaration", "method",
     "singleton_method", "function_item", "closure_expression", "lambda", "anonymous_function",
     "local_function_statement", "accessor_declaration", "anonymous_function_creation_expression",
 }  # fmt: skip
+"""Nodes that are a function, in any grammar."""
 
 
 class Kind(StrEnum):
@@ -104,7 +105,7 @@ class _Touched:
         self._lines = sorted(lines)
         self._reach: dict[int, int] = {}
         left = set(lines)
-        spans = ((node.start_point.row + 1, node.end_point.row + 1) for node in nodes if node.type in _FUNCTIONS)
+        spans = ((node.start_point.row + 1, node.end_point.row + 1) for node in nodes if node.type in FUNCTIONS)
         for first, last in sorted(spans, key=lambda span: span[1] - span[0]):
             inside = range(first, last + 1)
             if not left.isdisjoint(inside):
@@ -121,10 +122,10 @@ class _Touched:
 
 
 def _used(nodes: Collection[Node], names: _Names) -> Iterator[Use]:
-    functions = [node.start_byte for node in nodes if node.type in _FUNCTIONS]
+    functions = [node.start_byte for node in nodes if node.type in FUNCTIONS]
     for node in nodes:
         first, last = node.start_point.row + 1, node.end_point.row + 1
-        if node.type in _FUNCTIONS and (name := _own_name(node)):
+        if node.type in FUNCTIONS and (name := own_name(node)):
             yield Use(Kind.FUNCTION, name, first, last)
         for each in imports_of(names.language, node):
             yield from (Use(Kind.IMPORT, name, first, last) for name in each.names)
@@ -133,7 +134,7 @@ def _used(nodes: Collection[Node], names: _Names) -> Iterator[Use]:
         yield from (Use(kind, name, first, first if around else last) for kind, name in names.of(node))
 
 
-def _own_name(function: Node) -> str:
+def own_name(function: Node) -> str:
     """What a function is called; of an anonymous one, the variable or the property that it is given to."""
     holder = function if child(function, "name") is not None else function.parent
     return next((text(each) for field in ("name", "key", "left") if (each := child(holder, field)) is not None), "")

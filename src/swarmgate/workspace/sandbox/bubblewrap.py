@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swarmgate.workspace import trusted
+from swarmgate.workspace.sandbox import seccomp
 from swarmgate.workspace.sandbox.confinement import ROOTS_OWN, SYSTEM, Confinement
 
 if TYPE_CHECKING:
@@ -23,31 +24,58 @@ _ISOLATED = ("--die-with-parent", "--cap-drop", "ALL", "--unshare-user", "--unsh
 _KERNEL = tuple(f"/proc/{name}" for name in ("bus", "fs", "irq", "sys", "sysrq-trigger"))
 """The kernel's own settings: where root is the user, their owner may write them without any capability."""
 
-_BOUNDED = 'ulimit -d "$1"; ulimit -u "$2" 2>/dev/null || ulimit -p "$2"; shift 2; exec "$@"'
+_BOUNDED = (
+    'ulimit -d "$1"; ulimit -u "$2" 2>/dev/null || ulimit -p "$2"; ulimit -f "$3" 2>/dev/null; shift 3; exec "$@"'
+)
 """Sets the limits in the new namespaces, where the count of processes is the sandbox's own."""
+
+_FILTERED = 'exec 9<"$1"; shift; exec "$@"'
+"""Opens the filter of system calls for `bwrap`, which reads it from a descriptor and closes that."""
+
+_FAMILIES = (seccomp.UNIX, seccomp.IPV4, seccomp.IPV6, seccomp.NETLINK)
+"""What the namespaces hold back. Others do not know them: AF_VSOCK reaches the machine that a virtual one runs on."""
+
+_NO_NESTING = ("--disable-userns",)
+"""No user namespaces inside, where one would have the kernel's rarely used parts to attack; since bubblewrap 0.8."""
+
+_BLOCK = 512
+"""Bytes in which POSIX' `ulimit -f` counts."""
 
 
 class Bubblewrap:
-    """`bwrap`, found by `available`."""
+    """`bwrap`, found by `available`. `nesting` are options against namespaces inside, where it has them."""
 
     name = "bubblewrap"
     private_home = True
+    hindrances = ()
 
-    def __init__(self, program: str) -> None:
-        self._program = program
+    def __init__(self, program: str, nesting: Sequence[str] = ()) -> None:
+        self._program, self._nesting = program, tuple(nesting)
 
     @property
     def weaknesses(self) -> tuple[str, ...]:
-        """None, but for root, whose processes the kernel does not count."""
-        return () if os.getuid() else ("you are root: the number of processes is not limited",)
+        """None, but for root, whose processes the kernel does not count, and on machines that are not known."""
+        machine = os.uname().machine
+        known = seccomp.program(machine, _FAMILIES, apart=True)
+        return (
+            *(() if os.getuid() else ("you are root: the number of processes is not limited",)),
+            *(() if known else (f"system calls are not filtered on {machine}: the kernel's keys can be read",)),
+        )
 
     def argv(self, command: Sequence[str], confinement: Confinement, own: Path) -> list[str]:
         """`bwrap` and its options before the command."""
         places = (("/tmp", "tmp"), ("/var/tmp", "tmp"), ("/dev/shm", "shm"), (str(confinement.home), "home"))  # noqa: S108 - the command's own
         private = [part for place, name in places for part in ("--bind", f"{own}/{name}", place)]
-        limits = (str(confinement.limits.memory_bytes // 1024), str(confinement.limits.processes))
+        bounds = confinement.limits
+        limits = map(str, (bounds.memory_bytes // 1024, bounds.processes, bounds.file_bytes // _BLOCK))
         inside = ["--", "/bin/sh", "-c", _BOUNDED, "sh", *limits, *command]
-        return [self._program, *_system(confinement.network), *private, *_project(confinement), *inside]
+        options = [*self._nesting, *_system(confinement.network), *private, *_project(confinement)]
+        refused = seccomp.program(os.uname().machine, _FAMILIES, apart=True)
+        if not refused:
+            return [self._program, *options, *inside]
+        place = own / "filter"
+        place.write_bytes(refused)
+        return ["/bin/sh", "-c", _FILTERED, "sh", str(place), self._program, "--seccomp", "9", *options, *inside]
 
     def refused(self, done: Completed) -> str:
         """What `bwrap` said before it ended with its own exit code, 1."""
@@ -83,7 +111,7 @@ def _project(confinement: Confinement) -> tuple[str, ...]:
     for place in confinement.readable:
         if not any(place.is_relative_to(name) for name in SYSTEM):
             parts += ["--ro-bind", str(place), str(place)]
-    for place in (confinement.root, *confinement.writable):
+    for place in (confinement.root, *confinement.writable, *confinement.above_guarded()):
         parts += ["--bind", str(place), str(place)]
     for place in confinement.guarded:
         parts += ["--ro-bind", str(place), str(place)]
@@ -92,10 +120,19 @@ def _project(confinement: Confinement) -> tuple[str, ...]:
 
 def available() -> Bubblewrap | str:
     """A working bubblewrap, or why there is none: containers often refuse the namespaces, or the mount of `/proc`."""
-    program = shutil.which("bwrap")
+    program = trusted.installed("bwrap")
     if program is None:
         return "bubblewrap is not installed"
-    found = Bubblewrap(program)
+    found = Bubblewrap(program, _NO_NESTING)
+    problem = _problem(found)
+    if problem:  # an older one does not know the option, and in some containers the kernel refuses it
+        found = Bubblewrap(program)
+        problem = _problem(found)
+    return problem or found
+
+
+def _problem(found: Bubblewrap) -> str:
+    """Why it does not start; empty where it does."""
     with tempfile.TemporaryDirectory(prefix="swarmgate-") as folder:
         own = Path(folder).resolve()
         for name in ("root", "home", "tmp", "shm"):
@@ -105,4 +142,4 @@ def available() -> Bubblewrap | str:
             done = subprocess.run(probe, capture_output=True, timeout=10, check=False, text=True)
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"bubblewrap does not start: {error}"
-    return found if done.returncode == 0 else f"bubblewrap is refused here: {done.stderr.strip()}"
+    return f"bubblewrap is refused here: {done.stderr.strip()}" if done.returncode else ""

@@ -24,6 +24,7 @@ class Unconfined:
     name = "none"
     private_home = False
     weaknesses = ("commands of agents run with all your rights: files, network and keys",)
+    hindrances = ()
 
     def argv(self, command: Sequence[str], confinement: Confinement, own: Path) -> list[str]:
         """The command itself."""
@@ -52,6 +53,12 @@ def choose(kind: Kind = "auto") -> Sandbox:
             if not isinstance(found, str):
                 return found
             reasons.append(found)
+    others = (name for name, find in _KINDS.items() if kind not in {"auto", name} and not isinstance(find(), str))
+    if other := next(others, ""):
+        raise MissingRequirement(
+            f'[commands] sandbox = "{kind}" does not work here: {"; ".join(reasons)}',
+            hint=f'Set [commands] sandbox = "auto" in .swarm/config.toml: {other} works here',
+        )
     raise MissingRequirement(
         f"commands of agents need a sandbox, and there is none: {'; '.join(reasons)}",
         hint='Install bubblewrap (apt install bubblewrap), or accept the risk: [commands] sandbox = "none" '
@@ -60,8 +67,8 @@ def choose(kind: Kind = "auto") -> Sandbox:
 
 
 def notice(sandbox: Sandbox) -> str:
-    """What the user is told of it at every start; empty where it holds back all that it should."""
-    said = "; ".join(sandbox.weaknesses)
+    """What the user is told of it at every start; empty where it holds back what it should, and nothing else."""
+    said = "; ".join((*sandbox.weaknesses, *sandbox.hindrances))
     if sandbox.name == "none":
         return f'NO SANDBOX ([commands] sandbox = "none"): {said}'
     return f"commands of agents are confined by {sandbox.name}: {said}" if said else ""

@@ -32,10 +32,11 @@ _KEPT = frozenset({"PATH", "LANG", "LANGUAGE", "TERM", "TZ", "COLUMNS", "LINES",
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one command may use: bytes of private memory a process, and processes at a time."""
+    """What one command may use: bytes of private memory a process, processes at a time, and bytes of one file."""
 
     memory_bytes: int = 4 << 30
     processes: int = 512
+    file_bytes: int = 2 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Confinement:
         writable: further folders that it may write, such as a cache.
         guarded: files and folders that it may read and never write, wherever they lie.
         network: whether it may reach the network.
-        limits: memory and processes.
+        limits: memory, processes, and the size of a file.
         folder: where commands run, if not in the root.
     """
 
@@ -67,6 +68,21 @@ class Confinement:
         """Where commands run."""
         return self.folder or self.root
 
+    def above_guarded(self) -> tuple[Path, ...]:
+        """The folders between what may be written and what is guarded in it, outermost first.
+
+        They must keep their names: moving one away would put another in the place of what is guarded.
+        """
+        bases = (self.root, *self.writable)
+        above = {
+            folder
+            for place in self.guarded
+            for folder in place.parents
+            if any(folder.is_relative_to(base) and folder != base for base in bases)
+            and not any(folder.is_relative_to(each) for each in self.guarded)
+        }
+        return tuple(sorted(above))
+
 
 class Sandbox(Protocol):
     """One way of confining a command."""
@@ -78,7 +94,12 @@ class Sandbox(Protocol):
 
     @property
     def weaknesses(self) -> tuple[str, ...]:
-        """What it does not hold back, or does not let through, in words; empty for the strongest."""
+        """What it does not hold back, in words; empty for the strongest."""
+        ...
+
+    @property
+    def hindrances(self) -> tuple[str, ...]:
+        """What it does not let through though a build may need it, in words."""
         ...
 
     @property

@@ -8,6 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swarmgate.workspace import trusted
+from swarmgate.workspace.sandbox import seccomp
 from swarmgate.workspace.sandbox.confinement import ROOTS_OWN, SYSTEM
 
 if TYPE_CHECKING:
@@ -36,16 +38,19 @@ class Landlock:
 
     @property
     def weaknesses(self) -> tuple[str, ...]:
-        """What it lacks against bubblewrap, on this kernel and for this user."""
+        """What it holds back less than bubblewrap, on this kernel and for this user."""
         return (
-            "commands cannot make or remove entries at the top of the repository (write_file and delete_file can)",
-            "commands write temporary files to $TMPDIR, not to /tmp",
-            "commands have no sockets, not even to 127.0.0.1",
             "commands can see other processes and their arguments, and share /dev/shm with them",
             "commands can change modes and times of your files everywhere, though not their content",
             *(() if self._version >= _SCOPED else ("commands can end other processes of yours",)),
             *(() if os.getuid() else ("you are root: the number of processes is not limited",)),
         )
+
+    hindrances = (
+        "commands cannot make or remove entries at the top of the repository (write_file and delete_file can)",
+        "commands write temporary files to $TMPDIR, not to /tmp",
+        "commands have no sockets, not even to 127.0.0.1",
+    )
 
     def argv(self, command: Sequence[str], confinement: Confinement, own: Path) -> list[str]:
         """The launcher, what it is to allow, and the command."""
@@ -55,9 +60,12 @@ class Landlock:
         write += [str(own), *_DEVICES]
         read = _readable(bound)
         processes = _running() + bound.limits.processes
-        numbers = (int(bound.network), bound.limits.memory_bytes, processes, len(read), len(write))
+        limits = (bound.limits.memory_bytes, processes, bound.limits.file_bytes)
+        numbers = (int(bound.network), *limits, len(read), len(write))
+        families = (seccomp.IPV4, seccomp.IPV6, seccomp.NETLINK) if bound.network else ()
+        refused = seccomp.program(os.uname().machine, families, apart=False).hex()
         launcher = str(Path(__file__).with_name("launcher.py"))
-        return [sys.executable, "-I", "-S", launcher, *map(str, numbers), *read, *write, *command]
+        return [trusted.interpreter(), "-I", "-S", launcher, refused, *map(str, numbers), *read, *write, *command]
 
     def refused(self, done: Completed) -> str:
         """What the launcher said when it gave up."""

@@ -1,9 +1,9 @@
 """Confines itself by Landlock and seccomp, then becomes the command. Run as a script, by `landlock.Landlock`.
 
-    python -I -S launcher.py NETWORK MEMORY PROCESSES READ WRITE PATH ... PROGRAM [ARGUMENT ...]
+    python -I -S launcher.py FILTER NETWORK MEMORY PROCESSES FILE READ WRITE PATH ... PROGRAM [ARGUMENT ...]
 
-NETWORK is 0 or 1, MEMORY counts bytes; READ and WRITE say how many paths to read, then to write, follow, those to write
-resolved.
+FILTER is a program of `seccomp.py` in hexadecimal digits, NETWORK is 0 or 1, MEMORY and FILE count bytes; READ and
+WRITE say how many paths to read, then to write, follow, those to write resolved.
 Numbers are those of the kernel's headers (landlock.h, prctl.h, seccomp.h, capability.h) and of its system call tables.
 Standard library only, and as little of it as can be: json alone would cost 10 ms of every command.
 """
@@ -27,8 +27,6 @@ _TCP, _SINCE_PORTS = 0b11, 4
 _SCOPES, _SINCE_SCOPES = 0b11, 6
 _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
 _BOUNDING_DROP, _CAPABILITY_VERSION = 24, 0x20080522
-_MACHINES = {"x86_64": (0xC000003E, 41, 53, 425), "aarch64": (0xC00000B7, 198, 199, 425)}
-"""By machine: its audit number, and the system calls `socket`, `socketpair` and `io_uring_setup`."""
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -41,15 +39,17 @@ def abi() -> int:
 def main(arguments: list[str]) -> None:
     """Confine this process and replace it; any failure ends it with exit code 126 and a reason, unconfined never."""
     try:
-        network, memory, processes, reads, writes = map(int, arguments[:5])
-        read, write = arguments[5 : 5 + reads], arguments[5 + reads : 5 + reads + writes]
-        command = arguments[5 + reads + writes :]
+        refused, *arguments = arguments
+        network, memory, processes, file, reads, writes = map(int, arguments[:6])
+        read, write = arguments[6 : 6 + reads], arguments[6 + reads : 6 + reads + writes]
+        command = arguments[6 + reads + writes :]
         _limit(resource.RLIMIT_DATA, memory)
+        _limit(resource.RLIMIT_FSIZE, file)
         _limit(resource.RLIMIT_NPROC, processes)
         _check(_LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no_new_privs")
         _drop_capabilities()
         _landlock(read, write, network=bool(network))
-        _filter_sockets(network=bool(network))
+        _filter(bytes.fromhex(refused))
         program = command[0]
     except (OSError, IndexError, ValueError) as error:
         sys.stderr.write(f"the sandbox cannot be set up: {error}\n")
@@ -102,41 +102,10 @@ def _drop_capabilities() -> None:
     _check(_LIBC.capset(header, empty), "capset")
 
 
-def _filter_sockets(*, network: bool) -> None:
-    """Refuse with EACCES: sockets, but for IP where the network is allowed; io_uring; calls of foreign architectures.
-
-    A Unix socket would reach daemons (docker, dbus, ssh-agent) that act outside, and Landlock does not stop it. A pair
-    of connected ones is harmless, unless of datagrams: those can be sent elsewhere.
-    """
-    machine = os.uname().machine
-    audit, socket, pair, ring = _MACHINES.get(machine, (0, 0, 0, 0))
-    if not audit:
-        raise OSError(f"no network filter is known for {machine}")
-    allow, refuse, number, first, second = 0x7FFF0000, 0x00050000 | 13, 0, 16, 24
-    unix_stream, unix_packets, ipv4, ipv6, netlink = 1, 5, 2, 10, 16
-    program = b"".join(
-        struct.pack("HBBI", *each)
-        for each in (
-            (0x20, 0, 0, 4),  # load the architecture
-            (0x15, 0, 15, audit),  # another one: refuse
-            (0x20, 0, 0, number),  # load the call's number
-            (0x35, 13, 0, 0x40000000),  # x32: refuse
-            (0x15, 12, 0, ring),
-            (0x15, 2, 0, socket),
-            (0x15, 5, 0, pair),
-            (0x06, 0, 0, allow),  # every other call
-            (0x20, 0, 0, first),  # socket: its domain
-            (0x15, 6 if network else 7, 0, ipv4),
-            (0x15, 5 if network else 6, 0, ipv6),
-            (0x15, 4 if network else 5, 5, netlink),
-            (0x20, 0, 0, second),  # socketpair: its type, without flags
-            (0x54, 0, 0, 0xF),
-            (0x15, 1, 0, unix_stream),
-            (0x15, 0, 1, unix_packets),
-            (0x06, 0, 0, allow),
-            (0x06, 0, 0, refuse),
-        )
-    )
+def _filter(program: bytes) -> None:
+    """Have the kernel refuse system calls, as `seccomp.program` says."""
+    if not program:
+        raise OSError(f"no filter of system calls is known for {os.uname().machine}")
     buffer = ctypes.create_string_buffer(program, len(program))
     filters = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     _check(_LIBC.prctl(_SET_SECCOMP, _FILTER, filters, 0, 0), "seccomp")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from functools import lru_cache
@@ -16,7 +15,9 @@ if TYPE_CHECKING:
 
     from swarmgate.workspace.process import Completed
 
-_BOUNDED = 'ulimit -u "$1" 2>/dev/null; shift; exec "$@"'
+_PROGRAM = "/usr/bin/sandbox-exec"
+"""Not looked for on PATH, where agents may have put one."""
+_BOUNDED = 'ulimit -f "$1"; ulimit -u "$2" 2>/dev/null; shift 2; exec "$@"'
 _HIDDEN = ("/Users", "/Volumes", "/private/tmp", "/private/var/folders")
 """Other homes, disks, and the temporary files of other programs."""
 _HELPERS = ("appleevent-send", "job-creation", "lsopen")
@@ -31,14 +32,14 @@ class Seatbelt:
     weaknesses = (
         "commands can see other processes of yours",
         "memory is not limited",
-        "commands cannot reach 127.0.0.1 either",
     )
+    hindrances = ("commands cannot reach 127.0.0.1 either",)
 
     def argv(self, command: Sequence[str], confinement: Confinement, own: Path) -> list[str]:
         """`sandbox-exec` and its profile before the command."""
-        limit = str(confinement.limits.processes)
+        limits = (str(confinement.limits.file_bytes // 512), str(confinement.limits.processes))
         rules = f"{profile(confinement)}\n(allow file-read* file-write* {_below(own)})"
-        return ["sandbox-exec", "-p", rules, "/bin/sh", "-c", _BOUNDED, "sh", limit, *command]
+        return [_PROGRAM, "-p", rules, "/bin/sh", "-c", _BOUNDED, "sh", *limits, *command]
 
     def refused(self, done: Completed) -> str:
         """What `sandbox-exec` said of itself."""
@@ -57,6 +58,7 @@ def profile(bound: Confinement) -> str:
     rules += [f"(allow file-write* {_below(path)})" for path in (bound.root, *bound.writable)]
     rules += ['(allow file-write* (literal "/dev/null") (literal "/dev/tty") (regex #"^/dev/fd/"))']
     rules += [f"(deny file-write* {_below(path)})" for path in bound.guarded]
+    rules += [f'(deny file-write-unlink (literal "{_quoted(path)}"))' for path in bound.above_guarded()]
     rules += [] if bound.network else ["(deny network*)"]
     return "\n".join(rules)
 
@@ -65,14 +67,17 @@ def available() -> Seatbelt | str:
     """`sandbox-exec`, or why there is none."""
     if sys.platform != "darwin":
         return "sandbox-exec is a part of macOS"
-    if shutil.which("sandbox-exec") is None:
+    if not Path(_PROGRAM).is_file():
         return "sandbox-exec is not there"
     bounds = Confinement(root=Path("/private/var/empty"), home=Path("/nonexistent"))
-    probe = ["sandbox-exec", "-p", profile(bounds), "/usr/bin/true"]
+    probe = [_PROGRAM, "-p", profile(bounds), "/usr/bin/true"]
     done = subprocess.run(probe, capture_output=True, timeout=10, check=False, text=True)
     return Seatbelt() if done.returncode == 0 else f"sandbox-exec is refused here: {done.stderr.strip()}"
 
 
 def _below(path: Path | str) -> str:
-    quoted = str(path).replace("\\", "\\\\").replace('"', '\\"')
-    return f'(subpath "{quoted}")'
+    return f'(subpath "{_quoted(path)}")'
+
+
+def _quoted(path: Path | str) -> str:
+    return str(path).replace("\\", "\\\\").replace('"', '\\"')

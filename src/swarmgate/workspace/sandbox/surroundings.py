@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from swarmgate.errors import WorkspaceError
-from swarmgate.workspace import regular
+from swarmgate.workspace import own_rights, regular
 from swarmgate.workspace.sandbox.confinement import GUARDED, Confinement, Limits
 
 if TYPE_CHECKING:
@@ -48,12 +48,13 @@ def confine(
         environ: PATH and HOME as the user has them.
         readable: further files and folders to read, `~` is the home; what is not there is left out.
         writable: further folders to write, likewise.
-        guarded: what stays as it is besides `.git` and `.swarm`.
+        guarded: what stays as it is besides `.git`, `.swarm` and `own_rights.places`.
         network: whether commands may reach the network.
-        limits: memory and processes.
+        limits: memory, processes, and the size of a file.
 
     Raises:
-        WorkspaceError: the repository cannot be guarded: `.git` is a link, or the home lies in the repository.
+        WorkspaceError: the repository cannot be guarded: `.git` is a link, the home lies in the repository, or git
+            runs what no sandbox can guard. Or what is to be opened holds the home or the repository.
     """
     root, home = root.resolve(), _home(environ)
     if home.resolve().is_relative_to(root):
@@ -61,6 +62,9 @@ def confine(
             f"the repository {root} holds your home folder: no sandbox can keep commands from your keys and write it",
             hint='move the project into a folder of its own, or accept the risk: [commands] sandbox = "none"',
         )
+    readable, writable = tuple(readable), tuple(writable)
+    _refuse_too_wide(root, home, "readable", readable)
+    _refuse_too_wide(root, home, "writable", writable)
     wanted = [*(home / name for name in _TOOLCHAINS), *_environments(environ, home, root), *_expanded(readable, home)]
     found = dict.fromkeys(path for each in wanted if each.exists() for path in (each, each.resolve()))
     return Confinement(
@@ -68,10 +72,30 @@ def confine(
         home=home,
         readable=tuple(path for path in found if not home.is_relative_to(path)),
         writable=tuple(dict.fromkeys(each.resolve() for each in _expanded(writable, home) if each.is_dir())),
-        guarded=tuple(dict.fromkeys([*_guarded(root), *(each for each in guarded if os.path.lexists(each))])),
+        guarded=tuple(
+            dict.fromkeys(
+                [*_guarded(root), *own_rights.places(root), *(each for each in guarded if os.path.lexists(each))]
+            )
+        ),
         network=network,
         limits=limits,
     )
+
+
+def _refuse_too_wide(root: Path, home: Path, key: str, named: Iterable[str]) -> None:
+    """Raises WorkspaceError where a place that the settings open holds the home, or more than the repository."""
+    for place in _expanded(named, home):
+        held = place.resolve()
+        if home != _NO_HOME and home.resolve().is_relative_to(held):
+            what = f"your home {home}"
+        elif root.is_relative_to(held):
+            what = f"the repository {root}"
+        else:
+            continue
+        raise WorkspaceError(
+            f"[commands] {key}: {place} holds {what}, and would open all of it to commands",
+            hint=f"name the folders that commands need there, in [commands] {key} of .swarm/config.toml",
+        )
 
 
 def _home(environ: Mapping[str, str]) -> Path:

@@ -1,0 +1,162 @@
+"""The ways out of a blocked task, by the stage that stopped it: what the user may change, and what an override does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from swarmgate.domain.state import Attempt, Outcome, TaskRecord
+
+NEVER_OVERRIDDEN = frozenset({"secret_scan", "sast_scan", "syntax_check"})
+"""Gates whose rejection nobody can overrule: a leaked secret, a vulnerability, or code that does not parse."""
+
+BREAKER = "breaker: "
+"""What the stage of an attempt begins with that a tripped breaker ended."""
+_TRAJECTORY = "trajectory: "
+ATTACKS = "adversarial_tests"
+"""Who rejects an attempt that an adversarial test broke."""
+_NAMED = 5
+_IN_LOOP = frozenset({"replies", "max_turns"})
+"""Breakers whose bound stands in `[loop]`."""
+_KEYS = {"wall_time": "wall_time_s"}
+_ROLES = frozenset({"architect", "critic", "coder", "reviewer", "test_engineer", "sme"})
+
+_SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "tests": ("[tests] command: how the tests are run, where that is what fails",),
+    "tests prove nothing": ('[tests] must_fail = "warn": such tests are noted and reject nothing, then: {retry}',),
+    "tests switched off": ('[tests] vanished = "warn": tests that are gone are only noted, then: {retry}',),
+    "scope": (
+        'swarm retry {task} --note "declare FILE, it is needed": have the files declared for the task',
+        '[scope] max_outside: accept more files outside, or enforce = "warn": only note them, then: {retry}',
+    ),
+    ATTACKS: ('[tests] adversarial = "off": no attacks, then: {retry}',),
+    "security_reviewer": ('[review] security = "off": no security reviews, then: {retry}',),
+    "mutation": ("[tests] min_kill_rate: ask for less, or mutation = false: for nothing, then: {retry}",),
+    "architect": ("another model in [roles.architect], then: {retry}",),
+    "commit": ("what the hooks of the repository refuse, mended by you or by them, then: {retry}",),
+    "trajectory": ("another model in [roles.coder], or a task that says more, before the next attempt of the kind",),
+}
+"""What may be changed, by stage; `{retry}` is the command that tries again."""
+
+_MEANT: Mapping[str, str] = {
+    "tests prove nothing": "; meant for a refactoring, whose tests pass before it and after it",
+    "tests switched off": "; the tests that are gone stay gone",
+    "scope": "; all files that the attempt changed are accepted",
+    "mutation": "; the tests stay as weak as they are",
+}
+"""What an override of a stage is for, or brings with it."""
+
+
+def blocked_by(record: TaskRecord) -> str:
+    """The stage that blocked the task, which need not be that of its last rejection; empty when it is not blocked."""
+    found = re.match(r"\(([^()]*)\)", record.reason)
+    return found[1] if found else ""
+
+
+def parts(stage: str) -> frozenset[str]:
+    """The gates of `gates: a, b`; any other stage is one part."""
+    return frozenset(stage.removeprefix("gates: ").split(", "))
+
+
+def firm_stages(stage: str) -> frozenset[str]:
+    """The gates in the stage of a rejection that nobody can overrule; empty when the user may."""
+    return NEVER_OVERRIDDEN & parts(stage)
+
+
+def settings_for(task_id: str, stage: str, reason: str) -> tuple[str, ...]:
+    """What the user may change before the task is tried again, a line each; empty where nothing is special.
+
+    Args:
+        task_id: the task.
+        stage: what stopped it.
+        reason: why, as the ledger has it.
+    """
+    retry = f"swarm retry {task_id}"
+    if stage.startswith(BREAKER):
+        breaker, role = stage.removeprefix(BREAKER), reason.partition(" ")[0]
+        table = "loop" if breaker in _IN_LOOP else f"breakers.roles.{role}" if role in _ROLES else "breakers"
+        model = f"another model in [roles.{role}]" if role in _ROLES else "another model"
+        return (f"{model}, or a higher `{_KEYS.get(breaker, breaker)}` in [{table}], then: {retry}",)
+    if stage.startswith("gates: ") and stage != "gates: diff":
+        return tuple(f"swarm gates explain {gate}: what it wants, and how it is set" for gate in sorted(parts(stage)))
+    known = _SETTINGS.get(stage.partition(":")[0], ())
+    return tuple(line.format(task=task_id, retry=retry) for line in known)
+
+
+def no_override(attempt: Attempt | None) -> str:
+    """Why an override is no way out after this attempt; empty when it is one."""
+    if attempt is None or attempt.outcome is not Outcome.REJECTED:
+        return "there is no rejection"
+    if firm := firm_stages(attempt.stage):
+        return f"a rejection by {', '.join(sorted(firm))} cannot be overridden"
+    if attempt.stage.startswith(BREAKER):
+        return "nobody judged: the same role would be asked again"
+    if attempt.stage == "gates: diff" and attempt.captured and not attempt.files:
+        return "nothing was changed, so there is nothing to accept"
+    return ""
+
+
+def attack_files(record: TaskRecord) -> tuple[str, ...]:
+    """The test files that broke the newest attempt which an attack rejected, since the user's last word on the task."""
+    recent = (each for each in reversed(record.attempts) if each.number > record.renewed)
+    attacked = next((each for each in recent if each.stage == ATTACKS), None)
+    return tuple(dict.fromkeys(r.file for r in attacked.feedback if r.file)) if attacked else ()
+
+
+def taken_out(record: TaskRecord, stages: Collection[str]) -> tuple[str, ...]:
+    """The test files of an attack that leave the tree where these stages are overruled.
+
+    All of them with the attack itself; with a run of the tests those that it failed by: the tests of an attack stay in
+    the tree, and reject the attempts after it as well.
+    """
+    found = attack_files(record) if ATTACKS in stages else ()
+    if "tests" in stages:
+        failed = next((each.failures for each in reversed(record.attempts) if each.stage == "tests"), ())
+        attacks = dict.fromkeys((*attack_files(record), *sorted(record.attacks)))
+        found += tuple(file for file in attacks if any(name.startswith(f"{file}::") for name in failed))
+    return tuple(dict.fromkeys(found))
+
+
+def override_means(record: TaskRecord) -> str:
+    """What an override of the last rejection does beside what it says, as the end of a sentence; empty: nothing."""
+    last = record.last
+    if last is None:
+        return ""
+    files = taken_out(record, {last.stage})
+    verb = "is" if len(files) == 1 else "are"
+    said = f"; {_listed(files)} {verb} taken out again, into the quarantine" if files else ""
+    if last.stage != "tests":
+        return said or _MEANT.get(last.stage, "")
+    left = tuple(name for name in last.failures if not name.startswith(tuple(f"{file}::" for file in files)))
+    return said if files and not left else said + _red_tests(left)
+
+
+def _red_tests(failures: tuple[str, ...]) -> str:
+    """What it means to commit these failing tests."""
+    if not failures:
+        return "; the tests stay red, and each later task fails on them too: delete or mend them first"
+    return (
+        f"; it commits {_listed(failures)} as failing: delete or mend what is wrong first. "
+        "Later tasks are not rejected for these names, and nobody sees what they would have shown"
+    )
+
+
+def override_line(task_id: str, record: TaskRecord) -> str:
+    """The offer to overrule the last rejection, with what that means; empty where it is no way out."""
+    last = record.last
+    if last is None or no_override(last):
+        return ""
+    which = f"the rejection by {last.stage}"
+    if blocked_by(record) not in ("", last.stage):
+        which = f"the last rejection, by {last.stage} ({_short(last.reason)})"
+    means = override_means(record)
+    return f'swarm override {task_id} --reason "...": overrule {which}; all other stages judge again{means}'
+
+
+def _short(text: str, size: int = 80) -> str:
+    return text if len(text) <= size else f"{text[:size].rstrip()}..."
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

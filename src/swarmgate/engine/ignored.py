@@ -1,0 +1,102 @@
+"""Files that git ignores while agents are at work: the user's are kept, and code that somebody hid there is found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path, PurePosixPath
+
+from swarmgate.gates.behaviour import is_code
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.workspace import paths
+from swarmgate.workspace.driver import Driver
+from swarmgate.workspace.hidden import hidden, ignored
+from swarmgate.workspace.keepsakes import Keepsakes, Left
+from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.runner_files import may_steer
+
+_BINARIES = (".so", ".pyd", ".dylib", ".node", ".dll", ".jar", ".class", ".pyc", ".pth")
+
+
+class IgnoredFiles:
+    """What one run knows of the ignored files of its work tree."""
+
+    def __init__(self, repository: Repository, folder: SwarmFolder) -> None:
+        self._repository = repository
+        self._folder = folder
+        self._git = Driver(repository.root)
+        self._copies = Keepsakes(repository.root, folder.runtime / "ignored")
+        self._at_work = folder.runtime / "at-work"
+        self._since = 0
+        self._hidden: frozenset[str] | None = None
+
+    def begin(self, tree: str) -> Left | None:
+        """Before a step: at the first of a run, copies are made; gives what is too much for that, else None.
+
+        Args:
+            tree: whose rules for ignoring count.
+        """
+        first = self._hidden is None
+        if self._hidden is None:
+            self._since = time.time_ns()
+            self._hidden = hidden(self._repository, tree, _matters)
+        left = self._copies.take(ignored(self._git)) if first else None
+        self._at_work.touch()
+        return left
+
+    def end(self) -> None:
+        """After a step and what has to be done then: what changes from now on is the user's own doing."""
+        self._at_work.unlink(missing_ok=True)
+
+    def left_by_the_dead(self, quarantine: Path) -> tuple[str, ...]:
+        """Hands over what a run did to ignored files that died in a step; the paths of those files."""
+        if self._hidden is not None or not self._at_work.exists():
+            return ()
+        self._copies.resume()
+        return self.taken_out(quarantine)
+
+    def taken_out(self, quarantine: Path) -> tuple[str, ...]:
+        """Puts the copies of files that were changed or deleted since into the quarantine; the paths of the files."""
+        lost = self._copies.lost()
+        self._copies.hand_over(lost, quarantine)
+        return lost
+
+    def put_away(self, tree: str, quarantine: Path) -> tuple[str, ...]:
+        """Moves code into the quarantine that new rules for ignoring hide; its paths.
+
+        Args:
+            tree: whose rules count.
+            quarantine: the folder, made only when needed.
+        """
+        if self._hidden is None:  # no step of this run was watched: what is there is the user's
+            return ()
+        found = sorted(hidden(self._repository, tree, _matters) - self._hidden)
+        for path in found:
+            name = os.fsdecode(paths.encode(path))
+            target = quarantine / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(self._repository.root / name, target)
+            for folder in PurePosixPath(name).parents[:-1]:
+                try:
+                    (self._repository.root / folder).rmdir()
+                except OSError:  # not empty
+                    break
+        return tuple(found)
+
+    def spare(self, place: Path) -> None:
+        """Before a tool writes or deletes: an ignored file that is older than the run and has no copy gets one."""
+        try:
+            path = paths.decode(os.fsencode(place.relative_to(self._repository.root)))
+        except ValueError:
+            return
+        if self._hidden is None or self._copies.holds(path) or not place.is_file():
+            return
+        entries = ignored(self._git) if place.lstat().st_mtime_ns < self._since else ()
+        if any(path == each or (each.endswith("/") and path.startswith(each)) for each in entries):
+            self._copies.add(path)
+
+
+def _matters(path: str) -> bool:
+    """Whether a hidden file could change what tests show."""
+    return is_code(path) or may_steer(path) or path.endswith(_BINARIES)

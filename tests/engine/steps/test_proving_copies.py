@@ -1,0 +1,181 @@
+"""The proof against tests that are made to pass it: each case is a change in a small repository, judged by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from swarmgate.config import Config
+from swarmgate.domain.evidence import TestRun
+from swarmgate.domain.guard import Effect
+from swarmgate.engine.build import build
+from swarmgate.engine.context import Context
+from swarmgate.engine.initialise import initialise
+from swarmgate.engine.progress import silent
+from swarmgate.engine.steps.proving import Answer, prove
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.workspace.repository import Repository
+
+COMMAND = f"{sys.executable} -m pytest -q -p no:asyncio -p no:xdist -p no:hypothesispytest"
+OLD, NEW = "VALUE = 1\n", "VALUE = 2\n"
+IDLE = "def test_idle():\n    assert 1 + 1 == 2\n"
+REAL = "import mod\n\n\ndef test_real():\n    assert mod.VALUE == 2\n"
+BY_DESIGN = "def test_design():\n    assert 'swarmgate-copy-' not in __file__\n"
+COUNTS = """import pathlib
+
+
+def test_counts():
+    seen = pathlib.Path(PLACE)
+    ran = int(seen.read_text()) if seen.exists() else 0
+    seen.write_text(str(ran + 1))
+    assert ran > 0 or 'swarmgate-copy-' not in __file__
+"""
+FORGED = """import pytest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    report.outcome = "passed"
+    return report
+"""
+NO_TEST = "the change alters behaviour and brings no new test"
+
+Judge = Callable[..., Awaitable[Answer]]
+
+
+@pytest.fixture
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
+    """Gives the answer for a change from `mod.py` with OLD to these files."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    root = tmp_path / "project"
+    write(
+        root, {"mod.py": OLD, "tests/conftest.py": "import sys\n\nsys.path.insert(0, '.')\n", ".gitignore": "*.pyc\n"}
+    )
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.test")
+    for args in (("init", "--quiet"), ("add", "--all"), (*author, "commit", "--quiet", "--message=Start")):
+        subprocess.run(["git", *args], cwd=root, check=True, capture_output=True)
+    initialise(root)
+    (tmp_path / "shared").mkdir()
+    ctx = context(root, tmp_path / "shared")
+
+    async def judged(files: Mapping[str, str], *attacks: str) -> Answer:
+        base = ctx.repository.tree_of("HEAD")
+        write(root, files)
+        change = ctx.repository.changes(base, ctx.repository.snapshot())
+        ran = TestRun(command=COMMAND, exit_code=0, seconds=1, passed=1)
+        return await prove(ctx, change, COMMAND, ran, frozenset(attacks))
+
+    return judged
+
+
+def write(root: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+
+def context(root: Path, writable: Path) -> Context:
+    folder = SwarmFolder(root)
+    tests = {"command": COMMAND, "timeout_s": 60}
+    return build(
+        config=Config.model_validate({"tests": tests, "commands": {"writable": [str(writable)]}}),
+        folder=folder,
+        repository=Repository.discover(root),
+        ledger=Ledger.read(folder),
+        environ={},
+        listener=silent,
+    )
+
+
+async def test_a_test_that_fails_without_the_change_is_the_proof(judge: Judge) -> None:
+    answer = await judge({"mod.py": NEW, "tests/test_real.py": REAL})
+    assert answer.proof is not None
+    assert answer.proof.able
+    assert answer.notes == ()
+
+
+async def test_a_test_that_counts_its_runs_finds_no_count(judge: Judge) -> None:
+    answer = await judge({"mod.py": NEW, "tests/test_counts.py": COUNTS.replace("PLACE", "__file__ + '.seen'")})
+    assert answer.proof is None
+    assert [effect for effect, _ in answer.notes] == [Effect.WARNED]
+
+
+async def test_a_test_that_counts_its_runs_elsewhere_must_fail_again(judge: Judge, tmp_path: Path) -> None:
+    place = repr(str(tmp_path / "shared/seen"))
+    answer = await judge({"mod.py": NEW, "tests/test_counts.py": COUNTS.replace("PLACE", place)})
+    assert (tmp_path / "shared/seen").read_text() == "3"
+    assert answer.proof is not None
+    assert not answer.proof.able
+
+
+async def test_tests_that_fail_in_any_copy_hide_no_others(judge: Judge) -> None:
+    answer = await judge({"mod.py": NEW, "tests/test_design.py": BY_DESIGN, "tests/test_idle.py": IDLE})
+    assert answer.proof is not None
+    assert (answer.proof.able, answer.proof.tests) == (False, ("tests/test_idle.py",))
+    ((effect, text),) = answer.notes
+    assert effect is Effect.NOTED
+    assert text.startswith("not asked of tests/test_design.py: in a copy of the project it fails with the change too")
+
+
+async def test_a_real_test_beside_one_that_fails_in_any_copy_is_a_proof(judge: Judge) -> None:
+    answer = await judge({"mod.py": NEW, "tests/test_design.py": BY_DESIGN, "tests/test_real.py": REAL})
+    assert answer.proof is not None
+    assert (answer.proof.able, answer.proof.tests) == (True, ("tests/test_real.py",))
+
+
+async def test_where_no_test_passes_in_a_copy_that_is_a_warning(judge: Judge) -> None:
+    answer = await judge({"mod.py": NEW, "tests/test_design.py": BY_DESIGN})
+    assert answer.proof is None
+    ((effect, text),) = answer.notes
+    assert effect is Effect.WARNED
+    assert "not known: in a copy of the project the new tests fail with the change too: 1 of 1 tests failed" in text
+
+
+async def test_a_test_that_looks_for_the_repository_proves_nothing(judge: Judge) -> None:
+    git = "import pathlib\n\n\ndef test_git():\n    assert pathlib.Path('.git').is_dir()\n"
+    answer = await judge({"mod.py": NEW, "tests/test_git.py": git})
+    assert answer.proof is not None
+    assert not answer.proof.able
+
+
+async def test_a_conftest_that_forges_results_forges_those_of_the_proof(judge: Judge) -> None:
+    answer = await judge({"mod.py": NEW, "conftest.py": FORGED, "tests/test_real.py": REAL.replace("== 2", "== 3")})
+    assert answer.proof is not None
+    assert not answer.proof.able
+
+
+async def test_behaviour_without_a_new_test_is_said_and_no_behaviour_is_not(judge: Judge) -> None:
+    assert await judge({"mod.py": "# one\n" + OLD, "tests/test_idle.py": IDLE}) == Answer()
+    answer = await judge({"mod.py": NEW}, "tests/test_idle.py")
+    ((effect, text),) = answer.notes
+    assert (answer.proof, effect) == (None, Effect.WARNED)
+    assert text == f"{NO_TEST} but adversarial ones: nothing shows that the tests would notice"
+
+
+async def test_an_adversarial_test_that_held_need_not_fail_without_the_change(judge: Judge) -> None:
+    files = {"mod.py": NEW, "tests/test_attack.py": IDLE, "tests/test_real.py": REAL}
+    answer = await judge(files, "tests/test_attack.py")
+    assert answer.proof is not None
+    assert (answer.proof.able, answer.proof.tests) == (True, ("tests/test_real.py",))
+
+
+async def test_a_script_without_an_ending_is_behaviour(judge: Judge) -> None:
+    answer = await judge({"bin/tool": "#!/usr/bin/env python3\nprint(2)\n", "tests/test_idle.py": IDLE})
+    assert answer.proof is not None
+    assert not answer.proof.able
+
+
+async def test_tests_inside_of_a_source_file_are_new_tests(judge: Judge) -> None:
+    plain = "pub fn two() -> i32 { 2 }\n"
+    tested = (
+        f"{plain}\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn it_is() {{ assert_eq!(super::two(), 2); }}\n}}\n"
+    )
+    assert await judge({"src/lib.rs": tested}) == Answer()
+    answer = await judge({"src/lib.rs": plain})
+    assert [text.startswith(NO_TEST) for _, text in answer.notes] == [True]
