@@ -14,6 +14,7 @@ from swarmgate.domain.events import AttemptKind
 from swarmgate.domain.laws_task import adversarial_due, attempt_kind
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
+from swarmgate.domain.remedies import BREAKER
 from swarmgate.domain.state import Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
 from swarmgate.domain.trajectory import stopping
 
@@ -175,7 +176,7 @@ def _is_unjudged(record: TaskRecord) -> bool:
     return (
         last is not None
         and last.outcome is Outcome.REJECTED
-        and last.stage.startswith("breaker: ")
+        and last.stage.startswith(BREAKER)
         and last.state is not TaskState.CODER_DELEGATED
         and record.rejections > 0
         and not record.override_pending

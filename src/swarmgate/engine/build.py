@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse
 from swarmgate.agents.prompts import Prompts
 from swarmgate.automation.agent_files import survey
-from swarmgate.automation.agent_rules import JUDGING, require
+from swarmgate.automation.agent_rules import JUDGING
 from swarmgate.config import Config
 from swarmgate.domain.events import GuidanceGiven
 from swarmgate.domain.finding import GateReport, GateResult
 from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.engine.context import Context, StopFlag
-from swarmgate.engine.experts import expert, has_expert
+from swarmgate.engine.experts import expert
 from swarmgate.engine.programs import AgentProgram
 from swarmgate.engine.progress import Listener
-from swarmgate.engine.steps import mutating
 from swarmgate.engine.steps.attempts import announced
 from swarmgate.engine.steps.scope import violation
-from swarmgate.errors import LedgerCorrupt, WorkspaceError
 from swarmgate.gates import own_tools
 from swarmgate.gates.definition import load
 from swarmgate.gates.memory import Memory
@@ -35,12 +32,10 @@ from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.live import LiveCounts
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
-from swarmgate.llm.connect import check_keys, connect, same_model_warning
+from swarmgate.llm.connect import connect
 from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
-from swarmgate.llm.families import require_distinct
 from swarmgate.llm.steering import compact_roles, current, steered
 from swarmgate.workspace import trusted
-from swarmgate.workspace.commits import TaskCommit
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.choice import choose
@@ -201,61 +196,6 @@ def _options(config: Config, ledger: Ledger, *, tested: bool) -> GatesOptions:
     )
 
 
-def require_models(config: Config, environ: Mapping[str, str], repository: Repository) -> tuple[str, ...]:
-    """Makes sure that every role has a model and its key, or its agent program; returns warnings.
-
-    Those are: coder and reviewer are too much alike, and what of one role's program another role may steer.
-
-    Raises:
-        ConfigError: a role has no model, two share one that must not (`[models] require_distinct`), or one may write
-            the agent program of another.
-        MissingRequirement: a key's variable is not set, or a program or a file of its command line is not there.
-    """
-    check_keys(config, environ, roles=SPEAKING if has_expert(config) else ROLES)
-    require_distinct(config)
-    return (*filter(None, [same_model_warning(config)]), *require(config, repository.root, SPEAKING))
-
-
-def require_tools(config: Config) -> None:
-    """Makes sure, before money is spent, that what the settings ask for is installed.
-
-    Raises:
-        MissingRequirement: it is not.
-    """
-    if config.tests.mutation:
-        mutating.require()
-
-
-def require_branch(context: Context) -> None:
-    """Makes sure that the repository is quiet and, once work has begun, on the branch of the work.
-
-    Raises:
-        WorkspaceError: it is not; the hint says how to get there.
-    """
-    context.repository.require_quiet()
-    state = context.ledger.state
-    behind = [commit for commit in context.repository.task_commits(state.base or None) if _position(commit) > state.seq]
-    if state.base and behind:
-        raise LedgerCorrupt(
-            f"Commit {behind[-1].id[:12]} points at ledger line {_position(behind[-1])}, and the ledger ends at "
-            f"{state.seq}: lines were lost.",
-            hint="Bring .swarm/ledger.jsonl back from a backup or from git; see: swarm verify",
-        )
-    branch, here = state.branch, context.repository.branch()
-    if branch and here != branch:
-        create = "" if context.repository.branch_exists(branch) else "-c "
-        raise WorkspaceError(
-            f"The work is on branch {branch}, and {here or 'no branch'} is checked out.",
-            hint=f"git switch {create}{branch}",
-        )
-
-
-def _position(commit: TaskCommit) -> int:
-    """The ledger line that a task's commit points at; 0 where it names none."""
-    number = commit.trailers.get("Swarm-Ledger", "").partition(" ")[0]
-    return int(number) if number.isascii() and number.isdigit() else 0
-
-
 class _Teller:
     """Turns what the rooms below report into progress, once the context exists that knows where the work stands."""
 
@@ -290,14 +230,3 @@ def _guidance(repository: Repository) -> str:
     if path.is_symlink() or not path.is_file():
         return ""
     return path.read_text(encoding="utf-8", errors="replace")[:_GUIDANCE_LIMIT]
-
-
-@contextmanager
-def keys_withheld(config: Config) -> Iterator[None]:
-    """Takes the providers' keys out of the process's environment: commands, tests and hooks that it starts see none."""
-    names = {provider.api_key_env for provider in config.providers.values()} & os.environ.keys()
-    kept = {name: os.environ.pop(name) for name in names}
-    try:
-        yield
-    finally:
-        os.environ.update(kept)

@@ -322,8 +322,14 @@ class Swarm:
 
     async def _work(self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
-        from swarmgate.engine.build import build, keys_withheld, require_branch, require_models, require_tools  # noqa: PLC0415 - brings all rooms
+        from swarmgate.engine.build import build  # noqa: PLC0415 - brings all rooms
         from swarmgate.engine.loop import run_loop  # noqa: PLC0415 - as above
+        from swarmgate.engine.requirements import (  # noqa: PLC0415 - as above
+            keys_withheld,
+            require_branch,
+            require_models,
+            require_tools,
+        )
         from swarmgate.engine.steps.recovery import head_moved  # noqa: PLC0415 - as above
         from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 

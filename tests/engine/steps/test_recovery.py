@@ -218,10 +218,11 @@ def until_told(process: subprocess.Popen[str], number: int) -> None:
 
 
 def test_ctrl_c_in_the_tests_ends_them_too(project: Project, tmp_path: Path) -> None:
-    mark = tmp_path / "mark"
+    mark = tmp_path / "marks/mark"
+    mark.parent.mkdir()
     first = f"test -e '{mark}' || {{ touch '{mark}'; sleep 613; }}"
     command = f"{first}; {SETTINGS['tests']['command']}"
-    project.planned(plan("1.1", "1.2"), tests={"command": command}, commands={"writable": [str(tmp_path)]})
+    project.planned(plan("1.1", "1.2"), tests={"command": command}, commands={"writable": [str(mark.parent)]})
     process = project.start("run")
     until(mark.exists)
     process.send_signal(signal.SIGTERM)

@@ -1,0 +1,85 @@
+"""What has to be there before a run spends anything: models, tools, the branch of the work; and keys out of sight."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from swarmgate.automation.agent_rules import require
+from swarmgate.config import Config
+from swarmgate.engine.build import ROLES, SPEAKING
+from swarmgate.engine.context import Context
+from swarmgate.engine.experts import has_expert
+from swarmgate.engine.steps import mutating
+from swarmgate.errors import LedgerCorrupt, WorkspaceError
+from swarmgate.llm.connect import check_keys, same_model_warning
+from swarmgate.llm.families import require_distinct
+from swarmgate.workspace.commits import TaskCommit
+from swarmgate.workspace.repository import Repository
+
+
+def require_models(config: Config, environ: Mapping[str, str], repository: Repository) -> tuple[str, ...]:
+    """Makes sure that every role has a model and its key, or its agent program; returns warnings.
+
+    Those are: coder and reviewer are too much alike, and what of one role's program another role may steer.
+
+    Raises:
+        ConfigError: a role has no model, two share one that must not (`[models] require_distinct`), or one may write
+            the agent program of another.
+        MissingRequirement: a key's variable is not set, or a program or a file of its command line is not there.
+    """
+    check_keys(config, environ, roles=SPEAKING if has_expert(config) else ROLES)
+    require_distinct(config)
+    return (*filter(None, [same_model_warning(config)]), *require(config, repository.root, SPEAKING))
+
+
+def require_tools(config: Config) -> None:
+    """Makes sure, before money is spent, that what the settings ask for is installed.
+
+    Raises:
+        MissingRequirement: it is not.
+    """
+    if config.tests.mutation:
+        mutating.require()
+
+
+def require_branch(context: Context) -> None:
+    """Makes sure that the repository is quiet and, once work has begun, on the branch of the work.
+
+    Raises:
+        WorkspaceError: it is not; the hint says how to get there.
+    """
+    context.repository.require_quiet()
+    state = context.ledger.state
+    behind = [commit for commit in context.repository.task_commits(state.base or None) if _position(commit) > state.seq]
+    if state.base and behind:
+        raise LedgerCorrupt(
+            f"Commit {behind[-1].id[:12]} points at ledger line {_position(behind[-1])}, and the ledger ends at "
+            f"{state.seq}: lines were lost.",
+            hint="Bring .swarm/ledger.jsonl back from a backup or from git; see: swarm verify",
+        )
+    branch, here = state.branch, context.repository.branch()
+    if branch and here != branch:
+        create = "" if context.repository.branch_exists(branch) else "-c "
+        raise WorkspaceError(
+            f"The work is on branch {branch}, and {here or 'no branch'} is checked out.",
+            hint=f"git switch {create}{branch}",
+        )
+
+
+def _position(commit: TaskCommit) -> int:
+    """The ledger line that a task's commit points at; 0 where it names none."""
+    number = commit.trailers.get("Swarm-Ledger", "").partition(" ")[0]
+    return int(number) if number.isascii() and number.isdigit() else 0
+
+
+@contextmanager
+def keys_withheld(config: Config) -> Iterator[None]:
+    """Takes the providers' keys out of the process's environment: commands, tests and hooks that it starts see none."""
+    names = {provider.api_key_env for provider in config.providers.values()} & os.environ.keys()
+    kept = {name: os.environ.pop(name) for name in names}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
