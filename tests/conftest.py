@@ -20,6 +20,11 @@ settings.load_profile("swarmgate")
 _IDENTITY = {"NAME": "Ada Tester", "EMAIL": "ada@example.test", "DATE": "2024-05-01T12:00:00+00:00"}
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than processors: a third of the time tests wait for processes that they started."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture(autouse=True)
 def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh home; no variable of the developer's shell that git, swarmgate or a test runner reads."""

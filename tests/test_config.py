@@ -136,7 +136,7 @@ def test_it_is_frozen() -> None:
         ("[providers.a]\nbase_url='http://x'\napi_key_env = 'ghp_abcdef123456'", "must be the NAME of an environment"),
         ("[providers.a]\nbase_url='http://x'\nheaders = {a = 'Bearer abcdefgh'}", "keys never stand in files"),
         ("[roles.codr]\nmodel = 'a/b'", "line 1: `roles.codr`: unknown key `codr`; did you mean `coder`?"),
-        ("[roles.coder]\nmodel = \"command:cat 'open\"", "no shell can read this command line: no closing quotation"),
+        ('[roles.coder]\nmodel = "command:cat \'open"', "no shell can read this command line: no closing quotation"),
         ("[roles.coder]\nmodel = 'gpt'", '`roles.coder.model`: must read "provider/model"'),
         ("[review]\ncite = 'no'", "line 2: `review.cite`: must be true or false, without quotes"),
         ("[review]\ncite = 1", "`review.cite`: must be true or false, without quotes"),

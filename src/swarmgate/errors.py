@@ -9,6 +9,7 @@
     │   │   ├── UnsafePath              2    a path leaves the repository or enters `.git`, `.swarm`
     │   │   ├── FileProblem             2    a file cannot be read or edited as asked (not text, no such line ...)
     │   │   └── CommitRefused           2    git or a hook of the repository refused the commit
+    │   ├── CommandRefused              2    the policy for commands refused a line of an agent
     │   ├── PlanError                   2    a plan breaks the rules of a plan
     │   │   └── PlanSyntaxError         2    plan.md or plan.json cannot be read
     │   └── IllegalMove                 2    the request does not fit the state of the project
@@ -61,7 +62,13 @@ class UsageError(SwarmError):
 
 
 class CommandRefused(UsageError):
-    """The policy for commands refused a line of an agent, who is told. `rule` is the first one that did."""
+    """The policy for commands refused a line of an agent, who is told.
+
+    Args:
+        rule: the first one that did.
+    """
+
+    code = "COMMAND_REFUSED"
 
     def __init__(self, message: str, *, rule: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)

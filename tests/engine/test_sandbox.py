@@ -45,7 +45,7 @@ def test_none_is_told_at_every_start_and_by_the_status(project: Project) -> None
     for verb in (("plan", "Add parts"), ("revise", "Smaller parts")):
         assert "NO SANDBOX" in project.swarm(*verb, exits=3).stderr
     assert project.json("status")["sandbox"] == "none"
-    assert "sandbox of commands: none" in project.swarm("status").stdout
+    assert "sandbox of commands: NO SANDBOX" in project.swarm("status").stdout
 
 
 @case(

@@ -21,7 +21,7 @@ from swarmgate.engine.steps.authority import breaches
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.shell.policy import judge
 
-FALSE_ALARMS = ()
+FALSE_ALARMS = ("a fixture in conftest.py",)
 """The ordinary commands and edits that a guard speaks against; docs/misbehaviour.md tells how many."""
 
 

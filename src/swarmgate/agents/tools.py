@@ -42,9 +42,7 @@ class Tool:
         note = " Ends your turn." if self.ends else ""
         answers = self.ends or self.name == "declare_scope"
         parameters = schema(self.arguments)
-        return ToolSpec(
-            name=self.name, description=self.description + note, parameters=parameters, answers=answers
-        )
+        return ToolSpec(name=self.name, description=self.description + note, parameters=parameters, answers=answers)
 
 
 _ALL = (

@@ -33,10 +33,10 @@ def compare(
         base: its content in the base revision.
         base_findings: what the same scanner found there.
     """
-    was = _lines(base)
+    was = _Plain(base)
     budget = Counter(_kind(finding, was) for finding in base_findings)
     marked = fingerprint(source, findings)
-    now = _lines(source.content)
+    now = _Plain(source.content)
     by_kind: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for index, finding in enumerate(marked):
         by_kind[_kind(finding, now)].append(index)
@@ -49,8 +49,9 @@ def compare(
 
 def may_be_old(source: Source, findings: Iterable[Finding], base: bytes) -> bool:
     """Whether one of a file's findings stands on a line that the base revision has as well, or on none."""
-    lines, was = _lines(source.content), {" ".join(line.split()) for line in _lines(base)}
-    return any(not 0 < each.line <= len(lines) or _content(each, lines) in was | {each.message} for each in findings)
+    lines, was = _Plain(source.content), {" ".join(line.split()) for line in _lines(base)}
+    # A finding on no line, or on an empty one, is told apart by its message.
+    return any(not (content := lines.line(each.line)) or content in was for each in findings)
 
 
 def nowhere(path: str) -> Source:
@@ -60,29 +61,43 @@ def nowhere(path: str) -> Source:
 
 def fingerprint(source: Source, findings: Iterable[Finding], *, path: str = "") -> list[Finding]:
     """The findings of one file, sorted by line, each with its fingerprint; with `path`, as if it had that name."""
-    lines, seen = _lines(source.content), Counter[tuple[str, str]]()
+    lines, seen = _Plain(source.content), Counter[tuple[str, str]]()
+    begun: dict[tuple[str, str], hashlib._Hash] = {}
     marked = []
     for finding in sorted(findings, key=lambda finding: (finding.line, finding.column, finding.rule)):
         kind = _kind(finding, lines)
         seen[kind] += 1
-        text = "\0".join((finding.rule, path or source.path, kind[1], str(seen[kind])))
-        digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-        marked.append(finding.model_copy(update={"fingerprint": digest}))
+        if kind not in begun:  # a lock file may be one line of a megabyte with thousands of findings on it
+            text = "\0".join((finding.rule, path or source.path, kind[1], ""))
+            begun[kind] = hashlib.sha256(text.encode("utf-8", "surrogateescape"))
+        whole = begun[kind].copy()
+        whole.update(str(seen[kind]).encode())
+        marked.append(finding.model_copy(update={"fingerprint": whole.hexdigest()}))
     return marked
+
+
+class _Plain:
+    """The lines of a file with single blanks, each made on first use."""
+
+    def __init__(self, content: bytes) -> None:
+        self._lines = _lines(content)
+        self._made: dict[int, str] = {}
+
+    def line(self, number: int) -> str:
+        """The line of that number, from 1; empty where there is none."""
+        if not 0 < number <= len(self._lines):
+            return ""
+        if number not in self._made:
+            self._made[number] = " ".join(self._lines[number - 1].split())
+        return self._made[number]
 
 
 def _lines(content: bytes) -> list[str]:
     return content.decode("utf-8", "surrogateescape").split("\n")
 
 
-def _kind(finding: Finding, lines: Sequence[str]) -> tuple[str, str]:
+def _kind(finding: Finding, lines: _Plain) -> tuple[str, str]:
     """Rule and content; of a secret also its hash, for its line may hold only where it begins."""
     found = masking.hashes(finding)
-    content = _content(finding, lines)
+    content = lines.line(finding.line) or finding.message
     return finding.rule, f"{content}\0{found}" if found else content
-
-
-def _content(finding: Finding, lines: Sequence[str]) -> str:
-    if not 0 < finding.line <= len(lines):
-        return finding.message
-    return " ".join(lines[finding.line - 1].split()) or finding.message
