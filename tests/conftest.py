@@ -21,8 +21,8 @@ _IDENTITY = {"NAME": "Ada Tester", "EMAIL": "ada@example.test", "DATE": "2024-05
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than processors: a third of the time tests wait for processes that they started."""
-    return (os.cpu_count() or 1) + 1
+    """Two for each processor: half of the time tests wait for the disk and for processes that they started."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.fixture(autouse=True)

@@ -141,7 +141,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "tests": {"command": f"{sys.executable} -m pytest -q", "timeout_s": 60},
     # Half a second of every judgement; that it judges in the loop like any other is shown by a test of its own.
     "gates": {"skip": ["sast_scan"]},
-    "commands": {"sandbox": SANDBOX},
+    "commands": {"sandbox": SANDBOX, "env": ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]},
     "prices.senior": {"input": 1, "output": 2},
     "prices.junior": {"input": 1, "output": 2},
 }
