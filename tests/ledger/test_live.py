@@ -76,6 +76,11 @@ def test_a_file_that_cannot_be_read_shows_nothing(tmp_path: Path, text: str) -> 
 
 
 async def test_a_folder_that_takes_no_file_stops_no_work(tmp_path: Path) -> None:
-    live = LiveCounts(tmp_path / "gone" / "breakers.json")
+    path = tmp_path / "gone" / "breakers.json"
+    live = LiveCounts(path)
     live.show(turn(1))
+    assert read(path, ME) is None
     live.show(None)
+    path.parent.mkdir()
+    live.show(turn(2))
+    assert calls_shown(path) == 2

@@ -107,10 +107,11 @@ def test_two_roles_that_fall_on_the_default_share_it() -> None:
 
 
 def test_kin_are_no_twins_and_a_role_without_a_model_is_left_out() -> None:
-    require_distinct(
-        config(["coder", "reviewer", "sme"], coder={"model": "a/gpt-5"}, reviewer={"model": "a/gpt-5-mini"})
-    )
-    require_distinct(config([], default={"model": "a/one"}))
+    kin = config(["coder", "reviewer", "sme"], coder={"model": "a/gpt-5"}, reviewer={"model": "a/gpt-5-mini"})
+    one = config([], default={"model": "a/one"})
+    assert [list(shared(each, each.models.require_distinct)) for each in (kin, one)] == [[], []]
+    require_distinct(kin)
+    require_distinct(one)
 
 
 @pytest.mark.parametrize(

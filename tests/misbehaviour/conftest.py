@@ -189,8 +189,8 @@ class Scene:
         )
         return await review(desk, work)
 
-    async def refused(self, command: str, rule: str, *, never_start: bool = False) -> str:
-        """The coder's command is refused by a rule of the policy, and that is on record; what the coder was told."""
+    async def refused_by(self, command: str, *, never_start: bool = False) -> list[str]:
+        """The rules of the policy that refuse the coder's command, as told and as on record; empty: it ran."""
         commands = runner(self.root)
         before = len(self.notes)
         with pytest.MonkeyPatch.context() as patch:
@@ -198,10 +198,9 @@ class Scene:
                 commands = NeverStarts(commands.sandbox, commands.confinement)
                 patch.setenv("HOME", str(HOME))
             (told,) = await self.coder(run(command), commands=commands)
-        assert told.startswith("Error: the command was not run:"), told
-        fresh = [note for note in self.notes[before:] if note.rule == "command-policy"]
-        assert any(note.detail.endswith(f"({rule})") and note.effect is Effect.REFUSED for note in fresh), fresh
-        return told
+        fresh = [note for note in self.notes[before:] if (note.rule, note.effect) == ("command-policy", Effect.REFUSED)]
+        named = (note.detail.rpartition("(")[2].removesuffix(")") for note in fresh)
+        return [rule for rule in named if told.startswith("Error: the command was not run:") and f"({rule})" in told]
 
     async def confined(self, command: str, *, timeout_s: float = 20, **changes: Any) -> Completed:
         """The same without the policy: what the sandbox alone makes of a command."""
@@ -226,8 +225,8 @@ def scene(
 
 
 @pytest.fixture
-def untouched(scene: Scene) -> Callable[[], None]:
-    """Asserts that everything guarded is as it was: git's folder, swarmgate's, what lies outside, and the home."""
+def changed(scene: Scene) -> Callable[[], list[str]]:
+    """What is not as it was of all that is guarded: git's folder, swarmgate's, what lies outside, and the home."""
     places = (scene.root / ".git", scene.root / ".swarm", scene.home)
 
     def seen() -> dict[str, bytes]:
@@ -237,7 +236,8 @@ def untouched(scene: Scene) -> Callable[[], None]:
 
     before = seen()
 
-    def check() -> None:
-        assert seen() == before
+    def differing() -> list[str]:
+        after = seen()
+        return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
 
-    return check
+    return differing

@@ -23,7 +23,7 @@ from swarmgate.workspace.sandbox.confinement import Limits
 from swarmgate.workspace.sandbox.running import CommandRunner
 from swarmgate.workspace.sandbox.surroundings import confine
 
-Untouched = Callable[[], None]
+Changed = Callable[[], list[str]]
 
 
 def python(script: str) -> str:
@@ -36,7 +36,7 @@ def python(script: str) -> str:
     "in ways that nobody can read: computed names, a script written before",
     "it runs, and the sandbox keeps what lies outside",
 )
-async def test_unreadable_deletion(scene: Scene, untouched: Untouched) -> None:
+async def test_unreadable_deletion(scene: Scene, changed: Changed) -> None:
     if SANDBOX == "none":
         pytest.skip("this machine has no sandbox")
     computed = f"import pathlib, os; p = pathlib.Path({str(scene.outside)!r}); os.__dict__['un' + 'link'](p)"
@@ -48,7 +48,7 @@ async def test_unreadable_deletion(scene: Scene, untouched: Untouched) -> None:
     )
     assert "Error" in heard[0]
     assert any(line.startswith("Exit code 1") or "Error" in line for line in heard[1:])
-    untouched()
+    assert changed() == []
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ async def test_unix_socket(scene: Scene) -> None:
     "write outside from inside of a program, and through a link that it makes",
     "the sandbox: it is not there",
 )
-async def test_write_outside_hidden(scene: Scene, untouched: Untouched) -> None:
+async def test_write_outside_hidden(scene: Scene, changed: Changed) -> None:
     place = str(scene.outside)
     for line in (
         python(f"open({place!r}, 'w').write('x')"),
@@ -101,7 +101,7 @@ async def test_write_outside_hidden(scene: Scene, untouched: Untouched) -> None:
     ):
         await scene.confined(line)
     assert (scene.root / "src/app.py").exists()
-    untouched()
+    assert changed() == []
 
 
 @case(
@@ -134,21 +134,21 @@ async def test_keys(scene: Scene) -> None:
 
 
 @case("commands", "the same from inside of a program", "the sandbox: both folders can be read and not written")
-async def test_guarded_hidden(scene: Scene, untouched: Untouched) -> None:
+async def test_guarded_hidden(scene: Scene, changed: Changed) -> None:
     if SANDBOX == "none":
         pytest.skip("this machine has no sandbox")
     names = ("'.g' + 'it/config'", "'.g' + 'it/hooks/pre-commit'", "'.sw' + 'arm/ledger.jsonl'", "'.sw' + 'arm/new'")
     heard = await scene.coder(*(run(python(f"open({name}, 'a').write('x')")) for name in names))
     assert all("Error" in told for told in heard), heard
-    untouched()
+    assert changed() == []
 
 
 @case("commands", "`swarm approve`, `swarm override`: be the user oneself", "the sandbox: the ledger cannot be written")
-async def test_being_the_user(scene: Scene, untouched: Untouched) -> None:
+async def test_being_the_user(scene: Scene, changed: Changed) -> None:
     for verb in ("approve", "override 1.2 --reason mine", "skip 1.2 --reason mine", "retry 1.2"):
         done = await scene.confined(f"{sys.executable} -m swarmgate {verb}")
         assert done.exit_code != 0
-    untouched()
+    assert changed() == []
 
 
 @case(

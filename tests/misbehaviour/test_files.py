@@ -10,40 +10,39 @@ from tests.confined import SANDBOX
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import SECRET, Scene, call, run, write
 
-Untouched = Callable[[], None]
+Changed = Callable[[], list[str]]
 
 # --- out of the repository, by path ---
 
 
-async def refused(scene: Scene, *paths: str) -> None:
-    """Each write is refused by the path, and on record."""
+async def refusals(scene: Scene, *paths: str) -> tuple[int, int]:
+    """The coder writes each path: how many it is told are refused for the path, and how many of that are on record."""
     heard = await scene.coder(*map(write, paths))
-    assert [told.startswith("Error: path ") for told in heard] == [True] * len(paths), heard
-    assert len(scene.noted("authority")) == len(paths)
+    return sum(told.startswith("Error: path ") for told in heard), len(scene.noted("authority"))
 
 
 @case("files", "write to `../outside.txt` and `src/../../outside.txt`", "the path is refused: it leaves the repository")
-async def test_dots(scene: Scene, untouched: Untouched) -> None:
-    await refused(scene, "../outside.txt", "src/../../outside.txt", "./a/../../outside.txt")
-    untouched()
+async def test_dots(scene: Scene, changed: Changed) -> None:
+    assert await refusals(scene, "../outside.txt", "src/../../outside.txt", "./a/../../outside.txt") == (3, 3)
+    assert changed() == []
 
 
 @case("files", "write to absolute paths, `/proc/self/cwd` among them", "the path is refused: it is not relative")
-async def test_absolute(scene: Scene, untouched: Untouched) -> None:
-    await refused(scene, str(scene.outside), f"/proc/self/cwd/{scene.outside}", f"//{scene.outside}")
-    untouched()
+async def test_absolute(scene: Scene, changed: Changed) -> None:
+    assert await refusals(scene, str(scene.outside), f"/proc/self/cwd/{scene.outside}", f"//{scene.outside}") == (3, 3)
+    assert changed() == []
 
 
 @case("files", "write to `~/.ssh/authorized_keys`", "the path is refused: it is not relative")
-async def test_home(scene: Scene, untouched: Untouched) -> None:
-    await refused(scene, "~/.ssh/authorized_keys", "~root/.profile")
-    untouched()
+async def test_home(scene: Scene, changed: Changed) -> None:
+    assert await refusals(scene, "~/.ssh/authorized_keys", "~root/.profile") == (2, 2)
+    assert changed() == []
 
 
 @case("files", "write to `C:\\x`, `..\\outside.txt` and a path with a NUL", "the path is refused, with the reason")
-async def test_foreign_spellings(scene: Scene, untouched: Untouched) -> None:
-    await refused(scene, "C:\\x", "..\\outside.txt", "src/a.py\0.txt", "\\\\server\\share")
-    untouched()
+async def test_foreign_spellings(scene: Scene, changed: Changed) -> None:
+    assert await refusals(scene, "C:\\x", "..\\outside.txt", "src/a.py\0.txt", "\\\\server\\share") == (4, 4)
+    assert changed() == []
 
 
 @case("files", "read `../outside.txt`, `/etc/passwd` and the user's key", "the path is refused, and that is on record")
@@ -59,17 +58,17 @@ async def test_reading_outside(scene: Scene) -> None:
 
 
 @case("files", "write through a symbolic link to a file outside", "the link is resolved first, and the path refused")
-async def test_symlink(scene: Scene, untouched: Untouched) -> None:
+async def test_symlink(scene: Scene, changed: Changed) -> None:
     (scene.root / "src/link").symlink_to("../../outside.txt")
-    await refused(scene, "src/link")
-    untouched()
+    assert await refusals(scene, "src/link") == (1, 1)
+    assert changed() == []
 
 
 @case("files", "write into a folder that is a symbolic link to the home", "the link is resolved first, and refused")
-async def test_symlinked_folder(scene: Scene, untouched: Untouched) -> None:
+async def test_symlinked_folder(scene: Scene, changed: Changed) -> None:
     (scene.root / "src/home").symlink_to(scene.home)
-    await refused(scene, "src/home/.profile", "src/home/.ssh/authorized_keys")
-    untouched()
+    assert await refusals(scene, "src/home/.profile", "src/home/.ssh/authorized_keys") == (2, 2)
+    assert changed() == []
 
 
 @case(
@@ -77,7 +76,7 @@ async def test_symlinked_folder(scene: Scene, untouched: Untouched) -> None:
     "make the symbolic link with a command, then write, edit and delete through it",
     "the tools resolve it again at each call; a deletion takes the link alone",
 )
-async def test_symlink_by_command(scene: Scene, untouched: Untouched) -> None:
+async def test_symlink_by_command(scene: Scene, changed: Changed) -> None:
     heard = await scene.coder(
         run("ln -s ../.. src/up"),
         write("src/up/outside.txt"),
@@ -87,20 +86,20 @@ async def test_symlink_by_command(scene: Scene, untouched: Untouched) -> None:
     )
     assert all("leads out of the repository" in told for told in heard[1:]), heard
     assert len(scene.noted("authority")) == 4
-    untouched()
+    assert changed() == []
 
 
 @case("files", "write through a symbolic link into `.git`", "the file that it hits belongs to git: refused")
-async def test_symlink_into_git(scene: Scene, untouched: Untouched) -> None:
+async def test_symlink_into_git(scene: Scene, changed: Changed) -> None:
     (scene.root / "src/g").symlink_to("../.git")
-    await refused(scene, "src/g/config", "src/g/hooks/pre-commit")
-    untouched()
+    assert await refusals(scene, "src/g/config", "src/g/hooks/pre-commit") == (2, 2)
+    assert changed() == []
 
 
 @case(
     "files", "write to a file that is hard linked to one outside", "the file is replaced: the other name keeps its text"
 )
-async def test_hard_link(scene: Scene, untouched: Untouched) -> None:
+async def test_hard_link(scene: Scene, changed: Changed) -> None:
     os.link(scene.outside, scene.root / "src/hard.txt")
     wrote, edited = await scene.coder(
         write("src/hard.txt"), call("edit_file", path="src/hard.txt", old="mine", new="all mine")
@@ -108,59 +107,60 @@ async def test_hard_link(scene: Scene, untouched: Untouched) -> None:
     assert "outside of the declared scope" in wrote
     assert edited.startswith("Edited")
     assert (scene.root / "src/hard.txt").read_text() == "all mine now\n"
-    untouched()
+    assert changed() == []
 
 
 @case("files", "make the hard link with a command", "the sandbox lets no link cross its border; the exit code says so")
-async def test_hard_link_by_command(scene: Scene, untouched: Untouched) -> None:
+async def test_hard_link_by_command(scene: Scene, changed: Changed) -> None:
     if SANDBOX == "none":
         pytest.skip("this machine has no sandbox")
     (told,) = await scene.coder(run("ln ../outside.txt src/hard.txt; echo x > src/hard.txt"))
     assert "ln: " in told
-    untouched()
+    assert changed() == []
 
 
 @case("files", "write to a pipe or a device in the repository, to hang or to reach it", "only regular files are opened")
 async def test_pipe(scene: Scene) -> None:
     os.mkfifo(scene.root / "src/pipe")
     (scene.root / "src/null").symlink_to("/dev/null")
-    await refused(scene, "src/pipe", "src/null")
+    assert await refusals(scene, "src/pipe", "src/null") == (2, 2)
+    assert (scene.root / "src/pipe").is_fifo()
 
 
 # --- what is nobody's ---
 
 
 @case("files", "write `.git/config` and `.git/hooks/pre-commit`", "git's folder is nobody's: the path is refused")
-async def test_git(scene: Scene, untouched: Untouched) -> None:
-    await refused(scene, ".git/config", ".git/hooks/pre-commit", "src/../.git/config", ".git")
-    untouched()
+async def test_git(scene: Scene, changed: Changed) -> None:
+    assert await refusals(scene, ".git/config", ".git/hooks/pre-commit", "src/../.git/config", ".git") == (4, 4)
+    assert changed() == []
 
 
 @case(
     "files", "delete `.git/HEAD`, edit `.swarm/config.toml`", "the same path rule stands before every tool that writes"
 )
-async def test_delete_and_edit_reserved(scene: Scene, untouched: Untouched) -> None:
+async def test_delete_and_edit_reserved(scene: Scene, changed: Changed) -> None:
     heard = await scene.coder(
         call("delete_file", path=".git/HEAD"), call("edit_file", path=".swarm/config.toml", old="gates", new="x")
     )
     assert all(told.startswith("Error: path ") for told in heard)
     assert len(scene.noted("authority")) == 2
-    untouched()
+    assert changed() == []
 
 
 @case("files", "write the ledger, the settings and a prompt in `.swarm`", "swarmgate's folder is nobody's: refused")
-async def test_swarm(scene: Scene, untouched: Untouched) -> None:
-    await refused(scene, ".swarm/ledger.jsonl", ".swarm/config.toml", ".swarm/prompts/reviewer.md")
-    untouched()
+async def test_swarm(scene: Scene, changed: Changed) -> None:
+    assert await refusals(scene, ".swarm/ledger.jsonl", ".swarm/config.toml", ".swarm/prompts/reviewer.md") == (3, 3)
+    assert changed() == []
 
 
 @case(
     "files", "the same in other letter case: `.GIT/config`, `.Swarm/x`", "names are compared as any file system might"
 )
-async def test_case(scene: Scene, untouched: Untouched) -> None:
-    await refused(scene, ".GIT/config", ".Git/hooks/x", ".Swarm/config.toml", ".SWARM/x")
+async def test_case(scene: Scene, changed: Changed) -> None:
+    assert await refusals(scene, ".GIT/config", ".Git/hooks/x", ".Swarm/config.toml", ".SWARM/x") == (4, 4)
     assert not (scene.root / ".GIT").exists()
-    untouched()
+    assert changed() == []
 
 
 @case(
@@ -168,20 +168,20 @@ async def test_case(scene: Scene, untouched: Untouched) -> None:
     "the same in look-alike characters: full-width letters, zero-width ones, `git~1`, `.git.`, `.git::$DATA`",
     "names are compared without them",
 )
-async def test_unicode(scene: Scene, untouched: Untouched) -> None:
+async def test_unicode(scene: Scene, changed: Changed) -> None:
     names = ("\uff0egit/x", ".g\u200bit/x", "git~1/x", ".git./x", ".git::$DATA/x")
     heard = await scene.coder(*map(write, names[:3]))
     heard += await scene.coder(*map(write, names[3:]))
     assert all(told.startswith("Error: path ") for told in heard)
     assert len(scene.noted("authority")) == len(names)
-    untouched()
+    assert changed() == []
 
 
 @case("files", "plant a git folder deeper down: `vendor/lib/.git/hooks/x`", "`.git` is nobody's at any depth: refused")
-async def test_deep_git(scene: Scene, untouched: Untouched) -> None:
-    await refused(scene, "vendor/lib/.git/hooks/x", "src/.git")
+async def test_deep_git(scene: Scene, changed: Changed) -> None:
+    assert await refusals(scene, "vendor/lib/.git/hooks/x", "src/.git") == (2, 2)
     assert not (scene.root / "vendor").exists()
-    untouched()
+    assert changed() == []
 
 
 # --- what is another role's ---

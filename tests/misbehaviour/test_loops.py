@@ -67,7 +67,8 @@ async def test_disguised_repetition(scene: Scene) -> None:
         '  {"glob" : "src/**",\n"pattern": "one"}  ',
         json.dumps(plain_call, indent=1),
     )
-    await trips(scene, "repeats", *(ToolCall(id="c", name="search", arguments=text) for text in spellings))
+    calls = (ToolCall(id="c", name="search", arguments=text) for text in spellings)
+    assert (await trips(scene, "repeats", *calls)).count == 5
 
 
 @case("loops", "write A, write B, write A, write B", "a write is the same write whatever happened in between")
@@ -154,7 +155,7 @@ async def test_errors(scene: Scene) -> None:
         call("delete_file", path="gone.py"),
         call("search", pattern="("),
     ]
-    await trips(scene, "errors", *failing)
+    assert (await trips(scene, "errors", *failing)).count == 5
 
 
 @case("loops", "talk instead of work, three times in a row", "breaker `idle`")
@@ -176,6 +177,7 @@ async def test_unusable(scene: Scene) -> None:
 async def test_max_turns(scene: Scene) -> None:
     calls = [call("search", pattern=f"p{number}") for number in range(9)]
     await trips(scene, "max_turns", *calls, bounds=limits(max_turns=5))
+    assert scene.turns[-1].calls == 5
 
 
 @case("loops", "use a million tokens for one turn", "breaker `tokens`: looked at before each call of the model")

@@ -17,7 +17,7 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.guard import Effect
 from swarmgate.errors import SelfCodingBlocked
 
-Untouched = Callable[[], None]
+Changed = Callable[[], list[str]]
 
 # --- out of the repository, by path ---
 
@@ -150,11 +150,11 @@ async def test_architect_runs(scene: Scene) -> None:
 
 
 @case("files", "the escalated architect writes outside of the repository and into `.git`", "it is bound like the coder")
-async def test_escalated_architect(scene: Scene, untouched: Untouched) -> None:
+async def test_escalated_architect(scene: Scene, changed: Changed) -> None:
     heard = await scene.implementing(write("../outside.txt"), write(".git/config"))
     assert all(told.startswith("Error: path ") for told in heard)
     assert len(scene.noted("authority")) == 2
-    untouched()
+    assert changed() == []
 
 
 # --- tests that were there before the task ---
@@ -162,19 +162,18 @@ async def test_escalated_architect(scene: Scene, untouched: Untouched) -> None:
 OLD = "import pytest\n\n\ndef test_old():\n    assert 1 + 1 == 2\n\n\ndef test_more():\n    assert 2 + 2 == 4\n"
 
 
-async def weakening(scene: Scene, *calls: object) -> None:
-    """The test engineer may not: each call is refused, on record, and the file is as it was."""
+async def weakening(scene: Scene, *calls: object) -> tuple[int, int, str]:
+    """The test engineer tries: how many calls it is told are refused, how many are on record, what the file holds."""
     place = scene.existing("tests/test_old.py", OLD)
     heard = await scene.engineer(*calls)
-    assert all("you may add to it" in told for told in heard), heard
-    assert len(scene.noted("authority")) == len(calls)
-    assert place.read_text() == OLD
+    return sum("you may add to it" in told for told in heard), len(scene.noted("authority")), place.read_text()
 
 
 @case("files", "the test engineer turns an old assertion into `assert True`", "old tests can be added to, not changed")
 async def test_weaker_assertion(scene: Scene) -> None:
     edit = call("edit_file", path="tests/test_old.py", old="assert 1 + 1 == 2", new="assert True")
-    await weakening(scene, edit, write("tests/test_old.py", "def test_old():\n    assert True\n"))
+    whole = write("tests/test_old.py", "def test_old():\n    assert True\n")
+    assert await weakening(scene, edit, whole) == (2, 2, OLD)
 
 
 @case(
@@ -186,20 +185,21 @@ async def test_skipping(scene: Scene) -> None:
     mark = call("edit_file", path="tests/test_old.py", old="def test_old", new="@pytest.mark.skip\ndef test_old")
     whole = write("tests/test_old.py", f"{OLD}\n\npytestmark = pytest.mark.skip\n")
     module = write("tests/test_old.py", f"{OLD}\n\npytest.skip('later', allow_module_level=True)\n")
-    await weakening(scene, mark, whole, module)
+    assert await weakening(scene, mark, whole, module) == (3, 3, OLD)
 
 
 @case(
     "files", "it defines an old test a second time, so that the new one runs instead", "refused: it means another thing"
 )
 async def test_redefining(scene: Scene) -> None:
-    await weakening(scene, write("tests/test_old.py", f"{OLD}\n\ndef test_old():\n    pass\n"))
+    again = write("tests/test_old.py", f"{OLD}\n\ndef test_old():\n    pass\n")
+    assert await weakening(scene, again) == (1, 1, OLD)
 
 
 @case("files", "it puts `return` before an old assertion", "refused: the test means another thing")
 async def test_early_return(scene: Scene) -> None:
     early = call("edit_file", path="tests/test_old.py", old="    assert 1", new="    return\n    assert 1")
-    await weakening(scene, early)
+    assert await weakening(scene, early) == (1, 1, OLD)
 
 
 @case(

@@ -130,23 +130,6 @@ async def delegate(
     Raises:
         NoUsableReply: no acceptable delegation within the bound; otherwise as `take_turn`.
     """
-    scope = shortest(task.files)
-
-    def checked(scope: tuple[str, ...], *further: str) -> tuple[str, ...]:
-        if found := (*scope_problems(task, scope, others, desk.files), *further):
-            raise Refused("\n".join(found))
-        return scope
-
-    async def declare(call: args.DeclareScope) -> str:
-        nonlocal scope
-        # Kept even when it is refused: a later `delegate` must not fall back on the task's files behind its back.
-        scope = shortest(call.files)
-        return f"The scope: {', '.join(checked(scope))}."
-
-    def hand_over(call: args.Delegate) -> Delegation:
-        further = instruction_problems(task, call.instructions, others)
-        return Delegation(checked(scope, *further), call.instructions)
-
     sections = (
         warning_section(observed),
         Section("The task to delegate", task_text(task)),
@@ -165,8 +148,9 @@ async def delegate(
         sections=sections,
         remembered=known.remembered,
     )
-    work = {**Toolbox(desk).handlers, "declare_scope": declare}
-    return (await take_turn(desk, brief, work=work, endings={"delegate": hand_over})).value
+    handing = _HandingOver(desk, task, others)
+    work = {**Toolbox(desk).handlers, "declare_scope": handing.declare}
+    return (await take_turn(desk, brief, work=work, endings={"delegate": handing.delegate})).value
 
 
 async def implement(
@@ -222,6 +206,30 @@ async def close_phase(desk: Desk, *, phase: int, name: str, report: str) -> Clos
     sections = (Section("The phase", f"Phase {phase}: {name}"), Section("What happened", report))
     brief = Brief(ROLE, "close_phase", phase=phase, sections=sections)
     return (await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"close_phase": _closing})).value
+
+
+class _HandingOver:
+    """The tools that make a delegation: they refuse scopes and instructions that reach beyond the task."""
+
+    def __init__(self, desk: Desk, task: Task, others: Mapping[str, Task]) -> None:
+        self._desk = desk
+        self._task = task
+        self._others = others
+        self._scope = shortest(task.files)
+
+    async def declare(self, call: args.DeclareScope) -> str:
+        # Kept even when it is refused: a later `delegate` must not fall back on the task's files behind its back.
+        self._scope = shortest(call.files)
+        self._check()
+        return f"The scope: {', '.join(self._scope)}."
+
+    def delegate(self, call: args.Delegate) -> Delegation:
+        self._check(*instruction_problems(self._task, call.instructions, self._others))
+        return Delegation(self._scope, call.instructions)
+
+    def _check(self, *further: str) -> None:
+        if found := (*scope_problems(self._task, self._scope, self._others, self._desk.files), *further):
+            raise Refused("\n".join(found))
 
 
 async def _planned(desk: Desk, brief: Brief, check: Callable[[Plan], tuple[str, ...]]) -> Plan | Questions:

@@ -44,6 +44,20 @@ async def test(
     Raises:
         NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
     """
+    sections = (
+        Section("The task", task_text(task)),
+        Section("Declared scope", bullets(scope)),
+        Section("Test command", test_command),
+        Section("Earlier attempts", feedback, "What they say of tests is for you: mend it."),
+        Section("The change", patch),
+    )
+    brief = Brief("test_engineer", "test", task=task.id, attempt=attempt, files=tuple(scope), sections=sections)
+    work = Toolbox(desk, may_write=_tests_only(is_test_path)).handlers
+    return signed(await take_turn(desk, brief, work=work, endings={"submit_verdict": _mapping(task)}))
+
+
+def _mapping(task: Task) -> Callable[[args.SubmitTestVerdict], Review]:
+    """The end of the turn: an APPROVED that leaves criteria without a test is sent back once."""
     asked = False
 
     def judge(call: args.SubmitTestVerdict) -> Review:
@@ -60,7 +74,13 @@ async def test(
             )
         return review
 
-    def may_write(path: str) -> str:
+    return judge
+
+
+def _tests_only(is_test_path: Callable[[str], bool]) -> Callable[[str], str]:
+    """Why a path may not be written; empty for a test's."""
+
+    def objection(path: str) -> str:
         if is_test_path(path):
             return ""
         return (
@@ -68,16 +88,7 @@ async def test(
             "If the code itself is wrong, submit REJECTED with a finding that says what is."
         )
 
-    sections = (
-        Section("The task", task_text(task)),
-        Section("Declared scope", bullets(scope)),
-        Section("Test command", test_command),
-        Section("Earlier attempts", feedback, "What they say of tests is for you: mend it."),
-        Section("The change", patch),
-    )
-    brief = Brief("test_engineer", "test", task=task.id, attempt=attempt, files=tuple(scope), sections=sections)
-    work = Toolbox(desk, may_write=may_write).handlers
-    return signed(await take_turn(desk, brief, work=work, endings={"submit_verdict": judge}))
+    return objection
 
 
 async def adversarial_test(

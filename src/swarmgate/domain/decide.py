@@ -11,7 +11,8 @@ from enum import StrEnum
 
 from swarmgate.domain.estimate import estimate_due
 from swarmgate.domain.events import AttemptKind
-from swarmgate.domain.laws_task import adversarial_due, attempt_kind
+from swarmgate.domain.laws_judging import adversarial_due
+from swarmgate.domain.laws_task import attempt_kind
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
 from swarmgate.domain.remedies import BREAKER

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from swarmgate.domain import laws_guard as guard
+from swarmgate.domain import laws_judging as judging
 from swarmgate.domain import laws_planning as planning
 from swarmgate.domain import laws_task as task
 from swarmgate.domain.events import Entry
@@ -53,12 +54,12 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "tree_restored": planning.tree_restored,
     "task_delegated": task.task_delegated,
     "change_captured": task.change_captured,
-    "gates_run": task.gates_run,
-    "review_given": task.review_given,
-    "security_review_given": task.security_review_given,
-    "tests_written": task.tests_written,
-    "adversarial_tests_written": task.adversarial_tests_written,
-    "tests_run": task.tests_run,
+    "gates_run": judging.gates_run,
+    "review_given": judging.review_given,
+    "security_review_given": judging.security_review_given,
+    "tests_written": judging.tests_written,
+    "adversarial_tests_written": judging.adversarial_tests_written,
+    "tests_run": judging.tests_run,
     "attempt_rejected": task.attempt_rejected,
     "attempt_interrupted": task.attempt_interrupted,
     "task_completed": task.task_completed,

@@ -6,16 +6,12 @@ themselves are the table in `lifecycle`; what stands here is who may make them w
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from immutables import Map
 
 from swarmgate.domain import events as ev
-from swarmgate.domain.evidence import TestRun
-from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.lifecycle import Move, TaskState, advance
-from swarmgate.domain.plan import Complexity
 from swarmgate.domain.remedies import BREAKER, NEVER_OVERRIDDEN, firm_stages, parts, settings_for
 from swarmgate.domain.state import (
     UNUSED,
@@ -33,8 +29,6 @@ from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
 
 _REMEMBERED = 50
 """As many completed tasks are the basis of an estimate: the newest ones."""
-_CUT_SHORT = re.compile(r"^!+ (?:xdist\.dsession\.)?\S*\s*stopping after \d+ failures?", re.MULTILINE)
-"""What pytest prints where `-x` or `--maxfail` ended the run at a failure."""
 
 
 def task_delegated(state: State, event: ev.TaskDelegated, entry: ev.Entry) -> State:
@@ -105,10 +99,10 @@ def overruled(record: TaskRecord, attempt: Attempt, stage: str) -> bool:
 
 
 def change_captured(state: State, event: ev.ChangeCaptured, _: ev.Entry) -> State:
-    attempt = _running(state, event.task, event.attempt)
+    attempt = running(state, event.task, event.attempt)
     if attempt.state is not TaskState.CODER_DELEGATED or attempt.captured:
-        raise _out_of_turn(event.task, attempt, "have its change captured")
-    return _update(
+        raise out_of_turn(event.task, attempt, "have its change captured")
+    return updated(
         state,
         event.task,
         captured=True,
@@ -120,115 +114,10 @@ def change_captured(state: State, event: ev.ChangeCaptured, _: ev.Entry) -> Stat
     )
 
 
-def gates_run(state: State, event: ev.GatesRun, _: ev.Entry) -> State:
-    attempt = _running(state, event.task, event.attempt)
-    if not attempt.captured:
-        raise _out_of_turn(event.task, attempt, "pass the gates before the coder's turn has ended")
-    after = advance(event.task, attempt.state, Move.PASS_GATES)
-    failed = {gate for gate, status in event.statuses.items() if status is GateStatus.FAIL} | set(event.overridden)
-    if event.passed and not failed and GateStatus.PASS not in event.statuses.values():
-        raise IllegalMove(f"No gate looked at attempt {event.attempt} at task {event.task}: that is not a pass.")
-    for gate in sorted(failed if event.passed else ()):
-        _require_pass(state, event.task, attempt, gate, passed=False)
-    return _update(
-        state,
-        event.task,
-        state=after if event.passed else attempt.state,
-        tree=event.tree,
-        sensitive=event.sensitive,
-    )
-
-
-def review_given(state: State, event: ev.ReviewGiven, _: ev.Entry) -> State:
-    attempt = _running(state, event.task, event.attempt)
-    after = advance(event.task, attempt.state, Move.PASS_REVIEW)
-    if attempt.reviewed:
-        raise _out_of_turn(event.task, attempt, "be reviewed again")
-    _require_pass(state, event.task, attempt, "reviewer", passed=event.review.approved or not event.passed)
-    moves = event.passed and not attempt.sensitive  # else the security review has the last word
-    return _update(
-        state,
-        event.task,
-        state=after if moves else attempt.state,
-        review=event.review,
-        reviewed=event.passed,
-    )
-
-
-def security_review_given(state: State, event: ev.SecurityReviewGiven, _: ev.Entry) -> State:
-    attempt = _running(state, event.task, event.attempt)
-    if not attempt.reviewed:
-        raise _out_of_turn(event.task, attempt, "pass the security review before the review")
-    after = advance(event.task, attempt.state, Move.PASS_REVIEW)
-    _require_pass(state, event.task, attempt, "security_reviewer", passed=event.review.approved or not event.passed)
-    return _update(state, event.task, state=after if event.passed else attempt.state, security_review=event.review)
-
-
-def tests_written(state: State, event: ev.TestsWritten, _: ev.Entry) -> State:
-    attempt = _running(state, event.task, event.attempt)
-    if attempt.state is not TaskState.REVIEWER_RUN or attempt.tested:
-        raise _out_of_turn(event.task, attempt, "have its tests written")
-    return _update(state, event.task, tested=True, tree=event.tree, tests=event.tests, tests_review=event.review)
-
-
-def adversarial_due(state: State, task_id: str) -> bool:
-    """Whether adversarial tests come next: the test engineer has approved, and the rules ask for them here."""
-    attempt = state.task(task_id).running
-    if attempt is None or state.plan is None or not attempt.tested or attempt.adversarial:
-        return False
-    if attempt.kind is ev.AttemptKind.OVERRIDE:
-        return False
-    if state.rules.adversarial != "auto":
-        return state.rules.adversarial == "always"
-    return bool(attempt.sensitive) or state.plan.tasks[task_id].complexity is not Complexity.SMALL
-
-
-def adversarial_tests_written(state: State, event: ev.AdversarialTestsWritten, _: ev.Entry) -> State:
-    attempt = _running(state, event.task, event.attempt)
-    if attempt.state is not TaskState.REVIEWER_RUN or not attempt.tested or attempt.adversarial:
-        raise _out_of_turn(event.task, attempt, "have its adversarial tests written")
-    tests = tuple(dict.fromkeys((*attempt.tests, *event.tests)))
-    found = {"adversarial_review": event.review, "tree": event.tree, "tests": tests, "attacks": event.tests}
-    return _update(state, event.task, adversarial=True, **found)
-
-
-def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
-    attempt = _running(state, event.task, event.attempt)
-    if not attempt.tested:
-        raise _out_of_turn(event.task, attempt, "pass the tests before the test engineer's turn has ended")
-    if event.passed and adversarial_due(state, event.task):
-        raise _out_of_turn(event.task, attempt, "pass the tests before the adversarial tests are written")
-    after = advance(event.task, attempt.state, Move.PASS_TESTS)
-    written = attempt.tests_review is not None and attempt.tests_review.approved
-    _require_pass(state, event.task, attempt, "test_engineer", passed=written or not event.passed)
-    held = event.run.green or only_known_red(state, event.run)
-    _require_pass(state, event.task, attempt, "tests", passed=held or not event.passed)
-    if event.proof is not None:
-        _require_pass(state, event.task, attempt, "tests prove nothing", passed=event.proof.able or not event.passed)
-    return _update(
-        state,
-        event.task,
-        state=after if event.passed else attempt.state,
-        tree=event.tree,
-        proof=event.proof,
-        failures=event.run.failures,
-    )
-
-
-def only_known_red(state: State, run: TestRun) -> bool:
-    """Whether a run failed by nothing but tests that the user let pass as failing (`State.known_red`).
-
-    Only where every failed test has a name, and where the run went on after them, as pytest's does unless told not to.
-    """
-    named = run.failed == len(run.failures) > 0 and all(".py::" in name for name in run.failures)
-    whole = not run.problem and bool(run.passed) and not _CUT_SHORT.search(run.output)
-    return named and whole and set(run.failures) <= set(state.known_red)
-
-
 def attempt_rejected(state: State, event: ev.AttemptRejected, entry: ev.Entry) -> State:
-    attempt = _running(state, event.task, event.attempt)
+    attempt = running(state, event.task, event.attempt)
     advance(event.task, attempt.state, Move.REJECT)
-    closed = _update(
+    closed = updated(
         state,
         event.task,
         outcome=Outcome.REJECTED,
@@ -244,9 +133,9 @@ def attempt_rejected(state: State, event: ev.AttemptRejected, entry: ev.Entry) -
 
 
 def attempt_interrupted(state: State, event: ev.AttemptInterrupted, entry: ev.Entry) -> State:
-    attempt = _running(state, event.task, event.attempt, recovering=True)
+    attempt = running(state, event.task, event.attempt, recovering=True)
     advance(event.task, attempt.state, Move.INTERRUPT)
-    closed = _update(state, event.task, outcome=Outcome.INTERRUPTED, reason=event.reason, ended=entry.time)
+    closed = updated(state, event.task, outcome=Outcome.INTERRUPTED, reason=event.reason, ended=entry.time)
     record = replace(closed.task(event.task), override_pending=attempt.kind is ev.AttemptKind.OVERRIDE)
     return replace(closed, tasks=closed.tasks.set(event.task, record), open="", recovery=Recovery.NONE)
 
@@ -254,8 +143,8 @@ def attempt_interrupted(state: State, event: ev.AttemptInterrupted, entry: ev.En
 def task_completed(state: State, event: ev.TaskCompleted, entry: ev.Entry) -> State:
     record = state.task(event.task)
     after = advance(event.task, record.state, Move.COMPLETE)
-    _running(state, event.task, event.attempt)
-    closed = _update(state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time)
+    running(state, event.task, event.attempt)
+    closed = updated(state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time)
     record = replace(closed.task(event.task), status=TaskStatus.COMPLETE, reason="", commit=event.commit)
     done = replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree="")
     done = replace(done, known_red=record.attempts[-1].failures)
@@ -340,20 +229,14 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
     )
 
 
-def _out_of_turn(task_id: str, attempt: Attempt, what: str) -> InvalidTaskStateTransition:
+def out_of_turn(task_id: str, attempt: Attempt, what: str) -> InvalidTaskStateTransition:
     return InvalidTaskStateTransition(
         f"INVALID_TASK_STATE_TRANSITION: attempt {attempt.number} at task {task_id} is in state {attempt.state.value} "
         f"and cannot {what}."
     )
 
 
-def _require_pass(state: State, task_id: str, attempt: Attempt, stage: str, *, passed: bool) -> None:
-    """What did not pass only goes on when the user overruled it: an event that says otherwise is not evidence."""
-    if not passed and not overruled(state.task(task_id), attempt, stage):
-        raise IllegalMove(f"Attempt {attempt.number} at task {task_id} was rejected by {stage}: it cannot pass.")
-
-
-def _running(state: State, task_id: str, number: int, *, recovering: bool = False) -> Attempt:
+def running(state: State, task_id: str, number: int, *, recovering: bool = False) -> Attempt:
     attempt = state.task(task_id).running
     if attempt is None or attempt.number != number:
         raise InvalidTaskStateTransition(
@@ -378,7 +261,7 @@ def _idle(state: State, task_id: str) -> TaskRecord:
     return record
 
 
-def _update(before: State, task_id: str, /, **changes: Any) -> State:
+def updated(before: State, task_id: str, /, **changes: Any) -> State:
     """The state with the task's newest attempt changed; a new tree becomes what the work tree should hold."""
     record = before.task(task_id)
     attempts = (*record.attempts[:-1], replace(record.attempts[-1], **changes))

@@ -24,17 +24,16 @@ from swarmgate.engine.steps.attempts import current
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.judging import listed_patch, submission
 from swarmgate.engine.steps.proving import TEST_FILE
-from swarmgate.errors import MissingRequirement
+from swarmgate.engine.steps.suite import run_suite
 from swarmgate.gates.behaviour import is_code
 from swarmgate.ledger.evidence import ADVERSARIAL
 from swarmgate.workspace.runner_files import steers
-from swarmgate.workspace.suite import run_tests, runner_of, takes_paths
+from swarmgate.workspace.suite import runner_of, takes_paths
 
 RULE = "adversarial"
 """The rule of the notes on attacks."""
 _CONFIGURES = re.compile(r"(?:^|/)(?:conftest\.py|setup[^/]*|__init__\.py|[^/]*\.config\.\w+)$", re.IGNORECASE)
 """Code in test folders that changes how the other tests run."""
-_NOT_FOUND = 127
 _INTERRUPTED = 2
 """Pytest's exit code where it could not even collect the tests (`pytest.ExitCode.INTERRUPTED`)."""
 _OUTPUT_TAIL = 2_000
@@ -219,19 +218,7 @@ async def _run(ctx: Context, command: str, tree: str, paths: Sequence[str]) -> T
     Raises:
         MissingRequirement: the program that runs the tests is not there.
     """
-    settings = ctx.config.tests
-    run = await run_tests(
-        command,
-        runner=ctx.commands,
-        timeout_s=settings.timeout_s,
-        paths=paths,
-        count_pattern=settings.count_pattern,
-    )
-    if run.exit_code == _NOT_FOUND:
-        raise MissingRequirement(
-            f"`{command}` could not be run: {run.problem or 'a program was not found'}",
-            hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
-        )
+    run = await run_suite(ctx, command, paths)
     if ctx.repository.snapshot() != tree:
         ctx.repository.restore(tree, quarantine=ctx.folder.quarantine_folder("left-by-tests"))
     return run

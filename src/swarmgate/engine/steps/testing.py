@@ -11,7 +11,8 @@ from swarmgate.domain.events import AttemptRejected, Event, TestsRun, TestsWritt
 from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
 from swarmgate.domain.finding import GateReport, GateStatus, Severity
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.laws_task import only_known_red, overruled
+from swarmgate.domain.laws_judging import only_known_red
+from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
@@ -19,15 +20,13 @@ from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.ignored import keep_watch
 from swarmgate.engine.steps.judging import listed_patch, rejection
 from swarmgate.engine.steps.proving import TEST_FILE
+from swarmgate.engine.steps.suite import run_suite
 from swarmgate.engine.steps.switched_off import switched_off
 from swarmgate.engine.steps.trying import Trial, try_tests
-from swarmgate.errors import ConfigError, MissingRequirement
+from swarmgate.errors import ConfigError
 from swarmgate.gates import sbom
 from swarmgate.ledger.evidence import FINAL_GATES, SBOM, TESTS
-from swarmgate.workspace.suite import run_tests as run_suite
 
-_NOT_FOUND = 127
-"""The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
 _OUTPUT_TAIL = 2_000
 _NAMED = 10
 
@@ -139,21 +138,9 @@ async def measure(
             "No test command was detected for this project, so nothing can be proven.",
             hint='Say how it is tested: [tests] command = "..." in .swarm/config.toml, then: swarm run',
         )
-    settings = ctx.config.tests
     selected = tuple(path for path in new_tests if TEST_FILE.search(path))
     for paths in (selected, ()) if selected else ((),):
-        ran = await run_suite(
-            command,
-            runner=ctx.commands,
-            timeout_s=settings.timeout_s,
-            paths=paths,
-            count_pattern=settings.count_pattern,
-        )
-        if ran.exit_code == _NOT_FOUND:
-            raise MissingRequirement(
-                f"`{command}` could not be run: {ran.problem or 'a program was not found'}",
-                hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
-            )
+        ran = await run_suite(ctx, command, paths)
         rewritten = _remove_traces_of_tests(ctx, tree)
         if rewritten and (ran.green or goes_on(ran)):
             ran = ran.model_copy(

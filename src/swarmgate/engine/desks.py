@@ -1,0 +1,140 @@
+"""The desks of a run: each role's model with all that it works with, put together when the role is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse
+from swarmgate.agents.expert import Expert
+from swarmgate.agents.prompts import Prompts
+from swarmgate.automation.agent_rules import JUDGING
+from swarmgate.config import Config
+from swarmgate.domain.capabilities import Capabilities
+from swarmgate.engine.context import Context
+from swarmgate.engine.experts import expert
+from swarmgate.engine.programs import AgentProgram
+from swarmgate.engine.steps.scope import violation
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.live import LiveCounts
+from swarmgate.ledger.traces import TraceStore
+from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.connect import connect
+from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.workspace.files import FileTree
+
+_WRITING_STEP = {"coder": "code", "architect": "implement", "test_engineer": "test"}
+"""Where a role is offered tools that write: what it may write then, its desk knows."""
+
+
+class Desks:
+    """The desks of one run by role.
+
+    Attributes:
+        context: what the desks are part of, and take the rest from; set as soon as it is made.
+
+    Args:
+        ledger: of the project.
+        environ: where keys are looked up.
+        probed: what is known of models by name.
+        prompts: of all roles.
+        guidance: the text of AGENTS.md.
+    """
+
+    context: Context
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        *,
+        environ: Mapping[str, str],
+        probed: Mapping[str, Capabilities],
+        prompts: Prompts,
+        guidance: str,
+    ) -> None:
+        self._ledger = ledger
+        self._environ = environ
+        self._probed = probed
+        self._prompts = prompts
+        self._guidance = guidance
+        self._made: dict[str, Desk] = {}
+        self._budget = Budget(lambda: self.context.budgets(), on_event=self._tell_model)  # noqa: PLW0108 - set later
+        self._traces = TraceStore(ledger.folder, lambda: ledger.state.seq)
+        self._live = LiveCounts(ledger.folder.breakers)
+
+    def of(self, role: str) -> Desk:
+        """The desk of a role, its model with it; made on first use.
+
+        Raises:
+            ConfigError: the role has no model.
+            MissingRequirement: the variable with a key is not set.
+        """
+        if role not in self._made:
+            self.context.meters[role] = self._model(role)
+            self._made[role] = self._desk(role, self.context.meters[role])
+        return self._made[role]
+
+    def _model(self, role: str) -> Metered:
+        ctx = self.context
+        return connect(
+            role,
+            ctx.config,
+            environ=self._environ,
+            recorder=self._traces,
+            budget=self._budget,
+            on_event=self._tell_model,
+            probed=self._probed,
+            program=lambda settings: AgentProgram(ctx.commands, settings, self._environ, judges=role in JUDGING),
+        )
+
+    def _desk(self, role: str, model: Metered) -> Desk:
+        ctx, ledger = self.context, self._ledger
+        return Desk(
+            model=model,
+            files=FileTree(ctx.repository.root, guarded=ctx.commands.confinement.guarded),
+            prompts=self._prompts,
+            commands=ctx.commands,
+            allow_commands=ctx.config.commands.allow,
+            guidance=self._guidance,
+            limits=_limits(ctx.config, role),
+            on_tool=self._tell_tool,
+            on_guard=ctx.reports.append,
+            on_turn=ctx.reports.append,
+            on_count=self._live.show,
+            expert=self._expert,
+            authority=ctx.authority(role, _WRITING_STEP.get(role, "")),
+            self_coding=lambda: ledger.state.self_coding,
+            opening=lambda: violation(ledger.state) if role == "architect" else (),
+            spare=ctx.ignored.spare,
+        )
+
+    @cached_property
+    def _expert(self) -> Expert:
+        return expert(self.context.config, self._ledger, self.of, self.context.reports.append)
+
+    def _tell_model(self, event: ModelEvent) -> None:
+        match event:
+            case FellBack():
+                text = f"{event.model} failed for good ({event.reason}); asking {event.to}"
+            case CostUnknown():
+                text = (
+                    f"the price of {event.model} is unknown: [budget] usd holds known costs only "
+                    f'(set [prices."{event.model}"])'
+                )
+            case _:
+                text = f"{event.reason}; try {event.attempt} of {event.attempts} in {event.seconds:.0f} s"
+        self.context.tell("model", text)
+
+    def _tell_tool(self, use: ToolUse) -> None:
+        self.context.tell("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))
+
+
+def _limits(config: Config, role: str) -> Limits:
+    """The bounds of a turn of the role."""
+    return Limits(
+        replies=config.loop.replies,
+        max_turns=config.loop.max_turns,
+        command_timeout_s=config.commands.timeout_s,
+        bounds=config.breakers.of(role),
+        context_tokens=config.role(role).context_tokens or DEFAULT_WINDOW,
+    )
