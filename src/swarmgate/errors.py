@@ -12,6 +12,8 @@
     │   ├── CommandRefused              2    the policy for commands refused a line of an agent
     │   ├── PlanError                   2    a plan breaks the rules of a plan
     │   │   └── PlanSyntaxError         2    plan.md or plan.json cannot be read
+    │   ├── CouncilRefused              2    a debate, a dispatch or a chat cannot be held as asked
+    │   │   └── Archived                2    a chat that is over is read-only
     │   └── IllegalMove                 2    the request does not fit the state of the project
     │       └── InvalidTaskStateTransition   the life cycle of a task forbids it
     ├── LedgerError                     2    the ledger cannot be used as it is
@@ -24,7 +26,8 @@
     ├── ModelError                      5    the model endpoint failed
     │   ├── EndpointFailed              5    for good: after retries and every fallback
     │   └── NoUsableReply               5    it answers, but never with what was asked for
-    │       └── BreakerTripped          5    its turn went past one of its bounds, and was stopped
+    │       ├── BreakerTripped          5    its turn went past one of its bounds, and was stopped
+    │       └── CouncilFailed           5    no voice of a debate, or its synthesis, gave anything that counts
     ├── SelfCodingBlocked               1    the architect wrote project files itself, and was stopped
     ├── MissingRequirement              6    a tool or a key that was asked for is not there
     └── Stopped                         130  the user asked for it
@@ -153,6 +156,18 @@ class PlanSyntaxError(PlanError):
     code = "PLAN_SYNTAX"
 
 
+class CouncilRefused(UsageError):
+    """A debate, a dispatch or a swarm chat cannot be held as asked; the message names the parameter and its bounds."""
+
+    code = "COUNCIL"
+
+
+class Archived(CouncilRefused):
+    """A swarm chat that is over is read-only: nothing can be sent, and it is not taken up again."""
+
+    code = "ARCHIVED"
+
+
 class IllegalMove(UsageError):
     """The request does not fit the state that the project is in."""
 
@@ -264,6 +279,12 @@ class BreakerTripped(NoUsableReply):
     def stage(self) -> str:
         """Who rejects the attempt."""
         return f"breaker: {self.breaker}"
+
+
+class CouncilFailed(NoUsableReply):
+    """Voices were asked and none gave anything that counts, or the synthesis did not. There is no verdict."""
+
+    code = "COUNCIL_FAILED"
 
 
 class SelfCodingBlocked(SwarmError):

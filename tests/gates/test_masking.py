@@ -201,8 +201,13 @@ def test_no_name_or_message_acts_on_a_log(form: str) -> None:
 
 @pytest.mark.parametrize("unit", ["pass:", "pass:" * 190 + "\n", "password='", "://a:", "x+=", '+secret: str = "'])
 def test_it_takes_linear_time(unit: str) -> None:
-    text = unit * (20_000 // len(unit))
-    started = time.perf_counter()
-    masking.patch(text)
-    masking.outcome(Outcome(error=text))
-    assert time.perf_counter() - started < 5, unit
+    def seconds(size: int) -> float:
+        """Of this process alone: what else the machine does is no matter."""
+        text = unit * (size // len(unit))
+        started = time.process_time()
+        masking.patch(text)
+        masking.outcome(Outcome(error=text))
+        return time.process_time() - started
+
+    seconds(1_000)  # compiles the rules
+    assert seconds(16_000) < 8 * max(seconds(4_000), 0.05), unit  # quadratic: 16 times as long

@@ -244,3 +244,16 @@ class ClosePhase(Arguments):
     summary: str = Field(description="What the phase achieved, for the user who has to approve it.")
     decisions: Strings = Field((), description="Decisions that later phases must keep to.")
     lessons: Strings = Field((), description="What rejected attempts taught.")
+
+
+class SendMessage(Arguments):
+    """`send_message`."""
+
+    to: Strings = Field(description="Ids of voices, or `all`.")
+    content: str = Field(description="What they are told.")
+
+
+class Synthesize(Arguments):
+    """`synthesize`."""
+
+    summary: str = Field(description="What the chat came to: the decision, the reasons, what stays open.")

@@ -64,6 +64,8 @@ class Brief:
     phase: int = 0
     goal: str = ""
     domain: str = ""
+    participant: str = ""
+    round: int = 0
     files: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     opening: tuple[Section, ...] = ()
@@ -107,8 +109,8 @@ class Brief:
     @property
     def purpose(self) -> dict[str, str]:
         """What the call is for, for traces."""
-        pairs = {"role": self.role, "step": self.step, "task": self.task}
-        numbers = {"attempt": self.attempt, "phase": self.phase}
+        pairs = {"role": self.role, "step": self.step, "task": self.task, "participant": self.participant}
+        numbers = {"attempt": self.attempt, "phase": self.phase, "round": self.round}
         return {**{k: v for k, v in pairs.items() if v}, **{k: str(v) for k, v in numbers.items() if v}}
 
     def _headers(self) -> Iterable[str]:
@@ -120,6 +122,8 @@ class Brief:
             "PHASE": str(self.phase or ""),
             "GOAL": cut(one_line(self.goal), _GOAL_SIZE, "..."),
             "DOMAIN": self.domain,
+            "PARTICIPANT": self.participant,
+            "ROUND": str(self.round or ""),
         }
         for key, value in single.items():
             if line := defused(one_line(value)):

@@ -65,6 +65,8 @@ _ALL = (
     Tool("delegate", "Hand the task to the coder: one task, once.", args.Delegate, ends=True),
     Tool("finish", "Say that the work is done.", args.Finish, ends=True),
     Tool("submit_verdict", "Give your verdict.", args.SubmitVerdict, ends=True),
+    Tool("send_message", "Send a message to one voice, to several, or to all.", args.SendMessage),
+    Tool("synthesize", "End the chat with what came of it.", args.Synthesize, ends=True),
     Tool("close_phase", "Close the phase with a summary.", args.ClosePhase, ends=True),
 )
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _ALL}
@@ -84,6 +86,12 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("critic", "review_plan"): (*_READ, "submit_verdict"),
     ("coder", "code"): (*_READ, *_WRITE, "delete_file", "ask_sme", "run_command", "run_gates", "finish"),
     ("sme", "consult"): _READ,
+    ("architect", "synthesize"): (),
+    ("participant", "debate"): _READ,
+    ("participant", "dispatch"): _READ,
+    ("participant", "moderate"): (),
+    ("participant", "first_look"): (),
+    ("participant", "chat"): (*_READ, "send_message", "synthesize"),
     ("reviewer", "review"): (*_READ, "submit_verdict"),
     ("reviewer", "security_review"): (*_READ, "submit_verdict"),
     ("test_engineer", "test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
@@ -91,7 +99,13 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 """The tools on offer by role and step."""
 
-IN_TEXT = frozenset({("sme", "consult")})
+IN_TEXT = frozenset(
+    {
+        ("sme", "consult"),
+        ("architect", "synthesize"),
+        *(("participant", step) for step in ("debate", "dispatch", "moderate", "first_look", "chat")),
+    }
+)
 """Where a reply in plain text ends the turn; everywhere else a tool call does."""
 
 

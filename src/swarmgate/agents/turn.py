@@ -66,7 +66,8 @@ async def take_turn(
         brief: says role and step, and with that the prompt and the tools on offer.
         work: what each tool does that does not end the turn; may raise `Refused`.
         endings: for each tool that ends the turn, what its arguments come to; may raise `Refused`.
-        answer: what a reply in plain text comes to where that ends the turn; None: only a tool call does.
+        answer: what a reply in plain text comes to where that ends the turn; may raise `Refused`. None: only a tool
+            call does.
 
     Raises:
         BreakerTripped: the turn went past one of its bounds (`desk.limits`).
@@ -76,7 +77,7 @@ async def take_turn(
     """
     brief = replace(brief, opening=desk.opening())
     tools = offered(brief.role, brief.step)
-    system = desk.prompts.render(brief.role, brief.step)
+    system = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step), desk.persona)))
     talk = Talk(system, brief.text(desk.guidance, section=desk.limits.section_chars), tools, desk.limits.context_tokens)
     watch = _watch(desk, brief)
     trespasses = Trespasses(brief, on_guard=desk.on_guard, self_coding=desk.self_coding())
@@ -173,7 +174,10 @@ class _Hands(Generic[T]):
     async def carry_out(self, reply: ModelReply) -> _Done[T]:
         """Answer every tool call of the reply, in order, up to the one that ends the turn."""
         if self.answer is not None and is_text(reply):
-            return _Done(ending=(self.answer(reply.text.strip()),))
+            try:
+                return _Done(ending=(self.answer(reply.text.strip()),))
+            except Refused as error:
+                return _Done(answers(reply, [], str(error)), refused=True, problem=str(error))
         if problem := problem_of(reply, self.tools):
             return _Done(answers(reply, [problem] * len(reply.tool_calls), problem), problem=problem)
         done, results = _Done[T](), list[str]()

@@ -8,7 +8,8 @@ echoed: one of them could be a key pasted by mistake.
 
 from __future__ import annotations
 
-from swarmgate.config.base import RoleName, Section
+from swarmgate.config.base import COMMAND, RoleName, Section
+from swarmgate.config.council import Chat, Council
 from swarmgate.config.guards import (
     Authority,
     Bounds,
@@ -23,7 +24,6 @@ from swarmgate.config.guards import (
 from swarmgate.config.loading import load
 from swarmgate.config.refusals import nearest
 from swarmgate.config.sections import (
-    COMMAND,
     PREFIX,
     PROJECT_FILE,
     RESERVED,
@@ -50,8 +50,10 @@ __all__ = [
     "Bounds",
     "Breakers",
     "BudgetLimits",
+    "Chat",
     "Commands",
     "Config",
+    "Council",
     "Enforce",
     "Gates",
     "Git",

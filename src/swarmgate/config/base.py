@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+COMMAND = "command:"
+"""What the name of a model begins with that is an agent program."""
 
 KEY_SHAPES = re.compile(r"(sk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|gsk_|hf_|Bearer )[A-Za-z0-9_\-]{4,}")
 """What the usual keys of providers look like."""
@@ -23,8 +27,29 @@ def _variable_name(value: str) -> str:
 VariableName = Annotated[str, AfterValidator(_variable_name)]
 """The name of an environment variable; perhaps empty, never a key."""
 
+
+def no_key(value: str) -> str:
+    """The value; refuses what looks like a key."""
+    if KEY_SHAPES.search(value):
+        raise ValueError("looks like a key; keys never stand in files, use api_key_env")
+    return value
+
+
+def _model_name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*/\S+|command:\s*\S[^\n]*", value):
+        raise ValueError('must read "provider/model", or "command:PROGRAM ARGUMENTS" for an agent program')
+    if value.startswith(COMMAND):
+        try:
+            shlex.split(value.removeprefix(COMMAND))
+        except ValueError as error:
+            raise ValueError(f"no shell can read this command line: {str(error).lower()}") from error
+    return no_key(value)
+
+
+ModelName = Annotated[str, AfterValidator(_model_name)]
+"""`provider/model`, or `command:` and an agent program."""
 Seconds = Annotated[float, Field(ge=1, le=86_400)]
-RoleName = Literal["default", "architect", "critic", "coder", "reviewer", "test_engineer", "sme"]
+RoleName = Literal["default", "architect", "critic", "coder", "reviewer", "test_engineer", "sme", "participant"]
 
 
 class Section(BaseModel):

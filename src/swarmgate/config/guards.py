@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from swarmgate.config.base import RoleName, Seconds, Section, VariableName
+from swarmgate.config.base import ModelName, RoleName, Seconds, Section, VariableName
 
 Enforce = Literal["off", "warn", "block"]
 """What a broken rule means: nothing, a note on record, or the end of the attempt."""
@@ -46,6 +46,8 @@ def _several(value: tuple[RoleName, ...]) -> tuple[RoleName, ...]:
     return value
 
 
+ReviewMode = Literal["single", "debate", "auto"]
+"""How a change or a plan is judged: by one voice, by a debate, or as a first look says."""
 Place = Annotated[str, AfterValidator(_place)]
 """A file or folder outside of the repository: absolute, or below the home."""
 CommandLine = Annotated[str, AfterValidator(_command_line)]
@@ -126,6 +128,15 @@ class Reviews(Section):
         "auto", description="The second, security-only review; `auto`: where the change touches sensitive code."
     )
     cite: bool = Field(True, description="Drop findings that quote nothing that stands in the change or the file.")
+    mode: ReviewMode = Field(
+        "single", description="`debate`: advocate against challenger; `auto`: where a first look finds it worth it."
+    )
+    plan_mode: ReviewMode | None = Field(None, description="The same for the criticism of plans; unset: as `mode`.")
+    advocate: ModelName | None = Field(None, description="Model of the advocate; unset: the reviewer's.")
+    challenger: ModelName | None = Field(None, description="Model of the challenger; unset: the critic's.")
+    sure: float = Field(
+        0.8, ge=0, le=1, description="Confidence of a first look that agrees, from which `auto` holds no debate."
+    )
 
 
 class Models(Section):

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from swarmgate.config.sections import COMMAND, Config, unknown_provider
+from swarmgate.config.base import COMMAND
+from swarmgate.config.sections import Config, unknown_provider
 from swarmgate.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
@@ -11,7 +10,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from swarmgate.config import command_lines
-from swarmgate.config.base import KEY_SHAPES, RoleName, Seconds, Section, VariableName
+from swarmgate.config.base import COMMAND, ModelName, RoleName, Seconds, Section, VariableName, no_key
+from swarmgate.config.council import Council
 from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Reviews, Scope, Spend
 from swarmgate.errors import ConfigError
 
@@ -21,17 +21,8 @@ PREFIX = "SWARM_"
 RESERVED: frozenset[str] = frozenset()
 """`SWARM_*` variables that are not settings; every other one must name a known key."""
 
-COMMAND = "command:"
-"""What the name of a model begins with that is an agent program."""
-
 PROJECT_FILE = ".swarm/config.toml"
 """Where the settings of a project stand, relative to its root."""
-
-
-def _no_key(value: str) -> str:
-    if KEY_SHAPES.search(value):
-        raise ValueError("looks like a key; keys never stand in files, use api_key_env")
-    return value
 
 
 def _url(value: str) -> str:
@@ -45,17 +36,6 @@ def _url(value: str) -> str:
     if parts.username or parts.password:
         raise ValueError("must not carry a user name or password; keys never stand in files, use api_key_env")
     return value.rstrip("/")
-
-
-def _model_name(value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*/\S+|command:\s*\S[^\n]*", value):
-        raise ValueError('must read "provider/model", or "command:PROGRAM ARGUMENTS" for an agent program')
-    if value.startswith(COMMAND):
-        try:
-            shlex.split(value.removeprefix(COMMAND))
-        except ValueError as error:
-            raise ValueError(f"no shell can read this command line: {str(error).lower()}") from error
-    return _no_key(value)
 
 
 def _count_pattern(value: str) -> str:
@@ -83,7 +63,6 @@ Count = Annotated[int | None, BeforeValidator(_off)]
 Share = Annotated[float | None, BeforeValidator(_off)]
 """The same for a proportion."""
 ProviderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-ModelName = Annotated[str, AfterValidator(_model_name)]
 
 
 class Provider(Section):
@@ -93,7 +72,7 @@ class Provider(Section):
     api_key_env: VariableName = Field(
         "", description="Name of the environment variable that holds the key; empty: the endpoint needs none."
     )
-    headers: dict[str, Annotated[str, AfterValidator(_no_key)]] = Field(
+    headers: dict[str, Annotated[str, AfterValidator(no_key)]] = Field(
         default_factory=dict, description="Further HTTP headers of each request; never a key."
     )
     tools: bool = Field(True, description="False: the models cannot call tools and are served by JSON in text.")
@@ -251,6 +230,7 @@ class Config(Section):
     breakers: Breakers = Field(default_factory=Breakers, description="Bounds of a turn.")
     review: Reviews = Field(default_factory=Reviews, description="What the reviewer is asked.")
     models: Models = Field(default_factory=Models, description="Rules about the models of all roles.")
+    council: Council = Field(default_factory=Council, description="Debates, dispatched tasks and swarm chats.")
 
     def role(self, name: str) -> Role:
         """The settings of a role, or those of `roles.default`.

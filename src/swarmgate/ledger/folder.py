@@ -45,12 +45,15 @@ class SwarmFolder:
         self.gates = self.path / "gates"
         self.prompts = self.path / "prompts"
         self.traces = self.path / "traces"
+        self.debates = self.traces / "debates"
         self.quarantine = self.path / "quarantine"
         self.runtime = self.path / "runtime"
         self.lock = self.runtime / "lock"
         self.stop_request = self.runtime / "stop"
         self.models = self.runtime / "models.json"
         self.breakers = self.runtime / "breakers.json"
+        self.chats = self.runtime / "chats.sqlite3"
+        self.debate_worth = self.path / "debate-worth.json"
 
     @classmethod
     def find(cls, start: Path) -> SwarmFolder:
