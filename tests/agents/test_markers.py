@@ -78,9 +78,9 @@ def test_values_are_restored_at_any_depth_and_nothing_else_is_touched() -> None:
 
 def test_a_large_result_costs_milliseconds() -> None:
     text = "x = [1, 2] < 3  # <b> ROLE\n" * 2000
-    started = time.perf_counter()
+    started = time.process_time()
     shown(text)
-    assert time.perf_counter() - started < 0.1
+    assert time.process_time() - started < 0.1
 
 
 def test_no_text_opens_a_role_in_a_brief() -> None:

@@ -18,7 +18,7 @@ from swarmgate.cli.app import Verbs, app
 
 VERBS = [
     "init", "plan", "approve", "run", "revise", "stop", "status", "show", "history", "failures", "verify", "retry",
-    "skip", "override", "gates", "guard", "eval", "doctor", "demo",
+    "skip", "override", "gates", "guard", "dispatch", "debate", "chat", "eval", "doctor", "demo",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "history", "failures", "verify", "stop", "doctor"]
@@ -44,7 +44,10 @@ def test_these_are_the_verbs() -> None:
     assert group.get_command(None, "terminal") is None
 
 
-NESTED = (*(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain")
+NESTED = (
+    *(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain", "dispatch show", "dispatch list",
+    "eval debate",    *(f"{verb} {name}" for verb in ("debate", "chat") for name in ("hold", "resume", "show", "list")),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("verb", [*VERBS, *NESTED])

@@ -53,7 +53,7 @@ def test_dots_and_brackets_within_texts_and_numbers_count_for_nothing(text: str)
     ['x = """' + '\\"""' * 50_000, 'x = """\n' * 20_001, "x = " + '"' * 100_001, "x = '" * 50_000, "x = " + "9" * 9000],
 )
 def test_what_is_not_toml_is_refused_in_linear_time(text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(tomllib.TOMLDecodeError):
         toml_text.loads(text + "[." * 200)
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1

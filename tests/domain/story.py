@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 
 from swarmgate.domain import events as ev
+from swarmgate.domain.debate import Tally, Vote
 from swarmgate.domain.decide import Step, blocked_task, next_step, next_task
 from swarmgate.domain.events import Entry, Event
 from swarmgate.domain.evidence import Review, TestRun, Verdict
@@ -93,6 +94,24 @@ def passing(task: str, number: int = 1, kind: ev.AttemptKind = ev.AttemptKind.CO
     ]
 
 
+def debated(task: str = "", number: int = 0, verdict: str = "APPROVE") -> Event:
+    """A debate in which both voices are of one mind."""
+    agreed = {"approve": 2} if verdict == "APPROVE" else {"reject": 2}
+    return ev.DebateWeighed(
+        task=task,
+        attempt=number,
+        mode="debate",
+        held=True,
+        why="so it is set",
+        debate=f"task-{task}-attempt-{number}" if task else "plan-round-1",
+        verdict=Vote(verdict),
+        tally=Tally(**agreed),
+        decided_by="majority",
+        tokens=500,
+        debated=500,
+    )
+
+
 def rejection(task: str, number: int, stage: str = "reviewer", reason: str = "Missing expiration claim") -> Event:
     return ev.AttemptRejected(task=task, attempt=number, stage=stage, reason=reason)
 
@@ -127,7 +146,11 @@ def engine_batches(state: State) -> list[list[Event]]:
             [ev.PlanningFailed(problems=("no",))],
         ],
         Step.REVISE: [*_saved(_revisions(state)), [ev.PlanningFailed(problems=("no",))]],
-        Step.REVIEW_PLAN: [[ev.PlanReviewed(review=YES)], [ev.PlanReviewed(review=NO)]],
+        Step.REVIEW_PLAN: [
+            [ev.PlanReviewed(review=YES)],
+            [ev.PlanReviewed(review=NO)],
+            [debated(), ev.PlanReviewed(review=YES)],
+        ],
         Step.START_WORK: [[ev.WorkStarted(branch="swarm/parts", base="b0")]],
         Step.ESTIMATE: [[ev.PhaseEstimated(phase=state.current_phase, tasks=1, basis=1)]],
         Step.CLOSE_PHASE: [[ev.PhaseClosed(phase=state.current_phase, summary="Done.", decisions=("argon2",))]],
@@ -172,6 +195,8 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
     failing = [*_failing(task_id, number)[place - 1], rejection(task_id, number, stage)]
     judge_stopped = [rejection(task_id, number, "breaker: idle")]
     more: list[list[Event]] = [judge_stopped] if step in (Step.REVIEW, Step.TEST) else []
+    if step is Step.REVIEW:
+        more += [[debated(task_id, number), whole[place]], [debated(task_id, number, "REJECT"), *failing]]
     if step is Step.GATES:
         sensitive = ev.GatesRun(
             task=task_id,

@@ -86,6 +86,8 @@ def test_every_action_that_a_waiting_state_offers_is_legal_and_there_is_one(seed
 def test_whatever_the_due_step_records_is_legal(seed: int) -> None:
     for _, event, state in walk(seed):
         step = next_step(state)
+        if isinstance(event, ev.DebateWeighed) or (isinstance(event, ev.ReviewGiven) and not event.passed):
+            continue  # the verdict that a debate bears, and the rejection that it means, come in the same breath
         if isinstance(event, ev.TestsWritten) and not event.review.approved:
             continue  # the rejection is recorded in the same breath; without it the tests can never pass
         for batch in engine_batches(state):

@@ -279,9 +279,9 @@ def test_a_long_line_is_read_whole() -> None:
 )
 def test_a_long_line_takes_linear_time(unit: str) -> None:
     text = unit * (200_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     look("a.env", text)
-    assert time.perf_counter() - started < 3, unit
+    assert time.process_time() - started < 3, unit
 
 
 def test_utf_16_is_read() -> None:

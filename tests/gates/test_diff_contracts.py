@@ -239,6 +239,6 @@ def test_a_body_is_milliseconds_and_a_name_in_many_files_is_not_seconds(project:
     files = {f"pkg/m{number}.py": f"from pkg.lib import load\n\nload({number})\n" for number in range(300)}
     start(project, **{"pkg/lib.py": LIB, **files})
     project.write("pkg/lib.py", LIB.replace("load(path, mode='r')", "load(path, *, mode='r')"))
-    began = time.monotonic()
+    began = time.process_time()
     assert ("contract-parameter-kind-changed", "pkg/lib.py", 1) in found(project)
-    assert time.monotonic() - began < 10  # a busy machine; it takes half a second
+    assert time.process_time() - began < 10  # a busy machine; it takes half a second

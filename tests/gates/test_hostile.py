@@ -45,19 +45,19 @@ def test_a_deep_manifest_cannot_be_read_and_says_why(name: str) -> None:
 
 
 def test_a_deep_yaml_lock_and_one_of_aliases_are_refused() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     bomb = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
     for text in ("a: " + "[" * 5000, bomb):
         with pytest.raises(Malformed):
             machine_yaml.loads(text)
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_a_pattern_that_backtracks_takes_no_time(tmp_path: Path) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     pattern = "(?P<path>a):(?P<line>1):(?P<message>(a+)+$)b"
     assert parsers.regex("a:1:" + "a" * 5000, tmp_path, "mine", pattern) == []
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize("pattern", [r"(?=a)(?P<path>a):(?P<message>.*)", r"(?P<path>.)(?P=path)(?P<message>.*)"])

@@ -99,9 +99,9 @@ def test_what_holds_no_secret_stays_and_costs_little() -> None:
     outcome = Outcome(tuple(Finding(rule="R", path="a", message=message.format(n)) for n in range(100)))
     assert masking.outcome(outcome) is outcome
     for said in (outcome, Outcome()):
-        started = time.perf_counter()
+        started = time.process_time()
         masking.outcome(said)
-        assert time.perf_counter() - started < 0.1
+        assert time.process_time() - started < 0.1
 
 
 def test_a_component_and_a_link_show_no_secret(project: Project) -> None:

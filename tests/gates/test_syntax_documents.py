@@ -77,9 +77,9 @@ def test_what_cannot_be_told_is_named(path: str, content: str | bytes, word: str
 def test_entities_and_aliases_do_not_explode() -> None:
     entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x" * 100}">' for n in range(12))
     aliases = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12))
-    started = time.monotonic()
+    started = time.process_time()
     check("a.xml", f"<!DOCTYPE a [{entities}]><a>&e11;</a>")
     assert check("a.yaml", aliases) == []
     assert check("a.yaml", "[" * 500_000) == "yaml nested too deeply"
     check("a.json", "[" * 100_000)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5

@@ -55,9 +55,9 @@ def test_anything_else_is_text(text: str) -> None:
 
 def test_deep_or_endless_brackets_take_no_time() -> None:
     for text in ('{"a":' * 100_000, "[" * 500_000, "{} " * 100_000):
-        started = time.perf_counter()
+        started = time.process_time()
         assert parse(text, prefix="t")[1] == ()
-        assert time.perf_counter() - started < 1
+        assert time.process_time() - started < 1
 
 
 json_objects = st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.lists(st.text()))

@@ -75,6 +75,6 @@ def test_redacting_again_changes_nothing(text: str) -> None:
 
 def test_long_text_takes_linear_time() -> None:
     for unit in ("password", "a", "token=", "://a:", "-----BEGIN PRIVATE KEY-----", "sk-", '\\"', "_-"):
-        started = time.perf_counter()
+        started = time.process_time()
         redact(unit * (200_000 // len(unit)))
-        assert time.perf_counter() - started < 1, unit
+        assert time.process_time() - started < 1, unit

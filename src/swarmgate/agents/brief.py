@@ -41,16 +41,20 @@ _WORTH_TELLING = 40
 
 @dataclass(frozen=True)
 class Section:
-    """A titled piece of data. `title` and `note`, a sentence before the data, are swarmgate's own words."""
+    """A titled piece of data. `title` and `note`, a sentence before the data, are swarmgate's own words.
+
+    `whole`: it is never cut; who makes such a section sees to its size.
+    """
 
     title: str
     text: str
     note: str = ""
+    whole: bool = False
 
     def render(self, size: int = SECTION_SIZE) -> str:
         """The section as markdown, at most about `size` characters of its text."""
         note = f"{self.note}\n" if self.note else ""
-        return f"## {self.title}\n{note}{fenced(self.text, size)}"
+        return f"## {self.title}\n{note}{fenced(self.text, len(self.text) if self.whole else size)}"
 
 
 @dataclass(frozen=True)

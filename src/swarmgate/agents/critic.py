@@ -36,12 +36,24 @@ async def review_plan(
     Raises:
         NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
     """
+    sections = sections_of(goal=goal, spec=spec, plan=plan, round=round, earlier=earlier)
+    brief = Brief("critic", "review_plan", goal=goal, sections=sections)
+    return signed(await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"submit_verdict": review_of}))
+
+
+def sections_of(
+    *,
+    goal: str,
+    spec: str,
+    plan: Plan,
+    round: int,  # noqa: A002 - as above
+    earlier: Sequence[Review],
+) -> tuple[Section, ...]:
+    """The plan and what belongs to it, as it stands in the brief of whoever judges it; as `review_plan` takes it."""
     before = "\n\n".join(f"Round {number}: {review_text(each)}" for number, each in enumerate(earlier, start=1))
-    sections = (
+    return (
         Section("Goal", goal),
         Section("Specification", spec),
         Section("The plan", plan_json(plan), f"Round {round} of its review."),
         Section("Your objections so far", before),
     )
-    brief = Brief("critic", "review_plan", goal=goal, sections=sections)
-    return signed(await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"submit_verdict": review_of}))

@@ -103,10 +103,9 @@ async def confirm(desk: Desk, work: Submission, *, tests: str, output: str) -> R
     return await _judged(desk, work, "review", sections, review_of)
 
 
-async def _judged(
-    desk: Desk, work: Submission, step: str, last: Sequence[Section], ending: Callable[[SubmitVerdict], Review]
-) -> Review:
-    sections = (
+def sections_of(work: Submission) -> tuple[Section, ...]:
+    """What is handed in, as it stands in the brief of whoever judges it."""
+    return (
         Section("The task", task_text(work.task)),
         Section("Declared scope", bullets(work.scope)),
         Section("Changed files outside of the scope", bullets(work.outside)),
@@ -114,8 +113,13 @@ async def _judged(
         Section("Results of the gates", work.gates),
         Section("Test command", work.test_command),
         Section("The change", work.patch),
-        *last,
     )
+
+
+async def _judged(
+    desk: Desk, work: Submission, step: str, last: Sequence[Section], ending: Callable[[SubmitVerdict], Review]
+) -> Review:
+    sections = (*sections_of(work), *last)
     files = tuple(work.scope)
     brief = Brief("reviewer", step, task=work.task.id, attempt=work.attempt, files=files, sections=sections)
     return signed(await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"submit_verdict": ending}))

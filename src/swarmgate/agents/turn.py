@@ -23,7 +23,7 @@ from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolCall
 
 T = TypeVar("T")
 
-_OUTSIDE = ("delegate", "consult")
+_OUTSIDE = ("delegate", "consult", "debate", "first_look", "synthesize")
 """Steps that name an attempt and do not end it: before it begins, and beside it."""
 
 _TOLD = 500

@@ -1,4 +1,4 @@
-"""`swarm demo`: the whole main job on a small real project, in half a minute."""
+"""`swarm demo`: the whole main job on a small real project, in half a minute; or a debate, in two seconds."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from swarmgate.cli.terminal import Terminal, boundary
 
 def command(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve the plan and every phase without asking.")] = False,
+    debate: Annotated[
+        bool, typer.Option("--debate", help="Show a debate instead: three voices on a design, with nothing to approve.")
+    ] = False,
     live: Annotated[bool, typer.Option("--live", help="Use the models of your own settings, not the script.")] = False,
     folder: Annotated[
         Path | None,
@@ -35,11 +38,36 @@ def command(
 
         place = (folder or Path(tempfile.mkdtemp(prefix="swarm-demo-"))).resolve()
         terminal.note(f"The demo's project: {place}")
+        if debate:
+            _debate(terminal, place, live=live)
+            return
         with stage(place, live=live):
             outcome = drive(place, terminal, lambda swarm: swarm.plan(GOAL))
             while _approved(terminal, place, outcome.waiting, yes=yes):
                 outcome = drive(place, terminal, lambda swarm: swarm.run())
             _finish(terminal, place, outcome.waiting)
+
+
+def _debate(terminal: Terminal, place: Path, *, live: bool) -> None:
+    """Holds the demo's debate, and tells how it ended and how to read it again."""
+    from swarmgate.cli.holding import held
+    from swarmgate.engine import debate_replay, demo_debate
+    from swarmgate.engine.demo import stage
+    from swarmgate.engine.swarm import Swarm
+
+    with stage(place, live=live, script=demo_debate.SCRIPT):
+        terminal.note(f"The question: {demo_debate.QUESTION}\n")
+        outcome = held(place, terminal, lambda swarm: demo_debate.debate(swarm, live=live), goes_on="")
+    record = Swarm(place).council.record(outcome.id)
+    told = {
+        **outcome.model_dump(mode="json"),
+        "project": str(place),
+        "reasons": debate_replay.reasons(record),
+        "dissent": debate_replay.dissent(record),
+    }
+    show = f"swarm debate show {outcome.id}"
+    lines = ["", *debate_replay.verdict_lines(record), "", "Read who said what:"]
+    terminal.result(told, [*lines, f"  cd {place}", f"  {show}", f"  {show} --html debate.html"])
 
 
 def _approved(terminal: Terminal, place: Path, waiting: str, *, yes: bool) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from swarmgate.cli.options import Json
+from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import boundary
 
 app = typer.Typer(
-    help="Measure how often the gates are right, on labelled data.",
+    help="Measure how often the gates are right, and whether debates are worth their cost, on labelled data.",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
@@ -37,6 +38,81 @@ def gates(
 
         report = evaluate(tuple(sets or ()), gates=tuple(gate or ()), sample=sample, seed=seed)
         terminal.result(report, lines(report))
+
+
+@app.command("debate")
+def debate(
+    fixtures: Annotated[
+        Path, typer.Option("--fixtures", metavar="FILE", callback=filled, help="Labelled items, a JSON line each.")
+    ],
+    models: Annotated[
+        str, typer.Option("--models", metavar="A,B", callback=filled, help="Models, provider/model each.")
+    ],
+    rounds: Annotated[int, typer.Option("--rounds", metavar="N", min=1, max=5, help="Rounds of a debate.")] = 2,
+    participants: Annotated[
+        int, typer.Option("--participants", metavar="N", min=2, max=8, help="Voices of a debate.")
+    ] = 3,
+    repeats: Annotated[
+        int, typer.Option("--repeats", metavar="N", min=1, max=100, help="How often each item is judged by each arm.")
+    ] = 3,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the order, the choice and the bootstrap.")] = 0,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="At most N items, chosen at random.")
+    ] = None,
+    budget_usd: Annotated[
+        float | None, typer.Option("--budget-usd", metavar="X", min=0, help="US dollars that this run may spend.")
+    ] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option("--budget-tokens", metavar="N", min=0, help="Tokens that this run may use.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", callback=filled, help="Where the report goes; .swarm/runtime/eval/ID."),
+    ] = None,
+    arms: Annotated[
+        str, typer.Option("--arms", metavar="A,B", callback=filled, help="Which of single, parallel and debate.")
+    ] = "single,parallel,debate",
+    no_decision: Annotated[
+        bool, typer.Option("--no-decision", help="Do not write the decision to .swarm/debate-worth.json.")
+    ] = False,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Measure whether debates are more often right than as many independent ballots, on labelled designs and patches.
+
+    Example: swarm eval debate --fixtures examples/eval/designs.jsonl --models local/a,local/b
+    """
+    with boundary(json) as terminal:
+        import gc
+        from time import monotonic
+
+        gc.enable()
+        began = monotonic()
+        from swarmgate.cli.progress import listener
+        from swarmgate.domain.usage import Allowance
+        from swarmgate.engine.progress import Progress
+        from swarmgate.errors import Stopped
+        from swarmgate.evaluation.debate.harness import evaluate, setup_of
+        from swarmgate.evaluation.debate.report import lines
+
+        numbers = {"rounds": rounds, "participants": participants, "repeats": repeats, "seed": seed, "limit": limit}
+        setup = setup_of(models, arms, **numbers)
+        with listener(as_json=json) as listen:
+            try:
+                report = evaluate(
+                    fixtures,
+                    setup,
+                    start=repo,
+                    allowance=Allowance(usd=budget_usd, tokens=budget_tokens),
+                    out=out,
+                    write_decision=not no_decision,
+                    on_progress=lambda text: listen(Progress(kind="notice", text=text, seconds=monotonic() - began)),
+                )
+            except KeyboardInterrupt:
+                hint = "Run the same command again: what was answered is kept and not asked again."
+                raise Stopped("stopped at once. Nothing is lost.", hint=hint) from None
+        terminal.result(report, lines(report))
+        raise typer.Exit(report.exit_code)
 
 
 @app.command("list")

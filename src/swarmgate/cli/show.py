@@ -63,10 +63,11 @@ def _guard(note: GuardNote) -> str:
 
 
 def _review(name: str, review: Review) -> list[str]:
-    """A verdict on one line, then the findings that count for nothing."""
+    """A verdict on one line, then what the losing side of a debate holds, and the findings that count for nothing."""
     summary = review.summary.splitlines()[0] if review.summary else "no summary"
     dropped = (f"      dropped, as it cites nothing: {finding.message}" for finding in review.dropped)
-    return [f"    {name} ({review.model}): {review.verdict} - {summary}", *dropped]
+    dissent = (f"      dissent: {text.splitlines()[0]}" for text in review.dissent if text)
+    return [f"    {name} ({review.model}): {review.verdict} - {summary}", *dissent, *dropped]
 
 
 def _reviews(attempt: AttemptReport) -> list[str]:
@@ -100,6 +101,7 @@ def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
         first, *more = text.strip().splitlines()[-_LINES:] or [""]
         lines += [f"    - {first}", *(f"      {line}" for line in more)]
     lines += [f"    sensitive: {reason}" for reason in attempt.sensitive]
+    lines += [f"    debate: {attempt.debate}"] if attempt.debate else []
     lines += _reviews(attempt)
     if attempt.files:
         shown = (f"{path} (outside the scope)" if path in attempt.outside else path for path in attempt.files)

@@ -45,6 +45,7 @@ def _lines(report: StatusReport) -> list[str]:
     lines += [f"  budget of {budget.owner or 'the project'}: {budget.text}" for budget in report.budgets]
     if report.estimate:
         lines.append(f"  expected: {_expected(report.estimate)}")
+    lines += _debates(report)
     if report.qa_skipped:
         tasks = "1 task was" if report.qa_skipped == 1 else f"{report.qa_skipped} tasks were"
         lines.append(
@@ -76,6 +77,17 @@ def _breakers(report: StatusReport) -> list[str]:
     turn = report.breakers
     counts = (f"{each.breaker.replace('_', ' ')} {each.count:,}/{each.limit:,}" for each in turn.breakers)
     return [f"  turn: {turn.role} ({turn.step}): {', '.join(counts)}"]
+
+
+def _debates(report: StatusReport) -> list[str]:
+    """`debates: 3 of 7 contested reviews, about 41,000 tokens saved`."""
+    count = report.debates
+    if count is None:
+        return []
+    reviews = "review" if count.contested == 1 else "reviews"
+    saved = f", about {count.saved:,} tokens saved" if count.saved else ""
+    deferral = f"; {count.deferral}" if count.deferral else ""
+    return [f"  debates: {count.held} of {count.contested} contested {reviews}{saved}{deferral}"]
 
 
 def _used(report: StatusReport) -> str:

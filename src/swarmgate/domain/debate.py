@@ -112,19 +112,25 @@ class Novelty(Frozen):
 
 
 class Moderation(Frozen):
-    """What the moderator decided before a round: the order, questions by seat, and whom it cut as repeating itself."""
+    """What the moderator decided before a round: the order, questions by seat, and whom it cut as repeating itself.
+
+    `dropped` is what it asked for and did not get, a phrase each: an unknown seat, a cut that may not be.
+    """
 
     order: tuple[SeatId, ...] = ()
     questions: dict[SeatId, Line] = Field(default_factory=dict)
     cut: tuple[SeatId, ...] = ()
+    dropped: tuple[Line, ...] = ()
     model: str = ""
+    prompt_hash: str = ""
     usage: Usage = Usage()
     failed: Line = ""
 
 
 class Round(Frozen):
-    """One whole round: `speeches` in order of seat, `order` the order in which the next round reads them.
+    """One whole round: `speeches` in order of seat, `order` the one in which its voices read each round before it.
 
+    A seat that the moderator cut has no speech. `moderation` was made before this round, `novelty` after it.
     `condensed` are ids of messages that this round's voices saw as a gist, because all did not fit their windows.
     """
 
@@ -160,9 +166,9 @@ class Debate(Frozen):
     order: Literal["fixed", "rotate"] = "rotate"
     moderator: Seat | None = None
     parent: bool = True
-    tokens: int = 20_000
-    timeout_s: float = 300
-    similarity: float = 90
+    tokens: int = Field(20_000, ge=1)
+    timeout_s: float = Field(300, gt=0)
+    similarity: float = Field(90, ge=0, le=100)
     task: str = ""
     attempt: int = 0
     about: Line = ""
@@ -195,7 +201,9 @@ class Synthesis(Frozen):
     reasons: tuple[Reason, ...] = ()
     dissent: tuple[Reason, ...] = ()
     model: str = ""
+    prompt_hash: str = ""
     usage: Usage = Usage()
+    seconds: float = 0.0
 
 
 class Outcome(Frozen):

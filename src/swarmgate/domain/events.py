@@ -7,6 +7,7 @@ from typing import Annotated, get_args
 from pydantic import Field
 
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.events_debate import DebateWeighed
 from swarmgate.domain.events_planning import (
     EditRefused,
     GoalSet,
@@ -62,6 +63,7 @@ __all__ = [
     "AttemptKind",
     "AttemptRejected",
     "ChangeCaptured",
+    "DebateWeighed",
     "EditRefused",
     "Entry",
     "Event",
@@ -140,6 +142,7 @@ Event = Annotated[
     | TurnEnded
     | GuidanceGiven
     | PhaseEstimated
+    | DebateWeighed
     | LedgerRepaired,
     Field(discriminator="type"),
 ]

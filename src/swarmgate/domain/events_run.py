@@ -68,12 +68,16 @@ class UsageRecorded(Frozen):
     """What the model calls of one step used; `task` is empty outside tasks.
 
     The role `swarmgate` has seconds only: the time between the calls, in which gates, tests and commands ran.
+    `source` names the debate, dispatch or chat that was held beside the runs; `counted` is then the number of the last
+    of its calls that is on record with this.
     """
 
     type: Literal["usage_recorded"] = "usage_recorded"
     role: str
     task: str = ""
     usage: Usage
+    source: str = ""
+    counted: int = 0
 
 
 class LedgerRepaired(Frozen):

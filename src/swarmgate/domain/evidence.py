@@ -48,6 +48,7 @@ class Review(Frozen):
     """A verdict with its reasons; `model` is the model that gave it.
 
     `dropped` are findings that quoted nothing that stands in the change or in the file: they count for nothing.
+    `dissent` is what the losing side of a debate still holds.
     """
 
     verdict: Verdict
@@ -55,6 +56,7 @@ class Review(Frozen):
     findings: tuple[Remark, ...] = ()
     criteria: tuple[Criterion, ...] = ()
     dropped: tuple[Remark, ...] = ()
+    dissent: tuple[Text, ...] = ()
     model: str = ""
 
     @property

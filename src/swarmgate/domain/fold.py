@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from swarmgate.domain import laws_debate as debate
 from swarmgate.domain import laws_guard as guard
 from swarmgate.domain import laws_judging as judging
 from swarmgate.domain import laws_planning as planning
@@ -74,6 +75,7 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "turn_ended": guard.turn_ended,
     "guidance_given": guard.guidance_given,
     "phase_estimated": guard.phase_estimated,
+    "debate_weighed": debate.debate_weighed,
     "ledger_repaired": _unchanged,
 }
 """One law an event. A test asserts that this dict and the union name the same types."""

@@ -10,6 +10,7 @@ import re
 from swarmgate.domain import events as ev
 from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.laws_debate import require_borne
 from swarmgate.domain.laws_task import out_of_turn, overruled, running, updated
 from swarmgate.domain.lifecycle import Move, TaskState, advance
 from swarmgate.domain.plan import Complexity
@@ -44,6 +45,7 @@ def review_given(state: State, event: ev.ReviewGiven, _: ev.Entry) -> State:
     after = advance(event.task, attempt.state, Move.PASS_REVIEW)
     if attempt.reviewed:
         raise out_of_turn(event.task, attempt, "be reviewed again")
+    require_borne(attempt.debate, event.review)
     _require_pass(state, event.task, attempt, "reviewer", passed=event.review.approved or not event.passed)
     moves = event.passed and not attempt.sensitive  # else the security review has the last word
     return updated(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from immutables import Map
 
 from swarmgate.domain import events as ev
+from swarmgate.domain.evidence import Verdict
+from swarmgate.domain.laws_debate import require_borne
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Plan, problems, problems_of_change
 from swarmgate.domain.state import (
@@ -52,6 +54,7 @@ def goal_set(state: State, event: ev.GoalSet, _: ev.Entry) -> State:
         usage_by_role=state.usage_by_role,
         usage_in_run=state.usage_in_run,
         experience=state.experience,
+        debates=state.debates,
     )
 
 
@@ -77,7 +80,7 @@ def question_answered(state: State, event: ev.QuestionAnswered, _: ev.Entry) -> 
 
 def plan_saved(state: State, event: ev.PlanSaved, _: ev.Entry) -> State:
     _require(state.planning in (Planning.ASKED, Planning.OBJECTED), "A plan is saved when one was asked for.")
-    return replace(_with_plan(state, event.plan), planning=Planning.SAVED)
+    return replace(_with_plan(state, event.plan), planning=Planning.SAVED, plan_debate=None)
 
 
 def planning_failed(state: State, event: ev.PlanningFailed, _: ev.Entry) -> State:
@@ -87,6 +90,7 @@ def planning_failed(state: State, event: ev.PlanningFailed, _: ev.Entry) -> Stat
 
 def plan_reviewed(state: State, event: ev.PlanReviewed, _: ev.Entry) -> State:
     _require(state.planning is Planning.SAVED, "There is no plan that waits for the critic.")
+    require_borne(state.plan_debate, event.review, undecided=Verdict.REJECTED)
     rounds = state.critic_rounds + 1
     objected = not event.review.approved and rounds < state.rules.critic_rounds
     return replace(
@@ -223,6 +227,8 @@ def phase_approved(state: State, event: ev.PhaseApproved, _: ev.Entry) -> State:
 
 def usage_recorded(state: State, event: ev.UsageRecorded, entry: ev.Entry) -> State:
     by_role = state.usage_by_role.set(event.role, state.usage_by_role.get(event.role, UNUSED) + event.usage)
+    if event.source:  # beside the runs: no run, phase or task spent it, and it says nothing about what a run recorded
+        return replace(state, usage=state.usage + event.usage, usage_by_role=by_role)
     tasks = state.tasks
     if event.task:
         record = state.task(event.task)

@@ -12,6 +12,8 @@ NEVER_OVERRIDDEN = frozenset({"secret_scan", "sast_scan", "syntax_check"})
 
 BREAKER = "breaker: "
 """What the stage of an attempt begins with that a tripped breaker ended."""
+UNDECIDED = f"{BREAKER}debate"
+"""The stage of an attempt whose review was a debate that decided nothing."""
 _TRAJECTORY = "trajectory: "
 ATTACKS = "adversarial_tests"
 """Who rejects an attempt that an adversarial test broke."""
@@ -72,6 +74,8 @@ def settings_for(task_id: str, stage: str, reason: str) -> tuple[str, ...]:
         reason: why, as the ledger has it.
     """
     retry = f"swarm retry {task_id}"
+    if stage == UNDECIDED:
+        return (f'another model as `advocate` or `challenger` in [review], or mode = "single", then: {retry}',)
     if stage.startswith(BREAKER):
         breaker, role = stage.removeprefix(BREAKER), reason.partition(" ")[0]
         table = "loop" if breaker in _IN_LOOP else f"breakers.roles.{role}" if role in _ROLES else "breakers"

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from immutables import Map
 
-from swarmgate.domain.events import AttemptKind, PhaseEstimated, RunPaused
+from swarmgate.domain.debate_count import DebateCount
+from swarmgate.domain.events import AttemptKind, DebateWeighed, PhaseEstimated, RunPaused
 from swarmgate.domain.evidence import Proof, Remark, Review
 from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.domain.lifecycle import TaskState
@@ -91,6 +92,7 @@ class Attempt:
     proof: Proof | None = None
     failures: tuple[str, ...] = ()
     findings: int = 0
+    debate: DebateWeighed | None = None
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,8 @@ class State:
     without a reviewer's or a test engineer's own approval; it goes back to 0 when both have been seen on a task since.
     `sandbox` is what confines commands in the newest run. `known_red` are tests that fail in the newest commit because
     the user overruled them. `usage_in_run` is that of the newest run, `usage_by_phase` that of this goal, with planning
-    as phase 0; `experience` is what the newest completed tasks took, across goals.
+    as phase 0; `experience` is what the newest completed tasks took, across goals. `plan_debate` is how the criticism
+    of the saved plan was weighed, `debates` counts all that were, across goals.
     """
 
     seq: int = 0
@@ -293,6 +296,8 @@ class State:
     qa_skipped: int = 0
     sandbox: str = ""
     known_red: tuple[str, ...] = ()
+    plan_debate: DebateWeighed | None = None
+    debates: DebateCount = field(default_factory=DebateCount)
 
     def task(self, task_id: str) -> TaskRecord:
         """The record of a task, an empty one when nothing has happened to it yet."""

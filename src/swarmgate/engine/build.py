@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from swarmgate.agents.prompts import Prompts
 from swarmgate.automation.agent_files import survey
 from swarmgate.config import Config
 from swarmgate.domain.finding import GateReport, GateResult
+from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.desks import Desks
 from swarmgate.engine.progress import Listener
@@ -19,10 +21,12 @@ from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.sensitivity import definition as sensitivity
-from swarmgate.ledger import probes
+from swarmgate.ledger import debate_worth, probes
+from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import compact_roles, current, steered
 from swarmgate.workspace import trusted
 from swarmgate.workspace.repository import Repository
@@ -50,13 +54,18 @@ def build(
     listener: Listener,
     stash: bool = False,
 ) -> Context:
-    """The surroundings of one run. No model is connected before its role is first needed."""
+    """The surroundings of one run. No model is connected before its role is first needed.
+
+    Raises:
+        ConfigError: what was measured of debates has to be known, and cannot be read.
+    """
     probed = current(config, probes.load(folder))
     config = steered(config, probed)
     agent_files = survey(config, repository.root, SPEAKING, lambda: repository.list_tree(repository.snapshot()))
-    commands = _commands(config, folder, repository, agent_files.guarded)
+    commands = command_runner(config, folder, repository, agent_files.guarded)
     # What judges go by is read before any agent is at work: what one writes into .swarm/ changes no judge of this run.
-    definitions, guidance, sensitive_code = load(folder.root), _guidance(repository), sensitivity.load(folder.root)
+    definitions, sensitive_code = load(folder.root), sensitivity.load(folder.root)
+    guidance = house_rules(repository.root)
     prompts = Prompts(folder.prompts, compact=compact_roles(config, SPEAKING))
     prompts.load(SPEAKING)
     desks = Desks(ledger, environ=environ, probed=probed, prompts=prompts, guidance=guidance)
@@ -77,6 +86,9 @@ def build(
         judge=judge,
         sensitivity=sensitive_code,
         agent_files=agent_files,
+        voices=desks.voices,
+        debates=DebateFiles(folder, redact=partial(redact, secrets=_keys(config, environ))),
+        worth=debate_worth.read(folder) if "auto" in debaters.modes(config) else None,
         stop=StopFlag(folder.stop_request),
         listener=listener,
         stash=stash,
@@ -85,7 +97,12 @@ def build(
     return context
 
 
-def _commands(
+def _keys(config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys of all providers: what is kept of debates holds none of them."""
+    return tuple(filter(None, (environ.get(each.api_key_env, "").strip() for each in config.providers.values())))
+
+
+def command_runner(
     config: Config, folder: SwarmFolder, repository: Repository, guarded: tuple[Path, ...] = ()
 ) -> CommandRunner:
     """What runs the commands of agents, the tests, and the programs that gates start; `guarded` stays as it is.
@@ -137,8 +154,9 @@ async def _judged(
     )
 
 
-def _guidance(repository: Repository) -> str:
-    path = repository.root / _GUIDANCE
+def house_rules(root: Path) -> str:
+    """The text of the repository's AGENTS.md, which stands in every brief; empty where there is none."""
+    path = root / _GUIDANCE
     if path.is_symlink() or not path.is_file():
         return ""
     return path.read_text(encoding="utf-8", errors="replace")[:_GUIDANCE_LIMIT]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +14,10 @@ from swarmgate.agents.background import Background, background
 from swarmgate.agents.desk import Desk
 from swarmgate.automation.agent_files import AgentFiles
 from swarmgate.config import Config
+from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account, accounts
 from swarmgate.domain.change import ChangeSet
+from swarmgate.domain.contest import DebateWorth
 from swarmgate.domain.decide import worked_on
 from swarmgate.domain.events import Event, GuardActed, GuidanceGiven, TurnEnded, UsageRecorded
 from swarmgate.domain.finding import GateReport
@@ -29,6 +31,7 @@ from swarmgate.engine.spending import WorkClock
 from swarmgate.errors import WorkspaceError
 from swarmgate.gates.sensitivity.definition import Sensitivity
 from swarmgate.ledger import guidance
+from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -81,7 +84,8 @@ class Context:
     confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
     `reports` is what guards, turns and experts said since the last record, `clock` counts the time worked since then.
     `agent_files` is what belongs to agent programs, and so is nobody's to write.
-    `stash` allows uncommitted changes to be stashed instead of refused.
+    `voices` gives those of a debate (`Desks.voices`), `debates` is where debates are kept, `worth` what was measured of
+    their worth. `stash` allows uncommitted changes to be stashed instead of refused.
     """
 
     config: Config
@@ -97,6 +101,9 @@ class Context:
     sensitivity: Sensitivity
     stop: StopFlag
     agent_files: AgentFiles
+    voices: Callable[[int, Callable[[], Iterable[Account]]], Voices]
+    debates: DebateFiles
+    worth: DebateWorth | None = None
     listener: Listener = silent
     stash: bool = False
     started: float = field(default_factory=time.monotonic)
@@ -197,9 +204,11 @@ class Context:
     def drain_usage(self, state: State) -> list[Event]:
         """What the models used since the last time, and what time passed between their calls, as events."""
         task, told = worked_on(state), 0.0
+        used: dict[str, Usage] = {}
+        for meter in self.meters.values():  # voices have a meter for each of their models
+            used[meter.role] = used.get(meter.role, Usage()) + meter.drain()
         events: list[Event] = []
-        for role, meter in self.meters.items():
-            usage = meter.drain()
+        for role, usage in used.items():
             if usage.calls:
                 events.append(UsageRecorded(role=role, task=task, usage=usage))
                 told += usage.seconds

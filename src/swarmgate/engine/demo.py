@@ -27,12 +27,13 @@ _IDENTITY = ("-c", "user.name=swarm demo", "-c", "user.email=demo@swarmgate.inva
 
 
 @contextmanager
-def stage(folder: Path, *, live: bool) -> Iterator[None]:
+def stage(folder: Path, *, live: bool, script: str = "script.yaml") -> Iterator[None]:
     """Makes the project in `folder` and keeps the scripted model running for the length of the block.
 
     Args:
         folder: a new or empty folder.
         live: no scripted model; the endpoint of the user's own settings is used.
+        script: the file in the demo's folder that says what the scripted model answers.
 
     Raises:
         UsageError: the folder is not empty.
@@ -40,8 +41,8 @@ def stage(folder: Path, *, live: bool) -> Iterator[None]:
     """
     make_project(folder)
     initialise(folder)
-    script = [sys.executable, "-m", "swarmgate.testing", str(assets.demo() / "script.yaml"), "--until-stdin-closes"]
-    with nullcontext("") if live else serving(script) as base_url:
+    server = [sys.executable, "-m", "swarmgate.testing", str(assets.demo() / script), "--until-stdin-closes"]
+    with nullcontext("") if live else serving(server) as base_url:
         configure(SwarmFolder(folder), base_url)
         yield
 

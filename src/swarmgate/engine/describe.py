@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from swarmgate.domain.events import Event
+from swarmgate.domain.debated import in_words
+from swarmgate.domain.events import DebateWeighed, Event
 
 _WIDTH = 120
 """Longest line of somebody's text that is shown, in characters."""
@@ -50,6 +51,26 @@ def _phase_estimated(event: Any) -> str:
     minutes = round(event.seconds / 60)
     takes = f"{minutes} min" if minutes else "less than a minute"
     return f"phase {event.phase} is expected to use {event.tokens:,} tokens, {usd}, {takes} ({tasks})"
+
+
+def _debate_weighed(event: Any) -> str:
+    words = debate_in_words(event)
+    if event.deferred or not words:
+        return words
+    return f"task {event.task}: {words}" if event.task else f"plan: {words}"
+
+
+def debate_in_words(event: DebateWeighed) -> str:
+    """How a review was weighed, without whose it was; empty where nothing spoke for a debate."""
+    if event.deferred:
+        return first_line(event.why)
+    if not event.held:
+        spared = f"; about {event.saved:,} tokens saved" if event.saved else ""
+        return f"not debated: {first_line(event.why)}{spared}" if event.triggers else ""
+    ended = "nothing was decided"
+    if event.verdict and event.tally:
+        ended = f"{event.verdict} by {event.decided_by}, {in_words(event.tally)}"
+    return f"debate {event.debate} ({first_line(event.why)}): {ended}; {event.debated:,} tokens"
 
 
 def _verdict(event: Any) -> str:
@@ -102,6 +123,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "turn_ended": lambda _: "",
     "guidance_given": lambda e: f"guidance on {e.domain}: {first_line(e.question)}",
     "phase_estimated": _phase_estimated,
+    "debate_weighed": _debate_weighed,
     "ledger_repaired": lambda e: f"a torn last line of the ledger ({e.size} bytes) was moved to {e.kept}",
 }
 """One entry an event; a test asserts that none is missing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse
@@ -10,6 +10,8 @@ from swarmgate.agents.expert import Expert
 from swarmgate.agents.prompts import Prompts
 from swarmgate.automation.agent_rules import JUDGING
 from swarmgate.config import Config
+from swarmgate.council.voices import Voices
+from swarmgate.domain.budget import Account
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.engine.context import Context
 from swarmgate.engine.experts import expert
@@ -59,6 +61,8 @@ class Desks:
         self._guidance = guidance
         self._made: dict[str, Desk] = {}
         self._budget = Budget(lambda: self.context.budgets(), on_event=self._tell_model)  # noqa: PLW0108 - set later
+        self._sitting: Callable[[], Iterable[Account]] = tuple
+        self._voices_budget = Budget(lambda: (*self.context.budgets(), *self._sitting()), on_event=self._tell_model)
         self._traces = TraceStore(ledger.folder, lambda: ledger.state.seq)
         self._live = LiveCounts(ledger.folder.breakers)
 
@@ -73,6 +77,34 @@ class Desks:
             self.context.meters[role] = self._model(role)
             self._made[role] = self._desk(role, self.context.meters[role])
         return self._made[role]
+
+    def voices(self, tokens: int, sitting: Callable[[], Iterable[Account]]) -> Voices:
+        """The voices of one debate; what they use counts to the running step, as that of every role does.
+
+        Args:
+            tokens: what one voice may use in one round.
+            sitting: the budgets that hold for this debate alone, as they stand now.
+        """
+        from swarmgate.engine.voices import EngineVoices  # noqa: PLC0415 - late: it builds on `build`, which makes this
+
+        self._sitting = sitting
+        ctx, ledger = self.context, self._ledger
+        council = ctx.config.council.model_copy(update={"tokens": tokens})
+        return EngineVoices(
+            config=ctx.config.model_copy(update={"council": council}),
+            folder=ledger.folder,
+            repository=ctx.repository,
+            environ=self._environ,
+            budget=self._voices_budget,
+            recorder=self._traces,
+            guidance=self._guidance,
+            probed=self._probed,
+            meters=ctx.meters,
+            on_event=self._tell_model,
+            on_tool=self._tell_tool,
+            on_guard=ctx.reports.append,
+            on_turn=ctx.reports.append,
+        )
 
     def _model(self, role: str) -> Metered:
         ctx = self.context

@@ -40,7 +40,7 @@ class IgnoredFiles:
         first = self._hidden is None
         if self._hidden is None:
             self._since = time.time_ns()
-            self._hidden = hidden(self._repository, tree, _matters)
+            self._hidden = hidden(self._repository, tree, _matters, git=self._git)
         left = self._copies.take(ignored(self._git)) if first else None
         self._at_work.touch()
         return left
@@ -71,7 +71,7 @@ class IgnoredFiles:
         """
         if self._hidden is None:  # no step of this run was watched: what is there is the user's
             return ()
-        found = sorted(hidden(self._repository, tree, _matters) - self._hidden)
+        found = sorted(hidden(self._repository, tree, _matters, git=self._git) - self._hidden)
         for path in found:
             name = os.fsdecode(paths.encode(path))
             target = quarantine / name

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.budget import accounts
+from swarmgate.domain.debate_count import DebateCount
 from swarmgate.domain.decide import next_step, waiting_for, worked_on
 from swarmgate.domain.events import Entry, PhaseEstimated
 from swarmgate.domain.evidence import Proof, Review
@@ -18,9 +19,12 @@ from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.domain.view import PhaseStatus, phase_status
-from swarmgate.engine.describe import describe
+from swarmgate.engine.describe import debate_in_words, describe
 from swarmgate.engine.outcome import actions
 from swarmgate.errors import UsageError
+
+_WORDED = ("kind", "feedback", "debate")
+"""Of an attempt, what the report has in words."""
 
 
 class PhaseSummary(Frozen):
@@ -50,6 +54,18 @@ class RoleModel(Frozen):
     family: str
 
 
+class DebateReport(Frozen):
+    """How many reviews were contested and debated in this project, and what that took and spared, in tokens."""
+
+    weighed: int
+    contested: int
+    held: int
+    skipped: int
+    tokens: int
+    saved: int
+    deferral: str = ""
+
+
 class StatusReport(Frozen):
     """`swarm status`: where the work stands, and what can be done next."""
 
@@ -77,6 +93,8 @@ class StatusReport(Frozen):
     actions: tuple[str, ...]
     breakers: LiveTurn | None = None
     models: dict[str, RoleModel] = Field(default_factory=dict)
+    debates: DebateReport | None = None
+    """None: no review was ever weighed."""
     settings_problem: str = ""
     """Why the settings cannot be read; no command that works can begin then."""
 
@@ -96,6 +114,8 @@ class AttemptReport(Frozen):
     outside: tuple[str, ...]
     tests: tuple[str, ...]
     summary: str
+    debate: str
+    """How its review was weighed; empty: nobody thought of a debate."""
     review: Review | None
     sensitive: tuple[str, ...]
     security_review: Review | None
@@ -173,7 +193,15 @@ def status_report(
         actions=() if working else actions(state, waiting),
         breakers=turn,
         models=models or {},
+        debates=_debates(state),
     )
+
+
+def _debates(state: State) -> DebateReport | None:
+    count = state.debates
+    if count == DebateCount():
+        return None
+    return DebateReport(**{name: getattr(count, name) for name in DebateReport.model_fields})
 
 
 def _sandbox_warning(name: str) -> str:
@@ -248,8 +276,9 @@ def _attempt(attempt: Attempt) -> AttemptReport:
         )
         for remark in attempt.feedback
     )
-    same = {name: getattr(attempt, name) for name in AttemptReport.model_fields if name not in ("kind", "feedback")}
-    return AttemptReport(**same, kind=attempt.kind.value, feedback=tuple(feedback))
+    same = {name: getattr(attempt, name) for name in AttemptReport.model_fields if name not in _WORDED}
+    debate = debate_in_words(attempt.debate) if attempt.debate else ""
+    return AttemptReport(**same, kind=attempt.kind.value, feedback=tuple(feedback), debate=debate)
 
 
 def history_lines(entries: Iterable[Entry], *, task: str = "") -> tuple[HistoryLine, ...]:

@@ -10,6 +10,7 @@ from swarmgate.automation.agent_rules import require
 from swarmgate.config import Config
 from swarmgate.engine.build import ROLES, SPEAKING
 from swarmgate.engine.context import Context
+from swarmgate.engine.debaters import require_debaters
 from swarmgate.engine.experts import has_expert
 from swarmgate.engine.steps import mutating
 from swarmgate.errors import LedgerCorrupt, WorkspaceError
@@ -22,16 +23,21 @@ from swarmgate.workspace.repository import Repository
 def require_models(config: Config, environ: Mapping[str, str], repository: Repository) -> tuple[str, ...]:
     """Makes sure that every role has a model and its key, or its agent program; returns warnings.
 
-    Those are: coder and reviewer are too much alike, and what of one role's program another role may steer.
+    Those are: coder and reviewer are too much alike, what of one role's program another role may steer, and debates
+    that cannot be held.
 
     Raises:
-        ConfigError: a role has no model, two share one that must not (`[models] require_distinct`), or one may write
-            the agent program of another.
+        ConfigError: a role has no model, two share one that must not (`[models] require_distinct`, the two voices of
+            a debate), or one may write the agent program of another.
         MissingRequirement: a key's variable is not set, or a program or a file of its command line is not there.
     """
     check_keys(config, environ, roles=SPEAKING if has_expert(config) else ROLES)
     require_distinct(config)
-    return (*filter(None, [same_model_warning(config)]), *require(config, repository.root, SPEAKING))
+    return (
+        *filter(None, [same_model_warning(config)]),
+        *require_debaters(config, environ),
+        *require(config, repository.root, SPEAKING),
+    )
 
 
 def require_tools(config: Config) -> None:

@@ -50,8 +50,10 @@ from swarmgate.ledger.lock import describe, live_owner
 
 if TYPE_CHECKING:
     from swarmgate.config import Config
+    from swarmgate.engine.council import Council
     from swarmgate.engine.failures import FailureGroup
     from swarmgate.engine.models import ModelsReport
+    from swarmgate.engine.sitting import Surroundings
 
 
 class Swarm:
@@ -96,6 +98,13 @@ class Swarm:
     def state(self) -> State:
         """The fold over the ledger as it is now."""
         return Ledger.read(self.folder).state
+
+    @cached_property
+    def council(self) -> Council:
+        """Debates, dispatched tasks and swarm chats."""
+        from swarmgate.engine.council import Council  # noqa: PLC0415 - late: only its verbs need it
+
+        return Council(self)
 
     # --- planning ---
 
@@ -273,6 +282,12 @@ class Swarm:
 
     # --- inside ---
 
+    def surroundings(self) -> Surroundings:
+        """What the councils of this project sit in."""
+        from swarmgate.engine.sitting import Surroundings  # noqa: PLC0415 - brings all rooms
+
+        return Surroundings(self.folder, self.config, dict(self._environ), self._listener, self._writing)
+
     def _decide(self, event: TaskRetried | TaskSkipped | RejectionOverridden) -> None:
         """Records a decision about a task; an attempt that was left open by a paused run ends with it."""
         with self._writing() as ledger:
@@ -296,6 +311,7 @@ class Swarm:
             UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
         """
         from swarmgate.ledger.reconcile import reconcile  # noqa: PLC0415 - only writers need it
+        from swarmgate.ledger.sessions import settle  # noqa: PLC0415 - as above
 
         ledger = Ledger.write(self.folder)
         try:
@@ -315,6 +331,7 @@ class Swarm:
                     f"The edit is kept in {refused.kept}; {refused.source} is as the ledger says again.",
                     hint="Change what you meant to and run the command again.",
                 )
+            settle(ledger)
         except BaseException:
             ledger.close()
             raise

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from swarmgate.domain.events import (
     AdversarialTestsWritten,
     ChangeCaptured,
+    DebateWeighed,
     Entry,
     Event,
     GatesRun,
@@ -32,12 +33,15 @@ from swarmgate.workspace.repository import Repository
 _EVIDENCE: dict[type, str] = {
     ChangeCaptured: files.PATCH,
     GatesRun: files.GATES,
+    DebateWeighed: files.DEBATE,
     ReviewGiven: files.REVIEW,
     SecurityReviewGiven: files.SECURITY_REVIEW,
     AdversarialTestsWritten: files.ADVERSARIAL,
     TestsRun: files.TESTS,
 }
-_Proven = ChangeCaptured | GatesRun | ReviewGiven | SecurityReviewGiven | AdversarialTestsWritten | TestsRun
+_Proven = (
+    ChangeCaptured | GatesRun | DebateWeighed | ReviewGiven | SecurityReviewGiven | AdversarialTestsWritten | TestsRun
+)
 
 
 def audit(folder: SwarmFolder, repository: Repository) -> tuple[Check, ...]:

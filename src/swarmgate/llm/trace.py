@@ -8,15 +8,17 @@ from functools import lru_cache
 from typing import Protocol
 
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
-from swarmgate.llm.model import Message, Model, ModelReply, ModelRequest, ToolCall
+from swarmgate.llm.model import CallFailed, Message, Model, ModelReply, ModelRequest, ToolCall
 from swarmgate.llm.redact import redact
 
 
 class Exchange(Frozen):
     """One call to one model: what was said, and the reply or the error.
 
-    `tools` are the names of the tools on offer. Seconds are wall time. Exactly one of `reply` and `error` is set.
+    `tools` are the names of the tools on offer. Seconds are wall time. Exactly one of `reply` and `error` is set;
+    `wasted` is what a call used that failed.
     """
 
     model: str
@@ -25,6 +27,7 @@ class Exchange(Frozen):
     tools: tuple[str, ...]
     reply: ModelReply | None = None
     error: str = ""
+    wasted: Usage = Usage()
     started_at: datetime
     seconds: float
 
@@ -63,7 +66,8 @@ class Traced:
         try:
             reply = await self._inner.complete(request)
         except SwarmError as error:
-            self._record(request, started, None, error.message)
+            wasted = error.usage if isinstance(error, CallFailed) else Usage()
+            self._record(request, started, None, error.message, wasted)
             raise
         except BaseException as error:
             self._record(request, started, None, type(error).__name__)
@@ -71,7 +75,14 @@ class Traced:
         self._record(request, started, reply, "")
         return reply
 
-    def _record(self, request: ModelRequest, started: datetime, reply: ModelReply | None, error: str) -> None:
+    def _record(
+        self,
+        request: ModelRequest,
+        started: datetime,
+        reply: ModelReply | None,
+        error: str,
+        wasted: Usage = Usage(),  # noqa: B008 - frozen
+    ) -> None:
         if reply:
             clean = {"text": self._redact(reply.text), "tool_calls": self._calls(reply.tool_calls)}
             reply = reply.model_copy(update=clean)
@@ -83,6 +94,7 @@ class Traced:
                 tools=tuple(tool.name for tool in request.tools),
                 reply=reply,
                 error=self._redact(error),
+                wasted=wasted,
                 started_at=started,
                 seconds=(self._clock() - started).total_seconds(),
             )

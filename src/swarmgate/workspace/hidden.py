@@ -39,18 +39,21 @@ def ignored(git: Driver) -> tuple[str, ...]:
     return tuple(paths.decode(record[3:]) for record in said.split(b"\0") if record.startswith(b"!! "))
 
 
-def hidden(repository: Repository, tree: str, matters: Callable[[str], bool]) -> frozenset[str]:
+def hidden(
+    repository: Repository, tree: str, matters: Callable[[str], bool], *, git: Driver | None = None
+) -> frozenset[str]:
     """The ignored files that the rules in `tree`, and the user's own, would not ignore.
 
     Args:
         repository: the repository.
         tree: whose `.gitignore` files count.
         matters: says of a path whether it is asked for.
+        git: of the repository, where the caller has one; it knows the user's own rules as they were when it was made.
 
     Raises:
         WorkspaceError: git failed.
     """
-    git = Driver(repository.root)
+    git = git or Driver(repository.root)
     entries = [path for path in ignored(git) if not _is_of_tools(path)]
     known = _Known(repository, tree)
     rules = _rules(git, entries)

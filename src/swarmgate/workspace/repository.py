@@ -55,6 +55,7 @@ class Repository:
         # Of the last two trees, of which one is the base: what every gate asks for.
         self._kept: dict[str, dict[bytes, bytes | None]] = {}
         self._listed: dict[str, tuple[str, ...]] = {}
+        self._trees: dict[str, str] = {}
 
     @classmethod
     def discover(cls, start: Path, *, lenient: bool = False) -> Repository:
@@ -129,10 +130,15 @@ class Repository:
         Raises:
             WorkspaceError: git knows no such revision.
         """
+        if tree := self._trees.get(revision):
+            return tree
         code, out, _ = call(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}")
         if code:
             raise WorkspaceError(f"git knows no revision `{revision}`", hint="see: git log --oneline, git branch")
-        return out.decode().strip()
+        tree = out.decode().strip()
+        if _ID.fullmatch(revision):  # any other name may mean another commit the next time
+            self._trees[revision] = tree
+        return tree
 
     def branch(self) -> str | None:
         """The current branch; None when HEAD is detached."""

@@ -10,19 +10,28 @@ from swarmgate.agents import reviewer
 from swarmgate.agents.citations import Material
 from swarmgate.agents.reviewer import Submission
 from swarmgate.domain.change import ChangeSet
+from swarmgate.domain.contest import change_triggers
 from swarmgate.domain.events import AttemptRejected, Event, GatesRun, ReviewGiven, SecurityReviewGiven
 from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.finding import GateReport
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Task
-from swarmgate.domain.state import Attempt, State, TaskRecord
+from swarmgate.domain.remedies import UNDECIDED
+from swarmgate.domain.state import Attempt, Outcome, State, TaskRecord
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps import debating
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
+from swarmgate.engine.steps.debating import Case
 from swarmgate.engine.steps.weakening import weakened_tests
 from swarmgate.gates import loading
 from swarmgate.gates.report import lines
 from swarmgate.gates.sensitivity.judging import sensitive
 from swarmgate.ledger.evidence import GATES, REVIEW, SECURITY_REVIEW
+
+_QUESTION = (
+    "Does this change do what its task asks for, and nothing that is wrong? APPROVE: it can be committed as it is. "
+    "REJECT: a criterion is not met, or there is a bug, a security hole, or a test that proves nothing."
+)
 
 
 async def gates(state: State, ctx: Context) -> list[Event]:
@@ -47,17 +56,54 @@ async def gates(state: State, ctx: Context) -> list[Event]:
 
 
 async def review(state: State, ctx: Context) -> list[Event]:
-    """The reviewer sees the diff, the brief and the gate results, and never what the coder claims.
+    """The reviewer sees the diff, the brief and the gate results, and never what the coder claims; so do debaters.
 
-    A reviewer that a breaker stops ends the attempt, and the task waits for the user: that is the model's fault, and no
-    further attempt of the coder's is spent on it.
+    A reviewer that a breaker stops, or a debate that decides nothing, ends the attempt, and the task waits for the
+    user: that is the models' fault, and no further attempt of the coder's is spent on it.
     """
     task, record, attempt = current(state)
     if overruled(record, attempt, "reviewer"):
         return [_given(ctx, task.id, attempt.number, _overruled_verdict(record), passed=True)]
-    verdict = await reviewer.review(ctx.desk("reviewer"), submission(ctx, task, attempt))
+    work = submission(ctx, task, attempt)
+    case = _case(ctx, record, attempt, work)
+    found = await debating.judged(ctx, case, lambda: reviewer.review(ctx.desk("reviewer"), work))
+    verdict = found.review
+    if verdict is None:
+        return [*found.events, _undecided(task.id, attempt.number, found.problem)]
     given = _given(ctx, task.id, attempt.number, verdict, passed=verdict.approved)
-    return [given] if verdict.approved else [given, rejection(task.id, attempt.number, "reviewer", verdict)]
+    events: list[Event] = [*found.events, given]
+    return events if verdict.approved else [*events, rejection(task.id, attempt.number, "reviewer", verdict)]
+
+
+def _case(ctx: Context, record: TaskRecord, attempt: Attempt, work: Submission) -> Case:
+    """The review as what may be debated. A debate that died with an attempt goes on where the change is the same."""
+    change, goal = ctx.change(attempt), ctx.ledger.state.goals
+    prefix = f"goal-{goal}-" if goal > 1 else ""  # tasks of another goal have the same ids
+    numbers = [attempt.number]
+    for earlier in reversed(record.attempts[:-1]):
+        if earlier.outcome is not Outcome.INTERRUPTED:
+            break
+        numbers.append(earlier.number)
+    return Case(
+        judge="reviewer",
+        mode=ctx.config.review.mode,
+        question=_QUESTION,
+        sections=reviewer.sections_of(work),
+        triggers=change_triggers(
+            work.task, record, attempt, sum((file.added or 0) + (file.removed or 0) for file in change.files)
+        ),
+        names=tuple(f"{prefix}task-{work.task.id}-attempt-{number}" for number in numbers),
+        identity=(prefix, work.task.model_dump_json(), change.base, change.tree),
+        task=work.task.id,
+        attempt=attempt.number,
+    )
+
+
+def _undecided(task_id: str, number: int, problem: str) -> AttemptRejected:
+    """The end of an attempt whose debate decided nothing: no fault of the coder's, so the user is asked."""
+    return AttemptRejected(
+        task=task_id, attempt=number, stage=UNDECIDED, reason=f"the debate decided nothing: {problem}"
+    )
 
 
 async def security_review(state: State, ctx: Context) -> list[Event]:

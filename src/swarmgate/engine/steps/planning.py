@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from swarmgate.agents import architect, critic
 from swarmgate.agents.architect import Questions
+from swarmgate.agents.brief import Section
+from swarmgate.domain.contest import plan_triggers
 from swarmgate.domain.events import Event, PlanningFailed, PlanReviewed, PlanSaved, QuestionsAsked
 from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.laws_planning import plan_change_problems
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.state import Planning, State
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps import debating
+from swarmgate.engine.steps.debating import Case
 from swarmgate.errors import NoUsableReply, SelfCodingBlocked
 
 _LISTED_FILES = 200
+_QUESTION = (
+    "Should the user be asked to approve this plan? APPROVE: it reaches the goal, in tasks that can each be built and "
+    "tested. REJECT: something is missing, wrong, too vague to be tested, or in an order that cannot work."
+)
 
 
 async def plan(state: State, ctx: Context) -> list[Event]:
@@ -55,21 +65,43 @@ async def revise(state: State, ctx: Context) -> list[Event]:
 
 
 async def review_plan(state: State, ctx: Context) -> list[Event]:
-    """The critic's verdict. No usable verdict counts as a rejection, and stays on record as such."""
+    """The critic's verdict, or a debate's. No usable one counts as a rejection, and stays on record as such."""
     if state.plan is None:
         raise ValueError("there is no plan to review")
-    try:
-        review = await critic.review_plan(
-            ctx.desk("critic"),
-            goal=state.goal,
-            spec=state.spec,
-            plan=state.plan,
-            round=state.critic_rounds + 1,
-            earlier=state.plan_reviews,
-        )
-    except NoUsableReply as error:
-        review = Review(verdict=Verdict.REJECTED, summary=f"The critic gave no verdict: {error.message}")
-    return [PlanReviewed(review=review)]
+    handed_in: dict[str, Any] = {
+        "goal": state.goal,
+        "spec": state.spec,
+        "plan": state.plan,
+        "round": state.critic_rounds + 1,
+        "earlier": state.plan_reviews,
+    }
+
+    async def ordinary() -> Review:
+        try:
+            return await critic.review_plan(ctx.desk("critic"), **handed_in)
+        except NoUsableReply as error:
+            return _objection(f"The critic gave no verdict: {error.message}")
+
+    found = await debating.judged(ctx, _case(state, ctx, state.plan, critic.sections_of(**handed_in)), ordinary)
+    review = found.review or _objection(f"The debate decided nothing: {found.problem}")
+    return [*found.events, PlanReviewed(review=review)]
+
+
+def _case(state: State, ctx: Context, plan: Plan, sections: Sequence[Section]) -> Case:
+    """The criticism of the plan as what may be debated."""
+    return Case(
+        judge="critic",
+        mode=ctx.config.review.plan_mode or ctx.config.review.mode,
+        question=_QUESTION,
+        sections=sections,
+        triggers=plan_triggers(plan, state.plan_reviews),
+        names=(f"{f'goal-{state.goals}-' if state.goals > 1 else ''}plan-round-{state.critic_rounds + 1}",),
+        identity=(str(state.goals), *(each.text for each in sections)),
+    )
+
+
+def _objection(summary: str) -> Review:
+    return Review(verdict=Verdict.REJECTED, summary=summary)
 
 
 def overview(ctx: Context) -> str:

@@ -1,0 +1,149 @@
+"""swarmgate's own work in a swarm chat, by the message: time, memory and the length of briefs as the chat grows.
+
+    python benchmarks/chat.py [MESSAGES ...]
+
+Four agents talk through an in-process model that answers at once: what is left is scheduling, briefs, turns and SQLite.
+One message a turn, the hardest case, and no call is waited for. Work is processor time: other programs do not count.
+Memory is what Python holds (tracemalloc, in a run of its own: it halves the speed) and what the process holds (resident
+set). Target: at most 2 ms of own work a message, memory flat from 500 messages to 2,000.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import resource
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.prompts import Prompts
+from swarmgate.config.guards import Bounds
+from swarmgate.council.chat import chat
+from swarmgate.council.chat_request import chat_of
+from swarmgate.domain.chat import ChatEnd, ChatResult
+from swarmgate.domain.debate import Seat
+from swarmgate.domain.usage import Usage
+from swarmgate.ledger.chats import ChatDatabase
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall
+from swarmgate.llm.redact import redact
+from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.confinement import Confinement
+from swarmgate.workspace.sandbox.running import CommandRunner
+
+NAMES = ("ada", "bob", "cyd", "dee")
+SIZES = (500, 1_000, 2_000)
+
+
+@dataclass
+class Talker:
+    """A model that sends one message to the next agent in each turn, then ends the turn."""
+
+    seat: str
+    name: str = "local/talker"
+    said: int = 0
+    briefs: deque[int] = field(default_factory=lambda: deque(maxlen=50))
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """A message, or the end of the turn."""
+        usage = Usage(calls=1, prompt_tokens=100, completion_tokens=10)
+        if request.messages[-1].role == "tool":
+            return ModelReply(text="That is all.", usage=usage)
+        self.said += 1
+        self.briefs.append(len(request.messages[1].content))
+        to = NAMES[(NAMES.index(self.seat) + 1) % len(NAMES)]
+        arguments = json.dumps({"to": to, "content": f"{self.seat} has thought number {self.said}. " * 6})
+        return ModelReply(tool_calls=(ToolCall(id="c", name="send_message", arguments=arguments),), usage=usage)
+
+
+class Voices:
+    """A desk for each talker."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._prompts = Prompts()
+        self.models = {name: Talker(name) for name in NAMES}
+
+    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
+        """The desk of a talker."""
+        place = self._place / folder
+        return Desk(
+            model=self.models[seat.id],
+            files=FileTree(place),
+            prompts=self._prompts,
+            commands=CommandRunner(choose("none"), Confinement(root=place, home=place)),
+            limits=Limits(bounds=Bounds()),
+            persona=seat.system,
+        )
+
+    def parent(self) -> None:
+        """Nobody: a chat has no parent."""
+
+
+async def talk(place: Path, messages: int) -> tuple[ChatResult, Voices, float]:
+    """One whole chat; how it ended, the models, and its seconds of work."""
+    voices = Voices(place)
+    request = chat_of(
+        id=f"chat-{messages}",
+        agents=[{"id": name, "system": f"You are {name}."} for name in NAMES],
+        initial={"from": "moderator", "to": "all", "content": "Is the cache safe?"},
+        ttl_s=600,
+        messages=messages,
+        tokens=1_000_000_000,
+        created_at=time.time(),
+    )
+    with ChatDatabase(SwarmFolder(place), redact=redact) as store:
+        began = time.process_time()
+        result = await chat(request, voices=voices, store=store)
+        return result, voices, time.process_time() - began
+
+
+def resident() -> float:
+    """MiB that the process holds now; on other systems than Linux, the most that it ever held."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return pages * resource.getpagesize() / 2**20
+
+
+def measured(messages: int, *, traced: bool) -> tuple[float, float, float, float]:
+    """Seconds, MiB at the peak of Python's own, MiB resident after, and characters of the newest briefs."""
+    with tempfile.TemporaryDirectory() as name:
+        gc.collect()
+        if traced:
+            tracemalloc.start()
+        result, voices, seconds = asyncio.run(talk(Path(name), messages))
+        peak = tracemalloc.get_traced_memory()[1] / 2**20 if traced else 0.0
+        tracemalloc.stop()
+    assert (result.end, result.messages) == (ChatEnd.MESSAGES, messages), result
+    briefs = [size for model in voices.models.values() for size in model.briefs]
+    return seconds, peak, resident(), sum(briefs) / len(briefs)
+
+
+def main() -> None:
+    sizes = [int(each) for each in sys.argv[1:]] or SIZES
+    measured(50, traced=False)  # imports, templates and schemas are made once
+    measured(50, traced=True)
+    print(f"{'messages':>9}{'work':>9}{'ms/message':>12}{'ratio':>8}{'Python peak':>13}{'resident':>11}{'brief':>14}")
+    first = 0.0
+    for size in sizes:
+        seconds, _, rss, brief = measured(size, traced=False)
+        peak = measured(size, traced=True)[1]
+        each = seconds / size * 1000
+        first = first or each
+        row = f"{size:>9}{seconds:>7.2f} s{each:>12.2f}{each / first:>8.2f}{peak:>9.1f} MiB{rss:>7.0f} MiB"
+        print(f"{row}{brief:>8.0f} chars", flush=True)
+    print("target: at most 2 ms a message, memory and briefs flat")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""What a debate costs beside its models: 8 seats, 5 rounds, answers that take 200 ms each.
+
+    python benchmarks/debate.py [SEATS] [ROUNDS]
+
+The scripted server runs in a process of its own. Ideal is a latency a round, and one more for the synthesis. Target:
+the rounds take at most 1.25 times of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.prompts import Prompts
+from swarmgate.config import Config
+from swarmgate.council.debating import hold
+from swarmgate.council.requests import debate_of
+from swarmgate.domain.debate import Debate, Outcome, Round, Seat
+from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.connect import connect
+from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.sandbox.surroundings import confine
+
+LATENCY_S = 0.2
+
+SERVER = """
+import json, sys, time
+from swarmgate.testing import ScriptedServer
+with ScriptedServer(json.loads(sys.argv[1]), latency_s=float(sys.argv[2]), keep_requests=False) as server:
+    print(server.base_url, flush=True)
+    sys.stdin.read()
+"""
+
+
+def script(rounds: int) -> list[dict[str, object]]:
+    """Every speech makes three claims that nobody made before."""
+    claims = [{"text": f"{{{{participant}}}} finds flaw {n} in round {{{{round}}}}"} for n in range(3)]
+    speech = f"I have looked at it.\n{json.dumps({'claims': claims})}"
+    ballot = 'FINAL_VERDICT: {"verdict": "APPROVE", "confidence": 0.8, "reasons": []}'
+    made = '{"verdict": "APPROVE", "summary": "Fine.", "reasons": [{"text": "x", "cites": ["r1-msg-001"]}]}'
+    return [
+        {"match": {"role": "participant"}, "replies": [{"text": speech}]},
+        {"match": {"role": "participant", "round": str(rounds)}, "replies": [{"text": ballot}]},
+        {"match": {"role": "architect"}, "replies": [{"text": made}]},
+    ]
+
+
+@dataclass
+class Table:
+    """Voices and a store in memory."""
+
+    url: str
+    root: Path
+    models: list[Metered] = field(default_factory=list)
+    kept: list[Round] = field(default_factory=list)
+    prompts: Prompts = field(default_factory=Prompts)
+    cpu: list[float] = field(default_factory=list)
+
+    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
+        """A desk at the server."""
+        return self._desk("participant", self.root / folder, seat.system)
+
+    def parent(self) -> Desk | None:
+        """The same."""
+        return self._desk("architect", self.root, "")
+
+    def _desk(self, role: str, root: Path, persona: str) -> Desk:
+        settings = {"providers": {"local": {"base_url": self.url}}, "roles": {role: {"model": "local/m"}}}
+        model = connect(role, Config.model_validate(settings), environ={}, recorder=None, budget=Budget())
+        self.models.append(model)
+        commands = CommandRunner(choose("none"), confine(root, environ={}))
+        return Desk(model, FileTree(root), self.prompts, commands, limits=Limits(), persona=persona)
+
+    def begin(self, debate: Debate) -> None:  # noqa: ARG002 - the store's signature
+        """Begin anew."""
+        self.kept.clear()
+        self.cpu = [time.process_time()]
+
+    def rounds(self, debate_id: str) -> tuple[Round, ...]:  # noqa: ARG002 - as above
+        """None yet."""
+        return ()
+
+    def keep_round(self, debate_id: str, held: Round) -> None:  # noqa: ARG002 - as above
+        """In memory."""
+        self.kept.append(held)
+        self.cpu.append(time.process_time())
+
+    def keep_outcome(self, outcome: Outcome) -> None:
+        """Handed back by `hold`."""
+
+    def keep_failure(self, debate_id: str, why: str) -> None:
+        """Raised by `hold`."""
+
+
+async def measured(url: str, root: Path, seats: int, rounds: int) -> tuple[Outcome, Table]:
+    table = Table(url, root)
+    given = [Seat(id=f"seat{number}") for number in range(seats)]
+    debate = debate_of(
+        id="d", question="Is it right?", material="x = 1\n" * 500, seats=given, rounds=rounds, tokens=10**9
+    )
+    try:
+        return await hold(debate, voices=table, store=table), table
+    finally:
+        for each in table.models:
+            await each.aclose()
+
+
+def main(seats: int = 8, rounds: int = 5) -> None:
+    command = [sys.executable, "-c", SERVER, json.dumps(script(rounds)), str(LATENCY_S)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        url = server.stdout.readline().strip()
+        with tempfile.TemporaryDirectory() as folder:
+            outcome, table = asyncio.run(measured(url, Path(folder).resolve(), seats, rounds))
+        server.communicate()
+    kept = table.kept
+    print(f"{seats} seats x {rounds} rounds, {LATENCY_S:g} s an answer, by round in ms")
+    print("over the latency: " + " ".join(f"{(each.seconds - LATENCY_S) * 1000:6.0f}" for each in kept))
+    print("processor time:   " + " ".join(f"{(end - start) * 1000:6.0f}" for start, end in pairwise(table.cpu)))
+    print(f"{'':24}{'ideal s':>10}{'measured s':>12}{'ratio':>8}")
+    spent = sum(each.seconds for each in kept)
+    for name, count, seconds in (("rounds", rounds, spent), ("with the synthesis", rounds + 1, outcome.seconds)):
+        ideal = count * LATENCY_S
+        print(f"{name:24}{ideal:>10.2f}{seconds:>12.2f}{seconds / ideal:>8.2f}")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:3]))

@@ -1,0 +1,205 @@
+"""`swarm debate`: several voices on one question, with a verdict as the exit code; and what was said in others."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.options import Json, Repo, filled
+from swarmgate.cli.terminal import Terminal, boundary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from swarmgate.domain.debate import DebateRecord, Outcome
+    from swarmgate.engine.swarm import Swarm
+
+
+app = typer.Typer(
+    cls=DefaultVerb,
+    help='Hold a debate: swarm debate "QUESTION", or swarm debate FILE.toml (see: swarm debate hold --help). '
+    "Or show, list and resume those that were held. All take --json and --repo.\n\n"
+    'Example: swarm debate "Is the cache safe?"',
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a debate, as `list` shows it.")]
+_Tokens = Annotated[
+    int | None,
+    typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
+]
+_Usd = Annotated[
+    float | None,
+    typer.Option("--usd", metavar="X", min=0, help="US dollars that all of it may use; see [council] usd."),
+]
+
+
+@app.command("hold")
+def hold(
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION | FILE.toml", callback=filled, help="What is debated; or all of it.")
+    ],
+    participant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--participant",
+            metavar="ID[=MODEL]",
+            callback=filled,
+            help="A voice, 2 to 8 of them; advocate and challenger by default.",
+        ),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", metavar="N", help="1 to 5, the last one is the vote; [council] rounds.")
+    ] = None,
+    moderator: Annotated[
+        str | None,
+        typer.Option("--moderator", metavar="ID[=MODEL]", callback=filled, help="A voice that may order the rounds."),
+    ] = None,
+    file: Annotated[
+        list[str] | None,
+        typer.Option("--file", metavar="PATH", callback=filled, help="A file of the repository to debate; repeatable."),
+    ] = None,
+    diff: Annotated[
+        str | None,
+        typer.Option("--diff", metavar="REV", callback=filled, help="Debate the work tree's change against it."),
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option("--order", metavar="ORDER", help="Who is read first: fixed, or rotate (in turns).")
+    ] = None,
+    no_synthesis: Annotated[
+        bool, typer.Option("--no-synthesis", help="The majority decides; the architect is not asked.")
+    ] = False,
+    tokens: _Tokens = None,
+    usd: _Usd = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Hold a debate to its verdict: several voices, in rounds, with a vote and a synthesis. The word `hold` may go.
+
+    Exit code 0 when it approves, 1 when it rejects.
+
+    Example: swarm debate "Is the cache safe?" --participant advocate=local/a --participant challenger=local/b
+    """
+    with boundary(json) as terminal:
+        options: dict[str, Any] = {
+            "participants": participant,
+            "rounds": rounds,
+            "moderator": moderator,
+            "files": file,
+            "diff": diff,
+            "order": order,
+            "synthesis": False if no_synthesis else None,
+            "tokens": tokens,
+            "usd": usd,
+        }
+        given = {key: value for key, value in options.items() if value is not None}
+        asked = _description(question) | given
+        from swarmgate.engine.council import new_id
+
+        asked["id"] = asked.get("id") or new_id()
+        _finish(terminal, repo, _held(repo, terminal, asked["id"], lambda swarm: swarm.council.debate(**asked)))
+
+
+@app.command("resume")
+def resume(debate: _Id, tokens: _Tokens = None, usd: _Usd = None, repo: Repo = None, json: Json = False) -> None:
+    """Go on with a debate that was interrupted, after its last whole round; exit codes as of `hold`.
+
+    Example: swarm debate resume 20261121-224500-3f2a --usd 3
+    """
+    with boundary(json) as terminal:
+        work = partial(_resumed, debate=debate, tokens=tokens, usd=usd)
+        _finish(terminal, repo, _held(repo, terminal, debate, work))
+
+
+@app.command("show")
+def show(
+    debate: _Id,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", callback=filled, help="Write it there as one HTML page, too."),
+    ] = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Show a debate round by round: who said what, which claims were new, the votes, the verdict, the cost.
+
+    Example: swarm debate show 20261121-224500-3f2a --html debate.html
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine import debate_replay
+        from swarmgate.engine.swarm import Swarm
+
+        record = Swarm(repo).council.record(debate)
+        if html is not None:
+            html.write_text(debate_replay.html(record), encoding="utf-8")
+            terminal.note(f"The page is {html}")
+        terminal.result(record, debate_replay.text_lines(record))
+
+
+@app.command("list")
+def listing(repo: Repo = None, json: Json = False) -> None:
+    """List the debates of the project: the id, how it ended, and the question.
+
+    Example: swarm debate list
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.swarm import Swarm
+
+        council = Swarm(repo).council
+        rows = [_row(council.record, name) for name in council.ids()]
+        lines = [f"{row['id']}  {row['status']:<8}  {row['question']}" for row in rows]
+        terminal.result(rows, lines or ["There is no debate here yet."])
+
+
+def _description(question: str) -> dict[str, Any]:
+    """The debate that a file describes, or one of this question."""
+    if not question.endswith(".toml"):
+        return {"question": question}
+    from swarmgate.engine import debate_file
+
+    return debate_file.read(Path(question))
+
+
+def _held(
+    repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Swarm], Coroutine[Any, Any, Outcome]]
+) -> Outcome:
+    from swarmgate.cli.holding import held
+
+    return held(repo, terminal, work, goes_on=f"swarm debate resume {debate}")
+
+
+def _resumed(swarm: Swarm, *, debate: str, tokens: int | None, usd: float | None) -> Coroutine[Any, Any, Outcome]:
+    return swarm.council.resume(debate, tokens=tokens, usd=usd)
+
+
+def _finish(terminal: Terminal, repo: Path | None, outcome: Outcome) -> None:
+    """Prints how it ended and leaves with the verdict as the exit code."""
+    from swarmgate.domain.debate import Vote
+    from swarmgate.engine import debate_replay
+    from swarmgate.engine.swarm import Swarm
+
+    record = Swarm(repo).council.record(outcome.id)
+    again = f"All of it: swarm debate show {outcome.id}"
+    told = {**outcome.model_dump(mode="json"), "reasons": debate_replay.reasons(record)}
+    told |= {"dissent": debate_replay.dissent(record)}
+    terminal.result(told, [*debate_replay.verdict_lines(record), again])
+    raise typer.Exit(0 if outcome.verdict is Vote.APPROVE else 1)
+
+
+def _row(record_of: Callable[[str], DebateRecord], debate: str) -> dict[str, str]:
+    """One debate of the list; a damaged one is named as such."""
+    from swarmgate.errors import SwarmError
+
+    try:
+        record = record_of(debate)
+    except SwarmError as error:
+        return {"id": debate, "status": "damaged", "question": error.message}
+    status = record.outcome.verdict if record.outcome else "failed" if record.failed else "open"
+    return {"id": debate, "status": status, "question": " ".join(record.debate.question.split())[:100]}

@@ -1,0 +1,55 @@
+"""Verbs that hold a council: live progress, and Ctrl-C, which ends it at once and keeps what is whole."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from swarmgate.cli.terminal import Terminal
+from swarmgate.errors import Stopped
+
+if TYPE_CHECKING:
+    from swarmgate.engine.swarm import Swarm
+
+T = TypeVar("T")
+
+
+def held(repo: Path | None, terminal: Terminal, work: Callable[[Swarm], Coroutine[Any, Any, T]], *, goes_on: str) -> T:
+    """Does the work with live progress.
+
+    Args:
+        repo: a folder in the repository; None: the current one.
+        terminal: where it prints.
+        work: what is done with the project.
+        goes_on: the command line with which it goes on after it was stopped; empty: there is none.
+
+    Raises:
+        Stopped: Ctrl-C, or SIGTERM.
+    """
+    import asyncio
+    import gc
+
+    gc.enable()
+    from swarmgate.cli.progress import listener
+    from swarmgate.engine.swarm import Swarm
+
+    with listener(as_json=terminal.as_json) as listen:
+        return asyncio.run(_until_signals(work(Swarm(repo, listener=listen)), goes_on))
+
+
+async def _until_signals(work: Coroutine[Any, Any, T], goes_on: str) -> T:
+    import asyncio
+
+    task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        hint = f"Go on with: {goes_on}" if goes_on else ""
+        raise Stopped("stopped at once. What is whole is kept.", hint=hint) from None
+    finally:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(each)

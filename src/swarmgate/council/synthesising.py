@@ -1,0 +1,136 @@
+"""What the parent makes of a debate, and the rules that its answer is held to: it weighs votes, it invents nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from swarmgate.agents import synthesis
+from swarmgate.agents.brief import Brief, Section, cut
+from swarmgate.agents.desk import Desk
+from swarmgate.agents.participant import Unread
+from swarmgate.council.json_objects import taken_apart
+from swarmgate.council.overheard import overheard
+from swarmgate.council.reading import MOST_READ, reasons_of
+from swarmgate.council.transcript import Transcript
+from swarmgate.council.windows import material_sections, window_of
+from swarmgate.domain.debate import Debate, Round, Speech, Synthesis, Vote, tally
+from swarmgate.errors import CouncilFailed, ModelError
+
+_SUMMARY = 4_000
+"""Characters of a summary."""
+
+_FORM = (
+    'Answer with one JSON object: {"verdict": "APPROVE" or "REJECT", "summary": "...", "reasons": [{"text": "...", '
+    '"cites": ["r1-msg-001"]}], "dissent": [{"text": "...", "cites": ["r1-msg-002"]}]}.'
+)
+_WORDS = {"APPROVE": Vote.APPROVE, "APPROVED": Vote.APPROVE, "REJECT": Vote.REJECT, "REJECTED": Vote.REJECT}
+
+
+def synthesis_brief(debate: Debate, sections: Sequence[Section] = ()) -> Brief:
+    """What the architect is told."""
+    material = material_sections(debate.question, debate.material)
+    return synthesis.brief_of((*material, *sections), task=debate.task, attempt=debate.attempt)
+
+
+async def synthesised(desk: Desk, debate: Debate, rounds: Sequence[Round]) -> Synthesis:
+    """The architect's synthesis of whole rounds, the last of which is the vote.
+
+    Raises:
+        CouncilFailed: twice it gave none that keeps to the rules, or its model failed.
+        BudgetExhausted, Stopped, MissingRequirement: as they come.
+    """
+    votes = Section("The votes", _votes(rounds[-1].speeches))
+    room = window_of(desk, synthesis_brief(debate, [votes])).room
+    told = Transcript(rounds, [seat.id for seat in debate.seats]).told(room)
+    at_desk, ears = overheard(desk)
+    brief = synthesis_brief(debate, [told.section, votes])
+    try:
+        ending = await synthesis.synthesize(at_desk, brief, read=partial(synthesis_of, rounds=rounds))
+    except ModelError as error:
+        raise CouncilFailed(
+            f"the synthesis of debate {debate.id} failed: {error.message}",
+            hint="the rounds are on record; another model is set in [roles.architect]",
+        ) from error
+    heard = {"model": ears.model, "prompt_hash": ears.prompt_hash, "usage": ears.usage, "seconds": ears.seconds}
+    return ending.value.model_copy(update=heard)
+
+
+def synthesis_of(text: str, *, rounds: Sequence[Round]) -> Synthesis:
+    """The synthesis in an answer.
+
+    Raises:
+        Unread: there is none, or it breaks a rule; the message says which.
+    """
+    found = [each for each in map(_keys, taken_apart(text[-MOST_READ:]).objects) if "summary" in each]
+    if not found:
+        raise Unread("There is no JSON object with `verdict` and `summary` in your answer.", _FORM)
+    if len({_vote(each) for each in found}) > 1:
+        raise Unread("Your answer gives two different verdicts. Give one.", _FORM)
+    given, ids = found[-1], [speech.id for held in rounds for speech in held.speeches if not speech.failed]
+    made = Synthesis(
+        verdict=_vote(given),
+        summary=cut(str(given["summary"]), _SUMMARY, "..."),
+        reasons=tuple(reasons_of(given.get("reasons"), ids)),
+        dissent=tuple(reasons_of(given.get("dissent"), ids)),
+    )
+    if problem := _broken_rule(made, rounds):
+        raise Unread(f"{problem}", _FORM)
+    return made
+
+
+def _keys(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The object with `verdict` and `summary` under these names, whatever their spelling."""
+    keys = {str(key).strip().lower().replace(" ", "_"): value for key, value in found.items()}
+    inner = keys.get("final_verdict")
+    if isinstance(inner, dict):
+        return {**_keys(inner), **{key: value for key, value in keys.items() if key != "final_verdict"}}
+    return {"verdict": inner, **keys}
+
+
+def _vote(given: Mapping[str, Any]) -> Vote:
+    word = str(given.get("verdict")).strip(" *_`.!").upper()
+    if word not in _WORDS:
+        raise Unread(f"{cut(word, 60, '...')!r} is no verdict of a synthesis: it is APPROVE or REJECT.", _FORM)
+    return _WORDS[word]
+
+
+def _broken_rule(made: Synthesis, rounds: Sequence[Round]) -> str:
+    """The first rule that a synthesis breaks; empty: none."""
+    unknown = [each for reason in (*made.reasons, *made.dissent) for each in reason.unresolved]
+    cited = {each for reason in made.reasons for each in reason.cites}
+    if not made.summary:
+        return "The summary is empty."
+    if unknown:
+        return f"These messages do not exist: {', '.join(dict.fromkeys(unknown))}. Cite ids of the transcript."
+    if not cited:
+        return "No reason cites a message. Cite the ids of the messages that your verdict rests on."
+    return _against_the_votes(made.verdict, cited, rounds)
+
+
+def _against_the_votes(verdict: Vote, cited: set[str], rounds: Sequence[Round]) -> str:
+    votes = rounds[-1].speeches
+    count = tally(votes)
+    if count.approve == count.reject:
+        return ""
+    majority = Vote.APPROVE if count.approve > count.reject else Vote.REJECT
+    if verdict is majority:
+        return ""
+    if count.unanimous:
+        return f"All voices voted {majority}: a synthesis cannot overturn that."
+    minority = {each.seat for each in votes if not each.ballot or each.ballot.vote is not majority}
+    theirs = [each.id for held in rounds for each in held.speeches if each.seat in minority and not each.failed]
+    if cited.intersection(theirs):
+        return ""
+    return (
+        f"The majority voted {majority}. A verdict against it must cite a message of the minority: "
+        f"{', '.join(theirs) or 'there is none'}."
+    )
+
+
+def _votes(speeches: Iterable[Speech]) -> str:
+    lines = [f"{each.seat}: {each.ballot.vote if each.ballot else 'no vote'} [{each.id}]" for each in speeches]
+    count = tally(speeches)
+    total = f"{count.approve} approve, {count.reject} reject, {count.abstain} abstain, {count.failed} failed"
+    return "\n".join((*lines, total))

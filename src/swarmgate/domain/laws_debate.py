@@ -1,0 +1,45 @@
+"""The laws of debates in the loop: who was heard counts, and no verdict passes that its debate does not bear."""
+
+from __future__ import annotations
+
+from swarmgate.domain import events as ev
+from swarmgate.domain.contest import settled
+from swarmgate.domain.evidence import Review, Verdict
+from swarmgate.domain.laws_task import out_of_turn, running, updated
+from swarmgate.domain.lifecycle import TaskState
+from swarmgate.domain.state import Planning, State, replace
+from swarmgate.errors import IllegalMove
+
+
+def debate_weighed(state: State, event: ev.DebateWeighed, _: ev.Entry) -> State:
+    counted = replace(state, debates=state.debates.with_(event))
+    if not event.task:
+        if state.planning is not Planning.SAVED:
+            raise IllegalMove("There is no plan that waits for the critic, or for a debate.")
+        return replace(counted, plan_debate=event)
+    attempt = running(state, event.task, event.attempt)
+    if attempt.state is not TaskState.PRE_CHECK_PASSED or attempt.reviewed:
+        raise out_of_turn(event.task, attempt, "have its review debated")
+    return updated(counted, event.task, debate=event)
+
+
+def require_borne(debate: ev.DebateWeighed | None, review: Review, undecided: Verdict | None = None) -> None:
+    """Whether a verdict is that of the debate which was held about it, if there was one.
+
+    Args:
+        debate: how the review was weighed.
+        review: the verdict.
+        undecided: what a debate bears that decided nothing; None: no verdict at all.
+
+    Raises:
+        IllegalMove: it is not, or nothing came of that debate.
+    """
+    if debate is None or not debate.held:
+        return
+    borne = None
+    if debate.verdict is not None and debate.tally is not None and debate.decided_by is not None:
+        borne = settled(debate.verdict, debate.tally, debate.decided_by)
+    borne = borne or undecided
+    if borne is not review.verdict:
+        what = f"ended in {borne}" if borne else "decided nothing"
+        raise IllegalMove(f"Debate {debate.debate} {what}: it does not bear the verdict {review.verdict}.")

@@ -1,0 +1,142 @@
+"""What a council does, in the words of the progress display."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from swarmgate.council.events import (
+    AgentSpoke,
+    Answered,
+    Asked,
+    ChatEnded,
+    CouncilEvent,
+    DebateEnded,
+    MessageSent,
+    Moderated,
+    RoundBegan,
+    RoundEnded,
+    Spoke,
+    Synthesised,
+)
+from swarmgate.domain.chat import ChatMessage, ChatTurn
+from swarmgate.domain.debate import Moderation, Round, Speech
+from swarmgate.domain.dispatch import DispatchedReply
+from swarmgate.domain.usage import Usage
+from swarmgate.engine.progress import Listener, Progress
+
+_SHOWN = 160
+"""Characters of a message that are told."""
+
+
+def teller(listener: Listener) -> Callable[[CouncilEvent], None]:
+    """Tells the listener what happens in one debate; the usage is that of the debate since now."""
+    began, used = time.monotonic(), Usage()
+
+    def tell(event: CouncilEvent) -> None:
+        nonlocal used
+        used += _usage(event)
+        told = said(event)
+        if told:
+            kind, text = told
+            listener(Progress(kind=kind, text=text, seconds=time.monotonic() - began, usage=used))
+
+    return tell
+
+
+def said(event: CouncilEvent) -> tuple[str, str] | None:
+    """The kind of progress and its words; None: not worth a line."""
+    match event:
+        case RoundBegan():
+            return "step", f"round {event.number} of at most {event.rounds}{', the vote' if event.final else ''}"
+        case Moderated():
+            return "notice" if event.moderation.failed else "event", _moderation(event.number, event.moderation)
+        case Spoke():
+            return "notice" if event.speech.failed else "event", _speech(event.speech)
+        case RoundEnded():
+            return "event", _round(event.round)
+        case Synthesised():
+            return "event", f"the synthesis: {event.synthesis.verdict}"
+        case Asked():
+            return "step", f"task {event.number}, {event.name}"
+        case Answered():
+            return "event" if event.reply.succeeded else "notice", _reply(event.reply)
+        case DebateEnded():
+            return None
+        case _:
+            return _of_a_chat(event)
+
+
+def _of_a_chat(event: CouncilEvent) -> tuple[str, str] | None:
+    match event:
+        case MessageSent():
+            return "event", _message(event.message)
+        case AgentSpoke():
+            return _chat_turn(event.turn)
+        case ChatEnded():
+            return "event", f"the chat is over: {event.result.end}"
+        case _:
+            return None
+
+
+def _usage(event: CouncilEvent) -> Usage:
+    match event:
+        case Spoke():
+            return event.speech.usage
+        case AgentSpoke():
+            return event.turn.usage
+        case Answered():
+            return event.reply.usage
+        case Moderated():
+            return event.moderation.usage
+        case Synthesised():
+            return event.synthesis.usage
+        case _:
+            return Usage()
+
+
+def _speech(speech: Speech) -> str:
+    who = f"round {speech.round}, {speech.seat}"
+    if speech.failed:
+        return f"{who} failed: {speech.failed}"
+    if speech.ballot:
+        return f"{who} votes {speech.ballot.vote} ({speech.ballot.confidence:.0%} sure)"
+    return f"{who} spoke ({len(speech.claims)} claims)"
+
+
+def _reply(reply: DispatchedReply) -> str:
+    ended = f"failed: {reply.failed}" if reply.failed else f"was not run: {reply.not_run}"
+    return f"task {reply.number}, {reply.name} {'answered' if reply.succeeded else ended}"
+
+
+def _message(message: ChatMessage) -> str:
+    text = " ".join(message.content.split())
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return f"{message.id} {message.sender} -> {', '.join(message.to)}: {shown}"
+
+
+def _chat_turn(turn: ChatTurn) -> tuple[str, str] | None:
+    """A turn that went wrong, or said nothing; of any other its messages are told."""
+    if turn.failed:
+        again = "what it was sent counts as read" if turn.gave_up else "it is asked once more"
+        return "notice", f"{turn.agent} failed, {again}: {turn.failed}"
+    if turn.stopped:
+        return "notice", f"{turn.agent} was stopped: {turn.stopped}"
+    return None if turn.said else ("step", f"{turn.agent} read {len(turn.read)} and has nothing to say")
+
+
+def _moderation(number: int, moderation: Moderation) -> str:
+    if moderation.failed:
+        return f"round {number}: the moderator failed, the order stays: {moderation.failed}"
+    asked = f"; asks {', '.join(moderation.questions)}" if moderation.questions else ""
+    cut = f"; cuts {', '.join(moderation.cut)}" if moderation.cut else ""
+    return f"round {number}: the moderator has {', '.join(moderation.order) or 'no order of its own'}{asked}{cut}"
+
+
+def _round(held: Round) -> str:
+    new = sum(each.new for each in held.novelty)
+    ended = f"round {held.number} is over and on record"
+    if held.final:
+        return ended
+    told = "; nothing new, so to the vote" if held.converged else ""
+    return f"{ended}: {new} of {len(held.novelty)} claims are new{told}"

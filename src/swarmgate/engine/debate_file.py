@@ -1,0 +1,127 @@
+"""A debate described in a TOML file: the arguments of `Council.debate`, and every mistake with file, line and key.
+
+question = "Is this design sound?"
+rounds = 3
+files = ["docs/design.md"]
+
+[[participants]]
+id = "advocate"
+model = "local/senior"
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from swarmgate.config import toml_text
+from swarmgate.config.refusals import unknown
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
+from swarmgate.errors import CouncilRefused
+
+_LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
+
+
+class DebateFile(Frozen):
+    """What may stand in the file; what is left out is as the options of `swarm debate` leave it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    question: str = Field(min_length=1)
+    participants: list[Seat] = Field(default_factory=list)
+    rounds: int | None = Field(None, ge=1, le=MOST_ROUNDS)
+    moderator: Seat | None = None
+    material: str = ""
+    files: list[str] = Field(default_factory=list)
+    diff: str = ""
+    order: Literal["fixed", "rotate"] | None = None
+    synthesis: bool = True
+    id: str = ""
+    tokens: int | None = Field(None, ge=1)
+    usd: float | None = Field(None, ge=0)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The arguments of `Council.debate` that the file gives.
+
+    Raises:
+        CouncilRefused: it cannot be read, or a key is unknown or out of bounds; names file, line and key.
+    """
+    text = _text(path)
+    try:
+        values = toml_text.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
+    try:
+        given = DebateFile.model_validate(values)
+    except ValidationError as error:
+        raise _refusal(path, text, error) from None
+    seats = given.participants
+    if "participants" in values:
+        ids = [seat.id for seat in seats]
+        twice = next((at for at, name in enumerate(ids) if name in ids[:at]), None)
+        if twice is not None:
+            raise _located(path, text, ("participants", twice, "id"), f"there is another participant {ids[twice]!r}")
+        if not LEAST_SEATS <= len(seats) <= MOST_SEATS:
+            told = f"there are {len(seats)}, and a debate has {LEAST_SEATS} to {MOST_SEATS}"
+            raise _located(path, text, ("participants",), told)
+    return {key: getattr(given, key) for key in values}
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.exists() and not path.is_file():
+            raise CouncilRefused(f"{path} is not a regular file")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
+    except OSError as error:
+        raise CouncilRefused(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _refusal(path: Path, text: str, error: ValidationError) -> CouncilRefused:
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = tuple(first["loc"])
+    if first["type"] == "extra_forbidden":
+        known: Iterable[str] = DebateFile.model_fields if len(place) == 1 else Seat.model_fields
+        return _located(path, text, place, unknown(str(place[-1]), known))
+    if first["type"] == "missing":
+        return _located(path, text, place[:-1], f"the key `{place[-1]}` is missing")
+    return _located(path, text, place, re.sub(r"^(Input|String|List) should", "must", first["msg"]))
+
+
+def _located(path: Path, text: str, place: tuple[int | str, ...], what: str) -> CouncilRefused:
+    line = _line(text, place)
+    key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
+    return CouncilRefused(f"{path}{f', line {line}' if line else ''}: {f'`{key}`: ' if key else ''}{what}")
+
+
+def _line(text: str, place: tuple[int | str, ...]) -> int:
+    """The line of the key, or of the longest part of its way that is written out; 0 where none is.
+
+    Reads headers and keys only, one a line: enough to lead a reader to the place.
+    """
+    best, depth, seen = 0, 0, 0
+    table: tuple[int | str, ...] = ()
+    plain = _LONG_TEXTS.sub(lambda match: "''" + "\n" * match[0].count("\n"), text)
+    for number, line in enumerate(plain.splitlines(), start=1):
+        here: tuple[int | str, ...]
+        if re.match(r"\s*\[\[\s*participants\s*\]\]", line):
+            here = table = ("participants", seen)
+            seen += 1
+        elif found := re.match(r"\s*\[\s*([\w-]+)\s*\]\s*(#|$)", line):
+            here = table = (found[1],)
+        elif found := re.match(r"""\s*["']?([\w-]+)["']?\s*=""", line):
+            here = (*table, found[1])
+        else:
+            continue
+        shared = min(len(here), len(place))
+        if here[:shared] == place[:shared] and shared > depth:
+            best, depth = number, shared
+    return best

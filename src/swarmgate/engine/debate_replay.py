@@ -1,0 +1,277 @@
+"""A debate as it was held, to be read: round by round in plain text, and as one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from swarmgate.domain.debate import (
+    Ballot,
+    DebateRecord,
+    Moderation,
+    Novelty,
+    Outcome,
+    Reason,
+    Round,
+    Seat,
+    Speech,
+    Tally,
+    Vote,
+)
+from swarmgate.domain.usage import Usage
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 56rem; padding: 0 1rem; color: #222; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; border-bottom: 1px solid #ccc; margin-top: 2rem; }
+h3 { font-size: 1rem; margin-bottom: 0; } pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f6f6;
+padding: .6rem; } .about { color: #666; font-size: .85rem; } .APPROVE { color: #176117; } .REJECT, .failed
+{ color: #a11212; } .ABSTAIN { color: #666; } .old { color: #888; } li { margin: .2rem 0; }
+@media (prefers-color-scheme: dark) { body { background: #181818; color: #ddd; } pre { background: #242424; }
+.APPROVE { color: #7bd47b; } .REJECT, .failed { color: #ff8a8a; } }
+"""
+
+
+# --- words that both have ---
+
+
+def cost(usage: Usage, seconds: float | None = None) -> str:
+    """`1,200 tokens, $0.0024, 3.1 s`."""
+    money = f"${usage.usd:.4f}" if usage.usd is not None else f"at least ${usage.known_usd:.4f}, the rest unknown"
+    time = f", {seconds:.1f} s" if seconds is not None else ""
+    return f"{usage.tokens:,} tokens, {money}{time}"
+
+
+def counted(tally: Tally) -> str:
+    """`2 approve, 1 reject, 0 abstain, 0 failed`."""
+    return f"{tally.approve} approve, {tally.reject} reject, {tally.abstain} abstain, {tally.failed} failed"
+
+
+def _decided(outcome: Outcome) -> str:
+    by = "the architect's synthesis" if outcome.decided_by == "synthesis" else "the majority; a tie rejects"
+    return f"decided by {by}; {counted(outcome.tally)}"
+
+
+def _took(outcome: Outcome) -> str:
+    rounds = f"{outcome.rounds} round{'s' if outcome.rounds > 1 else ''}"
+    early = ", converged early" if outcome.converged else ""
+    return f"{rounds}{early}; {cost(outcome.usage, outcome.seconds)}"
+
+
+def _bounds(record: DebateRecord) -> str:
+    debate = record.debate
+    chair = f", moderator {debate.moderator.id}" if debate.moderator else ""
+    parent = "" if debate.parent else ", no synthesis"
+    rounds = f"at most {debate.rounds} round{'s' if debate.rounds > 1 else ''}"
+    return f"{rounds}, order {debate.order}, {debate.tokens:,} tokens a voice and round{chair}{parent}"
+
+
+def _head(held: Round) -> str:
+    kind = ", the vote" if held.final else ", nothing new" if held.converged else ""
+    return f"Round {held.number}{kind} ({held.seconds:.1f} s)"
+
+
+def _notes(held: Round) -> Iterator[str]:
+    if held.moderation:
+        yield from _moderated(held.moderation)
+    if held.condensed:
+        yield f"seen as a gist, as not all fitted: {', '.join(held.condensed)}"
+    if held.number > 1:
+        yield f"the rounds before are read in the order {', '.join(held.order)}"
+
+
+def _moderated(moderation: Moderation) -> Iterator[str]:
+    if moderation.failed:
+        yield f"the moderator failed: {moderation.failed}"
+    if moderation.order:
+        yield f"the moderator sets the order {', '.join(moderation.order)}"
+    yield from (f"the moderator asks {seat}: {question}" for seat, question in moderation.questions.items())
+    yield from (f"the moderator cuts {seat}, who repeats itself" for seat in moderation.cut)
+
+
+def _who(speech: Speech) -> str:
+    model = f" ({speech.model})" if speech.model else ""
+    return f"{speech.id} {speech.seat}{model}"
+
+
+def _about(speech: Speech) -> str:
+    cut = f", {speech.cut:,} characters left out" if speech.cut else ""
+    prompt = f", prompt {speech.prompt_hash[:12]}" if speech.prompt_hash else ""
+    return f"{cost(speech.usage, speech.seconds)}{prompt}{cut}"
+
+
+def _age(novelty: Novelty | None) -> str:
+    if novelty is None:
+        return ""
+    if novelty.new:
+        return "new" + (f", {novelty.similarity:.0f}% like {novelty.nearest}" if novelty.nearest else "")
+    return f"old, {novelty.similarity:.0f}% like {novelty.nearest}"
+
+
+def _reason(reason: Reason) -> str:
+    cites = f" [{', '.join(reason.cites)}]" if reason.cites else ""
+    lost = f" (names what was not there: {', '.join(reason.unresolved)})" if reason.unresolved else ""
+    return f"{reason.text}{cites}{lost}"
+
+
+def reasons(record: DebateRecord) -> tuple[str, ...]:
+    """Why it was decided so: the synthesis says, or else the voices of the side that won."""
+    outcome = record.outcome
+    if outcome is None:
+        return ()
+    if outcome.synthesis:
+        return tuple(_reason(each) for each in outcome.synthesis.reasons)
+    return tuple(_of_side(record, {outcome.verdict}))
+
+
+def dissent(record: DebateRecord) -> tuple[str, ...]:
+    """What the side that lost still holds."""
+    outcome = record.outcome
+    if outcome is None:
+        return ()
+    if outcome.synthesis and outcome.synthesis.dissent:
+        return tuple(_reason(each) for each in outcome.synthesis.dissent)
+    return tuple(_of_side(record, {Vote.APPROVE, Vote.REJECT} - {outcome.verdict}))
+
+
+def _of_side(record: DebateRecord, side: set[Vote]) -> Iterator[str]:
+    for speech in record.rounds[-1].speeches if record.rounds else ():
+        if speech.ballot and speech.ballot.vote in side:
+            yield from (f"{speech.seat}: {_reason(each)}" for each in speech.ballot.reasons)
+
+
+# --- text ---
+
+
+def verdict_lines(record: DebateRecord) -> list[str]:
+    """How it ended: the verdict with its reasons, the dissent, the tally and the cost."""
+    outcome = record.outcome
+    if outcome is None:
+        return [f"No verdict: {record.failed}" if record.failed else "No verdict yet: the debate is not over."]
+    lines = [f"{outcome.verdict}  ({_decided(outcome)})"]
+    if outcome.synthesis:
+        lines += _indented(outcome.synthesis.summary, 2)
+    for title, said in (("Reasons", reasons(record)), ("Dissent", dissent(record))):
+        if said:
+            lines += [f"{title}:", *(line for each in said for line in _item(each, 2))]
+    return [*lines, _took(outcome)]
+
+
+def text_lines(record: DebateRecord) -> list[str]:
+    """The whole debate."""
+    debate = record.debate
+    lines = [f"Debate {debate.id}" + (f" about {debate.about}" if debate.about else "")]
+    lines += _indented(debate.question, 2)
+    lines += [f"  {_bounds(record)}", *(line for seat in debate.seats for line in _seat(seat))]
+    if debate.material:
+        lines += ["", "Material:", *_indented(debate.material, 2)]
+    for held in record.rounds:
+        lines += ["", _head(held), *(f"  {note}" for note in _notes(held))]
+        novelty = {each.claim: each for each in held.novelty}
+        lines += [line for speech in held.speeches for line in _speech(speech, novelty)]
+    return [*lines, "", *verdict_lines(record)]
+
+
+def _seat(seat: Seat) -> list[str]:
+    model = f" ({seat.model})" if seat.model else ""
+    return _item(f"{seat.id}{model}: {seat.brief}" if seat.brief else f"{seat.id}{model}", 2)
+
+
+def _speech(speech: Speech, novelty: dict[str, Novelty]) -> list[str]:
+    lines = ["", f"  {_who(speech)}  {_about(speech)}"]
+    if speech.failed:
+        return [*lines, f"    failed: {speech.failed}"]
+    lines += _indented(speech.text, 4)
+    for claim in speech.claims:
+        age = _age(novelty.get(claim.id))
+        lines += _item(f"{claim.id} [{claim.stance}{', ' if age else ''}{age}] {claim.text}", 4)
+        lines += _indented(f"evidence: {claim.evidence}", 6) if claim.evidence else []
+    if speech.ballot:
+        lines += [f"    FINAL_VERDICT: {_vote(speech.ballot)}"]
+        lines += [line for each in speech.ballot.reasons for line in _item(_reason(each), 4)]
+    return lines
+
+
+def _vote(ballot: Ballot) -> str:
+    return f"{ballot.vote}, {ballot.confidence:.0%} sure"
+
+
+def _indented(text: str, by: int) -> list[str]:
+    return [f"{' ' * by}{line}".rstrip() for line in text.splitlines()]
+
+
+def _item(text: str, by: int) -> list[str]:
+    first, *more = text.splitlines() or [""]
+    return [f"{' ' * by}- {first}", *(f"{' ' * (by + 2)}{line}" for line in more)]
+
+
+# --- HTML ---
+
+
+def html(record: DebateRecord) -> str:
+    """One self-contained page: nothing is loaded, and whatever was said in the debate is text."""
+    debate = record.debate
+    body = [_tag("h1", f"Debate {debate.id}"), _tag("pre", debate.question), _tag("p", _bounds(record), "about")]
+    body += [_list(_plain_seat(seat) for seat in debate.seats), *_verdict(record)]
+    if debate.material:
+        body.append(f"<details><summary>The material</summary>{_tag('pre', debate.material)}</details>")
+    for held in record.rounds:
+        body += [_tag("h2", _head(held)), *(_tag("p", note, "about") for note in _notes(held))]
+        novelty = {each.claim: each for each in held.novelty}
+        body += [line for speech in held.speeches for line in _html_speech(speech, novelty)]
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>Debate {escape(debate.id)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _tag(name: str, text: str, kind: str = "") -> str:
+    mark = f' class="{escape(kind)}"' if kind else ""
+    return f"<{name}{mark}>{escape(text)}</{name}>"
+
+
+def _list(items: Iterable[str], kinds: Iterable[str] = ()) -> str:
+    marks = iter(kinds)
+    return "<ul>\n" + "".join(f"{_tag('li', item, next(marks, ''))}\n" for item in items) + "</ul>"
+
+
+def _plain_seat(seat: Seat) -> str:
+    return f"{seat.id}{f' ({seat.model})' if seat.model else ''}{f': {seat.brief}' if seat.brief else ''}"
+
+
+def _verdict(record: DebateRecord) -> Iterator[str]:
+    outcome = record.outcome
+    if outcome is None:
+        yield _tag("p", verdict_lines(record)[0], "failed")
+        return
+    yield f"<p>{_tag('strong', outcome.verdict, outcome.verdict)} {escape(_decided(outcome))}</p>"
+    yield _tag("p", _took(outcome), "about")
+    if outcome.synthesis:
+        yield _tag("pre", outcome.synthesis.summary)
+    for title, said in (("Reasons", reasons(record)), ("Dissent", dissent(record))):
+        if said:
+            yield _tag("h3", title) + _list(said)
+
+
+def _html_speech(speech: Speech, novelty: dict[str, Novelty]) -> Iterator[str]:
+    yield f'<h3 id="{escape(speech.id)}">{escape(_who(speech))}</h3>'
+    yield _tag("p", _about(speech), "about")
+    if speech.failed:
+        yield _tag("p", f"failed: {speech.failed}", "failed")
+        return
+    if speech.text:
+        yield _tag("pre", speech.text)
+    if speech.claims:
+        ages = [novelty.get(claim.id) for claim in speech.claims]
+        told = [
+            f"{claim.id} [{claim.stance}{', ' if age else ''}{_age(age)}] {claim.text}"
+            + (f" - evidence: {claim.evidence}" if claim.evidence else "")
+            for claim, age in zip(speech.claims, ages, strict=True)
+        ]
+        yield _list(told, ("old" if age and not age.new else "" for age in ages))
+    if speech.ballot:
+        yield _tag("p", f"FINAL_VERDICT: {_vote(speech.ballot)}", speech.ballot.vote)
+        yield _list(_reason(each) for each in speech.ballot.reasons)

@@ -1,0 +1,135 @@
+"""What one debate, dispatch or chat outside of a run sits in: its voices, its budget, and its calls on record."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from swarmgate.config import Config
+from swarmgate.domain.budget import Account
+from swarmgate.domain.usage import Allowance, Usage
+from swarmgate.engine.build import house_rules
+from swarmgate.engine.progress import Listener, Progress
+from swarmgate.engine.voices import EngineVoices
+from swarmgate.errors import BudgetExhausted, LedgerError, UsageError
+from swarmgate.ledger import probes
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.sessions import Session, unsettled
+from swarmgate.llm.budget import Budget
+from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.llm.redact import redact
+from swarmgate.llm.steering import current
+from swarmgate.workspace.repository import Repository
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What every council of a project sits in. `writing` gives the ledger for writing, hand edits taken in."""
+
+    folder: SwarmFolder
+    config: Config
+    environ: Mapping[str, str]
+    listener: Listener
+    writing: Callable[[], Ledger]
+
+    def redact(self, text: str) -> str:
+        """The text without the keys of this project, and without what looks like one."""
+        names = (provider.api_key_env for provider in self.config.providers.values())
+        return redact(text, [key for name in names if (key := self.environ.get(name, "").strip())])
+
+
+@asynccontextmanager
+async def sitting(
+    around: Surroundings, name: str, *, allowance: Allowance | None = None, resume: str
+) -> AsyncIterator[EngineVoices]:
+    """The voices of one debate, dispatch or chat; at the end, however it ends, its use goes on record.
+
+    Args:
+        around: the project.
+        name: what it is and its id: `debate-20261121-224500-3f2a`.
+        allowance: what it may use, with what it used before it was interrupted; None: as `[council]` says.
+        resume: the command line with which it goes on after its budget was raised.
+
+    Raises:
+        CouncilRefused: it goes on in another process.
+        BudgetExhausted: its budget, or the project's, is used up; the hint says how it goes on.
+        LedgerCorrupt: the ledger is damaged.
+    """
+    session, config = Session(around.folder, name), around.config
+    limits = allowance or Allowance(usd=config.council.usd, tokens=config.council.total_tokens)
+    probed = current(config, probes.load(around.folder))
+    held = False
+    try:
+        with session.held():
+            held = True
+            spent = _spent(around.folder)
+            before = session.used()
+            budget = Budget(
+                lambda: _accounts(config, name, limits, spent=spent, before=before, now=_used(voices)),
+                on_event=partial(_tell, around.listener),
+            )
+            voices = EngineVoices(
+                config=config,
+                folder=around.folder,
+                repository=Repository.discover(around.folder.root),
+                environ=dict(around.environ),
+                budget=budget,
+                recorder=session,
+                guidance=house_rules(around.folder.root),
+                probed=probed,
+                on_event=partial(_tell, around.listener),
+            )
+            try:
+                yield voices
+            finally:
+                await voices.aclose()
+    except BudgetExhausted as error:
+        hint = f"nothing of the whole rounds is lost: raise the budget, then: {resume}" if resume else error.hint
+        raise BudgetExhausted(error.message, hint=hint) from error
+    finally:
+        if held:
+            settle(around)
+
+
+def _accounts(
+    config: Config, name: str, limits: Allowance, *, spent: Usage, before: Usage, now: Usage
+) -> tuple[Account, ...]:
+    """The budgets that hold: the project's and its own."""
+    whole = Allowance(usd=config.budget.usd, tokens=config.budget.tokens, seconds=config.budget.seconds)
+    found = (Account("", "budget", whole, spent + now), Account(name, "council", limits, before + now))
+    return tuple(account for account in found if account.limits.limited)
+
+
+def _spent(folder: SwarmFolder) -> Usage:
+    """What the project has used: on record, and by sessions that are not counted yet."""
+    ledger = Ledger.read(folder)
+    due = (event.usage for session in unsettled(folder) if (event := session.due(ledger)))
+    return sum(due, ledger.state.usage)
+
+
+def _used(voices: EngineVoices) -> Usage:
+    """What these voices have used since they were made."""
+    return sum((meter.total for meter in voices.meters.values()), Usage())
+
+
+def settle(around: Surroundings) -> None:
+    """Records what was used; where another process is writing the ledger, the next one that writes it does that."""
+    try:
+        around.writing().close()
+    except (LedgerError, UsageError) as error:
+        told = f"what the council used goes on record with the next command that writes the ledger: {error.message}"
+        around.listener(Progress(kind="notice", text=told))
+
+
+def _tell(listener: Listener, event: ModelEvent) -> None:
+    match event:
+        case FellBack():
+            text = f"{event.model} failed for good ({event.reason}); asking {event.to}"
+        case CostUnknown():
+            text = f"the price of {event.model} is unknown: limits in US dollars hold known costs only"
+        case _:
+            text = f"{event.reason}; try {event.attempt} of {event.attempts} in {event.seconds:.0f} s"
+    listener(Progress(kind="model", text=text))

@@ -1,0 +1,281 @@
+"""Judging by debate: whether a review is debated, the debate itself, and what it means. `[review] mode` decides.
+
+`single`: the ordinary judge alone. `debate`: advocate against challenger. `auto`: the judge, then a cheap first look by
+the challenger's model; where both speak of the same verdict and are sure, or nothing speaks for it, there is no debate.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from swarmgate.agents.brief import Section
+from swarmgate.council.debating import hold
+from swarmgate.council.events import CouncilEvent, RoundEnded
+from swarmgate.council.first_look import first_look
+from swarmgate.council.voices import Voices
+from swarmgate.domain.budget import Account
+from swarmgate.domain.contest import Weighed, expected_tokens, weigh
+from swarmgate.domain.debate import Debate, DebateRecord, Seat, Speech
+from swarmgate.domain.debated import review_of
+from swarmgate.domain.events import DebateWeighed
+from swarmgate.domain.evidence import Review
+from swarmgate.domain.usage import Allowance, Usage
+from swarmgate.engine.context import Context
+from swarmgate.engine.council_progress import said
+from swarmgate.engine.debaters import advocate, are_two, challenger
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, Stopped
+from swarmgate.ledger.evidence import DEBATE
+
+_READINGS = 5
+"""Calls of one voice in one round, roughly: each sends the material anew, on top of `[council] tokens`."""
+_LEAST = 500
+"""Characters of a section that is cut no further."""
+_CHARS = 4
+"""Characters of a token, roughly."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is judged: the change of an attempt, or the plan (`task` empty, `attempt` 0).
+
+    `judge` is the role whose verdict it is, `mode` that of `[review]`. `sections` are what the judge gets, `triggers`
+    what speaks for a debate before anybody has looked. `names` are the ids that its debate may have, the newest first;
+    `identity` is what makes it this case and no other: a debate that was cut short goes on only where it is the same.
+    """
+
+    judge: str
+    mode: Literal["single", "debate", "auto"]
+    question: str
+    sections: Sequence[Section]
+    triggers: tuple[str, ...]
+    names: tuple[str, ...]
+    identity: tuple[str, ...]
+    task: str = ""
+    attempt: int = 0
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What came of a case. `review` is None where a debate decided nothing, and `problem` says then why not."""
+
+    review: Review | None
+    events: tuple[DebateWeighed, ...] = ()
+    problem: str = ""
+
+
+async def judged(ctx: Context, case: Case, ordinary: Callable[[], Awaitable[Review]]) -> Judged:
+    """The verdict on a case, by `ordinary` alone or by a debate.
+
+    Raises:
+        Stopped: the user asked for it between two rounds; the debate goes on with the next run.
+        SwarmError: as `ordinary`; BudgetExhausted also where `[council]` allows no more.
+    """
+    if case.mode == "single" or (case.mode == "auto" and not are_two(ctx.config)):
+        return Judged(await ordinary())
+    if case.mode == "auto" and ctx.worth is not None and ctx.worth.decision == "defer":
+        told = ctx.worth.told
+        noted = DebateWeighed(task=case.task, attempt=case.attempt, mode="auto", held=False, why=told, deferred=True)
+        return Judged(await ordinary(), () if ctx.ledger.state.debates.deferral == told else (noted,))
+    return await _Contest(ctx, case).judged(ordinary)
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """One case in the modes `debate` and `auto`, on its way to a verdict."""
+
+    ctx: Context
+    case: Case
+    _spent: list[Usage] = field(default_factory=list)
+
+    async def judged(self, ordinary: Callable[[], Awaitable[Review]]) -> Judged:
+        begun = next(self._begun(), None)
+        if begun is not None:
+            return await self._debated(Weighed(self.case.triggers, held=True, why="it was begun before"), begun=begun)
+        if self.case.mode == "debate":
+            return await self._debated(Weighed(self.case.triggers, held=True, why='[review] mode = "debate"'))
+        review = await ordinary()
+        look = await first_look(
+            self._voices.desk(challenger(self.ctx.config)),
+            question=self.case.question,
+            material=self._material,
+            task=self.case.task,
+            attempt=self.case.attempt,
+        )
+        weighed = weigh(
+            self.case.triggers,
+            judge=self.case.judge,
+            approved=review.approved,
+            look=look.ballot,
+            sure=self.ctx.config.review.sure,
+        )
+        if weighed.held:
+            return await self._debated(weighed, first=review, look=look)
+        looked = look.usage.tokens
+        saved = max(0, self._expected(looked) - looked) if weighed.triggers else 0
+        event = self._weighed(weighed, first=review, look=look).model_copy(update={"saved": saved})
+        return Judged(review, (event,))
+
+    async def _debated(
+        self,
+        weighed: Weighed,
+        *,
+        first: Review | None = None,
+        look: Speech | None = None,
+        begun: DebateRecord | None = None,
+    ) -> Judged:
+        store, problem = self.ctx.debates, ""
+        debate = begun.debate if begun else self._new()
+        self._spent.extend(_used(begun))
+        try:
+            if begun is None or begun.outcome is None:
+                await hold(debate, voices=self._voices, store=store, on_event=self._tell)
+        except (CouncilFailed, CouncilRefused) as error:  # the latter: too much for the window of a voice
+            problem = error.message
+        except BudgetExhausted as error:
+            if "`[council]`" not in error.message:
+                raise
+            raise BudgetExhausted(
+                error.message,
+                hint="raise `usd` or `total_tokens` in [council] of .swarm/config.toml, then: swarm run",
+            ) from error
+        record = store.load(debate.id) if debate.id in store.ids() else DebateRecord(debate=debate, failed=problem)
+        review = None if problem else review_of(record)
+        event = self._weighed(weighed, first=first, look=look, record=record)
+        undecided = problem or "a voice failed, and no other speaks against it: its side was not heard"
+        return Judged(review, (event,), "" if review else undecided)
+
+    def _weighed(
+        self,
+        weighed: Weighed,
+        *,
+        first: Review | None = None,
+        look: Speech | None = None,
+        record: DebateRecord | None = None,
+    ) -> DebateWeighed:
+        case, outcome = self.case, record.outcome if record else None
+        debated = sum(each.tokens for each in _used(record))
+        proof = ""
+        if record is not None and case.task:
+            text = record.model_dump_json(indent=1).encode()
+            proof = self.ctx.evidence.write(case.task, case.attempt, DEBATE, text)
+        return DebateWeighed(
+            task=case.task,
+            attempt=case.attempt,
+            mode="debate" if case.mode == "debate" else "auto",
+            triggers=weighed.triggers,
+            held=weighed.held,
+            why=weighed.why,
+            first=first.verdict if first else None,
+            look=look.ballot if look else None,
+            model=look.model if look else "",
+            debate=record.debate.id if record else "",
+            verdict=outcome.verdict if outcome else None,
+            tally=outcome.tally if outcome else None,
+            decided_by=outcome.decided_by if outcome else None,
+            tokens=debated + (look.usage.tokens if look else 0),
+            debated=debated,
+            evidence=proof,
+        )
+
+    # --- the debate ---
+
+    def _new(self) -> Debate:
+        case, council = self.case, self.ctx.config.council
+        name, number = case.names[0], 1
+        while (free := name if number == 1 else f"{name}-{number}") in self.ctx.debates.ids():
+            number += 1
+        return Debate(
+            id=free,
+            question=case.question,
+            material=self._material,
+            seats=self._seats,
+            rounds=council.rounds,
+            order=council.order,
+            tokens=self._tokens,
+            timeout_s=council.timeout_s,
+            similarity=council.similarity,
+            task=case.task,
+            attempt=case.attempt,
+            about=self._about,
+        )
+
+    def _begun(self) -> Iterator[DebateRecord]:
+        """Debates of this very case that an earlier run could not bring to an end, or not onto the ledger."""
+        known = self.ctx.debates.ids()
+        for name in self.case.names:
+            for debate_id in reversed(known):
+                if debate_id != name and debate_id.rpartition("-")[0] != name:
+                    continue
+                record = self.ctx.debates.load(debate_id)
+                if record.debate.about == self._about and not record.failed:
+                    yield record
+
+    @cached_property
+    def _about(self) -> str:
+        """The case in words, and the hash of all that makes it this one."""
+        rules = (*(f"{seat.id} {seat.model}" for seat in self._seats), str(self.ctx.config.council.rounds))
+        digest = hashlib.sha256("\0".join((*self.case.identity, *rules)).encode()).hexdigest()[:16]
+        return f"{f'task {self.case.task}' if self.case.task else 'the plan'}, {digest}"
+
+    @property
+    def _seats(self) -> tuple[Seat, Seat]:
+        return advocate(self.ctx.config), challenger(self.ctx.config)
+
+    @cached_property
+    def _material(self) -> str:
+        """What the judge gets; long sections are cut until all of it fills half of the smallest window at the table."""
+        voices = self.ctx.voices(self.ctx.config.council.tokens, self._accounts)
+        desks = [*(voices.desk(seat) for seat in self._seats), voices.parent()]
+        smallest = min((desk.limits for desk in desks if desk), key=lambda limits: limits.context_tokens)
+        size, room = smallest.section_chars, smallest.context_tokens * _CHARS // 2
+        while len(text := _rendered(self.case.sections, size)) > room and size > _LEAST:
+            size //= 2
+        return text
+
+    @cached_property
+    def _tokens(self) -> int:
+        """What one voice may use in one round: a large change must not use up what is meant for thinking."""
+        return self.ctx.config.council.tokens + _READINGS * (len(self._material) // _CHARS)
+
+    def _expected(self, looked: int) -> int:
+        """What a debate would use; a first look over the same material took `looked` tokens."""
+        once = max(looked, len(self._material) // _CHARS)
+        rounds, counts = self.ctx.config.council.rounds, self.ctx.ledger.state.debates
+        return expected_tokens(counts, once=once, seats=len(self._seats), rounds=rounds)
+
+    @cached_property
+    def _voices(self) -> Voices:
+        return self.ctx.voices(self._tokens, self._accounts)
+
+    def _accounts(self) -> Iterator[Account]:
+        """What `[council]` allows this debate, with what it used in earlier runs and uses now."""
+        council, ctx = self.ctx.config.council, self.ctx
+        limits = Allowance(usd=council.usd, tokens=council.total_tokens)
+        now = (meter.pending for name, meter in ctx.meters.items() if " " in name)  # `participant local/senior`
+        if limits.limited:
+            yield Account("this debate by `[council]`", "council", limits, sum((*self._spent, *now), Usage()))
+
+    def _tell(self, event: CouncilEvent) -> None:
+        if told := said(event):
+            self.ctx.tell(*told)
+        if isinstance(event, RoundEnded) and not event.round.final and self.ctx.stop.requested:
+            raise Stopped("Stopped between two rounds of a debate, as asked.", hint="Go on with: swarm run")
+
+
+def _rendered(sections: Sequence[Section], size: int) -> str:
+    return "\n\n".join(each.render(size) for each in sections if each.text.strip())
+
+
+def _used(record: DebateRecord | None) -> list[Usage]:
+    """What a debate has used, as far as it is on record."""
+    if record is None:
+        return []
+    rounds = record.rounds
+    found = [speech.usage for held in rounds for speech in held.speeches]
+    found += [held.moderation.usage for held in rounds if held.moderation]
+    synthesis = record.outcome.synthesis if record.outcome else None
+    return [*found, synthesis.usage] if synthesis else found

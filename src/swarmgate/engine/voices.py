@@ -1,0 +1,220 @@
+"""The desks of council voices: each seat's model, its own words in the system message, and files that it only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse, ignore
+from swarmgate.agents.prompts import Prompts
+from swarmgate.automation.agent_files import survey
+from swarmgate.automation.agent_rules import require
+from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role
+from swarmgate.domain.capabilities import Capabilities
+from swarmgate.domain.debate import Seat
+from swarmgate.domain.guard import GuardNote, Turn
+from swarmgate.engine.build import command_runner
+from swarmgate.engine.programs import AgentProgram
+from swarmgate.errors import CommandRefused, ConfigError, CouncilRefused, UnsafePath
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.connect import connect
+from swarmgate.llm.events import OnEvent
+from swarmgate.llm.events import ignore as nobody
+from swarmgate.llm.steering import compact_roles, steered
+from swarmgate.llm.trace import Recorder
+from swarmgate.workspace import guard
+from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.process import Completed
+from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.sandbox.confinement import Confinement
+from swarmgate.workspace.sandbox.running import CommandRunner
+
+PARTICIPANT, PARENT = "participant", "architect"
+
+
+@dataclass
+class EngineVoices:
+    """Makes the desks of voices; implements `council.voices.Voices`. Each model is connected when it is first needed.
+
+    `budget` is checked before each call, `recorder` keeps the calls. `meters` gets the models made, by the name under
+    which their use is told: `participant local/senior`. `parents` gives the architect's desk where there is one
+    already; without it one is made here.
+    """
+
+    config: Config
+    folder: SwarmFolder
+    repository: Repository
+    environ: Mapping[str, str]
+    budget: Budget
+    recorder: Recorder | None
+    guidance: str = ""
+    probed: Mapping[str, Capabilities] = field(default_factory=dict)
+    meters: dict[str, Metered] = field(default_factory=dict)
+    parents: Callable[[], Desk] | None = None
+    on_event: OnEvent = nobody
+    on_tool: Callable[[ToolUse], None] = ignore
+    on_guard: Callable[[GuardNote], None] = ignore
+    on_turn: Callable[[Turn], None] = ignore
+    _desks: dict[tuple[str, str, str, str], Desk] = field(default_factory=dict, init=False)
+
+    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
+        """The desk of a seat, its files rooted in the repository, or in a folder of it.
+
+        Raises:
+            ConfigError: the seat has no model, or its provider is unknown.
+            CouncilRefused: its model is an agent program, and nothing would keep that from writing; no such folder.
+            MissingRequirement: the variable with a key is not set, or an agent program is not there.
+            UnsafePath: the folder is not inside of the repository.
+        """
+        key = (seat.model, seat.system, folder, "")
+        if key not in self._desks:
+            config = steered(seat_config(self.config, seat), self.probed)
+            self._desks[key] = self._made(PARTICIPANT, config, self._place(folder), persona=seat.system, who=seat.id)
+        return self._desks[key]
+
+    def parent(self) -> Desk | None:
+        """The desk of the architect; None where neither it nor the default has a model.
+
+        Raises:
+            ConfigError, MissingRequirement: it has one that cannot be connected.
+        """
+        if {PARENT, "default"}.isdisjoint(self.config.roles):
+            return None
+        if self.parents is not None:
+            return self.parents()
+        key = ("", "", "", PARENT)
+        if key not in self._desks:
+            config = steered(self.config, self.probed)
+            self._desks[key] = self._made(PARENT, config, self.repository.root, who="the parent")
+        return self._desks[key]
+
+    async def aclose(self) -> None:
+        """Closes the connections; a later call opens new ones."""
+        for meter in self.meters.values():
+            await meter.aclose()
+
+    def _place(self, folder: str) -> Path:
+        root = self.repository.root
+        try:
+            place = (root / folder).resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise UnsafePath(f"folder {folder[:200]!r} is refused: it is no usable path ({error})") from error
+        if not place.is_relative_to(root):
+            raise UnsafePath(f"folder {folder[:200]!r} is refused: it leaves the repository {root}")
+        if guard.is_reserved(place.relative_to(root).as_posix()):
+            raise UnsafePath(f"folder {folder[:200]!r} is refused: `.git` and `.swarm` are nobody's to read")
+        if not place.is_dir():
+            raise CouncilRefused(f"There is no folder {folder[:200]!r} in the repository.")
+        return place
+
+    def _made(self, role: str, config: Config, place: Path, *, who: str, persona: str = "") -> Desk:
+        prompts = Prompts(self.folder.prompts, compact=compact_roles(config, (role,)))
+        prompts.load((role,))
+        return Desk(
+            model=self._model(role, config, who),
+            files=FileTree(place, guarded=(place,)),
+            prompts=prompts,
+            commands=CommandRunner(_NoCommands(), Confinement(root=place, home=place)),
+            guidance=self.guidance,
+            limits=_limits(config, role),
+            on_tool=self.on_tool,
+            on_guard=self.on_guard,
+            on_turn=self.on_turn,
+            persona=persona,
+        )
+
+    def _model(self, role: str, config: Config, who: str) -> Metered:
+        name = f"{role} {config.role(role).model}"
+        if name not in self.meters:
+            self.meters[name] = connect(
+                role,
+                config,
+                environ=self.environ,
+                recorder=self.recorder,
+                budget=self.budget,
+                on_event=self.on_event,
+                probed=self.probed,
+                program=lambda settings: self._program(role, config, settings, who),
+            )
+        return self.meters[name]
+
+    def _program(self, role: str, config: Config, settings: Role, who: str) -> AgentProgram:
+        """What runs an agent program as a voice: the repository is read-only to it, as the sandbox sees to."""
+        require(config, self.repository.root, (role,))
+        root = self.repository.root
+        guarded = survey(config, root, (role,), lambda: self.repository.list_tree(self.repository.snapshot())).guarded
+        commands = command_runner(config, self.folder, self.repository, guarded)
+        if commands.sandbox.name == "none":
+            raise CouncilRefused(
+                f"{who} is an agent program ({settings.model[:80]}), and voices only read: without a sandbox nothing "
+                "keeps it from writing.",
+                hint=f'Set [commands] sandbox = "auto" in {PROJECT_FILE}, or give it a model of a provider.',
+            )
+        return AgentProgram(commands, settings, self.environ, judges=True)
+
+
+def seat_config(config: Config, seat: Seat) -> Config:
+    """The settings with those of the seat as the role `participant`: its own model, and the rest as it stands there.
+
+    Raises:
+        ConfigError: it has no model, what it names is none, or the provider is unknown.
+    """
+    own = {str(name): role for name, role in config.roles.items()}
+    settings = own.get(PARTICIPANT) or own.get("default")
+    if not seat.model:
+        settings = config.role(PARTICIPANT)
+    elif settings is None or seat.model != settings.model:
+        settings = _other(settings if PARTICIPANT in own else None, seat)
+    if not settings.model.startswith(COMMAND):
+        config.provider(settings.model)
+    return config.model_copy(update={"roles": {**config.roles, PARTICIPANT: settings}})
+
+
+def _other(settings: Role | None, seat: Seat) -> Role:
+    """The settings of voices with the seat's model: another model has another fallback."""
+    from pydantic import ValidationError  # noqa: PLC0415 - one function's
+
+    kept = settings.model_dump(exclude_unset=True, exclude={"model", "fallback"}) if settings else {}
+    try:
+        return Role.model_validate({**kept, "model": seat.model})
+    except ValidationError as error:
+        why = error.errors(include_url=False, include_input=False)[0]["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"the model of `{seat.id}` {why}") from None
+
+
+def _limits(config: Config, role: str) -> Limits:
+    """The bounds of a turn: those of the role, and the time and, of a voice, the tokens of `[council]`."""
+    bounds = config.breakers.of(role).model_copy(update={"wall_time_s": config.council.timeout_s})
+    if role == PARTICIPANT:  # the parent reads all that was said, and its one turn is bounded by the budget
+        bounds = bounds.model_copy(update={"tokens": config.council.tokens})
+    return Limits(
+        replies=config.loop.replies,
+        max_turns=config.loop.max_turns,
+        bounds=bounds,
+        context_tokens=config.role(role).context_tokens or DEFAULT_WINDOW,
+    )
+
+
+class _NoCommands:
+    """A sandbox in which nothing starts: voices have no tool that runs commands."""
+
+    name = "closed"
+    private_home = True
+    weaknesses = ()
+    hindrances = ()
+
+    def argv(self, command: object, confinement: Confinement, own: Path) -> list[str]:
+        """Refuses.
+
+        Raises:
+            CommandRefused: always.
+        """
+        del command, confinement, own
+        raise CommandRefused("Voices of a council run no commands.", rule="council")
+
+    def refused(self, done: Completed) -> str:
+        """Nothing was started."""
+        del done
+        return ""

@@ -1,0 +1,155 @@
+"""The arms that are compared, who speaks in them with which model, and in which order items are judged. Pure.
+
+Equal calls: a debate of P participants that held R rounds took P x R turns of voices; the parallel arm judges the same
+item with P x R independent ballots. R is what the debate of that item really took, so one that converged early is
+compared with as many ballots fewer. `single` is one ballot: it is cheaper, and is shown beside the others only.
+
+Models are dealt in turn, beginning with another one at every item and repeat, and at the same one in each arm: none is
+always the advocate, and each has as many seats and ballots as the next, give or take one an item.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain, zip_longest
+
+from pydantic import Field
+
+from swarmgate.config.council import Council
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Debate, Seat
+from swarmgate.evaluation.debate.fixtures import Item
+
+
+class Arm(StrEnum):
+    """A way to judge an item."""
+
+    SINGLE = "single"
+    PARALLEL = "parallel"
+    DEBATE = "debate"
+
+
+class Setup(Frozen):
+    """What is run: all that the result depends on but the items and the models' settings.
+
+    `seed` is of the order of the items, of the choice where `limit` is fewer than all, and of the bootstrap.
+    """
+
+    models: tuple[str, ...] = Field(min_length=1)
+    arms: tuple[Arm, ...] = tuple(Arm)
+    rounds: int = Field(2, ge=1, le=MOST_ROUNDS)
+    participants: int = Field(3, ge=LEAST_SEATS, le=MOST_SEATS)
+    repeats: int = Field(3, ge=1, le=100)
+    seed: int = 0
+    limit: int | None = Field(None, ge=1)
+
+    @property
+    def turns(self) -> int:
+        """Turns of voices in a debate that does not end early, and so ballots of the parallel arm."""
+        return self.rounds * self.participants
+
+    @property
+    def most_calls(self) -> int:
+        """Calls that one item takes in one repeat where no voice has to be asked once more."""
+        cost = {Arm.SINGLE: 1, Arm.PARALLEL: self.turns, Arm.DEBATE: self.turns}
+        return sum(cost[arm] for arm in self.arms)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One item in one repeat, judged by every arm; `first` is the number of the model that is dealt first."""
+
+    item: Item
+    repeat: int
+    first: int
+
+
+def jobs(items: Sequence[Item], setup: Setup) -> Iterator[Job]:
+    """Every item in every repeat, each repeat in an order of its own that the seed fixes."""
+    chosen = chosen_items(items, setup)
+    for repeat in range(1, setup.repeats + 1):
+        order = list(enumerate(chosen))
+        random.Random(f"{setup.seed}/{repeat}").shuffle(order)  # noqa: S311 - a repeatable order, no secret
+        for number, item in order:
+            yield Job(item, repeat, (number + repeat - 1) % len(setup.models))
+
+
+def chosen_items(items: Sequence[Item], setup: Setup) -> list[Item]:
+    """The items that are judged: all, or `limit` of them at random, good and bad ones in turn while both last."""
+    if setup.limit is None or setup.limit >= len(items):
+        return list(items)
+    shuffled = random.Random(f"{setup.seed}/limit").sample(items, len(items))  # noqa: S311 - as above
+    sides = [[item for item in shuffled if item.label == label] for label in ("bad", "good")]
+    in_turn = [item for item in chain.from_iterable(zip_longest(*sides)) if item is not None]
+    kept = {item.id for item in in_turn[: setup.limit]}
+    return [item for item in items if item.id in kept]
+
+
+def question(item: Item) -> str:
+    """What every voice of every arm is asked; it says nothing of the label."""
+    return _QUESTION.format(kind=item.kind)
+
+
+_QUESTION = (
+    "Is the {kind} below sound, so that it may go ahead as it stands? APPROVE it when it does what it has to do and "
+    "nothing in it would do harm: what could be nicer is no reason to reject. REJECT it when it has a flaw that would "
+    "do harm: wrong results, lost data, a security hole, an outage, a broken interface, cost out of hand."
+)
+
+
+def material(item: Item) -> str:
+    """What the question is about: the context and the text. Neither id, label, reason nor category is in it."""
+    about = f"# Context\n\n{item.context}\n\n" if item.context else ""
+    return f"{about}# The {item.kind}\n\n{item.text}"
+
+
+def debate_of(job: Job, setup: Setup, council: Council) -> Debate:
+    """The debate of one item: no moderator, no synthesis; the majority decides and a tie rejects."""
+    named = "\n".join((job.item.id, str(job.repeat), setup.model_dump_json()))
+    return Debate(
+        id=f"eval-{hashlib.sha256(named.encode()).hexdigest()[:16]}",
+        question=question(job.item),
+        material=material(job.item),
+        seats=tuple(_debaters(job, setup)),
+        rounds=setup.rounds,
+        order=council.order,
+        parent=False,
+        tokens=council.tokens,
+        timeout_s=council.timeout_s,
+        similarity=council.similarity,
+    )
+
+
+def ballots_of(job: Job, setup: Setup, number: int) -> tuple[Seat, ...]:
+    """The voices of independent ballots, none with a side to take."""
+    models = _dealt(job, setup.models, number)
+    return tuple(
+        Seat(id=f"reviewer-{at}", model=model, brief=_REVIEWER, system=_ALONE)
+        for at, model in enumerate(models, start=1)
+    )
+
+
+def _debaters(job: Job, setup: Setup) -> Iterator[Seat]:
+    models = _dealt(job, setup.models, setup.participants)
+    for at, model in enumerate(models):
+        name, brief = _SIDES[at % len(_SIDES)]
+        of_many = f"-{at // len(_SIDES) + 1}" if setup.participants > len(_SIDES) else ""
+        yield Seat(id=f"{name}{of_many}", model=model, brief=brief, system=_ALONE)
+
+
+def _dealt(job: Job, models: Sequence[str], number: int) -> Iterable[str]:
+    return [models[(job.first + at) % len(models)] for at in range(number)]
+
+
+_ALONE = "No files and no tools are at hand here: judge by what you are shown alone."
+_REVIEWER = "Judge for yourself. Look for flaws that would do harm, and for what speaks for the proposal."
+_SIDES = (
+    ("advocate", "Make the strongest honest case for the proposal. Admit a flaw that would do harm."),
+    ("challenger", "Look for the flaw that would do harm, and show how it comes about; where there is none, say so."),
+    ("assessor", "Take no side. Test what the others claim against the text, and say what holds."),
+)
+"""The seats of a debate, in turn; the first two are those of a review by debate."""

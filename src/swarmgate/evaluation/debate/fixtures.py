@@ -1,0 +1,180 @@
+"""Labelled items of the A/B harness: a file of JSON lines, each a design or a patch that is good or bad.
+
+    {"id": "cache-01", "kind": "design", "label": "bad", "category": "caching", "source": "written for swarmgate",
+     "text": "the proposal as a reviewer reads it", "context": "optional: what it has to do with",
+     "reason": "the flaw; of a good item: why it is sound"}
+
+A voice is shown `context` and `text`, nothing else: neither must say whether the item is good. A line of QuixBugs as
+`{"name", "spec", "buggy", "correct"}` is read as two items, the buggy and the correct program under the same spec.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints, ValidationError
+
+from swarmgate.domain.base import Frozen, Line, Text
+from swarmgate.errors import UsageError
+
+Label = Literal["good", "bad"]
+
+UNBALANCED = 0.6
+"""The share of one label from which a file counts as unbalanced: who always answers the same is right that often."""
+
+
+class Item(Frozen):
+    """One thing to judge. `label` says how it is, `reason` why: for a bad one the flaw, for a good one what is sound.
+
+    `context` is what a reviewer has to know about the surroundings; `category` groups items in the report.
+    """
+
+    id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+    kind: Literal["design", "patch"]
+    text: Text = Field(min_length=1)
+    label: Label
+    reason: Text = Field(min_length=1)
+    category: Line = Field(min_length=1)
+    source: Line = Field(min_length=1)
+    context: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixtures:
+    """The items of a file in its order, and what is doubtful about the file, a sentence each."""
+
+    items: tuple[Item, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def load(path: Path) -> Fixtures:
+    """The items of a file.
+
+    Raises:
+        UsageError: it cannot be read, has no items, or a line is not an item; the message names file, line and key.
+    """
+    items: dict[str, Item] = {}
+    lines: dict[str, int] = {}
+    for number, record in _records(path):
+        for item in _items(record, f"{path}:{number}"):
+            if item.id in items:
+                raise UsageError(
+                    f"{path}:{number}: key 'id': {item.id!r} is already the id of line {lines[item.id]}",
+                    hint="Every item has an id of its own.",
+                )
+            items[item.id], lines[item.id] = item, number
+    if not items:
+        raise UsageError(f"{path}: no items are in it", hint="docs/evaluation.md shows what a line looks like.")
+    return Fixtures(tuple(items.values()), _warnings(path, tuple(items.values())))
+
+
+def _warnings(path: Path, items: tuple[Item, ...]) -> tuple[str, ...]:
+    """What makes the numbers doubtful: more of one label than of the other, or the same text twice."""
+    counts = Counter(item.label for item in items)
+    found = []
+    if max(counts.values()) > UNBALANCED * len(items):
+        found.append(
+            f"{path}: unbalanced: {counts['good']} good and {counts['bad']} bad items; who always answers the same is "
+            "right more often than half of the time"
+        )
+    texts = Counter((item.context, item.text) for item in items)
+    if repeated := sum(times > 1 for times in texts.values()):
+        found.append(f"{path}: {repeated} texts stand in it more than once; they are no independent items")
+    return tuple(found)
+
+
+def _items(record: dict[str, Any], where: str) -> tuple[Item, ...]:
+    if "buggy" in record and "correct" in record:
+        return _quixbugs(record, where)
+    try:
+        item = Item.model_validate(record)
+    except ValidationError as error:
+        raise _refused(error, where) from error
+    # Constraints on length are checked before white space is stripped.
+    for key in ("text", "reason", "category", "source"):
+        if not getattr(item, key):
+            raise UsageError(f"{where}: key {key!r}: empty")
+    return (item,)
+
+
+def _refused(error: ValidationError, where: str) -> UsageError:
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"]))
+    got = "" if first["type"] in {"missing", "extra_forbidden"} else f" (it is {str(first['input'])[:60]!r})"
+    keys = ", ".join(Item.model_fields)
+    return UsageError(f"{where}: key {key!r}: {first['msg']}{got}", hint=f"The keys of an item: {keys}.")
+
+
+def _quixbugs(record: dict[str, Any], where: str) -> tuple[Item, ...]:
+    texts = [record.get(key) for key in ("name", "spec", "buggy", "correct")]
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise UsageError(f"{where}: keys 'name', 'spec', 'buggy' and 'correct': each is a text, and none is empty")
+    name, spec, *programs = map(str, texts)
+    buggy, correct = (_bare(source, f"{where}: key {key!r}") for source, key in zip(programs, _SIDES, strict=True))
+    if buggy == correct:
+        raise UsageError(f"{where}: keys 'buggy' and 'correct': the programs are the same but for their docstrings")
+    beside = record.get("extra_files") or {}
+    context = "\n\n".join([f"What the function has to do:\n{spec}", *(f"{file}:\n{beside[file]}" for file in beside)])
+    shared = {"kind": "patch", "category": "algorithm", "source": "QuixBugs", "context": context}
+    sides = {
+        "bad": (buggy, f"The bug, and what it should read:\n{_difference(buggy, correct)}"),
+        "good": (correct, "The corrected program of the set; it passes the set's tests."),
+    }
+    try:
+        return tuple(
+            Item.model_validate({**shared, "id": f"{name}.{label}", "label": label, "text": text, "reason": reason})
+            for label, (text, reason) in sides.items()
+        )
+    except ValidationError as error:
+        raise _refused(error, where) from error
+
+
+_SIDES = ("buggy", "correct")
+
+
+def _bare(source: str, where: str) -> str:
+    """The program without docstrings, comments and its own layout, which tell a fixed program from a broken one."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"{where}: not Python: {error}") from error
+    for node in ast.walk(tree):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                kept = [each for each in block if not _is_text(each)]
+                setattr(node, field, kept or [ast.Pass()] if block else [])
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _difference(before: str, after: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+    return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
+
+
+def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read: {error}", hint="Name a file of JSON lines.") from error
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise UsageError(f"{path}:{number}: not JSON: {error}") from error
+        if not isinstance(record, dict):
+            raise UsageError(f"{path}:{number}: an item is a JSON object")
+        yield number, record

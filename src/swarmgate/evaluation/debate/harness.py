@@ -1,0 +1,221 @@
+"""`swarm eval debate`: fixtures, settings and models in; a report, its files and perhaps a decision out."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swarmgate.config import load as load_config
+from swarmgate.domain.contest import DebateWorth
+from swarmgate.domain.usage import Allowance
+from swarmgate.errors import NotAProject, UsageError
+from swarmgate.evaluation.debate import fixtures as labelled
+from swarmgate.evaluation.debate.arms import Arm, Setup, chosen_items
+from swarmgate.evaluation.debate.cache import Answers
+from swarmgate.evaluation.debate.report import DebateReport, Places, report_of
+from swarmgate.evaluation.debate.running import Run, run
+from swarmgate.evaluation.debate.voices import Bench
+from swarmgate.ledger import debate_worth, probes
+from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.workspace.atomic import replace
+
+if TYPE_CHECKING:
+    from swarmgate.config import Config
+    from swarmgate.llm.events import ModelEvent
+
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where settings come from, and where answers and reports are kept: in a project, or for the user alone."""
+
+    config: Config
+    kept: Path
+    folder: SwarmFolder | None = None
+
+    @classmethod
+    def of(cls, start: Path | None, environ: Mapping[str, str]) -> Home:
+        """The home of a folder.
+
+        Args:
+            start: a folder of a project; None: the current one, which may lie outside of any.
+            environ: where settings are looked up.
+
+        Raises:
+            NotAProject: `start` is given and lies in none.
+            ConfigError: the settings cannot be read.
+        """
+        try:
+            folder = SwarmFolder.find((start or Path.cwd()).resolve())
+        except NotAProject:
+            if start is not None:
+                raise
+            from platformdirs import user_cache_path  # noqa: PLC0415 - late: only outside of projects
+
+            return cls(load_config(environ=environ), user_cache_path("swarmgate"))
+        return cls(load_config(project_file=folder.config, environ=environ), folder.runtime, folder)
+
+
+def setup_of(models: str, arms: str, **numbers: int | None) -> Setup:
+    """A setup from names separated by commas.
+
+    Args:
+        models: `provider/model` each, no two the same.
+        arms: of `Arm`, no two the same.
+        numbers: the other fields of `Setup`.
+
+    Raises:
+        UsageError: a name is none, or stands there twice.
+    """
+    found = _listed("--models", models)
+    for name in found:
+        provider, _, model = name.partition("/")
+        if not (provider and model):
+            raise UsageError(f"--models: {name!r} is no model", hint="A model is written provider/model.")
+    wanted = _listed("--arms", arms)
+    for arm in wanted:
+        if arm not in set(Arm):
+            raise UsageError(f"--arms: there is no arm {arm!r}", hint=f"There are: {', '.join(Arm)}.")
+    # In one order, however they are named: the same measurement has the same name.
+    return Setup.model_validate({"models": found, "arms": [arm for arm in Arm if arm in wanted], **numbers})
+
+
+def _listed(option: str, names: str) -> list[str]:
+    found = [name.strip() for name in names.split(",")]
+    if twice := [name for name in dict.fromkeys(found) if found.count(name) > 1]:
+        raise UsageError(f"{option} names {twice[0]!r} twice", hint="Name each of them once.")
+    return found
+
+
+def evaluate(
+    fixtures: Path,
+    setup: Setup,
+    *,
+    start: Path | None = None,
+    allowance: Allowance | None = None,
+    out: Path | None = None,
+    write_decision: bool = True,
+    environ: Mapping[str, str] | None = None,
+    on_progress: Told = lambda _text: None,
+) -> DebateReport:
+    """Measure whether debates are right more often than as many independent ballots.
+
+    Args:
+        fixtures: labelled items, see `evaluation.debate.fixtures`.
+        setup: models, arms and numbers.
+        start: a folder of the project; None: the current one, or the user's settings where that is in no project.
+        allowance: dollars and tokens that this run may use; answers that are kept already cost nothing.
+        out: where the report goes; None: `.swarm/runtime/eval/ID/`, or the user's cache outside of a project.
+        write_decision: whether a complete measurement is written to `.swarm/debate-worth.json`.
+        environ: where keys and settings are looked up; the process's environment by default.
+        on_progress: hears of progress and retries, a line each.
+
+    Raises:
+        UsageError: fixtures, models or limits cannot be used as they are.
+        MissingRequirement: a key is not set.
+        LedgerWriteFailed: the disk refused the answers or the report.
+    """
+    environ = os.environ if environ is None else environ
+    known = labelled.load(fixtures)
+    home = Home.of(start, environ)
+    found, asked = asyncio.run(_measured(known, setup, home, allowance or Allowance(), environ, on_progress))
+    digest = hashlib.sha256(fixtures.read_bytes()).hexdigest()
+    name = hashlib.sha256(f"{digest} {setup.model_dump_json()}".encode()).hexdigest()[:12]
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    report = report_of(found, known, setup, name=name, date=date, asked=asked, path=str(fixtures), digest=digest)
+    report = _decided(report, home, write=write_decision)
+    return _filed(report, known, (out or home.kept / "eval" / name).resolve())
+
+
+async def _measured(
+    known: labelled.Fixtures,
+    setup: Setup,
+    home: Home,
+    allowance: Allowance,
+    environ: Mapping[str, str],
+    on_progress: Told,
+) -> tuple[Run, int]:
+    """What was judged, and how many calls that took now."""
+
+    def told(event: ModelEvent) -> None:
+        on_progress(f"{getattr(event, 'model', '')}: {getattr(event, 'reason', 'its price is unknown')}")
+
+    def counted(found: Run) -> None:
+        if found.done == found.planned or found.done * 10 // found.planned > (found.done - 1) * 10 // found.planned:
+            on_progress(f"{found.done} of {found.planned} judged by every arm, {bench.answers.new} calls asked")
+
+    bench = Bench(
+        setup.models,
+        home.config,
+        environ=environ,
+        allowance=allowance,
+        answers=Answers(home.kept / "eval-cache"),
+        prompts=home.folder.prompts if home.folder else None,
+        probed=probes.load(home.folder) if home.folder else None,
+        on_event=told,
+    )
+    number = len(chosen_items(known.items, setup)) * setup.repeats
+    on_progress(f"{number} judgements by each arm, about {number * setup.most_calls:,} calls at the most")
+    async with bench:
+        found = await run(known.items, setup, bench.seated, home.config.council, on_progress=counted)
+    return found, bench.answers.new
+
+
+def _decided(report: DebateReport, home: Home, *, write: bool) -> DebateReport:
+    """Writes the decision where there is one, everything was judged, and there is a project to write it to."""
+    why = report.undecided
+    if not why and not write:
+        why = "--no-decision was given"
+    if not why and home.folder is None:
+        why = "this is no project, and a decision is a project's"
+    if why or report.decision is None or home.folder is None:
+        return report.model_copy(update={"undecided": why})
+    against = next(each for each in report.comparisons if each.second is Arm.PARALLEL)
+    low, high = against.interval or (0.0, 0.0)
+    debate_worth.keep(
+        home.folder,
+        DebateWorth(
+            decision=report.decision.decision,
+            lift=round(100 * against.lift, 4),
+            interval=(round(100 * low, 4), round(100 * high, 4)),
+            items=against.items,
+            models=report.setup.models,
+            fixtures=report.fixtures_sha256,
+            date=report.date,
+        ),
+    )
+    return report.model_copy(update={"places": Places(decision=str(home.folder.debate_worth))})
+
+
+def _filed(report: DebateReport, known: labelled.Fixtures, out: Path) -> DebateReport:
+    """Writes the report's files."""
+    from swarmgate.evaluation.debate.page import page  # noqa: PLC0415 - late: only at the end
+    from swarmgate.evaluation.debate.plot import png  # noqa: PLC0415 - as above
+
+    picture = png(report.arms, report.comparisons) if report.arms else b""
+    places = report.places.model_copy(
+        update={
+            "json_file": str(out / "report.json"),
+            "html": str(out / "report.html"),
+            "png": str(out / "report.png") if picture else "",
+        }
+    )
+    report = report.model_copy(update={"places": places})
+    files: dict[str, str | bytes] = {
+        "report.json": report.model_dump_json(indent=1),
+        "report.html": page(report, known.items, picture),
+        "report.png": picture,
+    }
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            if content:
+                replace(out / name, content, durable=False)
+    return report

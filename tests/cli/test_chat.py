@@ -1,0 +1,180 @@
+"""`swarm chat`: from the file to the record, over HTTP."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.project import Project, Rule, call, event_lines, plain, rule, until
+
+ROOT = Path(__file__).parents[2]
+TALK = """id = "talk"
+messages = 20
+[[agents]]
+id = "ada"
+model = "local/senior"
+system = "PERSONA-OF-ADA"
+[[agents]]
+id = "bob"
+[initial]
+from = "moderator"
+to = "all"
+content = "Is it safe?"
+"""
+
+
+def participant(name: str, *replies: Any, **match: Any) -> Rule:
+    return rule("participant", "chat", *replies, participant=name, **match)
+
+
+READ = rule("participant", "chat", {"text": "Read."})
+ASKS = participant("ada", [call("send_message", to="bob", content="What do you think?")], {"text": "Asked."})
+ENDS = participant("bob", [call("synthesize", summary="It is safe.")], contains="What do you think?")
+
+
+@pytest.fixture
+def file(project: Project) -> Path:
+    path = project.root.parent / "talk.toml"
+    path.write_text(TALK)
+    return path
+
+
+def test_a_chat_is_held_shown_and_listed(project: Project, file: Path) -> None:
+    project.play(READ, ASKS, ENDS)
+    told = project.swarm("chat", str(file)).stdout
+    assert "bob ended it with a synthesis:\n  It is safe.\n" in told
+    assert "1 messages in " in told
+    personas = {request.headers["PARTICIPANT"]: request.messages[0]["content"] for request in project.requests}
+    assert {name: "PERSONA-OF-ADA" in text for name, text in personas.items()} == {"ada": True, "bob": False}
+    shown = plain(project.swarm("chat", "show", "talk").stdout)
+    assert "ada -> bob What do you think? (read by bob at 20" in shown
+    record = project.json("chat", "show", "talk")
+    assert (record["result"]["end"], record["result"]["by"]) == ("synthesis", "bob")
+    assert project.swarm("chat", "list").stdout.startswith("talk  synthesis")
+    assert project.json("chat", "list")[0]["id"] == "talk"
+
+
+def test_what_it_used_is_on_record(project: Project, file: Path) -> None:
+    project.play(READ, ASKS, ENDS)
+    used = project.json("chat", str(file))["usage"]
+    assert used["calls"] >= 3
+    assert project.state.usage.prompt_tokens == used["prompt_tokens"]
+    project.swarm("verify")
+
+
+def test_progress_is_live_on_stderr(project: Project, file: Path) -> None:
+    project.play(READ, ASKS, ENDS)
+    lines = event_lines(project.swarm("chat", str(file), "--json").stderr)
+    texts = [line["text"] for line in lines]
+    assert "msg-000002 ada -> bob: What do you think?" in texts
+    assert "the chat is over: synthesis" in texts
+
+
+def test_a_chat_that_is_over_is_read_only(project: Project, file: Path) -> None:
+    project.play(READ)
+    project.swarm("chat", str(file))
+    before = project.json("chat", "show", "talk")
+    for arguments in (("chat", str(file)), ("chat", "resume", "talk")):
+        told = project.json(*arguments, exits=2)
+        assert (told["error"], "over" in told["message"]) == ("ARCHIVED", True)
+    assert project.json("chat", "show", "talk") == before
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "is not a chat file: it has no [[agents]] tables"),
+        ("[[agents]]\nid = 'a'\n", "it has no [initial] table"),
+        ("agents = [", "is not valid TOML"),
+        (TALK.replace("messages", "mesages"), "did you mean `messages`?"),
+        (TALK.replace("messages = 20", "ttl_s = 0"), "`ttl_s` is '0'"),
+        (TALK.replace('"bob"', '"ada"'), "names ada twice"),
+        (TALK.replace('"all"', '"eve"'), "`initial.to`: there is no 'eve'"),
+        (TALK.replace("local/senior", "nowhere/x"), "nowhere"),
+        (TALK.replace("Is it safe?", "x" * 2**20), "1,048,576 characters"),
+    ],
+)
+def test_bad_files_are_told_with_what_is_wrong(project: Project, file: Path, text: str, told: str) -> None:
+    file.write_text(text)
+    assert told in project.swarm("chat", str(file), exits=2).stderr
+    assert project.json("chat", "list") == []
+
+
+def test_no_file_no_text_and_no_chat_are_told(project: Project, file: Path) -> None:
+    assert "No such file" in project.swarm("chat", "nowhere.toml", exits=2).stderr
+    assert "not a regular file" in project.swarm("chat", str(project.root), exits=2).stderr
+    file.write_bytes(b"\xff\xfe")
+    assert "not UTF-8" in project.swarm("chat", str(file), exits=2).stderr
+    for verb in ("show", "resume"):
+        assert "There is no chat '../x'" in project.swarm("chat", verb, "../x", exits=2).stderr
+    assert "There is no chat here yet." in project.swarm("chat", "list").stdout
+
+
+def test_a_near_id_is_named(project: Project, file: Path) -> None:
+    project.play(READ)
+    project.swarm("chat", str(file))
+    assert "Did you mean talk?" in project.swarm("chat", "show", "tolk", exits=2).stderr
+
+
+def test_a_damaged_database_is_named_and_kept(project: Project) -> None:
+    project.folder.chats.parent.mkdir(exist_ok=True)
+    project.folder.chats.write_bytes(b"this is no database at all" * 500)
+    told = project.json("chat", "list", exits=2)
+    assert "chats.sqlite3 is damaged" in told["message"]
+    assert len(project.quarantined("chats.sqlite3")) == 1
+    assert project.json("chat", "list") == []
+
+
+def test_all_agents_failing_is_exit_code_5(project: Project, file: Path) -> None:
+    project.play(rule("participant", "chat", {"fault": {"kind": "500"}}), providers__local={"max_retries": 0})
+    told = project.json("chat", str(file), exits=5)
+    assert told["error"] == "COUNCIL_FAILED"
+    assert "It failed: ada, bob failed." in project.swarm("chat", "show", "talk").stdout
+
+
+def test_a_bound_without_a_synthesis_is_an_end_and_the_projects_budget_is_none(project: Project, file: Path) -> None:
+    file.write_text(TALK.replace("messages = 20", "messages = 1"))
+    project.play(READ, ASKS)
+    assert "used up, without a synthesis" in project.swarm("chat", str(file)).stdout
+    file.write_text(TALK.replace('"talk"', '"other"'))
+    project.configure(budget={"tokens": 1})
+    assert "swarm chat resume other" in project.swarm("chat", str(file), exits=4).stderr
+    project.configure()
+    assert "It fell quiet" in project.swarm("chat", "resume", "other").stdout
+
+
+def test_ctrl_c_keeps_what_was_said_and_nobody_else_may_go_on_meanwhile(project: Project, file: Path) -> None:
+    hangs = participant("bob", {"fault": {"kind": "hang"}}, contains="What do you think?")
+    project.play(READ, ASKS, hangs)
+    process = project.start("chat", str(file), "--json")
+    until(lambda: any("What do you think?" in request.messages[1]["content"] for request in project.requests))
+    assert "another process" in project.swarm("chat", "resume", "talk", exits=2).stderr
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert (process.returncode, json.loads(out)["hint"]) == (130, "Go on with: swarm chat resume talk")
+    assert "It is not over." in project.swarm("chat", "show", "talk").stdout
+    project.play(READ, ASKS, ENDS)
+    assert "It is safe." in project.swarm("chat", "resume", "talk").stdout
+
+
+def test_the_example_is_held_as_it_stands(project: Project) -> None:
+    lead = participant("lead", [call("synthesize", summary="SQLite.")], contains="from storage")
+    storage = participant("storage", [call("send_message", to="all", content="SQLite, for its locks.")], {"text": "."})
+    project.play(READ, lead, storage)
+    assert (
+        "lead ended it with a synthesis:\n  SQLite." in project.swarm("chat", str(ROOT / "examples/chat.toml")).stdout
+    )
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_every_chat_resumes_whole() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks/chat_crash.py", "10"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "10 of 10 whole" in done.stdout

@@ -1,0 +1,198 @@
+"""`swarm eval debate` end to end: a real project, a real endpoint whose voices have a known accuracy."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.evaluation.debate.simulated import JudgesServer, ballot, items, judges
+from tests.project import Project, plain, until
+from typer.testing import CliRunner
+
+from swarmgate.cli.app import app
+from swarmgate.ledger import debate_worth
+
+ALL = 13
+"""Calls of an item: 6 of the debate, 6 ballots, 1 single."""
+
+
+@pytest.fixture
+def server() -> Iterator[JudgesServer]:
+    with JudgesServer(judges(0.5, 1.0)) as playing:
+        yield playing
+
+
+@pytest.fixture
+def fixtures(tmp_path: Path) -> Path:
+    path = tmp_path / "items.jsonl"
+    path.write_text("\n".join(item.model_dump_json() for item in items(6)))
+    return path
+
+
+@pytest.fixture
+def measured(project: Project, server: JudgesServer) -> Project:
+    project.server = server
+    project.configure()
+    return project
+
+
+def verb(fixtures: Path, *more: str) -> tuple[str, ...]:
+    return ("eval", "debate", "--fixtures", str(fixtures), "--models", "local/senior,local/junior", *more)
+
+
+def worth(project: Project) -> Any:
+    return debate_worth.read(project.folder)
+
+
+def test_a_measurement_is_shown_filed_and_decides(measured: Project, server: JudgesServer, fixtures: Path) -> None:
+    done = measured.swarm(*verb(fixtures, "--repeats", "1"))
+    assert "6 judgements by each arm, about 78 calls at the most" in plain(done.stderr)
+    said = plain(done.stdout)
+    assert "good items approved (true-negative rate)" in said
+    assert "debate against parallel, equal calls: lift +" in said
+    assert "debate against single, NOT at equal calls" in said
+    assert "Decision: use debate (NOT SURE)" in said
+    assert len(server.requests) == 6 * ALL
+    in_debates = [each for each in server.requests if not str(each.headers["PARTICIPANT"]).startswith("reviewer")]
+    assert len(in_debates) == 6 * 6
+    assert all(not each.tools for each in server.requests)
+    assert [each.model for each in server.requests].count("senior") in range(37, 42)
+    (out,) = (measured.folder.runtime / "eval").iterdir()
+    assert {path.name for path in out.iterdir()} == {"report.html", "report.json", "report.png"}
+    found = worth(measured)
+    assert (found.decision, found.items, found.models) == ("use", 6, ("local/senior", "local/junior"))
+    assert found.interval[0] <= found.lift <= found.interval[1]
+    assert found.lift >= 10
+
+
+def test_a_second_run_asks_nothing_and_json_is_complete(
+    measured: Project, server: JudgesServer, fixtures: Path, tmp_path: Path
+) -> None:
+    first = measured.json(*verb(fixtures, "--repeats", "1", "--no-decision"))
+    asked = len(server.requests)
+    again = measured.json(*verb(fixtures, "--repeats", "1", "--no-decision", "--out", str(tmp_path / "out")))
+    assert len(server.requests) == asked
+    assert (first["asked"], again["asked"]) == (asked, 0)
+    assert again["judgements"] == first["judgements"]
+    assert again["arms"] == first["arms"]
+    assert json.loads((tmp_path / "out/report.json").read_text()) == again
+    assert {each["arm"] for each in again["arms"]} == {"single", "parallel", "debate"}
+    assert again["arms"][0]["usage"]["usd"] > 0
+    assert worth(measured) is None
+    assert again["undecided"] == "--no-decision was given"
+    other = measured.json(*verb(fixtures, "--repeats", "1", "--seed", "7", "--no-decision"))
+    assert other["asked"] == asked, "another seed is another sample"
+    assert len(again["judgements"]) == 18
+
+
+def test_an_empty_budget_ends_with_exit_code_4_and_it_goes_on_from_there(
+    measured: Project, server: JudgesServer, fixtures: Path
+) -> None:
+    partial = measured.json(*verb(fixtures, "--budget-tokens", "80000"), exits=4)
+    assert 0 < partial["done"] < partial["planned"] == 18
+    assert "80,000 tokens" in partial["partial"]
+    assert partial["decision"] is None
+    assert worth(measured) is None
+    asked = len(server.requests)
+    assert partial["asked"] == asked, "what was paid for is kept"
+    whole = measured.json(*verb(fixtures))
+    assert whole["asked"] == 18 * ALL - asked
+    assert whole["partial"] == ""
+    assert worth(measured) is not None
+
+
+def test_dollars_are_no_budget_where_a_price_is_unknown(measured: Project, fixtures: Path) -> None:
+    done = measured.swarm(*verb(fixtures, "--budget-usd", "0"), exits=4)
+    assert "PARTIAL: 0 of 18" in done.stdout
+    where = ("eval", "debate", "--fixtures", str(fixtures), "--models", "local/free")
+    done = measured.swarm(*where, "--budget-usd", "1", exits=2)
+    assert "the price of local/free is unknown" in plain(done.stderr)
+
+
+def test_killed_it_goes_on_without_asking_twice(measured: Project, server: JudgesServer, fixtures: Path) -> None:
+    server.latency_s = 0.05
+    process = measured.start(*verb(fixtures, "--repeats", "2"))
+    until(lambda: len(server.requests) >= 40, 60)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    time.sleep(0.3)  # what was on its way arrives
+    before = len(server.requests)
+    server.latency_s = 0.0
+    found = measured.json(*verb(fixtures, "--repeats", "2"))
+    # Only calls that were on their way are asked again: of four items at once, six voices each at the most.
+    assert 12 * ALL - before <= found["asked"] <= 12 * ALL - before + 24
+    assert found["done"] == 12
+
+
+def test_ballots_that_cannot_be_read_are_reported(measured: Project, fixtures: Path) -> None:
+    def speak(headers: Any, _brief: str) -> str:
+        return "Fine." if headers["PARTICIPANT"] == "reviewer-1" else ballot("APPROVE")
+
+    with JudgesServer(speak) as server:
+        measured.server = server
+        measured.configure()
+        found = measured.json(*verb(fixtures, "--repeats", "1", "--no-decision"))
+    unread = {each["arm"]: each["unread"] for each in found["arms"]}
+    assert unread == {"single": 6, "parallel": 6, "debate": 0}
+
+
+def test_an_endpoint_that_is_down_is_exit_code_5(measured: Project, fixtures: Path) -> None:
+    measured.silence()
+    measured.configure(providers__local={"max_retries": 0})
+    found = measured.json(*verb(fixtures), exits=5)
+    assert found["decision"] is None
+    assert "failed for good" in found["partial"]
+
+
+def test_fewer_arms_compare_what_there_is(measured: Project, server: JudgesServer, fixtures: Path) -> None:
+    found = measured.json(*verb(fixtures, "--repeats", "1", "--arms", "debate,single", "--limit", "4"))
+    assert [each["second"] for each in found["comparisons"]] == ["single"]
+    assert len(server.requests) == 4 * 7
+    assert found["decision"] is None
+    assert "one of them was not asked for" in found["undecided"]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--models", "senior"), "'senior' is no model"),
+        (("--models", "local/a,local/a"), "names 'local/a' twice"),
+        (("--models", "nowhere/a"), "unknown provider `nowhere`"),
+        (("--models", "command:claude/x"), "agent programs cannot be measured"),
+        (("--arms", "debate,duel"), "there is no arm 'duel'"),
+        (("--models", " "), "the value is empty"),
+        (("--fixtures", "nothing.jsonl"), "nothing.jsonl: cannot be read"),
+        (("--rounds", "6"), "less than or equal to 5"),
+        (("--participants", "1"), "greater than or equal to 2"),
+    ],
+)
+def test_wrong_use_is_told(measured: Project, fixtures: Path, more: tuple[str, ...], told: str) -> None:
+    done = measured.swarm(*verb(fixtures, *more), exits=2)
+    assert told in plain(done.stderr).replace("│ ", "")
+
+
+def test_outside_of_a_project_the_users_settings_hold_and_nothing_is_decided(
+    server: JudgesServer, fixtures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = Path(os.environ["XDG_CONFIG_HOME"]) / "swarmgate/config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f'[providers.local]\nbase_url = "{server.base_url}"\n')
+    done = CliRunner().invoke(app, [*verb(fixtures, "--repeats", "1", "--limit", "2"), "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert "this is no project" in found["undecided"]
+    assert found["places"]["html"].startswith(os.environ["XDG_CACHE_HOME"])
+    own.unlink()
+    done = CliRunner().invoke(app, list(verb(fixtures)))
+    assert done.exit_code == 2
+    assert "unknown provider `local`" in done.stderr
+    done = CliRunner().invoke(app, [*verb(fixtures), "--repo", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "not inside a git repository" in done.stderr

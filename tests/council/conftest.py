@@ -1,0 +1,209 @@
+"""Voices over a real HTTP server that plays a script, and a store in memory and one in files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.confined import runner
+
+from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.prompts import Prompts
+from swarmgate.config import Config
+from swarmgate.council.debating import hold
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.requests import debate_of
+from swarmgate.domain.debate import Debate, Outcome, Round, Seat
+from swarmgate.errors import CouncilRefused
+from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.connect import connect
+from swarmgate.testing import ReceivedRequest, ScriptedServer
+from swarmgate.workspace.files import FileTree
+
+Rule = dict[str, Any]
+
+
+# --- what voices say ---
+
+
+def speech(*claims: str, prose: str = "I have looked at it.", stance: str = "against") -> str:
+    listed = [{"text": each, "stance": stance, "evidence": ""} for each in claims]
+    return f"{prose}\n\n```json\n{json.dumps({'claims': listed})}\n```"
+
+
+def ballot(word: str = "APPROVE", confidence: float = 0.8, *cites: str) -> str:
+    reasons = [{"text": "it holds", "cites": list(cites)}]
+    return "FINAL_VERDICT:\n" + json.dumps({"verdict": word, "confidence": confidence, "reasons": reasons})
+
+
+def synthesis(word: str = "APPROVE", *cites: str, **more: Any) -> str:
+    reasons = [{"text": "it was shown", "cites": list(cites or ("r1-msg-001",))}]
+    return json.dumps({"verdict": word, "summary": "It holds.", "reasons": reasons, "dissent": [], **more})
+
+
+def voice(who: str | None, number: int | None, *replies: Any, **match: Any) -> Rule:
+    """What a voice says in a round; None: any."""
+    wanted = {"role": "participant", "step": "debate", **match}
+    wanted |= {"participant": who} if who else {}
+    wanted |= {"round": str(number)} if number else {}
+    return {"match": wanted, "replies": [{"text": each} if isinstance(each, str) else each for each in replies]}
+
+
+def parent(*replies: Any) -> Rule:
+    turns = [{"text": each} if isinstance(each, str) else each for each in replies]
+    return {"match": {"role": "architect", "step": "synthesize"}, "replies": turns}
+
+
+def moderator(number: int, *replies: Any) -> Rule:
+    turns = [{"text": each} if isinstance(each, str) else each for each in replies]
+    return {"match": {"role": "participant", "step": "moderate", "round": str(number)}, "replies": turns}
+
+
+DEFAULTS = (
+    voice(None, None, speech("{{participant}} has a point in round {{round}}.")),
+    parent(synthesis()),
+)
+
+
+# --- stores ---
+
+
+@dataclass
+class Memory:
+    """A store in memory."""
+
+    debates: dict[str, Debate] = field(default_factory=dict)
+    kept: dict[str, list[Round]] = field(default_factory=dict)
+    outcomes: list[Outcome] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def begin(self, debate: Debate) -> None:
+        if self.debates.setdefault(debate.id, debate) != debate:
+            raise CouncilRefused(f"another debate has the id {debate.id}")
+
+    def rounds(self, debate_id: str) -> tuple[Round, ...]:
+        return tuple(self.kept.get(debate_id, ()))
+
+    def keep_round(self, debate_id: str, held: Round) -> None:
+        self.kept.setdefault(debate_id, []).append(held)
+
+    def keep_outcome(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+
+    def keep_failure(self, debate_id: str, why: str) -> None:  # noqa: ARG002 - as above
+        self.failures.append(why)
+
+
+@dataclass
+class Files(Memory):
+    """A store in files: what is read back went through JSON."""
+
+    root: Path = Path()
+
+    def begin(self, debate: Debate) -> None:
+        place = self.root / "debate.json"
+        if place.exists() and Debate.model_validate_json(place.read_text()) != debate:
+            raise CouncilRefused(f"another debate has the id {debate.id}")
+        place.write_text(debate.model_dump_json())
+
+    def rounds(self, debate_id: str) -> tuple[Round, ...]:  # noqa: ARG002 - the store's signature
+        return tuple(Round.model_validate_json(each.read_text()) for each in sorted(self.root.glob("round-*.json")))
+
+    def keep_round(self, debate_id: str, held: Round) -> None:  # noqa: ARG002 - as above
+        (self.root / f"round-{held.number}.json").write_text(held.model_dump_json())
+
+
+# --- the table ---
+
+
+@dataclass
+class Council:
+    """A council whose endpoint is a scripted server."""
+
+    repo: Path
+    store: Memory = field(default_factory=Memory)
+    events: list[CouncilEvent] = field(default_factory=list)
+    limits: Limits = field(default_factory=lambda: Limits(replies=2, max_turns=12))
+    windows: dict[str, int] = field(default_factory=dict)
+    has_parent: bool = True
+    budget: Budget = field(default_factory=Budget)
+    guidance: str = ""
+    server: ScriptedServer | None = None
+    models: list[Metered] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def play(self, *rules: Rule, **options: Any) -> ScriptedServer:
+        if self.server:
+            self.server.stop()
+        self.server = ScriptedServer([*DEFAULTS, *rules], **options).start()
+        return self.server
+
+    def desk(self, seat: Seat, *, folder: str = "") -> Desk:  # noqa: ARG002 - as above
+        return self._desk("participant", seat.model or "local/plain", seat.system, self.windows.get(seat.id))
+
+    def parent(self) -> Desk | None:
+        return self._desk("architect", "local/wise", "", self.windows.get("parent")) if self.has_parent else None
+
+    def _desk(self, role: str, model: str, persona: str, window: int | None) -> Desk:
+        url = self.server.base_url if self.server else "http://127.0.0.1:9/v1"
+        provider = {"base_url": url, "max_retries": 0}
+        config = Config.model_validate({"providers": {"local": provider}, "roles": {role: {"model": model}}})
+        connected = connect(role, config, environ={}, recorder=None, budget=self.budget)
+        self.models.append(connected)
+        limits = self.limits
+        if window:
+            limits = Limits(replies=limits.replies, max_turns=limits.max_turns, context_tokens=window)
+        return Desk(
+            model=connected,
+            files=FileTree(self.repo),
+            prompts=Prompts(),
+            commands=runner(self.repo),
+            limits=limits,
+            persona=persona,
+            guidance=self.guidance,
+        )
+
+    async def hold(self, *seats: str | Seat, **settings: Any) -> Outcome:
+        """Two voices, two rounds and a vote, unless the test says otherwise."""
+        return await hold(self.debate(*seats, **settings), voices=self, store=self.store, on_event=self.events.append)
+
+    def debate(self, *seats: str | Seat, **settings: Any) -> Debate:
+        names = seats or ("advocate", "challenger")
+        given = [each if isinstance(each, Seat) else Seat(id=each) for each in names]
+        return debate_of(**{"id": "d1", "question": "Is it right?", "seats": given, "timeout_s": 20, **settings})
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        return self.store.rounds("d1")
+
+    def heard(self, **headers: str) -> list[ReceivedRequest]:
+        """The requests with these headers of the brief, in order of arrival."""
+        assert self.server
+        wanted = {key.upper(): value for key, value in headers.items()}
+        return [each for each in self.server.requests if wanted.items() <= each.headers.items()]
+
+    def brief(self, who: str, number: int) -> str:
+        """What a voice was told at the beginning of a round."""
+        return str(self.heard(participant=who, round=str(number), step="debate")[0].messages[1]["content"])
+
+
+@pytest.fixture
+async def council(repo: Path) -> AsyncIterator[Council]:
+    made = Council(repo)
+    yield made
+    for each in made.models:
+        await each.aclose()
+    if made.server:
+        made.server.stop()
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Callable[[], Files]:
+    """`files()`: the store anew, over the same folder."""
+    root = tmp_path / "debates"
+    root.mkdir()
+    return lambda: Files(root=root)
