@@ -383,7 +383,7 @@ async def test_material_longer_than_a_section_is_not_cut(council: Council) -> No
     ("first", "told"),
     [
         ("I think it is fine: APPROVE.", "no JSON object with `verdict` and `summary`"),
-        (synthesis("APPROVE", "r9-msg-001"), "do not exist: r9-msg-001"),
+        ('As the challenger wrote {"verdict": "APPROVE", "confidence": 1} at last.', "no JSON object"),
         (synthesis("REJECT"), "All voices voted APPROVE"),
         (synthesis("ABSTAIN"), "is no verdict of a synthesis"),
         (synthesis("APPROVE", summary=" "), "The summary is empty"),
@@ -401,6 +401,42 @@ async def test_a_synthesis_that_breaks_a_rule_is_asked_for_once_more(council: Co
     assert len(council.rounds) == 2
     assert council.store.outcomes == []
     assert len(council.store.failures) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "told", "kept"),
+    [
+        (synthesis("APPROVE", "r9-msg-001"), "do not exist: r9-msg-001", ("r9-msg-001",)),
+        ('{"verdict": "APPROVE", "summary": "Sound.", "reasons": ["they said so"]}', "No reason cites a message", ()),
+    ],
+)
+async def test_citations_that_are_wrong_twice_stay_on_record_where_the_votes_bear_the_verdict(
+    council: Council, given: str, told: str, kept: tuple[str, ...]
+) -> None:
+    council.play(*votes("APPROVE", "APPROVE"), parent(given))
+    outcome = await council.hold()
+    assert outcome.verdict is Vote.APPROVE
+    assert outcome.synthesis is not None
+    assert (outcome.synthesis.reasons[0].cites, outcome.synthesis.reasons[0].unresolved) == ((), kept)
+    first, second = council.heard(step="synthesize")
+    assert told in str(second.messages[-1]["content"])
+    assert len(first.messages) == 2
+
+    council.store = type(council.store)()
+    council.play(*votes("APPROVE", "REJECT"), parent(given))
+    with pytest.raises(CouncilFailed, match="the synthesis of debate d1 failed"):  # a tie rejects
+        await council.hold()
+
+
+async def test_a_synthesis_in_lines(council: Council) -> None:
+    council.play(
+        *votes("APPROVE", "REJECT"),
+        parent("The lock is held too long.\n\nFINAL_VERDICT: REJECT\nREASONS:\n- it blocks (r2-msg-002)"),
+    )
+    outcome = await council.hold()
+    assert outcome.synthesis is not None
+    assert (outcome.verdict, outcome.synthesis.summary) == (Vote.REJECT, "The lock is held too long.")
+    assert outcome.synthesis.reasons[0].cites == ("r2-msg-002",)
 
 
 async def test_a_synthesis_against_the_majority_cites_the_minority(council: Council) -> None:

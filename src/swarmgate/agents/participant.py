@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from swarmgate.agents.brief import Brief
 from swarmgate.agents.desk import Desk
@@ -40,11 +40,13 @@ class Unread(Exception):
     Args:
         problem: what is wrong with it, told to the model.
         form: what was asked for, told to the model too.
+        otherwise: what it comes to where the model, asked once more, mends nothing; None: nothing.
     """
 
-    def __init__(self, problem: str, form: str = "") -> None:
+    def __init__(self, problem: str, form: str = "", *, otherwise: object = None) -> None:
         super().__init__(f"{problem} {form}".strip())
         self.problem = problem
+        self.otherwise = otherwise
 
 
 @dataclass
@@ -68,6 +70,8 @@ class AskedOnceMore(Generic[T]):
         try:
             return self.read(text)
         except Unread as unread:
+            if self._asked and unread.otherwise is not None:
+                return cast("T", unread.otherwise)
             if self._asked:
                 raise NoUsableReply(
                     f"asked twice, and both answers were of no use; the last: {unread.problem}"

@@ -32,7 +32,19 @@ _KEY = r"^[ \t]*(?:[-+][ \t]+)?[*_`# \t]*{}[*_` \t]*[:=][*_` \t]*(.*)$"
 _VERDICT = re.compile(_KEY.format(r"FINAL[_ ]VERDICT"), re.MULTILINE | re.IGNORECASE)
 _CONFIDENCE = re.compile(_KEY.format("CONFIDENCE"), re.MULTILINE | re.IGNORECASE)
 _REASON_HEAD = re.compile(_KEY.format("REASONS?"), re.MULTILINE | re.IGNORECASE)
-_WORD_AND_NUMBER = re.compile(r"([A-Za-z]+)(?:[ \t,;(]+(?:confidence)?[ \t:=]*([0-9.]+[ \t]*%?)[ \t]*\)?)?")
+_BETWEEN = r"(?:[ \t]*[,;|(][ \t]*|[ \t]+(?:[-\u2013\u2014][ \t]+)?)"
+_WORD_AND_NUMBER = re.compile(
+    rf"([A-Za-z]+)[*_`]*(?:{_BETWEEN}(?:confidence)?[ \t:=]*([0-9.]+[ \t]*%?)[ \t]*\)?)?"
+    rf"(?:{_BETWEEN}reasons?[ \t]*[:=][ \t]*(.+))?",
+    re.IGNORECASE,
+)
+"""`APPROVE`, `APPROVE (confidence 0.8)`, `APPROVE | confidence: 80% | reasons: ...`; whatever else stands there is read
+as no verdict: `APPROVE if the tests pass`."""
+
+_BARE_MARK = re.compile(r"^([*_`# \t]*FINAL[_ ]VERDICT)[*_` \t]*(?=[{\n]|\Z)", re.MULTILINE | re.IGNORECASE)
+"""The mark without its colon, before an object or at the end of a line."""
+
+_CITES = ("cites", "citations", "message_ids", "messages", "ids")
 _NUMBER = re.compile(r"([0-9]*\.?[0-9]+)[ \t]*(%?)")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(.*)$")
 _FENCE = re.compile(r"[ 	]*(```|~~~)")
@@ -54,9 +66,9 @@ def ballot_of(text: str, shown: Collection[str]) -> Ballot:
     Raises:
         Unread: there is no verdict, an unknown one, two different ones, or no confidence.
     """
-    mixed = taken_apart(text[-MOST_READ:])
-    objects = [each for each in map(_with_verdict, mixed.alone(_VERDICT)) if each]
-    votes = {_vote(each["verdict"]) for each in objects} | set(_votes_in_lines(mixed.text))
+    mixed = taken_apart(_BARE_MARK.sub(r"\1: ", text[-MOST_READ:]))
+    objects = [each for each in map(_with_verdict, alone(mixed)) if each]
+    votes = {_vote(each["verdict"]) for each in objects} | set(map(_vote, verdict_lines(mixed.text)))
     if not votes:
         raise Unread("There is no FINAL_VERDICT in your answer.", WHAT_IS_MISSING)
     if len(votes) > 1:
@@ -93,15 +105,39 @@ def _vote(word: Any) -> Vote:
     return known
 
 
-def _votes_in_lines(text: str) -> Iterator[Vote]:
-    """The verdicts of the lines `FINAL_VERDICT: ...`; one before an object says nothing itself."""
+def alone(mixed: Mixed) -> tuple[dict[str, Any], ...]:
+    """The objects on lines of their own, or behind `FINAL_VERDICT:`."""
+    return mixed.alone(_VERDICT)
+
+
+def verdict_lines(text: str) -> Iterator[str]:
+    """The words behind the lines `FINAL_VERDICT: ...` of a text without its objects; before an object stand none."""
     plain = unfenced(text)
     for found in _VERDICT.finditer(plain):
         said = found[1].strip(_DECOR) or _next_line(plain, found.end())
         if PLACES.match(said):
             continue
-        match = _WORD_AND_NUMBER.fullmatch(said.strip(_DECOR + ".!\"'"))
-        yield _vote(match[1] if match else said)
+        match = _beside(said)
+        yield match[1] if match else said
+
+
+def prose_above(text: str) -> str:
+    """What stands before the first line `FINAL_VERDICT: ...` of a text without its objects."""
+    plain = PLACES.sub("", unfenced(text))
+    mark = _VERDICT.search(plain)
+    return (plain[: mark.start()] if mark else plain).strip()
+
+
+def reasons_below(text: str, shown: Collection[str]) -> list[Reason]:
+    """The reasons in lines of a text without its objects: beside the verdict, and below `REASONS:`."""
+    beside = (_beside(each[1]) for each in _VERDICT.finditer(text))
+    said = [each[3] for each in beside if each and each[3]]
+    return [_reason(line, (), shown) for line in (*said, *_reason_lines(unfenced(text)))]
+
+
+def _beside(said: str) -> re.Match[str] | None:
+    """The verdict, the confidence and the reasons in what stands behind the mark, on its line."""
+    return _WORD_AND_NUMBER.fullmatch(said.strip(_DECOR + ".!\"'"))
 
 
 def _next_line(text: str, at: int) -> str:
@@ -111,7 +147,7 @@ def _next_line(text: str, at: int) -> str:
 def _one_confidence(objects: Iterable[Mapping[str, Any]], text: str) -> float:
     found = {_number(each["confidence"]) for each in objects if each.get("confidence") is not None}
     if not found:
-        beside = (_WORD_AND_NUMBER.fullmatch(each[1].strip(_DECOR + ".")) for each in _VERDICT.finditer(text))
+        beside = (_beside(each[1]) for each in _VERDICT.finditer(text))
         said = [each[2] for each in beside if each and each[2]]
         found = {_number(each) for each in (*said, *(line[1] for line in _CONFIDENCE.finditer(text)))}
     if len(found) != 1:
@@ -135,9 +171,7 @@ def _number(value: Any) -> float:
 
 def _reasons(objects: Iterable[Mapping[str, Any]], text: str, shown: Collection[str]) -> tuple[Reason, ...]:
     found = [reason for each in objects for reason in reasons_of(each.get("reasons", each.get("reason")), shown)]
-    if not found:
-        found = [_reason(line, (), shown) for line in _reason_lines(unfenced(text))]
-    return tuple(dict.fromkeys(found))[:_REASONS]
+    return tuple(dict.fromkeys(found or reasons_below(text, shown)))[:_REASONS]
 
 
 def reasons_of(value: Any, shown: Collection[str]) -> list[Reason]:
@@ -147,7 +181,7 @@ def reasons_of(value: Any, shown: Collection[str]) -> list[Reason]:
     for entry in entries[:_REASONS]:
         if isinstance(entry, dict):
             text = next((entry[key] for key in ("text", "reason", "claim") if isinstance(entry.get(key), str)), "")
-            cites = entry.get("cites", ())
+            cites = next((entry[key] for key in _CITES if entry.get(key)), ())
             named = cites if isinstance(cites, list) else [cites]
             reason = _reason(text, [each for each in named if isinstance(each, str)], shown)
         else:

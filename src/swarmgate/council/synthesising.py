@@ -12,7 +12,7 @@ from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import Unread
 from swarmgate.council.json_objects import taken_apart
 from swarmgate.council.overheard import overheard
-from swarmgate.council.reading import MOST_READ, reasons_of
+from swarmgate.council.reading import MOST_READ, alone, prose_above, reasons_below, reasons_of, verdict_lines
 from swarmgate.council.transcript import Transcript
 from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.debate import Debate, Round, Speech, Synthesis, Vote, tally
@@ -25,6 +25,7 @@ _FORM = (
     'Answer with one JSON object: {"verdict": "APPROVE" or "REJECT", "summary": "...", "reasons": [{"text": "...", '
     '"cites": ["r1-msg-001"]}], "dissent": [{"text": "...", "cites": ["r1-msg-002"]}]}.'
 )
+_SUMMARIES = ("summary", "synthesis", "rationale", "text", "reason")
 _WORDS = {"APPROVE": Vote.APPROVE, "APPROVED": Vote.APPROVE, "REJECT": Vote.REJECT, "REJECTED": Vote.REJECT}
 
 
@@ -58,25 +59,34 @@ async def synthesised(desk: Desk, debate: Debate, rounds: Sequence[Round]) -> Sy
 
 
 def synthesis_of(text: str, *, rounds: Sequence[Round]) -> Synthesis:
-    """The synthesis in an answer.
+    """The synthesis in an answer: a JSON object, or lines `FINAL_VERDICT: ...` and `REASONS:` below a summary in prose.
 
     Raises:
-        Unread: there is none, or it breaks a rule; the message says which.
+        Unread: there is none, or it breaks a rule; the message says which. Where only its citations do, and the votes
+            bear its verdict, it stands when the architect was asked once more.
     """
-    found = [each for each in map(_keys, taken_apart(text[-MOST_READ:]).objects) if "summary" in each]
-    if not found:
+    ids = [speech.id for held in rounds for speech in held.speeches if not speech.failed]
+    mixed = taken_apart(text[-MOST_READ:])
+    # One without a summary counts on lines of its own alone: in a sentence it is somebody's words.
+    objects = [each for each in mixed.objects if _summary_of(_keys(each)) or each in alone(mixed)]
+    found = [each for each in map(_keys, objects) if each["verdict"] is not None]
+    votes = {_vote(each["verdict"]) for each in found} | {_vote(word) for word in verdict_lines(mixed.text)}
+    if not votes:
         raise Unread("There is no JSON object with `verdict` and `summary` in your answer.", _FORM)
-    if len({_vote(each) for each in found}) > 1:
+    if len(votes) > 1:
         raise Unread("Your answer gives two different verdicts. Give one.", _FORM)
-    given, ids = found[-1], [speech.id for held in rounds for speech in held.speeches if not speech.failed]
+    given = found[-1] if found else {}
     made = Synthesis(
-        verdict=_vote(given),
-        summary=cut(str(given["summary"]), _SUMMARY, "..."),
-        reasons=tuple(reasons_of(given.get("reasons"), ids)),
+        verdict=votes.pop(),
+        summary=cut(_summary_of(given) or prose_above(mixed.text), _SUMMARY, "..."),
+        reasons=tuple(reasons_of(given.get("reasons"), ids) if given else reasons_below(mixed.text, ids)),
         dissent=tuple(reasons_of(given.get("dissent"), ids)),
     )
     if problem := _broken_rule(made, rounds):
-        raise Unread(f"{problem}", _FORM)
+        raise Unread(problem, _FORM)
+    if problem := _uncited(made):
+        borne = made.verdict is tally(rounds[-1].speeches).verdict
+        raise Unread(problem, _FORM, otherwise=made if borne else None)
     return made
 
 
@@ -89,8 +99,13 @@ def _keys(found: Mapping[str, Any]) -> dict[str, Any]:
     return {"verdict": inner, **keys}
 
 
-def _vote(given: Mapping[str, Any]) -> Vote:
-    word = str(given.get("verdict")).strip(" *_`.!").upper()
+def _summary_of(given: Mapping[str, Any]) -> str:
+    """What sums it up, in words: `summary`, or what models call it else."""
+    return next((given[key] for key in _SUMMARIES if isinstance(given.get(key), str) and given[key].strip()), "")
+
+
+def _vote(said: object) -> Vote:
+    word = str(said).strip(" *_`.!").upper()
     if word not in _WORDS:
         raise Unread(f"{cut(word, 60, '...')!r} is no verdict of a synthesis: it is APPROVE or REJECT.", _FORM)
     return _WORDS[word]
@@ -98,15 +113,18 @@ def _vote(given: Mapping[str, Any]) -> Vote:
 
 def _broken_rule(made: Synthesis, rounds: Sequence[Round]) -> str:
     """The first rule that a synthesis breaks; empty: none."""
-    unknown = [each for reason in (*made.reasons, *made.dissent) for each in reason.unresolved]
     cited = {each for reason in made.reasons for each in reason.cites}
-    if not made.summary:
-        return "The summary is empty."
+    return _against_the_votes(made.verdict, cited, rounds) if made.summary else "The summary is empty."
+
+
+def _uncited(made: Synthesis) -> str:
+    """What is wrong with its citations; empty: nothing."""
+    unknown = [each for reason in (*made.reasons, *made.dissent) for each in reason.unresolved]
     if unknown:
         return f"These messages do not exist: {', '.join(dict.fromkeys(unknown))}. Cite ids of the transcript."
-    if not cited:
+    if not any(reason.cites for reason in made.reasons):
         return "No reason cites a message. Cite the ids of the messages that your verdict rests on."
-    return _against_the_votes(made.verdict, cited, rounds)
+    return ""
 
 
 def _against_the_votes(verdict: Vote, cited: set[str], rounds: Sequence[Round]) -> str:
