@@ -29,7 +29,7 @@ def pytest_xdist_auto_num_workers() -> int:
 def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh home; no variable of the developer's shell that git, swarmgate or a test runner reads."""
     home = tmp_path_factory.mktemp("home")
-    # Forty waits for the disk in each run of the loop; no test cuts the power, and kill -9 loses nothing of the kernel's.
+    # Forty waits for the disk in each run of the loop; no test cuts the power, and kill -9 loses nothing written.
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
     for name in os.environ:
         if name.startswith(("GIT_", "SWARM_", "XDG_", "PYTEST_ADDOPTS")):

@@ -137,7 +137,7 @@ def problem(line: str) -> str:
         return "" if words[0] == "--help" else f"no such verb: {words[0]}"
     command = verbs()[words[0]]
     below = subcommands(command)
-    if below and len(words) > 1 and not words[1].startswith("-"):
+    if below and len(words) > 1 and (hasattr(command, "default") or not words[1].startswith("-")):
         named = words[1] if words[1] in below else getattr(command, "default", "")
         if named not in below:
             return f"no such verb: {words[0]} {words[1]}"

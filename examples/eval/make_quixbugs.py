@@ -1,15 +1,17 @@
-"""Makes `quixbugs.jsonl`: 80 review items, the buggy and the correct program of each of QuixBugs' 40, side by side.
+"""Makes `quixbugs.jsonl`: 80 review items, the buggy and the correct program of each of QuixBugs' 40, shuffled.
 
     python examples/eval/make_quixbugs.py ../shared/corpora/quixbugs.jsonl
 
 The corpus is a file of JSON lines with `name`, `spec`, `buggy` and `correct`. swarmgate reads such a line as two
 items: docstrings, comments and layout are gone (they tell a mended program from a broken one), the spec is the same in
-both, and the reason of a bad one is the difference. Written out they are plain items: to look at, to pick from.
+both, and the reason of a bad one is the difference. Written out they are plain items: to look at, to pick from. Their
+order is drawn once and for all, so that no place in the file goes with a label.
 """  # noqa: INP001 - an example, not a package
 
 from __future__ import annotations
 
 import json
+import random
 import sys
 from pathlib import Path
 
@@ -21,7 +23,9 @@ OUT = Path(__file__).parent / "quixbugs.jsonl"
 def made(corpus: Path) -> str:
     """The whole text of the file, an item a line."""
     fields = ("id", "kind", "context", "text", "label", "reason", "category", "source")
-    records = ({field: getattr(item, field) for field in fields} for item in load(corpus).items)
+    items = sorted(load(corpus).items, key=lambda item: item.id)
+    random.Random("quixbugs").shuffle(items)  # noqa: S311 - a repeatable order, no secret
+    records = ({field: getattr(item, field) for field in fields} for item in items)
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 

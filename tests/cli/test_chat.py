@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +74,31 @@ def test_progress_is_live_on_stderr(project: Project, file: Path) -> None:
     lines = event_lines(project.swarm("chat", str(file), "--json").stderr)
     texts = [line["text"] for line in lines]
     assert "msg-000002 ada -> bob: What do you think?" in texts
+    assert "bob ends the chat: It is safe." in texts
+    assert texts.count("bob read 1 and has nothing to say") == 1  # the opening
     assert "the chat is over: synthesis" in texts
+
+
+def test_all_count_messages_alike(project: Project, file: Path) -> None:
+    project.play(READ, ASKS, ENDS)
+    held = project.json("chat", str(file))
+    assert held["messages"] == project.json("chat", "list")[0]["messages"] == 1
+    assert held["turns"] == len(project.json("chat", "show", "talk")["turns"])
+
+
+def test_one_changed_chat_does_not_hide_the_others(project: Project, file: Path) -> None:
+    project.play(READ)
+    for name in ("talk", "other"):
+        file.write_text(TALK.replace('"talk"', f'"{name}"'))
+        project.swarm("chat", str(file))
+    with closing(sqlite3.connect(project.folder.chats)) as database:
+        database.execute("DROP TRIGGER swarms_update_archived")
+        database.execute("UPDATE swarms SET chat = '{' WHERE id = 'talk'")
+        database.commit()
+    listed = project.swarm("chat", "list").stdout
+    assert "other  quiet" in listed
+    assert "talk  damaged" in listed
+    assert "the chat talk was changed" in project.json("chat", "show", "talk", exits=2)["message"]
 
 
 def test_a_chat_that_is_over_is_read_only(project: Project, file: Path) -> None:
@@ -91,10 +117,14 @@ def test_a_chat_that_is_over_is_read_only(project: Project, file: Path) -> None:
         ("", "is not a chat file: it has no [[agents]] tables"),
         ("[[agents]]\nid = 'a'\n", "it has no [initial] table"),
         ("agents = [", "is not valid TOML"),
-        (TALK.replace("messages", "mesages"), "did you mean `messages`?"),
-        (TALK.replace("messages = 20", "ttl_s = 0"), "`ttl_s` is '0'"),
-        (TALK.replace('"bob"', '"ada"'), "names ada twice"),
-        (TALK.replace('"all"', '"eve"'), "`initial.to`: there is no 'eve'"),
+        (TALK.replace("messages", "mesages"), "talk.toml, line 2: unknown key `mesages`; did you mean `messages`?"),
+        (TALK.replace("messages = 20", "ttl_s = 0"), "talk.toml, line 2: `ttl_s` is '0'"),
+        (TALK.replace("messages = 20", "ttl_s = 604801"), "above 0, at most 604,800"),
+        (TALK.replace('"bob"', '"ada"'), "talk.toml, line 3: `agents` names ada twice"),
+        (TALK.replace('"bob"', '"b b"'), "talk.toml, line 8: `agents[1].id`"),
+        (TALK.replace("model =", "modell ="), "talk.toml, line 5: `agents[0]`: unknown key `modell`"),
+        (TALK.replace("from =", "form ="), "talk.toml, line 10: `initial`: unknown key `form`"),
+        (TALK.replace('"all"', '"eve"'), "talk.toml, line 11: `initial.to`: there is no 'eve'"),
         (TALK.replace("local/senior", "nowhere/x"), "nowhere"),
         (TALK.replace("Is it safe?", "x" * 2**20), "1,048,576 characters"),
     ],
@@ -118,7 +148,7 @@ def test_no_file_no_text_and_no_chat_are_told(project: Project, file: Path) -> N
 def test_a_near_id_is_named(project: Project, file: Path) -> None:
     project.play(READ)
     project.swarm("chat", str(file))
-    assert "Did you mean talk?" in project.swarm("chat", "show", "tolk", exits=2).stderr
+    assert "Did you mean talk?" in project.swarm("chat", "show", "talks", exits=2).stderr
 
 
 def test_a_damaged_database_is_named_and_kept(project: Project) -> None:
@@ -131,10 +161,40 @@ def test_a_damaged_database_is_named_and_kept(project: Project) -> None:
 
 
 def test_all_agents_failing_is_exit_code_5(project: Project, file: Path) -> None:
+    project.play(rule("participant", "chat", {"tool_calls": [call("nonsense")]}))
+    told = project.json("chat", str(file), exits=5)
+    assert (told["error"], told["hint"]) == ("COUNCIL_FAILED", "Why each turn failed: swarm chat show talk")
+    shown = project.swarm("chat", "show", "talk").stdout
+    assert "It failed: ada, bob failed." in shown
+    assert "ada failed: " in shown
+
+
+def test_an_endpoint_that_is_down_leaves_the_chat_to_be_resumed(project: Project, file: Path) -> None:
     project.play(rule("participant", "chat", {"fault": {"kind": "500"}}), providers__local={"max_retries": 0})
     told = project.json("chat", str(file), exits=5)
-    assert told["error"] == "COUNCIL_FAILED"
-    assert "It failed: ada, bob failed." in project.swarm("chat", "show", "talk").stdout
+    assert told["error"] == "ENDPOINT_FAILED"
+    assert "swarm chat resume talk" in told["hint"]
+    assert "It is not over." in project.swarm("chat", "show", "talk").stdout
+    project.play(READ, ASKS, ENDS)
+    assert "It is safe." in project.swarm("chat", "resume", "talk").stdout
+
+
+def test_time_that_runs_out_before_anybody_answers_is_an_end(project: Project, file: Path) -> None:
+    file.write_text(TALK.replace("messages = 20", "ttl_s = 0.5"))
+    project.play(rule("participant", "chat", {"fault": {"kind": "hang"}}))
+    told = project.swarm("chat", str(file)).stdout
+    assert "It ended after its 0.5 s, without a synthesis. Nobody had sent anything by then." in told
+    assert "0 messages in 2 turns" in told
+
+
+def test_unsent_words_are_shown(project: Project, file: Path) -> None:
+    file.write_text(TALK.replace("messages = 20", "ttl_s = 1"))
+    project.play(
+        READ, participant("ada", [call("send_message", to="bob", content="UNSENT")], {"fault": {"kind": "hang"}})
+    )
+    project.swarm("chat", str(file))
+    shown = project.swarm("chat", "show", "talk").stdout
+    assert "ada was cut off: the time of the chat was up\n  unsent, to bob:\n    UNSENT\n" in shown
 
 
 def test_a_bound_without_a_synthesis_is_an_end_and_the_projects_budget_is_none(project: Project, file: Path) -> None:

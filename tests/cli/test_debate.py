@@ -51,7 +51,10 @@ def test_every_option_reaches_the_debate(project: Project) -> None:
     more = ["--file", "AGENTS.md", "--order", "fixed", "--no-synthesis", "--tokens", "90000", "--usd", "2"]
     told = project.json("debate", "Is it sound?", *options, *more, exits=1)
     assert (told["verdict"], told["decided_by"], told["tally"]["reject"]) == ("REJECT", "majority", 1)
-    assert told["reasons"] == ["bob: bob says REJECT [r1-msg-001]"]
+    assert told["reasons"] == [
+        "bob: bob says REJECT [r1-msg-001]",
+        "approve does not outnumber reject and failed: 1 approve, 1 reject, 0 abstain, 0 failed",
+    ]
     assert told["dissent"] == ["ann: ann says APPROVE [r1-msg-001]"]
     debate = Swarm(project.root).council.record(told["id"]).debate
     assert [(seat.id, seat.model) for seat in debate.seats] == [("ann", "local/one"), ("bob", "")]
@@ -77,7 +80,8 @@ def test_a_question_that_is_the_name_of_a_verb_follows_hold(project: Project) ->
     assert Swarm(project.root).council.record(the_id(project)).debate.question == "list"
     before = asked(project)
     listed = project.swarm("debate", "--json", "list").stdout
-    assert json.loads(listed) == [{"id": the_id(project), "status": "APPROVE", "question": "list"}]
+    (row,) = json.loads(listed)
+    assert (row["id"], row["status"], row["question"]) == (the_id(project), "APPROVE", "list")
     assert asked(project) == before
 
 

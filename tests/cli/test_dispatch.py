@@ -27,7 +27,7 @@ def test_what_the_voices_say_is_printed_in_order_and_shown_again(project: Projec
     assert ": parallel, 2/2 succeeded (" in told.stdout
     assert told.stdout.index("[1] a (local/senior, ") < told.stdout.index("Alpha.") < told.stdout.index("Beta.")
     assert "task 1, a answered" in plain(told.stderr)
-    [dispatch_id] = project.json("dispatch", "list")
+    [dispatch_id] = [row["id"] for row in project.json("dispatch", "list")]
     shown = project.swarm("dispatch", "show", dispatch_id).stdout
     assert f"Dispatch {dispatch_id}: parallel, 2/2 succeeded" in shown
     assert "> Ask a.\nAlpha." in shown
@@ -100,7 +100,7 @@ def test_a_stop_is_exit_code_130_and_what_was_answered_is_on_record(
     _, told = process.communicate(timeout=20)
     assert process.returncode == 130, told
     assert "stopped at once" in told
-    [dispatch_id] = project.json("dispatch", "list")
+    [dispatch_id] = [row["id"] for row in project.json("dispatch", "list")]
     shown = project.swarm("dispatch", "show", dispatch_id).stdout
     assert "Alpha." in shown
     assert "It is going on, or was ended before it was done." in shown

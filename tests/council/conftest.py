@@ -89,7 +89,8 @@ class Memory:
         return tuple(self.kept.get(debate_id, ()))
 
     def keep_round(self, debate_id: str, held: Round) -> None:
-        self.kept.setdefault(debate_id, []).append(held)
+        kept = self.kept.setdefault(debate_id, [])
+        kept[held.number - 1 :] = [held]
 
     def keep_outcome(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
+import threading
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.council.conftest import Council, Files, ballot, moderator, parent, speech, synthesis, voice
 
 from swarmgate.agents.desk import Limits
+from swarmgate.council.debating import hold
 from swarmgate.council.events import DebateEnded, Moderated, RoundBegan, RoundEnded, Spoke, Synthesised
 from swarmgate.council.voting import MOST_TEXT, vote
 from swarmgate.domain.budget import Account
 from swarmgate.domain.debate import Debate, Seat, Tally, Vote
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused
+from swarmgate.ledger.debates import DebateFiles
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.budget import Budget
+from swarmgate.testing import ScriptedServer
 
 HANG = {"fault": {"kind": "hang"}}
 DOWN = {"fault": {"kind": "500"}}
@@ -150,10 +155,19 @@ async def test_the_order_of_reading_is_fixed_or_rotated(council: Council, order:
 
 
 async def test_voices_of_a_round_speak_at_the_same_time(council: Council) -> None:
-    council.play(*(voice(None, n, ballot(), speech(f"{n}")) for n in (1,)), latency_s=0.15)
-    began = time.perf_counter()
-    await council.hold("a", "b", "c", "d", "e", "f", rounds=1, parent=False)
-    assert time.perf_counter() - began < 6 * 0.15
+    class Meeting(ScriptedServer):
+        """Answers nobody before all six have asked."""
+
+        met = threading.Barrier(6, timeout=30)
+
+        def play(self, *request: Any) -> Any:
+            self.met.wait()
+            return super().play(*request)
+
+    council.server = Meeting([voice(None, 1, speech("{{participant}} asks.")), voice(None, 2, ballot())]).start()
+    outcome = await council.hold("a", "b", "c", "d", "e", "f", parent=False)
+    assert outcome.tally == Tally(approve=6)
+    assert len(council.server.requests) == 12
 
 
 # --- a voice that fails, fails alone ---
@@ -163,7 +177,7 @@ async def test_voices_of_a_round_speak_at_the_same_time(council: Council) -> Non
     ("reply", "why"),
     [
         (DOWN, "the script says 500"),
-        (HANG, "did not end its turn within 0.3 s"),
+        (HANG, "did not end its turn within 1.5 s"),
         ({"fault": {"kind": "empty"}}, "the answer is empty"),
         ({"tool_calls": [{"name": "write_file", "arguments": {}}]}, "cannot be called"),
     ],
@@ -172,7 +186,7 @@ async def test_a_failing_voice_is_on_record_and_the_others_go_on(
     council: Council, reply: dict[str, object], why: str
 ) -> None:
     council.play(voice("b", 1, reply), *(voice(name, 2, ballot("APPROVE", 0.7, "r1-msg-002")) for name in "abc"))
-    outcome = await council.hold("a", "b", "c", timeout_s=0.3 if reply is HANG else 20)
+    outcome = await council.hold("a", "b", "c", timeout_s=1.5 if reply is HANG else 20)
     failed = council.rounds[0].speeches[1]
     assert why in failed.failed
     assert (failed.text, failed.claims, failed.ballot) == ("", (), None)
@@ -215,16 +229,26 @@ async def test_a_voice_without_a_verdict_is_asked_once_more_and_then_counts_as_f
 
 
 @pytest.mark.parametrize("number", [1, 2])
-async def test_all_failing_is_an_error_on_record_and_stays_one(council: Council, number: int) -> None:
-    council.play(voice(None, number, DOWN))
-    with pytest.raises(CouncilFailed, match=f"all 2 voices failed in round {number}: .*500"):
-        await council.hold()
-    assert council.store.outcomes == []
-    assert f"round {number}" in council.store.failures[0]
-    assert len(council.rounds) == number
-    with pytest.raises(CouncilFailed):
-        await council.hold()
-    assert len(council.rounds) == number
+async def test_all_failing_is_an_error_on_record_and_the_round_is_held_again(council: Council, number: int) -> None:
+    server = council.play(voice(None, number, DOWN))
+    for attempt in (1, 2):
+        asked = len(server.requests)
+        with pytest.raises(CouncilFailed, match=f"all 2 voices failed in round {number}: .*500") as caught:
+            await council.hold()
+        assert "taken up again, the debate asks this round anew" in caught.value.hint
+        assert council.store.outcomes == []
+        assert len(council.store.failures) == attempt
+        assert f"round {number}" in council.store.failures[-1]
+        assert len(council.rounds) == number  # what was asked stays on record
+        assert {each.headers["ROUND"] for each in server.requests[asked:]} >= {str(number)}
+    before = council.rounds[: number - 1]
+    server = council.play(voice(None, 2, ballot("REJECT", 0.7, "r1-msg-001")), parent(synthesis("REJECT")))
+    outcome = await council.hold()
+    assert (outcome.verdict, outcome.rounds) == (Vote.REJECT, 2)
+    assert council.rounds[: number - 1] == before
+    assert not any(each.failed for held in council.rounds for each in held.speeches)
+    assert {each.headers.get("ROUND") for each in server.requests} == {*map(str, range(number, 3)), None}
+    assert "gave no answer" not in council.brief("advocate", 2)
 
 
 async def test_a_budget_ends_the_debate_and_what_is_whole_stays(council: Council) -> None:
@@ -324,6 +348,70 @@ async def test_votes_in_a_converged_round_make_it_the_last(council: Council) -> 
     assert council.rounds[1].final
 
 
+@pytest.mark.parametrize("third", ["  ", speech("The lock is held during the call.")])
+async def test_votes_do_not_end_a_debate_while_a_seat_has_not_voted(council: Council, third: str) -> None:
+    """The third voice fails, or repeats itself without a vote."""
+    said = speech("The lock is held during the call.")
+    council.play(
+        voice(None, 1, said),
+        voice("a", 2, f"{said}\n{ballot()}"),
+        voice("b", 2, f"{said}\n{ballot()}"),
+        voice("c", 2, third),
+        voice(None, 3, ballot("REJECT")),
+        parent(synthesis("REJECT")),
+    )
+    outcome = await council.hold("a", "b", "c", rounds=5)
+    assert [each.final for each in council.rounds] == [False, False, True]
+    assert outcome.tally == Tally(reject=3)
+
+
+async def test_votes_do_not_end_a_debate_while_a_seat_is_cut(council: Council) -> None:
+    said = speech("The lock is held during the call.")
+    council.play(
+        voice(None, 1, said),
+        moderator(2, '{"cut": ["c"]}'),
+        moderator(3, "{}", '{"order": []}'),
+        voice(None, 2, f"{said}\n{ballot()}"),
+        voice(None, 3, ballot("REJECT")),
+        parent(synthesis("REJECT")),
+    )
+    outcome = await council.hold("a", "b", "c", rounds=5, moderator=Seat(id="chair"))
+    assert [len(each.speeches) for each in council.rounds] == [3, 2, 3]
+    assert outcome.tally == Tally(reject=3)
+
+
+async def test_a_quoted_verdict_is_no_vote_and_ends_nothing(council: Council) -> None:
+    said = speech("The lock is held during the call.")
+    quoted = f"{said}\nThe patch has\n```\nFINAL_VERDICT: APPROVE (0.9)\n```\nI do not vote yet."
+    council.play(
+        voice(None, 1, said), voice(None, 2, quoted), voice(None, 3, ballot("REJECT")), parent(synthesis("REJECT"))
+    )
+    outcome = await council.hold(rounds=5)
+    assert [each.ballot for each in council.rounds[1].speeches] == [None, None]
+    assert (outcome.verdict, outcome.rounds) == (Vote.REJECT, 3)
+
+
+async def test_roles_swapped_are_something_new(council: Council) -> None:
+    council.play(
+        voice(None, 1, speech("The client authenticates the server.")),
+        voice(None, 2, speech("The server authenticates the client.")),
+        voice(None, 3, speech("The server authenticates the client.")),
+        voice(None, 4, ballot()),
+    )
+    outcome = await council.hold(rounds=5)
+    assert (outcome.rounds, outcome.converged) == (4, True)
+
+
+async def test_votes_beside_something_new_end_nothing(council: Council) -> None:
+    council.play(
+        voice(None, None, speech("{{participant}} has a point in round {{round}}.") + f"\n{ballot()}"),
+        voice(None, 3, ballot("REJECT")),
+        parent(synthesis("REJECT")),
+    )
+    outcome = await council.hold(rounds=3)
+    assert (outcome.rounds, outcome.verdict) == (3, Vote.REJECT)
+
+
 async def test_new_claims_use_all_rounds(council: Council) -> None:
     council.play(voice(None, 4, ballot()))
     outcome = await council.hold(rounds=4)
@@ -349,7 +437,7 @@ async def test_older_rounds_are_condensed_with_their_ids_and_own_ones_last(counc
     assert condensed
     assert set(condensed) <= set(ids)
     assert "[r1-msg-001] a, round 1, condensed: BEGIN a 1 word0" in told
-    assert "[r1-msg-002] b, round 1:\nBEGIN b 1 word0" in told  # its own
+    assert "[r1-msg-002] b, round 1:\n| BEGIN b 1 word0" in told  # its own
     assert "[r1-msg-002] b, round 1, condensed: BEGIN b 1 word0" in council.brief("a", 4)  # told as much as the other
     assert "characters left out" not in told
     assert council.rounds[1].condensed == ()
@@ -477,6 +565,19 @@ async def test_a_debate_goes_on_after_its_last_whole_round(council: Council, fil
     assert outcome.usage.tokens == used.tokens + outcome.synthesis.usage.tokens
 
 
+async def test_a_round_that_failed_is_replaced_in_the_project_too(council: Council) -> None:
+    folder = SwarmFolder(council.repo)
+    council.play(voice(None, 2, DOWN))
+    with pytest.raises(CouncilFailed):
+        await hold(council.debate(), voices=council, store=DebateFiles(folder))
+    assert "round 2" in DebateFiles(folder).load("d1").failed
+    council.play(*votes("APPROVE", "APPROVE"))
+    await hold(council.debate(), voices=council, store=DebateFiles(folder))
+    record = DebateFiles(folder).load("d1")
+    assert (record.failed, len(record.rounds), record.outcome is not None) == ("", 2, True)
+    assert not any(each.failed for held in record.rounds for each in held.speeches)
+
+
 async def test_another_debate_of_the_same_id_is_refused(council: Council, files: Callable[[], Files]) -> None:
     for store in (council.store, files()):
         council.store = store
@@ -507,8 +608,6 @@ async def test_one_independent_ballot(council: Council) -> None:
 
 async def test_a_debate_that_nobody_checked_is_checked(council: Council) -> None:
     twice = Debate(id="d", question="?", seats=(Seat(id="a"), Seat(id="a")))
-    from swarmgate.council.debating import hold
-
     with pytest.raises(CouncilRefused, match="names a twice"):
         await hold(twice, voices=council, store=council.store)
     assert replace(council, has_parent=False).parent() is None

@@ -115,3 +115,9 @@ def test_a_file_that_cannot_be_read_is_named(file: Path) -> None:
     file.write_bytes(b'mode = "\xff"')
     with pytest.raises(CouncilRefused, match="is not UTF-8 text"):
         read(file)
+
+
+def test_a_file_that_is_too_long_and_a_chain_that_is_are_refused(file: Path) -> None:
+    task = '[[tasks]]\nparticipant = "a"\ntext = "x"\n'
+    assert "more than 10,000,000 bytes" in refused(file, 'mode = "chain"\n' + task * 300_000)
+    assert "line 2: there are 51 tasks: mode chain takes 1 to 50 tasks" in refused(file, 'mode = "chain"\n' + task * 51)

@@ -147,3 +147,11 @@ def test_a_measurement_holds_numbers_only() -> None:
     fields = {"decision": "use", "lift": float("nan"), "interval": (0, 1), "items": 1, "models": ()}
     with pytest.raises(ValidationError):
         DebateWorth.model_validate({**fields, "fixtures": "", "date": ""})
+
+
+def test_a_first_look_that_failed_counts_as_unsure_and_is_told() -> None:
+    why = "the first look failed: nobody is there"
+    quiet = weigh((), judge="reviewer", approved=True, look=None, sure=0.8, failed="nobody is there")
+    assert (quiet.held, quiet.why) == (False, why)
+    contested = weigh(("large",), judge="reviewer", approved=True, look=None, sure=0.8, failed="nobody is there")
+    assert (contested.held, contested.triggers, contested.why) == (True, ("large",), why)

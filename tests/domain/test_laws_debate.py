@@ -17,8 +17,7 @@ GIVEN = ev.ReviewGiven(task="1.1", attempt=1, review=YES, passed=True)
 REFUSED = ev.ReviewGiven(task="1.1", attempt=1, review=NO, passed=False)
 
 
-def changed(event: Event, **changes: object) -> ev.DebateWeighed:
-    assert isinstance(event, ev.DebateWeighed)
+def changed(event: Event, **changes: object) -> Event:
     return event.model_copy(update=changes)
 
 
@@ -61,6 +60,51 @@ def test_a_review_is_debated_when_it_is_due(before: list[Event]) -> None:
         play(State(), *before, debated("1.1", 1))
 
 
+@pytest.mark.parametrize("again", [{}, {"held": False, "verdict": None, "tally": None, "decided_by": None}])
+def test_what_a_debate_decided_no_second_weighing_takes_back(again: dict[str, object]) -> None:
+    rejected = debated("1.1", 1, "REJECT")
+    with pytest.raises(IllegalMove, match=r"task 1\.1, attempt 1, was weighed already"):
+        play(State(), *GATED, rejected, changed(debated("1.1", 1), **again))
+    with pytest.raises(IllegalMove, match="this plan was weighed already"):
+        play(State(), *planned()[:2], debated(verdict="REJECT"), changed(debated(), **again))
+
+
+def test_the_next_attempt_is_weighed_by_itself() -> None:
+    interrupted = ev.AttemptInterrupted(task="1.1", attempt=1, reason="killed")
+    again = [*passing("1.1", 2)[:3], debated("1.1", 2), changed(GIVEN, attempt=2)]
+    assert legal(State(), *GATED, debated("1.1", 1, "REJECT"), interrupted, *again)
+
+
+def test_a_review_that_was_given_is_not_debated_afterwards() -> None:
+    """A rejection, and an approval before a security review, leave the attempt where it was."""
+    sensitive = [*GATED[:-1], changed(GATED[-1], sensitive=("it handles keys",))]
+    for before in ([*GATED, REFUSED], [*sensitive, GIVEN]):
+        assert legal(State(), *before)
+        with pytest.raises(InvalidTaskStateTransition):
+            play(State(), *before, debated("1.1", 1))
+
+
+def kept(task: str = "", number: int = 0, digest: str = "a" * 64) -> Event:
+    return ev.DebateKept(task=task, attempt=number, debate="d", part="round 1", sha256=digest)
+
+
+def test_the_newest_file_of_a_debate_is_on_record_until_the_next_goal() -> None:
+    state = play(State(), *GATED, kept("1.1", 1), kept("1.1", 1, "b" * 64))
+    assert dict(state.debate_heads) == {"d": "b" * 64}
+    saved = planned()[:2]
+    state = play(State(), *saved, kept())
+    assert dict(state.debate_heads) == {"d": "a" * 64}
+    assert not play(state, *saved).debate_heads
+
+
+def test_no_part_of_a_debate_is_kept_when_none_is_due() -> None:
+    assert not legal(State(), *started(), kept("1.1", 1))
+    assert not legal(State(), *GATED, debated("1.1", 1), kept("1.1", 1))
+    assert not legal(State(), *GATED, GIVEN, kept("1.1", 1))
+    assert not legal(State(), *planned(), kept())
+    assert not legal(State(), *planned()[:2], debated(), kept())
+
+
 def test_a_plan_passes_as_its_debate_says_and_an_undecided_one_objects() -> None:
     saved = planned()[:2]
     nothing = changed(debated(), verdict=None, tally=None, decided_by=None)
@@ -90,7 +134,8 @@ def test_a_review_of_an_older_version_is_read_and_folds_as_it_did() -> None:
 def test_debates_are_counted_across_goals() -> None:
     skipped = changed(debated(), held=False, verdict=None, triggers=("large",), tokens=100, debated=0, saved=900)
     quiet = changed(skipped, triggers=(), saved=0)
-    state = play(State(), *planned()[:2], skipped, quiet, debated(), ev.PlanReviewed(review=YES))
+    saved, yes, no = planned()[:2], ev.PlanReviewed(review=YES), ev.PlanReviewed(review=NO)
+    state = play(State(), *saved, skipped, no, saved[1], quiet, yes, *saved, debated(), yes)
     count = state.debates
     assert (count.weighed, count.contested, count.held, count.skipped) == (3, 2, 1, 1)
     assert (count.tokens, count.debated, count.saved) == (700, 500, 900)

@@ -8,8 +8,10 @@ from tests.project import Project, rule
 
 from swarmgate.domain.debate import Outcome, Seat, Vote
 from swarmgate.domain.events import UsageRecorded
+from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine import Swarm
 from swarmgate.engine.progress import Progress
+from swarmgate.engine.sitting import sitting
 from swarmgate.errors import (
     BudgetExhausted,
     ConfigError,
@@ -255,3 +257,40 @@ async def test_without_a_synthesis_the_majority_decides_and_a_tie_rejects(projec
     outcome = await held(project, synthesis=False)
     assert (outcome.verdict, outcome.decided_by) == (Vote.REJECT, "majority")
     assert not project.briefs("architect", "synthesize")
+
+
+async def test_a_budget_below_the_prompts_is_refused_before_anybody_is_asked(project: Project) -> None:
+    project.play(*debating())
+    with pytest.raises(BudgetExhausted, match=r"too small: the first round .* takes about [\d,]+ tokens") as refused:
+        await held(project, id="d", tokens=100, participants=[f"p{number}" for number in range(8)])
+    assert "swarm debate resume d --tokens N" in refused.value.hint
+    assert not project.requests
+    outcome = await Swarm(project.root).council.resume("d", tokens=100_000)
+    assert outcome.verdict is Vote.APPROVE
+
+
+async def test_voices_that_speak_at_once_share_what_is_left(project: Project) -> None:
+    project.play(*debating())
+    with pytest.raises(BudgetExhausted, match="used up"):
+        await held(project, id="d", tokens=6_000, participants=[f"p{number}" for number in range(8)])
+    (event,) = settled(project)
+    assert event.usage.tokens < 6_000 + event.usage.tokens / event.usage.calls
+
+
+async def test_a_project_budget_that_another_process_uses_up_is_seen(project: Project) -> None:
+    project.play(*debating(), budget={"tokens": 5000})
+    around = Swarm(project.root).surroundings()
+    async with sitting(around, "debate-x", allowance=Allowance(), resume="") as voices:
+        voices.budget.check()
+        with around.writing() as ledger:
+            used = UsageRecorded(role="coder", usage=Usage(calls=1, prompt_tokens=9000))
+            ledger.append([used], expect=ledger.state.seq)
+        with pytest.raises(BudgetExhausted, match="9,000 of 5,000 tokens"):
+            voices.budget.check()
+
+
+async def test_a_name_that_looks_like_a_key_damages_nothing(project: Project) -> None:
+    project.play(*debating())
+    outcome = await held(project, participants=["sk-learn-maintainer-one", "bob"])
+    record = Swarm(project.root).council.record(outcome.id)
+    assert [each.seat for each in record.rounds[0].speeches] == ["sk-learn-maintainer-one", "bob"]

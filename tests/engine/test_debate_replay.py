@@ -90,6 +90,7 @@ def test_without_a_synthesis_the_voices_of_each_side_give_reasons_and_dissent() 
     )
     assert debate_replay.reasons(majority) == (
         "challenger: The lock is per process. (names what was not there: r9-msg-009)",
+        "approve does not outnumber reject and failed: 1 approve, 1 reject, 0 abstain, 0 failed",
     )
     assert debate_replay.dissent(majority) == ("advocate: The lock holds. [r1-msg-001]",)
     assert "decided by the majority; a tie rejects" in debate_replay.verdict_lines(majority)[0]

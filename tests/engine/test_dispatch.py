@@ -45,7 +45,7 @@ async def dispatch(project: Project, mode: str, tasks: Any, **more: Any) -> Disp
 def record(project: Project) -> DispatchResult:
     """The newest record."""
     council = Swarm(project.root).council
-    return council.dispatch_record(council.dispatches()[-1])
+    return council.dispatch_record(council.dispatches()[0])
 
 
 def brief(project: Project, name: str) -> str:
@@ -155,6 +155,16 @@ async def test_a_failed_task_of_several_is_tried_once_more(project: Project) -> 
     assert record(project) == told
 
 
+async def test_what_a_failed_try_used_is_counted_with_the_next_one(project: Project) -> None:
+    looks = {"tool_calls": [call("list_files", glob="*")]}
+    hangs = {"fault": {"kind": "hang", "times": 1}, "then": {"text": "At last."}}
+    project.play(says("a", looks, hangs), says("b", "Here."), council={"timeout_s": 1})
+    told = await dispatch(project, "parallel", ask("a", "b"))
+    assert (told.replies[0].text, told.replies[0].tries) == ("At last.", 2)
+    assert told.replies[0].usage.calls == 3
+    assert told.usage.calls == 4
+
+
 async def test_when_all_fail_that_is_an_error_and_on_record(project: Project) -> None:
     project.play(says("a", DOWN), says("b", DOWN))
     with pytest.raises(CouncilFailed, match=r"0/2 succeeded: task 1 \(a\): .*429.*; task 2 \(b\): ") as caught:
@@ -238,6 +248,26 @@ async def test_the_output_before_is_data_whatever_it_says(project: Project) -> N
     assert request.tools == READING
 
 
+async def test_a_task_is_told_whole_whatever_the_output_before_is(project: Project) -> None:
+    """A fence is longer than any run of backticks inside of it: such an output takes three times its length."""
+    project.play(says("a", "`" * 39_000), says("b", "So."), roles__default={"context_tokens": 8_000})
+    text = "{previous}" + "z" * 3_900 + "{previous} THE-INSTRUCTION"
+    await dispatch(project, "chain", [*ask("a"), *ask("b", text=text)])
+    told = brief(project, "b")
+    assert "z" * 3_900 in told
+    assert "THE-INSTRUCTION" in told
+    assert told.count("characters of it left out ...]") == 3
+    task = told.partition("\n## The task\n")[2]
+    assert len(task) < 8_300
+
+
+async def test_more_places_for_the_output_before_than_there_is_room_for_are_refused(project: Project) -> None:
+    project.play(says("a", "One."))
+    with pytest.raises(CouncilRefused, match=r"`\{previous\}` stands 1,500 times in `text`"):
+        await dispatch(project, "chain", [*ask("a"), *ask("a", text="{previous}" * 1_500 + " THE-INSTRUCTION")])
+    assert project.requests == []
+
+
 # --- bounds ---
 
 
@@ -292,12 +322,12 @@ async def test_no_secret_goes_on_record(project: Project) -> None:
 @pytest.mark.parametrize(
     ("task", "told"),
     [
-        ({"role": "critic", "text": "x", "model": "cloud/big"}, r"task 2 \(critic\): unknown provider `cloud`"),
-        ({"role": "critic", "text": "x", "model": "big"}, r"task 2 \(critic\): the model of `critic` must read"),
-        ({"participant": "p", "text": "x", "folder": "nowhere"}, r"task 2 \(p\): There is no folder 'nowhere'"),
-        ({"participant": "p", "text": "x", "folder": ".git"}, r"task 2 \(p\): .*\.git"),
-        ({"participant": "p", "text": "x", "folder": "out"}, r"task 2 \(p\): .*leaves the repository"),
-        ({"participant": "p", "text": "x" * 60_000}, r"task 2 \(p\): `text` has 60,000 characters, local/senior takes"),
+        ({"role": "critic", "text": "x", "model": "cloud/big"}, r"task 2: critic: unknown provider `cloud`"),
+        ({"role": "critic", "text": "x", "model": "big"}, r"task 2: critic: the model of `critic` must read"),
+        ({"participant": "p", "text": "x", "folder": "nowhere"}, r"task 2: p: There is no folder 'nowhere'"),
+        ({"participant": "p", "text": "x", "folder": ".git"}, r"task 2: p: .*\.git"),
+        ({"participant": "p", "text": "x", "folder": "out"}, r"task 2: p: .*leaves the repository"),
+        ({"participant": "p", "text": "x" * 60_000}, r"task 2: p: `text` has 60,000 characters, local/senior takes"),
         ({"role": "critik", "text": "x"}, "task 2: unknown role"),
     ],
 )
@@ -316,7 +346,7 @@ async def test_a_role_without_a_model_and_a_key_that_is_not_set_are_told(project
     with pytest.raises(MissingRequirement, match="NO_SUCH_KEY"):
         await dispatch(project, "single", ask("a"))
     project.folder.config.write_text("")
-    with pytest.raises(SwarmError, match=r"task 1 \(critic\): no model is set for the role `critic`"):
+    with pytest.raises(SwarmError, match=r"task 1: critic: no model is set for the role `critic`"):
         await dispatch(project, "single", [{"role": "critic", "text": "x"}])
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,6 +143,30 @@ async def test_an_agent_program_as_a_voice_cannot_write(project: Project, voices
         pytest.skip(f"no sandbox here: {error.message}")
     assert told == "COULD-NOT"
     assert not (project.root / "planted").exists()
+
+
+async def test_an_agent_program_as_a_voice_reads_neither_git_nor_swarm(project: Project, voices: Make) -> None:
+    """Git's settings may hold keys, and what the other voices said stands in `.swarm`."""
+    script = """\
+        import pathlib
+        for place in ("agent.py", ".git/config", ".git/HEAD", ".swarm/config.toml", ".swarm/ledger.jsonl"):
+            try:
+                print(place, len(pathlib.Path(place).read_text()) > 0)
+            except OSError:
+                print(place, "HIDDEN")
+    """
+    project.write("agent.py", textwrap.dedent(script))
+    project.git("add", "agent.py")
+    project.git("commit", "--quiet", "--message=Agent")
+    project.configure(commands={"sandbox": "auto"})
+    try:
+        told = await said(voices(), Seat(id="a", model=f"command:{sys.executable} agent.py"))
+    except MissingRequirement as error:
+        pytest.skip(f"no sandbox here: {error.message}")
+    first, *others = told.splitlines()
+    assert first == "agent.py True"
+    assert len(others) == 4
+    assert all(each.endswith(" HIDDEN") for each in others)
 
 
 def test_an_agent_program_without_a_sandbox_is_refused(project: Project, voices: Make) -> None:

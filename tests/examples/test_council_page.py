@@ -80,7 +80,7 @@ def test_the_output_before_is_material_and_stands_in_place_of_previous(council: 
 
 
 def test_the_debate_among_tasks_of_the_page(council: Project) -> None:
-    told = held(council, "tasks-debate.toml")
+    told = held(council, "tasks-debate.toml", exits=1)
     assert told["outcome"]["verdict"] == "REJECT"
     briefs = council.briefs("participant", "debate", round="1")
     assert any("Argue from the outage of last week" in brief for brief in briefs)

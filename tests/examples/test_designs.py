@@ -28,8 +28,8 @@ def items() -> tuple[Item, ...]:
 
 
 def pairs() -> list[Pair]:
-    """Twins stand one after the other; each pair here as (good, bad)."""
-    found = items()
+    """Twins share their id but for its last letter; each pair here as (good, bad)."""
+    found = sorted(items(), key=lambda item: item.id)
     return [(a, b) if a.label == "good" else (b, a) for a, b in zip(found[::2], found[1::2], strict=True)]
 
 
@@ -82,7 +82,48 @@ def test_reasons_name_what_decides() -> None:
     assert len(set(reasons)) == len(reasons)
 
 
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        ("migration-3", ("release 14 writes `profiles` alone, and once all pods run it `user_blobs` is dropped",)),
+        ("auth-3", ("switches the password off for a member once they have logged in through it",)),
+        (
+            "idempotency-3",
+            ("By contract a restart may lose five minutes", "what comes after an invoice is on the next"),
+        ),
+        ("auth-2", ("`billing` takes the account from the first value of the header",)),
+    ],
+)
+def test_what_could_be_held_against_a_sound_twin_besides_the_flaw_is_answered_in_both(
+    pair: str, said: tuple[str, ...]
+) -> None:
+    """An attacker had found a second flaw in these good ones, or a flaw that its own wording gave away."""
+    twins = [item for item in items() if item.id[:-1] == pair]
+    assert len(twins) == 2
+    for item in twins:
+        assert all(each in item.text for each in said), item.id
+
+
+def test_a_run_that_goes_on_finds_the_row_that_is_there() -> None:
+    (sound,) = (item for item in items() if item.id == "concurrency-2b")
+    assert sound.label == "good"
+    assert "unless it is there" in sound.text
+
+
 # --- what must not tell the label ---
+
+
+@pytest.mark.parametrize("name", ["designs.jsonl", "quixbugs.jsonl"])
+def test_the_place_in_the_file_does_not_tell_the_label(name: str) -> None:
+    """Neither every second, third or fourth place, nor the label before, nor the half of the file."""
+    good = [item.label == "good" for item in load(FILE.with_name(name)).items]
+    changes = sum(a != b for a, b in pairwise(good))
+    assert abs(changes - len(good) / 2) <= len(good) / 6, "they alternate, or stand together"
+    for step in (2, 3, 4):
+        for start in range(step):
+            places = good[start::step]
+            assert abs(sum(places) - len(places) / 2) <= math.sqrt(len(places)), (step, start)
+    assert abs(sum(good[: len(good) // 2]) - len(good) / 4) <= len(good) / 10
 
 
 def words(text: str) -> list[str]:

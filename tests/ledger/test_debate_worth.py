@@ -27,11 +27,13 @@ def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
     assert debate_worth.read(folder) is None
     debate_worth.keep(folder, WORTH)
     assert debate_worth.read(folder) == WORTH
-    debate_worth.keep(folder, WORTH.model_copy(update={"decision": "use"}))
+    debate_worth.keep(folder, WORTH.model_copy(update={"decision": "use", "lift": 12.0, "interval": (-6.0, 30.0)}))
     found = debate_worth.read(folder)
     assert found is not None
     assert found.decision == "use"
-    assert "-1.5 points (-6.0 to +3.0)" in found.told
+    assert "-1.5 points (-6.0 to +3.0)" in WORTH.told(["local/a", "local/b"])
+    assert "measured with" not in WORTH.told(["local/b"])
+    assert "measured with local/a, local/b, and not with local/c" in WORTH.told(["local/a", "local/c"])
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,13 @@ def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
         (WORTH.model_dump_json().replace("-1.5", "1e999"), "`lift`"),
         (WORTH.model_dump_json()[:-1] + ', "more": 1}', "`more`"),
         ("\x00\x01", "JSON"),
+        (WORTH.model_dump_json().replace("80", "0", 1), "`items`"),
+        (WORTH.model_dump_json().replace("-1.5", "60.0", 1), "not within its interval"),
+        (WORTH.model_dump_json().replace("[-6.0,3.0]", "[70.0,-50.0]"), "not within its interval"),
+        (WORTH.model_dump_json().replace("defer", "use"), 'is decided as "defer"'),
+        (WORTH.model_dump_json().replace('["local/a","local/b"]', "[]"), "`models`"),
+        (WORTH.model_dump_json().replace("2026-11-21T12:00:00+00:00", "never"), "isoformat"),
+        (WORTH.model_dump_json().replace("ab" * 32, ""), "`fixtures`"),
     ],
 )
 def test_a_damaged_file_is_named_with_the_key(tmp_path: Path, text: str, told: str) -> None:

@@ -1,10 +1,15 @@
+"""Debates on disk: what was kept is there again, and what was put there by hand is not taken for it."""
+
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from swarmgate.domain.debate import Debate, Outcome, Round, Seat, Speech, Tally, Vote
+from swarmgate.domain.debate import Ballot, Debate, Novelty, Outcome, Round, Seat, Speech, Synthesis, Tally, Vote
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import CouncilRefused, LedgerError, LedgerWriteFailed
 from swarmgate.ledger.debates import DebateFiles
@@ -20,8 +25,13 @@ def debate(**more: object) -> Debate:
 
 
 def held(number: int, text: str = "so it is", *, final: bool = False) -> Round:
-    speech = Speech(id=f"r{number}-msg-001", round=number, seat="advocate", text=text)
-    return Round(number=number, final=final, order=("advocate", "challenger"), speeches=(speech,))
+    ballot = Ballot(vote=Vote.REJECT, confidence=0.9) if final else None
+    speeches = tuple(
+        Speech(id=f"r{number}-msg-00{at}", round=number, seat=seat, text=text, ballot=ballot)
+        for at, seat in enumerate(("advocate", "challenger"), start=1)
+    )
+    novelty = (Novelty(claim=f"r{number}-msg-001-c1", new=True),)
+    return Round(number=number, final=final, order=("advocate", "challenger"), speeches=speeches, novelty=novelty)
 
 
 def outcome(debate_id: str = ID) -> Outcome:
@@ -48,6 +58,8 @@ def test_what_was_kept_is_there_again(files: DebateFiles) -> None:
 
 
 def test_a_failure_is_told_until_there_is_an_outcome(files: DebateFiles) -> None:
+    files.keep_round(ID, held(1))
+    files.keep_round(ID, held(2, final=True))
     files.keep_failure(ID, "all voices failed")
     assert files.load(ID).failed == "all voices failed"
     files.keep_outcome(outcome())
@@ -107,6 +119,9 @@ def test_a_name_that_is_no_id_reaches_no_file(files: DebateFiles, name: str) -> 
 @pytest.mark.parametrize("damage", ["", '{"number": 1', "[]", '{"number": "x"}', "\x00\xff", '{"extra": 1}'])
 def test_a_damaged_file_is_named(files: DebateFiles, folder: SwarmFolder, name: str, damage: str) -> None:
     files.keep_round(ID, held(1))
+    if name == "outcome.json":
+        files.keep_round(ID, held(2, final=True))
+        files.keep_outcome(outcome())
     (folder.debates / ID / name).write_text(damage)
     with pytest.raises(LedgerError, match=f"{ID}/{name} is damaged"):
         files.load(ID)
@@ -148,3 +163,149 @@ def test_leftovers_of_a_killed_writer_are_not_rounds(files: DebateFiles, folder:
     (folder.debates / ID / "round-x.json").write_text("{")
     assert files.rounds(ID) == ()
     assert json.loads((folder.debates / ID / "debate.json").read_text())["id"] == ID
+
+
+# --- what was put there by hand ---
+
+
+def changed(path: Any, change: Callable[[dict[str, Any]], object]) -> None:
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+
+
+def whole(files: DebateFiles) -> None:
+    files.keep_round(ID, held(1))
+    files.keep_round(ID, held(2, final=True))
+    files.keep_outcome(outcome())
+
+
+def turned(data: dict[str, Any]) -> None:
+    for speech in data["speeches"]:
+        speech["ballot"]["vote"] = "APPROVE"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "why"),
+    [
+        ("debate.json", lambda data: data.update(question="Another?"), r"round-1\.json .* does not follow"),
+        ("round-1.json", lambda data: data["speeches"][0].update(text="x"), r"round-2\.json .* does not follow"),
+        ("round-1.json", lambda data: data.update(before="0" * 64), r"round-1\.json .* does not follow"),
+        ("round-1.json", lambda data: data.pop("before"), r"round-1\.json .* does not follow"),
+        ("round-1.json", lambda data: data.update(final=True), r"round-1\.json .*`final` is true"),
+        ("round-2.json", lambda data: data.update(final=False), r"round-2\.json .*`final` is false"),
+        ("round-1.json", lambda data: data["speeches"][0].update(seat="ghost"), r"round-1\.json .*ghost has no seat"),
+        ("round-1.json", lambda data: data.update(order=["ghost"]), r"round-1\.json .*ghost has no seat"),
+        ("round-1.json", lambda data: data["speeches"].pop(), r"round-1\.json .*advocate spoke, and the seats are"),
+        ("round-1.json", lambda data: data["speeches"].reverse(), r"round-1\.json .*challenger, advocate spoke"),
+        ("round-1.json", lambda data: data["speeches"][1].update(id="r1-msg-001"), r"round-1\.json .*r1-msg-002, not"),
+        ("round-1.json", lambda data: data["speeches"][1].update(round=2), r"round-1\.json .*r1-msg-002, not"),
+        ("round-2.json", lambda data: data["speeches"][1].update(failed="x"), r"round-2\.json .*failed, and has a"),
+        ("round-2.json", turned, r"outcome\.json .*tally is not that of the ballots"),
+        ("outcome.json", lambda data: data.update(rounds=1), r"outcome\.json .*counts 1 rounds"),
+        ("outcome.json", lambda data: data.update(tally={"approve": 2}), r"outcome\.json .*tally is not"),
+        ("outcome.json", lambda data: data.update(verdict="APPROVE"), r"outcome\.json .*the votes come to REJECT"),
+        ("outcome.json", lambda data: data.update(decided_by="synthesis"), r"outcome\.json .*no synthesis is there"),
+    ],
+)
+def test_a_file_changed_by_hand_is_named(
+    files: DebateFiles, folder: SwarmFolder, name: str, change: Callable[[dict[str, Any]], object], why: str
+) -> None:
+    whole(files)
+    changed(folder.debates / ID / name, change)
+    with pytest.raises(LedgerError, match=why):
+        DebateFiles(folder).load(ID)
+
+
+@pytest.mark.parametrize(
+    ("votes", "verdict", "cites", "fits"),
+    [
+        (("REJECT", "REJECT"), "APPROVE", ("r2-msg-001",), False),
+        (("APPROVE", "REJECT"), "APPROVE", (), True),
+        (("REJECT", "ABSTAIN"), "APPROVE", ("r2-msg-002",), True),
+        (("REJECT", "ABSTAIN"), "APPROVE", ("r2-msg-001",), False),
+        (("APPROVE", "APPROVE"), "ABSTAIN", (), False),
+    ],
+)
+def test_a_synthesis_is_held_to_the_votes(
+    files: DebateFiles, votes: tuple[str, str], verdict: str, cites: tuple[str, ...], *, fits: bool
+) -> None:
+    files.keep_round(ID, held(1))
+    last = held(2, final=True)
+    ballots = [Ballot(vote=Vote(each), confidence=1) for each in votes]
+    spoken = [
+        speech.model_copy(update={"ballot": ballot}) for speech, ballot in zip(last.speeches, ballots, strict=True)
+    ]
+    files.keep_round(ID, last.model_copy(update={"speeches": tuple(spoken)}))
+    count = {key: list(votes).count(word) for key, word in (("approve", "APPROVE"), ("reject", "REJECT"))}
+    synthesis = {"verdict": verdict, "summary": "so it is", "reasons": [{"text": "as was said", "cites": cites}]}
+    made = outcome().model_copy(
+        update={
+            "verdict": Vote(verdict),
+            "decided_by": "synthesis",
+            "tally": Tally(**count, abstain=votes.count("ABSTAIN")),
+            "synthesis": Synthesis.model_validate(synthesis),
+        }
+    )
+    files.keep_outcome(made)
+    if fits:
+        assert files.load(ID).outcome == made
+    else:
+        with pytest.raises(LedgerError, match=r"verdict|against the votes"):
+            files.load(ID)
+
+
+def test_who_knows_the_newest_hash_notices_files_that_were_rewritten_as_a_whole(
+    files: DebateFiles, folder: SwarmFolder
+) -> None:
+    files.keep_round(ID, held(1))
+    kept, place = files.head(ID), folder.debates / ID / "round-1.json"
+    assert kept == hashlib.sha256(place.read_bytes()).hexdigest()
+    files.load(ID, head=kept)
+    changed(place, lambda data: data["speeches"][0].update(text="something else"))
+    DebateFiles(folder).load(ID)
+    with pytest.raises(LedgerError, match=r"round-1\.json .*not what the ledger has on record"):
+        files.load(ID, head=kept)
+
+
+def test_a_round_that_was_exchanged_while_the_next_one_was_held_is_noticed(
+    files: DebateFiles, folder: SwarmFolder
+) -> None:
+    files.keep_round(ID, held(1))
+    changed(folder.debates / ID / "round-1.json", lambda data: data["speeches"][0].update(text="something else"))
+    files.keep_round(ID, held(2, final=True))
+    with pytest.raises(LedgerError, match=r"round-2\.json .*does not follow"):
+        files.load(ID, head=files.head(ID))
+
+
+def test_a_round_in_which_all_failed_is_held_again(files: DebateFiles) -> None:
+    failed = held(1)
+    silent = tuple(each.model_copy(update={"text": "", "failed": "no answer"}) for each in failed.speeches)
+    files.keep_round(ID, failed.model_copy(update={"speeches": silent}))
+    files.keep_round(ID, held(1))
+    files.keep_round(ID, held(2, final=True))
+    assert files.rounds(ID) == (held(1), held(2, final=True))
+
+
+def test_names_that_look_like_keys_stay(folder: SwarmFolder) -> None:
+    seats = (Seat(id="sk-learn-maintainer-one", model="local/sk-model", brief="sk-brief"), Seat(id="bob"))
+    files = DebateFiles(folder, redact=lambda text: "[redacted]" if text.startswith("sk-") else text)
+    files.begin(debate(seats=seats))
+    files.keep_round(
+        ID,
+        held(1).model_copy(
+            update={
+                "order": ("sk-learn-maintainer-one", "bob"),
+                "speeches": (
+                    Speech(id="r1-msg-001", round=1, seat="sk-learn-maintainer-one", text="sk-text"),
+                    Speech(id="r1-msg-002", round=1, seat="bob", failed="sk-failed"),
+                ),
+            }
+        ),
+    )
+    record = files.load(ID)
+    assert (record.debate.seats[0].id, record.debate.seats[0].model) == ("sk-learn-maintainer-one", "local/sk-model")
+    assert record.debate.seats[0].brief == "[redacted]"
+    (held_round,) = record.rounds
+    assert held_round.order == ("sk-learn-maintainer-one", "bob")
+    assert [each.text or each.failed for each in held_round.speeches] == ["[redacted]", "[redacted]"]

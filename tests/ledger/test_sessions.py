@@ -10,7 +10,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.sessions import Session, settle, unsettled
+from swarmgate.ledger.sessions import Beside, Session, settle, unsettled
 
 NAME = "debate-a"
 
@@ -130,3 +130,19 @@ def test_it_hides_nothing_that_a_run_has_to_record(folder: SwarmFolder) -> None:
     settled(folder)
     state = Ledger.read(folder).state
     assert (state.usage_seq, state.usage_in_run.tokens, state.usage_by_role["council"].tokens) == (0, 0, 100)
+
+
+def test_what_others_use_meanwhile_is_seen(folder: SwarmFolder) -> None:
+    one, other = Session(folder, NAME), Session(folder, "debate-b")
+    beside, of_one = Beside(folder), Beside(folder, own=NAME)
+    assert beside.due == of_one.whole == Usage()
+    with one.held():
+        one.record(exchange(100))
+        assert (beside.due.tokens, of_one.due.tokens) == (100, 0)
+        with other.held():
+            other.record(exchange(20))
+            assert (beside.due.tokens, of_one.due.tokens) == (120, 20)
+        settled(folder)  # the other one is over
+        assert (beside.due.tokens, of_one.due.tokens, of_one.whole.tokens) == (100, 0, 20)
+    settled(folder)
+    assert (beside.due.tokens, of_one.whole.tokens) == (0, 120)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from swarmgate.domain.budget import Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted
-from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.budget import Budget, Metered, require_room
 from swarmgate.llm.events import CostUnknown, ModelEvent
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest
 from swarmgate.llm.scripted import ScriptedModel
@@ -127,3 +128,85 @@ async def test_drain_gives_each_usage_once_failed_calls_too() -> None:
     assert model.drain().tokens == 2
     assert model.drain() == Usage()
     assert model.total.tokens == 8
+
+
+class Slow:
+    """A model that takes a moment, and notes how many calls go on at the same time."""
+
+    name = "local/slow"
+
+    def __init__(self, usage: Usage) -> None:
+        self.usage, self.calls, self.now, self.most = usage, 0, 0, 0
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        del request
+        self.calls += 1
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.01)
+        self.now -= 1
+        return ModelReply(text="x", usage=self.usage)
+
+
+async def at_once(inner: Slow, number: int, *, tokens: int) -> tuple[Books, list[ModelReply | BaseException]]:
+    books = Books(tokens=tokens)
+    model = Metered(inner, Budget(books.accounts))
+    books.models.append(model)
+    return books, await asyncio.gather(*(model.complete(ASK) for _ in range(number)), return_exceptions=True)
+
+
+async def test_calls_at_the_same_time_cannot_all_begin_on_the_same_remainder() -> None:
+    inner = Slow(Usage(calls=1, prompt_tokens=150))
+    books, ended = await at_once(inner, 8, tokens=100)
+    assert inner.calls == 1
+    assert sum(isinstance(each, BudgetExhausted) for each in ended) == 7
+    assert books.models[0].total.tokens == 150
+
+
+async def test_calls_that_fit_beside_each_other_go_on_at_the_same_time() -> None:
+    inner = Slow(Usage(calls=1, prompt_tokens=150))
+    _, ended = await at_once(inner, 8, tokens=100_000)
+    assert inner.most == 8
+    assert not any(isinstance(each, BaseException) for each in ended)
+
+
+async def test_calls_wait_for_each_other_near_the_limit_and_use_all_of_it() -> None:
+    inner = Slow(Usage(calls=1, prompt_tokens=150))
+    _, ended = await at_once(inner, 8, tokens=1_200)
+    assert inner.calls == 8
+    assert 1 < inner.most < 8
+    assert not any(isinstance(each, BaseException) for each in ended)
+
+
+@pytest.mark.parametrize(
+    ("books", "usage", "most"),
+    [
+        (Books(tokens=9_000), Usage(calls=1, completion_tokens=3_000), 1),
+        (Books(usd=9.0), Usage(calls=1, usd=3.0), 2),
+    ],
+)
+async def test_long_and_dear_answers_count_for_those_that_come(books: Books, usage: Usage, most: int) -> None:
+    inner = Slow(usage)
+    model = Metered(inner, Budget(books.accounts))
+    books.models.append(model)
+    await model.complete(ASK)
+    await asyncio.gather(*(model.complete(ASK) for _ in range(4)), return_exceptions=True)
+    assert (inner.calls, inner.most) == (3, most)
+
+
+async def test_a_call_that_is_given_up_keeps_no_other_from_beginning() -> None:
+    inner = Slow(Usage(calls=1, prompt_tokens=1))
+    books = Books(tokens=100)
+    model = Metered(inner, Budget(books.accounts))
+    books.models.append(model)
+    first, second = (asyncio.ensure_future(model.complete(ASK)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert (await second).text == "x"
+
+
+def test_what_cannot_be_begun_is_refused_with_the_numbers() -> None:
+    require_room(Books(tokens=1_000).accounts(), 1_000, "the first round")
+    with pytest.raises(BudgetExhausted, match=r"the first round takes about 1,001 tokens, and 0 of 1,000 tokens"):
+        require_room(Books(tokens=1_000).accounts(), 1_001, "the first round")
+    require_room(Books(usd=1.0).accounts(), 10**9, "the first round")

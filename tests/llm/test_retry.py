@@ -50,7 +50,7 @@ async def test_retry_after_is_obeyed_told_and_capped() -> None:
         await model.aclose()
     assert sleeps == [3, LONGEST_S]
     assert isinstance(told[0], Retrying)
-    assert (told[0].seconds, told[0].attempt, told[0].attempts) == (3, 1, 5)
+    assert (told[0].seconds, told[0].attempt, told[0].attempts) == (3, 2, 6)
     assert "429" in told[0].reason
 
 

@@ -68,6 +68,7 @@ class Prompts:
         self._override_dir = override_dir
         self._compact = frozenset(compact)
         self._loaded: dict[str, tuple[Path, FrontMatter, Template]] = {}
+        self._rendered: dict[tuple[str, str], str] = {}
 
     def load(self, roles: Iterable[str]) -> None:
         """Reads the files of these roles now; what is written into them later has no effect.
@@ -75,6 +76,7 @@ class Prompts:
         Raises:
             ConfigError: as `render`.
         """
+        self._rendered.clear()
         for role in roles:
             self._loaded[role] = _load(self._path(role), role)
 
@@ -101,7 +103,12 @@ class Prompts:
         return estimated_tokens(len(_MARK_LINE.sub("", text).strip())) - estimated_tokens(len(compacted(text)))
 
     def _text(self, role: str, step: str) -> str:
-        """The rendered prompt with its marks."""
+        """The rendered prompt with its marks; a file that was read once is rendered once for each step."""
+        if (role, step) not in self._rendered:
+            self._rendered[role, step] = self._render(role, step)
+        return self._rendered[role, step]
+
+    def _render(self, role: str, step: str) -> str:
         if role not in self._loaded:
             self._loaded[role] = _load(self._path(role), role)
         path, front, template = self._loaded[role]

@@ -42,7 +42,8 @@ def hold(
 
     The file is TOML: an `[[agents]]` table for each (`id`, `model`, `system`), `[initial]` (`from`, `to`, `content`),
     and perhaps `moderator`, `ttl_s`, `messages`, `tokens` and `id`. The word `hold` may go.
-    Exit code 5 when every agent failed, 4 when the project's budget was used up, 0 for every other end.
+    Exit code 5 when every agent failed, or none can be reached (that can be resumed), 4 when the project's budget was
+    used up, 0 for every other end.
 
     Example: swarm chat examples/chat.toml
     """
@@ -110,8 +111,8 @@ def _lines(record: ChatRecord) -> list[str]:
     ]
     for each in record.messages:
         lines += ["", *_message(each)]
-    troubled = [turn for turn in record.turns if turn.failed or turn.stopped]
-    lines += ["", *(_trouble(turn) for turn in troubled)] if troubled else []
+    troubled = [line for turn in record.turns if turn.failed or turn.stopped for line in _trouble(turn)]
+    lines += ["", *troubled] if troubled else []
     return [*lines, "", *_end(record)]
 
 
@@ -122,11 +123,15 @@ def _message(delivered: Delivered) -> list[str]:
     return [head, *(f"  {line}" for line in message.content.splitlines()), f"  (read by {read})"]
 
 
-def _trouble(turn: ChatTurn) -> str:
+def _trouble(turn: ChatTurn) -> list[str]:
+    """What cut a turn short, or why it failed; and what it had said that nobody was sent."""
     told = f"{_at(turn.began_at)}  {turn.agent}"
-    if turn.stopped:
-        return f"{told} was stopped: {turn.stopped}"
-    return f"{told} failed{', and its inbox counts as read' if turn.gave_up else ''}: {turn.failed}"
+    if not turn.stopped:
+        return [f"{told} failed{', and its inbox counts as read' if turn.gave_up else ''}: {turn.failed}"]
+    lines = [f"{told} was {'cut off' if turn.cut else 'stopped'}: {turn.stopped}"]
+    for draft in turn.unsent:
+        lines += [f"  unsent, to {', '.join(draft.to)}:", *(f"    {line}" for line in draft.content.splitlines())]
+    return lines
 
 
 def _end(record: ChatRecord) -> list[str]:
@@ -140,8 +145,8 @@ def _end(record: ChatRecord) -> list[str]:
         ChatEnd.SYNTHESIS: f"{result.by} ended it with a synthesis:",
         ChatEnd.QUIET: "It fell quiet: all was read, and nobody had more to say.",
         ChatEnd.MESSAGES: f"It ended with its {chat.messages:,} messages used up, without a synthesis.",
-        ChatEnd.TOKENS: f"It ended with its {chat.tokens:,} tokens used up, without a synthesis.",
-        ChatEnd.TTL: f"It ended after its {chat.ttl_s:g} s, without a synthesis.",
+        ChatEnd.TOKENS: f"It ended with its {chat.tokens:,} tokens used up, without a synthesis.{_nothing(result)}",
+        ChatEnd.TTL: f"It ended after its {chat.ttl_s:g} s, without a synthesis.{_nothing(result)}",
         ChatEnd.FAILED: f"It failed: {result.why}.",
     }[result.end]
     cost = "cost unknown" if result.usage.usd is None else f"${result.usage.usd:.4f}"
@@ -151,7 +156,13 @@ def _end(record: ChatRecord) -> list[str]:
     return [said, *summary, f"{result.messages} messages in {result.turns} turns{failed}; {spent}"]
 
 
+def _nothing(result: ChatResult) -> str:
+    return "" if result.messages else " Nobody had sent anything by then."
+
+
 def _row(chat: ChatSummary) -> str:
+    if chat.damaged:
+        return f"{chat.id}  damaged    {chat.damaged}"
     end = chat.end or "open"
     return f"{chat.id}  {end:<9}  {chat.messages:>5} messages  {', '.join(chat.agents)}"
 

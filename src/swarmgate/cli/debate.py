@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from swarmgate.cli.columns import columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
 from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import Terminal, boundary
+from swarmgate.errors import CouncilRefused, SwarmError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from swarmgate.domain.debate import DebateRecord, Outcome
+    from swarmgate.domain.debate import Outcome
+    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 
+class QuestionOrVerb(DefaultVerb):
+    """The verbs of debates; a question needs none."""
+
+    otherwise = "for a question of one word"
+
+
 app = typer.Typer(
-    cls=DefaultVerb,
+    cls=QuestionOrVerb,
     help='Hold a debate: swarm debate "QUESTION", or swarm debate FILE.toml (see: swarm debate hold --help). '
     "Or show, list and resume those that were held. All take --json and --repo.\n\n"
     'Example: swarm debate "Is the cache safe?"',
@@ -29,6 +40,8 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+_HELP = "What can be given: swarm debate hold --help, swarm debate resume --help"
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a debate, as `list` shows it.")]
 _Tokens = Annotated[
@@ -64,7 +77,12 @@ def hold(
     ] = None,
     file: Annotated[
         list[str] | None,
-        typer.Option("--file", metavar="PATH", callback=filled, help="A file of the repository to debate; repeatable."),
+        typer.Option(
+            "--file",
+            metavar="PATH",
+            callback=filled,
+            help="A file of the repository to debate, from here or from its root; repeatable.",
+        ),
     ] = None,
     diff: Annotated[
         str | None,
@@ -92,7 +110,7 @@ def hold(
             "participants": participant,
             "rounds": rounds,
             "moderator": moderator,
-            "files": file,
+            "files": None if file is None else [_path(each, repo) for each in file],
             "diff": diff,
             "order": order,
             "synthesis": False if no_synthesis else None,
@@ -100,11 +118,18 @@ def hold(
             "usd": usd,
         }
         given = {key: value for key, value in options.items() if value is not None}
-        asked = _description(question) | given
+        described = _described(question)
         from swarmgate.engine.council import new_id
 
-        asked["id"] = asked.get("id") or new_id()
-        _finish(terminal, repo, _held(repo, terminal, asked["id"], lambda swarm: swarm.council.debate(**asked)))
+        debate = described.get("id", "")
+        if not debate:
+            given["id"] = debate = new_id()
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, Outcome]:
+            council = swarm.council
+            return council.debate_file(Path(question), **given) if described else council.debate(question, **given)
+
+        _finish(terminal, repo, _held(repo, terminal, debate, work))
 
 
 @app.command("resume")
@@ -145,7 +170,7 @@ def show(
 
 @app.command("list")
 def listing(repo: Repo = None, json: Json = False) -> None:
-    """List the debates of the project: the id, how it ended, and the question.
+    """List the debates of the project, the newest first: the id, when it began, how it ended, and the question.
 
     Example: swarm debate list
     """
@@ -153,18 +178,39 @@ def listing(repo: Repo = None, json: Json = False) -> None:
         from swarmgate.engine.swarm import Swarm
 
         council = Swarm(repo).council
-        rows = [_row(council.record, name) for name in council.ids()]
-        lines = [f"{row['id']}  {row['status']:<8}  {row['question']}" for row in rows]
+        rows = [_row(council, name) for name in council.ids()]
+        lines = columns([[row["id"], row["began"], row["status"], gist(row["question"])] for row in rows])
         terminal.result(rows, lines or ["There is no debate here yet."])
 
 
-def _description(question: str) -> dict[str, Any]:
-    """The debate that a file describes, or one of this question."""
-    if not question.endswith(".toml"):
-        return {"question": question}
-    from swarmgate.engine import debate_file
+def _described(question: str) -> dict[str, Any]:
+    """What the file says whose name is given in the place of a question; empty: it is a question.
 
-    return debate_file.read(Path(question))
+    Raises:
+        CouncilRefused: the file cannot be read, or does not describe a debate.
+        UsageError: another file, or a folder, has this name.
+    """
+    if question.endswith(".toml"):
+        from swarmgate.engine import debate_file
+
+        return debate_file.read(Path(question))
+    path = Path(question)
+    if os.path.exists(path):  # noqa: PTH110 - a question may be too long for a path, which this takes for none
+        what = "a folder" if path.is_dir() else "a file"
+        raise UsageError(
+            f"{question} is {what}, and no question",
+            hint=f'To debate a file: swarm debate "QUESTION" --file {question if path.is_file() else "PATH"}. '
+            "A file that describes a debate ends with .toml.",
+        )
+    return {}
+
+
+def _path(file: str, repo: Path | None) -> str:
+    """The file from where the user is, if it is there and not outside of the folder that was named; else as it is."""
+    here = Path(file).absolute()
+    if not os.path.exists(here):  # noqa: PTH110 - as above
+        return file
+    return str(here) if repo is None or here.resolve().is_relative_to(repo.resolve()) else file
 
 
 def _held(
@@ -172,7 +218,10 @@ def _held(
 ) -> Outcome:
     from swarmgate.cli.holding import held
 
-    return held(repo, terminal, work, goes_on=f"swarm debate resume {debate}")
+    try:
+        return held(repo, terminal, work, goes_on=f"swarm debate resume {debate}")
+    except CouncilRefused as error:
+        raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
 
 
 def _resumed(swarm: Swarm, *, debate: str, tokens: int | None, usd: float | None) -> Coroutine[Any, Any, Outcome]:
@@ -193,13 +242,13 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: Outcome) -> None:
     raise typer.Exit(0 if outcome.verdict is Vote.APPROVE else 1)
 
 
-def _row(record_of: Callable[[str], DebateRecord], debate: str) -> dict[str, str]:
+def _row(council: Council, debate: str) -> dict[str, str]:
     """One debate of the list; a damaged one is named as such."""
-    from swarmgate.errors import SwarmError
-
+    began = datetime.fromtimestamp(council.began(debate)[0], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    row = {"id": debate, "began": began}
     try:
-        record = record_of(debate)
+        record = council.record(debate)
     except SwarmError as error:
-        return {"id": debate, "status": "damaged", "question": error.message}
+        return {**row, "status": "damaged", "question": error.message}
     status = record.outcome.verdict if record.outcome else "failed" if record.failed else "open"
-    return {"id": debate, "status": status, "question": " ".join(record.debate.question.split())[:100]}
+    return {**row, "status": status, "question": record.debate.question}

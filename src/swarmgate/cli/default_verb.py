@@ -6,18 +6,39 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from swarmgate.config import nearest
+
 
 class DefaultVerb(TyperGroup):
-    """The verbs below a verb; where the first word is none of them, it is an argument of `default`."""
+    """The verbs below a verb; where the first word is none of them, it is an argument of `default`.
+
+    One word that is nearly a verb is refused: what it would begin costs money. `otherwise` says when it is meant.
+    """
 
     default = "hold"
+    otherwise = "if it is meant as it stands"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Puts the verb first: the one that is named after options, or `hold`."""
-        first = args[0] if args else "--help"
-        if first not in (*self.commands, "--help", "-h"):
-            named = next((word for word in args if word in self.commands), "") if first.startswith("-") else ""
-            if named:
-                args.remove(named)
-            args = [named or self.default, *args]
+        """Puts the verb first: the one that is named, also after options, or `hold`."""
+        if args and not {"--help", "-h"}.intersection(args[:1]):
+            word = self._first_word(args)
+            if word in self.commands:
+                args.remove(word)
+                args = [word, *args]
+            else:
+                self._check(ctx, word)
+                args = [self.default, *args]
         return super().parse_args(ctx, args)
+
+    def _first_word(self, args: list[str]) -> str:
+        """The first word that is no option, and no value of one; empty: there is none."""
+        options = (each for command in self.commands.values() for each in command.params if each.opts[0][:1] == "-")
+        valued = {name for each in options if not getattr(each, "is_flag", False) for name in each.opts}
+        pairs = zip(["", *args], args, strict=False)
+        return next((word for before, word in pairs if not word.startswith("-") and before not in valued), "")
+
+    def _check(self, ctx: Any, word: str) -> None:
+        close = nearest(word, self.commands) if word.isalpha() else None
+        if close:
+            way = f"{self.otherwise}: {ctx.command_path} {self.default} {word}"
+            ctx.fail(f"there is no verb `{word}` here; did you mean `{close}`? {way}")

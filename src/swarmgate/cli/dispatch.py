@@ -6,39 +6,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from swarmgate.cli.columns import columns, gist
+from swarmgate.cli.default_verb import DefaultVerb
 from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
-from swarmgate.errors import BudgetExhausted, UsageError
+from swarmgate.errors import BudgetExhausted, SwarmError, UsageError
 
 if TYPE_CHECKING:
     from swarmgate.domain.dispatch import DispatchedReply, DispatchResult
     from swarmgate.domain.usage import Usage
+    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 
-class FileOrVerb(TyperGroup):
-    """A group whose first word is one of its verbs, or else the file that it works on itself."""
+class FileOrVerb(DefaultVerb):
+    """The verbs of dispatches; a file of tasks needs none."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the line; a verb, also one behind options, takes the place of the file."""
-        behind = args if args and args[0].startswith("-") else args[:1]
-        verb = next((word for word in behind if word in self.commands), "")
-        if verb:
-            args.remove(verb)
-            return super().parse_args(ctx, ["", verb, *args])
-        ctx.allow_interspersed_args = True
-        return super().parse_args(ctx, args)
+    otherwise = "for a file of that name"
 
 
-app = typer.Typer(cls=FileOrVerb, invoke_without_command=True, rich_markup_mode=None, add_completion=False)
+app = typer.Typer(
+    cls=FileOrVerb,
+    help="Have voices that only read work on tasks: swarm dispatch --mode MODE TASKS.toml (see: swarm dispatch hold "
+    "--help). Or show and list those that were held. All take --json and --repo.\n\n"
+    "Example: swarm dispatch --mode parallel tasks.toml",
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
-@app.callback()
-def dispatch(
-    context: typer.Context,
-    tasks: Annotated[str, typer.Argument(metavar="TASKS.toml", help="The tasks, or one of the commands below.")] = "",
+@app.command("hold")
+def hold(
+    tasks: Annotated[str, typer.Argument(metavar="TASKS.toml", help="The tasks.")] = "",
     mode: Annotated[
         str, typer.Option("--mode", metavar="MODE", help="single, parallel, chain or debate; else as the file says.")
     ] = "",
@@ -53,12 +54,11 @@ def dispatch(
 
     The file is TOML, a `[[tasks]]` table a task: `role` (architect, critic, coder, reviewer, test_engineer, sme) or
     `participant` (any name), `text`, and perhaps `model` and `folder`. All is kept in .swarm/traces/dispatches.
-    Exit code 1 when some tasks failed, 5 when all did, 4 when a budget was used up.
+    The word `hold` may go. Exit code 1 when some tasks failed, or the debate rejects; 5 when all failed, 4 when a
+    budget was used up.
 
     Example: swarm dispatch --mode parallel tasks.toml
     """
-    if context.invoked_subcommand:
-        return
     with boundary(json) as terminal:
         if not tasks.strip():
             raise UsageError("no file of tasks is given", hint="swarm dispatch --mode parallel tasks.toml")
@@ -68,10 +68,11 @@ def dispatch(
         result = held(
             repo, terminal, lambda swarm: swarm.council.dispatch_file(path, mode=mode, rounds=rounds), goes_on=""
         )
-        terminal.result(_as_json(result), _lines(result))
+        terminal.result(_as_json(result), _lines(result, repo))
         if result.exhausted:
             raise typer.Exit(BudgetExhausted.exit_code)
-        raise typer.Exit(0 if result.succeeded == len(result.tasks) else 1)
+        rejected = result.outcome is not None and result.outcome.verdict != "APPROVE"
+        raise typer.Exit(1 if rejected or result.succeeded < len(result.tasks) else 0)
 
 
 @app.command("show")
@@ -86,18 +87,20 @@ def show(
     """
     with boundary(json) as terminal:
         result = _swarm(repo).council.dispatch_record(dispatch_id)
-        terminal.result(_as_json(result), _lines(result, tasks=True))
+        terminal.result(_as_json(result), _lines(result, repo, tasks=True))
 
 
 @app.command("list")
 def listing(repo: Repo = None, json: Json = False) -> None:
-    """List the dispatches on record, the oldest first.
+    """List the dispatches on record, the newest first: the id, when it began, the mode, what came of it, the text.
 
     Example: swarm dispatch list
     """
     with boundary(json) as terminal:
-        found = _swarm(repo).council.dispatches()
-        terminal.result(list(found), found or ["No dispatch is on record."])
+        council = _swarm(repo).council
+        rows = [_row(council, name) for name in council.dispatches()]
+        lines = columns([[*list(row.values())[:4], gist(row["text"])] for row in rows])
+        terminal.result(rows, lines or ["No dispatch is on record."])
 
 
 def _swarm(repo: Path | None) -> Swarm:
@@ -106,18 +109,31 @@ def _swarm(repo: Path | None) -> Swarm:
     return Swarm(repo)
 
 
+def _row(council: Council, dispatch_id: str) -> dict[str, str]:
+    """One dispatch of the list; a damaged one is named as such."""
+    try:
+        found = council.dispatch_record(dispatch_id)
+    except SwarmError as error:
+        return {"id": dispatch_id, "began": "", "mode": "", "summary": "damaged", "text": error.message}
+    began = found.started_at[:19].replace("T", " ") + " UTC"
+    text = found.question or found.tasks[0].text
+    summary = found.summary if found.finished else f"{found.summary}, open"
+    return {"id": dispatch_id, "began": began, "mode": found.mode, "summary": summary, "text": text}
+
+
 def _as_json(result: DispatchResult) -> dict[str, Any]:
     return {**result.model_dump(mode="json"), "succeeded": result.succeeded, "summary": result.summary}
 
 
-def _lines(result: DispatchResult, *, tasks: bool = False) -> list[str]:
+def _lines(result: DispatchResult, repo: Path | None, *, tasks: bool = False) -> list[str]:
     """The dispatch for people; `tasks`: with what was asked."""
+    words = _last_words(result, repo)
     rounds = f" of at most {result.rounds} rounds" if result.rounds else ""
     lines = [f"Dispatch {result.id}: {result.mode}{rounds}, {result.summary} ({_spent(result.usage, result.seconds)})"]
     if result.question:
         lines += [f"Question: {result.question}"]
     for number, reply in enumerate(result.replies):
-        lines += ["", *_reply(reply, result.tasks[number].text if tasks else "")]
+        lines += ["", *_reply(reply, result.tasks[number].text if tasks else "", words.get(reply.name))]
     if outcome := result.outcome:
         lines += ["", f"{outcome.verdict}, by {outcome.decided_by}; all of it: swarm debate show {outcome.id}"]
         lines += [outcome.synthesis.summary] if outcome.synthesis else []
@@ -128,7 +144,17 @@ def _lines(result: DispatchResult, *, tasks: bool = False) -> list[str]:
     return lines
 
 
-def _reply(reply: DispatchedReply, asked: str) -> list[str]:
+def _last_words(result: DispatchResult, repo: Path | None) -> dict[str, list[str]]:
+    """What the voices of a debate said in its last round, as prose and vote; nothing where it is not on record."""
+    from swarmgate.engine import debate_replay
+
+    try:
+        return debate_replay.last_words(_swarm(repo).council.record(result.id)) if result.question else {}
+    except SwarmError:
+        return {}
+
+
+def _reply(reply: DispatchedReply, asked: str, words: list[str] | None) -> list[str]:
     model = f"{reply.model}, " if reply.model else ""
     lines = [f"[{reply.number}] {reply.name} ({model}{_spent(reply.usage, reply.seconds)})"]
     lines += [f"> {line}" for line in asked.splitlines()]
@@ -137,9 +163,10 @@ def _reply(reply: DispatchedReply, asked: str) -> list[str]:
     if reply.failed:
         tries = f" {reply.tries} times" if reply.tries > 1 else ""
         return [*lines, f"FAILED{tries}: {reply.failed}"]
-    return [*lines, reply.text, *([f"[... {reply.cut:,} characters left out ...]"] if reply.cut else [])]
+    return [*lines, *(words or [reply.text]), *([f"[... {reply.cut:,} characters left out ...]"] if reply.cut else [])]
 
 
 def _spent(usage: Usage, seconds: float) -> str:
-    cost = "cost unknown" if usage.usd is None else f"${usage.usd:.4f}"
-    return f"{usage.tokens:,} tokens, {cost}, {seconds:.1f} s"
+    from swarmgate.engine.debate_replay import cost
+
+    return cost(usage, seconds)

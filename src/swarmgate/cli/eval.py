@@ -53,8 +53,15 @@ def debate(
         int, typer.Option("--participants", metavar="N", min=2, max=8, help="Voices of a debate.")
     ] = 3,
     repeats: Annotated[
-        int, typer.Option("--repeats", metavar="N", min=1, max=100, help="How often each item is judged by each arm.")
-    ] = 3,
+        int | None,
+        typer.Option(
+            "--repeats",
+            metavar="N",
+            min=1,
+            max=100,
+            help="How often each arm judges each item; at least 3, and a multiple of the models.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the order, the choice and the bootstrap.")] = 0,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="At most N items, chosen at random.")
@@ -72,9 +79,13 @@ def debate(
     arms: Annotated[
         str, typer.Option("--arms", metavar="A,B", callback=filled, help="Which of single, parallel and debate.")
     ] = "single,parallel,debate",
-    no_decision: Annotated[
-        bool, typer.Option("--no-decision", help="Do not write the decision to .swarm/debate-worth.json.")
-    ] = False,
+    decision: Annotated[
+        bool | None,
+        typer.Option(
+            "--write-decision/--no-decision",
+            help="Write the decision to .swarm/debate-worth.json also where it is NOT SURE, or never.",
+        ),
+    ] = None,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -105,7 +116,7 @@ def debate(
                     start=repo,
                     allowance=Allowance(usd=budget_usd, tokens=budget_tokens),
                     out=out,
-                    write_decision=not no_decision,
+                    write_decision=decision,
                     on_progress=lambda text: listen(Progress(kind="notice", text=text, seconds=monotonic() - began)),
                 )
             except KeyboardInterrupt:

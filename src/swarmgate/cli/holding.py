@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +12,7 @@ from swarmgate.cli.terminal import Terminal
 from swarmgate.errors import Stopped
 
 if TYPE_CHECKING:
+    from swarmgate.engine.progress import Listener, Progress
     from swarmgate.engine.swarm import Swarm
 
 T = TypeVar("T")
@@ -36,7 +38,17 @@ def held(repo: Path | None, terminal: Terminal, work: Callable[[Swarm], Coroutin
     from swarmgate.engine.swarm import Swarm
 
     with listener(as_json=terminal.as_json) as listen:
-        return asyncio.run(_until_signals(work(Swarm(repo, listener=listen)), goes_on))
+        swarm = Swarm(repo, listener=_timed(listen, terminal.began))
+        return asyncio.run(_until_signals(work(swarm), goes_on))
+
+
+def _timed(listen: Listener, began: float) -> Listener:
+    """The listener with one clock for all that is told, from the start of the command on."""
+
+    def told(progress: Progress) -> None:
+        listen(progress.model_copy(update={"seconds": time.monotonic() - began}))
+
+    return told
 
 
 async def _until_signals(work: Coroutine[Any, Any, T], goes_on: str) -> T:

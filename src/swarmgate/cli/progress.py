@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from swarmgate.domain.printable import escaped, printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
@@ -31,7 +33,7 @@ def listener(*, as_json: bool) -> Iterator[Listener]:
 
 
 def _json_line(progress: Progress) -> None:
-    sys.stderr.write(progress.model_dump_json() + "\n")
+    sys.stderr.write(escaped(progress.model_dump_json()) + "\n")
     sys.stderr.flush()
 
 
@@ -46,14 +48,15 @@ class _Printer:
     def __call__(self, progress: Progress) -> None:
         from rich.text import Text
 
+        said = printable(progress.text)
         if progress.kind == "step":
-            self._step = progress.text
+            self._step = said
         if self._status is not None:
             self._status.update(Text(f"{_where(progress)}{self._step}  {progress.seconds:.0f} s  {_meter(progress)}"))
         if not self._worth_a_line(progress):
             return
         line = Text(f"{progress.seconds:7.1f} s ", style="dim")
-        line.append(progress.text if progress.kind == "event" else f"  {progress.text}", style=_style(progress))
+        line.append(said if progress.kind == "event" else f"  {said}", style=_style(progress))
         if progress.kind == "event":
             line.append(f"  {_meter(progress)}", style="dim")
         self._console.print(line)

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,14 +17,19 @@ from typing import Any
 import typer
 
 from swarmgate import __version__
+from swarmgate.domain.printable import escaped, printable
 from swarmgate.errors import PlanError, Stopped, SwarmError, UsageError
 
 
 class Terminal:
-    """Where one command prints."""
+    """Where one command prints: what steers a terminal, or turns the order of letters around, does not get through.
+
+    `began` is when the command did, on the clock of `time.monotonic`.
+    """
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
+        self.began = time.monotonic()
 
     def result(self, data: Any, lines: Sequence[str] = ()) -> None:
         """The result: `data` (JSON-ready, or a model) with `--json`, else the lines."""
@@ -31,7 +37,7 @@ class Terminal:
             sys.stdout.write(_to_json(data) + "\n")
         else:
             for line in lines:
-                typer.echo(line)
+                typer.echo(printable(line))
         sys.stdout.flush()
 
     def text(self, text: str) -> None:
@@ -43,7 +49,7 @@ class Terminal:
     def note(self, text: str) -> None:
         """Something on the side, for people only."""
         if not self.as_json:
-            typer.echo(text, err=True)
+            typer.echo(printable(text), err=True)
 
 
 @contextmanager
@@ -82,17 +88,16 @@ def report(error: SwarmError, *, as_json: bool) -> None:
     problems = list(error.problems) if isinstance(error, PlanError) else []
     if as_json:
         told = {"error": error.code, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}
-        sys.stdout.write(json.dumps(told | ({"problems": problems} if problems else {})) + "\n")
+        sys.stdout.write(escaped(json.dumps(told | ({"problems": problems} if problems else {}))) + "\n")
         return
-    typer.echo("\n".join([f"swarm: {error.message}", *(f"  - {problem}" for problem in problems)]), err=True)
-    if error.hint:
-        typer.echo(f"  -> {error.hint}", err=True)
+    lines = [f"swarm: {error.message}", *(f"  - {problem}" for problem in problems)]
+    typer.echo(printable("\n".join([*lines, *([f"  -> {error.hint}"] if error.hint else [])])), err=True)
 
 
 def _to_json(data: Any) -> str:
     if hasattr(data, "model_dump_json"):
-        return str(data.model_dump_json(indent=2))
-    return json.dumps(data, indent=2, ensure_ascii=False, default=_plain)
+        return escaped(str(data.model_dump_json(indent=2)))
+    return escaped(json.dumps(data, indent=2, ensure_ascii=False, default=_plain))
 
 
 def _plain(value: Any) -> Any:

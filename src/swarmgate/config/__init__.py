@@ -8,7 +8,7 @@ echoed: one of them could be a key pasted by mistake.
 
 from __future__ import annotations
 
-from swarmgate.config.base import COMMAND, RoleName, Section
+from swarmgate.config.base import COMMAND, RoleName, Section, nearest
 from swarmgate.config.council import Chat, Council
 from swarmgate.config.guards import (
     Authority,
@@ -22,7 +22,6 @@ from swarmgate.config.guards import (
     Spend,
 )
 from swarmgate.config.loading import load
-from swarmgate.config.refusals import nearest
 from swarmgate.config.sections import (
     PREFIX,
     PROJECT_FILE,

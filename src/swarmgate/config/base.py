@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -56,3 +58,9 @@ class Section(BaseModel):
     """A table of the configuration: frozen, closed, finite numbers only."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was most likely meant to be; None when nothing comes close."""
+    close = difflib.get_close_matches(name.lower(), {each.lower(): each for each in known}, n=1, cutoff=0.6)
+    return next((each for each in known if close and each.lower() == close[0]), None)

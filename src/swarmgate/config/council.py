@@ -8,11 +8,14 @@ from pydantic import Field
 
 from swarmgate.config.base import Seconds, Section
 
+MOST_TTL_S = 7 * 24 * 3600
+"""Seconds; the same as of a chat's file (`domain.chat`), which reads no settings."""
+
 
 class Chat(Section):
     """`[council.chat]`: the bounds of one swarm chat."""
 
-    ttl_s: Seconds = Field(600, description="How long a chat may last, in seconds.")
+    ttl_s: float = Field(600, gt=0, le=MOST_TTL_S, description="How long a chat may last, in seconds.")
     messages: int = Field(200, ge=1, le=100_000, description="Messages that its agents may send.")
     tokens: int = Field(200_000, ge=1, description="Tokens that its agents may use together.")
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from swarmgate.config.base import COMMAND
+from swarmgate.config.base import COMMAND, nearest
 from swarmgate.config.sections import Config, unknown_provider
 from swarmgate.errors import ConfigError
 
@@ -23,12 +22,6 @@ class Source:
     name: str
     values: dict[str, Any]
     text: str = ""
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was most likely meant to be; None when nothing comes close."""
-    close = difflib.get_close_matches(name.lower(), {each.lower(): each for each in known}, n=1, cutoff=0.6)
-    return next((each for each in known if close and each.lower() == close[0]), None)
 
 
 def unknown(key: str, known: Iterable[str]) -> str:

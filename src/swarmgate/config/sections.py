@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from swarmgate.config import command_lines
-from swarmgate.config.base import COMMAND, ModelName, RoleName, Seconds, Section, VariableName, no_key
+from swarmgate.config.base import COMMAND, ModelName, RoleName, Seconds, Section, VariableName, nearest, no_key
 from swarmgate.config.council import Council
 from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Reviews, Scope, Spend
 from swarmgate.errors import ConfigError
@@ -270,5 +270,9 @@ def program_of(model: str) -> str:
 
 
 def unknown_provider(name: str, known: Iterable[str]) -> str:
-    """A sentence about a provider that is not configured."""
-    return f"unknown provider `{name}`; known: {', '.join(known) or 'none'}"
+    """A sentence about a provider that is not configured, with the nearest one that is."""
+    names = list(known)
+    close = nearest(name, names)
+    return f"unknown provider `{name}`; " + (
+        f"did you mean `{close}`?" if close else f"known: {', '.join(names) or 'none'}"
+    )

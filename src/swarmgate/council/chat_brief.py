@@ -1,7 +1,8 @@
 """What an agent of a swarm chat is shown at the start of a turn. Its length does not grow with the chat.
 
 Messages stand as a header line with id, sender and time, and their text indented below it: no text can pose as another
-message. What does not fit its section stays for the next turn (the inbox), or stands as a gist under its id (the past).
+message. Of the inbox as many messages are shown as fit, and the rest in the next turn; none is cut: what a reader could
+not read at once is refused where it is sent (`room_of`). Of the past, what does not fit stands as a gist under its id.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from swarmgate.agents.brief import Brief, Section, cut, one_line
-from swarmgate.domain.chat import Chat, ChatMessage
+from swarmgate.domain.chat import Chat, ChatMessage, Draft, message_id
 
 ROLE, STEP = "participant", "chat"
 
@@ -24,8 +25,23 @@ _WHOLE = 1_500
 """Characters of a message of the past that is shown in full."""
 
 _GIST = 100
+_INDENT = "    "
+_LONG = 10**6
+"""A number of a message that is longer than usual ones."""
+
 _INBOX_SHARE, _PAST_SHARE = 0.9, 0.25
 """Of the characters of one section: what unread messages, and what the past, may fill."""
+
+
+def room_of(section: int) -> int:
+    """Characters of unread messages that a turn shows, where a section of its brief has so many."""
+    return int(section * _INBOX_SHARE)
+
+
+def shown_size(message: Draft) -> int:
+    """Characters of a message as its readers are shown it: with its head, and every line indented."""
+    head = len(f"{message_id(_LONG)} from {message.sender} to {', '.join(message.to)} at 2026-01-01 00:00:00+00:00:")
+    return head + 1 + len(message.content) + len(_INDENT) * (message.content.count("\n") + 1)
 
 
 def inbox_of(unread: Sequence[ChatMessage], *, section: int) -> tuple[ChatMessage, ...]:
@@ -35,7 +51,7 @@ def inbox_of(unread: Sequence[ChatMessage], *, section: int) -> tuple[ChatMessag
         unread: in order.
         section: characters of one section of a brief.
     """
-    left, shown = int(section * _INBOX_SHARE), 0
+    left, shown = room_of(section), 0
     for message in unread:
         left -= len(_entry(message))
         if left < 0 and shown:
@@ -64,7 +80,7 @@ def chat_brief(
         sections=(
             Section("Who is here", _people(chat, agent), _rules(chat, agent, left)),
             Section("What you have read and sent before", _past(past, int(section * _PAST_SHARE)), _OLDER),
-            Section("Your inbox", "\n\n".join(map(_entry, inbox)), _UNREAD),
+            Section("Your inbox", "\n\n".join(map(_entry, inbox)), _UNREAD, whole=True),
         ),
     )
 
@@ -94,7 +110,7 @@ def _rules(chat: Chat, agent: str, left: int) -> str:
 
 def _entry(message: ChatMessage, size: int = 0) -> str:
     text = cut(message.content, size, " [...]") if size else message.content
-    indented = "\n".join(f"    {line}" for line in text.split("\n"))
+    indented = "\n".join(_INDENT + line for line in text.split("\n"))
     return f"{_head(message)}:\n{indented}"
 
 

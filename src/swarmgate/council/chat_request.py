@@ -10,7 +10,17 @@ from typing import Any
 from swarmgate.config import nearest
 from swarmgate.config.refusals import unknown
 from swarmgate.council.requests import seats_of
-from swarmgate.domain.chat import ALL, LEAST_AGENTS, MODERATOR, MOST_AGENTS, MOST_CONTENT, Chat, Draft, spoken
+from swarmgate.domain.chat import (
+    ALL,
+    LEAST_AGENTS,
+    MODERATOR,
+    MOST_AGENTS,
+    MOST_CONTENT,
+    MOST_TTL_S,
+    Chat,
+    Draft,
+    spoken,
+)
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilRefused
 
@@ -20,7 +30,6 @@ KEYS = ("id", "ttl_s", "messages", "tokens", "moderator", "agents", "initial")
 """What may stand in the file of a chat."""
 
 _ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}"
-_MOST_TTL_S = 7 * 24 * 3600
 _MOST_MESSAGES = 100_000
 
 
@@ -52,7 +61,7 @@ def chat_of(
     """
     if not re.fullmatch(_ID, str(id)):
         raise CouncilRefused(f"`id` is {str(id)[:60]!r}: letters, digits, `.`, `_` and `-`, at most 40, are an id")
-    _number("ttl_s", ttl_s, most=_MOST_TTL_S)
+    _number("ttl_s", ttl_s, most=MOST_TTL_S)
     _number("messages", messages, most=_MOST_MESSAGES, whole=True)
     _number("tokens", tokens, whole=True)
     seats = _agents(agents)

@@ -60,7 +60,7 @@ class DebateStore(Protocol):
         """The whole rounds so far, in order."""
 
     def keep_round(self, debate_id: str, held: Round) -> None:
-        """Keep a whole round."""
+        """Keep a round that ended, in the place of one in which every voice failed."""
 
     def keep_outcome(self, outcome: Outcome) -> None:
         """Keep how the debate ended."""
@@ -72,7 +72,7 @@ class DebateStore(Protocol):
 async def hold(
     debate: Debate, *, voices: Voices, store: DebateStore, on_event: Callable[[CouncilEvent], None] = ignore
 ) -> Outcome:
-    """Hold a debate, or go on with it after the last whole round in the store.
+    """Hold a debate, or go on with it after the last whole round in the store: one in which every voice failed is none.
 
     Raises:
         CouncilRefused: it cannot be held as asked; another debate has its id.
@@ -82,13 +82,15 @@ async def hold(
     check(debate)
     table = _seated(debate, voices, on_event)
     store.begin(debate)
-    rounds = list(store.rounds(debate.id))
+    rounds = [held for held in store.rounds(debate.id) if _said_something(held)]
     try:
-        while not _voted(rounds):
+        while not (rounds and rounds[-1].final):
             held = await table.round(rounds)
             store.keep_round(debate.id, held)
-            rounds.append(held)
             on_event(RoundEnded(debate.id, held))
+            if not _said_something(held):
+                raise _silence(held)
+            rounds.append(held)
         outcome = await table.outcome(rounds)
     except CouncilFailed as error:
         store.keep_failure(debate.id, error.message)
@@ -98,22 +100,18 @@ async def hold(
     return outcome
 
 
-def _voted(rounds: Sequence[Round]) -> bool:
-    """Whether the last round was held.
+def _said_something(held: Round) -> bool:
+    return not all(each.failed for each in held.speeches)
 
-    Raises:
-        CouncilFailed: in the last one so far no voice said anything that counts.
-    """
-    if not rounds:
-        return False
-    last = rounds[-1]
-    if all(each.failed for each in last.speeches):
-        why = "; ".join(dict.fromkeys(each.failed for each in last.speeches))
-        raise CouncilFailed(
-            f"all {len(last.speeches)} voices failed in round {last.number}: {why}",
-            hint="the rounds are on record, the exchanges in .swarm/traces/; look at the models of the voices",
-        )
-    return last.final
+
+def _silence(held: Round) -> CouncilFailed:
+    """The error of a round in which no voice said anything that counts."""
+    why = "; ".join(dict.fromkeys(each.failed for each in held.speeches))
+    return CouncilFailed(
+        f"all {len(held.speeches)} voices failed in round {held.number}: {why}",
+        hint="look at the models of the voices, their exchanges are in .swarm/traces/; taken up again, the debate asks "
+        "this round anew",
+    )
 
 
 def _seated(debate: Debate, voices: Voices, on_event: Callable[[CouncilEvent], None]) -> _Table:
@@ -172,7 +170,9 @@ class _Table:
             final=final,
             order=order,
             speeches=speeches,
-            novelty=judged(claims_in(speeches), earlier, threshold=self.debate.similarity),
+            novelty=await asyncio.to_thread(  # a tenth of a second where everybody claims as much as they may
+                judged, claims_in(speeches), earlier, threshold=self.debate.similarity
+            ),
             moderation=moderation,
             condensed=tuple(dict.fromkeys(each for _, told in spoken if told for each in told.condensed)),
             started_at=started_at.isoformat(timespec="milliseconds"),
@@ -233,10 +233,9 @@ class _Table:
         return brief_of(seat, number, own, task=self.debate.task, attempt=self.debate.attempt)
 
     def _voted_early(self, held: Round) -> bool:
-        """Whether a round without new claims has every voice's ballot already: then there is no need of another."""
-        live = [each for each in held.speeches if not each.failed]
-        whole = len(held.speeches) == len(self.debate.seats)
-        return whole and _brought_nothing([held]) and all(each.ballot for each in live)
+        """Whether a round without new claims has the ballot of every seat already: then there is no need of another."""
+        ballots = [each for each in held.speeches if each.ballot]
+        return _brought_nothing([held]) and len(ballots) == len(self.debate.seats)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from swarmgate.errors import CouncilRefused
 KEYS = ("mode", "question", "rounds", "tasks")
 """What may stand in the file."""
 
+_MOST_BYTES = 10_000_000
 _LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
 
 
@@ -37,7 +38,7 @@ def read(path: Path, *, mode: str = "", rounds: int | None = None, default_round
     where = _places(path, text)
     for key in values:
         if key not in KEYS:
-            raise CouncilRefused(f"{where(0, key)}{unknown(key, KEYS)}")
+            raise CouncilRefused(f"{where(0, key)}{unknown(key, KEYS)}", hint=f"In the file stand: {', '.join(KEYS)}.")
     in_file = values.get("mode", "")
     if mode and in_file and mode != in_file:
         raise CouncilRefused(
@@ -56,15 +57,29 @@ def read(path: Path, *, mode: str = "", rounds: int | None = None, default_round
     )
 
 
+def places(path: Path) -> Where:
+    """How messages about the tasks of a file begin: with file, line and task.
+
+    Raises:
+        CouncilRefused: it cannot be read.
+    """
+    return _places(path, _text(path))
+
+
 def _text(path: Path) -> str:
     try:
         if path.exists() and not path.is_file():
-            raise CouncilRefused(f"{path} is not a regular file")
+            raise CouncilRefused(f"{path} is not a regular file", hint="Give a TOML file: swarm dispatch tasks.toml")
+        if path.stat().st_size > _MOST_BYTES:
+            raise CouncilRefused(f"{path} has more than {_MOST_BYTES:,} bytes: it is no dispatch file")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
     except OSError as error:
-        raise CouncilRefused(f"{path} cannot be read: {error.strerror or error}") from None
+        raise CouncilRefused(
+            f"{path} cannot be read: {error.strerror or error}",
+            hint="Give the path of a TOML file with [[tasks]]; the format: swarm dispatch --help",
+        ) from None
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:

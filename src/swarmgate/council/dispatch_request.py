@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,7 +11,7 @@ from swarmgate.config import nearest
 from swarmgate.config.refusals import unknown
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS
-from swarmgate.domain.dispatch import MOST_TASKS, PREVIOUS, DispatchRole, DispatchTask, Mode
+from swarmgate.domain.dispatch import MOST_CHAIN, MOST_TASKS, PREVIOUS, DispatchRole, DispatchTask, Mode
 from swarmgate.errors import CouncilRefused
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ ROLES: tuple[str, ...] = get_args(DispatchRole)
 _BOUNDS = {
     Mode.SINGLE: (1, 1, "exactly one task"),
     Mode.PARALLEL: (1, MOST_TASKS, f"1 to {MOST_TASKS} tasks"),
-    Mode.CHAIN: (1, None, "at least one task"),
+    Mode.CHAIN: (1, MOST_CHAIN, f"1 to {MOST_CHAIN} tasks"),
     Mode.DEBATE: (LEAST_SEATS, MOST_SEATS, f"{LEAST_SEATS} to {MOST_SEATS} tasks, one for each participant"),
 }
 _HINT = f"modes: {', '.join(Mode)}; roles: {', '.join(ROLES)}, or a participant of any name"
@@ -76,10 +75,11 @@ def checked(
         CouncilRefused: it cannot be held as asked.
     """
     known = mode_of(mode, where)
-    found = tuple(_task(number, each, where) for number, each in enumerate(_listed(tasks, where), start=1))
     least, most, words = _BOUNDS[known]
-    if len(found) < least or (most is not None and len(found) > most):
-        raise _refused(f"{where(0, 'tasks')}there are {len(found)} tasks: mode {known} takes {words}")
+    count = len(_listed(tasks, where))
+    if not least <= count <= most:
+        raise _refused(f"{where(0, 'tasks')}there are {count} tasks: mode {known} takes {words}")
+    found = tuple(_task(number, each, where) for number, each in enumerate(tasks, start=1))
     if known is Mode.DEBATE:
         return _debate(found, default_rounds if rounds is None else rounds, question, where)
     for key, given in (("rounds", rounds is not None), ("question", bool(question))):
@@ -142,13 +142,14 @@ def _debate(tasks: tuple[DispatchTask, ...], rounds: Any, question: Any, where: 
         raise _refused(f"{where(0, 'rounds')}`rounds` is {rounds!r}: a debate has 1 to {MOST_ROUNDS} rounds")
     if not isinstance(question, str):
         raise _refused(f"{where(0, 'question')}`question` must be text")
-    counts = Counter(task.name for task in tasks)
+    seen: set[str] = set()
     for number, task in enumerate(tasks, start=1):
-        if counts[task.name] > 1:
+        if task.name in seen:
             key = "role" if task.role else "participant"
             raise _refused(
                 f"{where(number, key)}{task.name} takes part twice: a voice of a debate has a name of its own"
             )
+        seen.add(task.name)
     texts = {task.text for task in tasks}
     if not question.strip() and len(texts) > 1:
         raise _refused(

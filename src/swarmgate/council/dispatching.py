@@ -16,14 +16,15 @@ from swarmgate.agents.brief import cut
 from swarmgate.agents.desk import Desk, ignore
 from swarmgate.config.council import Council
 from swarmgate.council.debating import DebateStore, hold
-from swarmgate.council.dispatch_request import Dispatch
-from swarmgate.council.dispatch_voice import answer
+from swarmgate.council.dispatch_request import Dispatch, Where, in_words
+from swarmgate.council.dispatch_voice import LEAST_ROOM, answer, room_of
 from swarmgate.council.events import Answered, Asked, OnCouncilEvent
 from swarmgate.council.overheard import overheard
 from swarmgate.council.perspectives import PERSPECTIVES
 from swarmgate.council.voices import Voices
-from swarmgate.domain.debate import Debate, Seat
-from swarmgate.domain.dispatch import AT_ONCE, DispatchedReply, DispatchResult, DispatchTask, Mode
+from swarmgate.council.way_on import with_way_on
+from swarmgate.domain.debate import Debate, Outcome, Round, Seat
+from swarmgate.domain.dispatch import AT_ONCE, PREVIOUS, DispatchedReply, DispatchResult, DispatchTask, Mode
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import (
     BudgetExhausted,
@@ -42,6 +43,9 @@ _TRIES = {Mode.PARALLEL: 2}
 """How often a task is tried; once where the mode is not named."""
 
 _NOT_REACHED = "not reached"
+_GO_ON = (
+    "raise the budget: swarm debate resume {id} --tokens N (or --usd X); of the project: [budget] in .swarm/config.toml"
+)
 _RAISE = "raise the budget in .swarm/config.toml ([council], or [budget]), then dispatch it again"
 
 
@@ -56,7 +60,8 @@ class DispatchStore(Protocol):
 class Means:
     """What a dispatch works with.
 
-    `id` is its name on record. `model_of` is the model of a role, `provider/model`; `settings` are the bounds.
+    `id` is its name on record. `model_of` is the model of a role, `provider/model`; `settings` are the bounds. `where`
+    is how messages about a task begin.
     """
 
     id: str
@@ -66,6 +71,7 @@ class Means:
     model_of: Callable[[str], str]
     settings: Council = field(default_factory=Council)
     on_event: OnCouncilEvent = ignore
+    where: Where = in_words
 
 
 async def carry_out(asked: Dispatch, means: Means) -> DispatchResult:
@@ -85,7 +91,12 @@ async def carry_out(asked: Dispatch, means: Means) -> DispatchResult:
         await _WORK[asked.mode](work)
     except BudgetExhausted as error:
         work.end(failed=error.message, exhausted=error.message)
-        raise BudgetExhausted(error.message, hint=_RAISE) from error
+        hint = _GO_ON.format(id=means.id) if asked.mode is Mode.DEBATE else _RAISE
+        raise BudgetExhausted(error.message, hint=hint) from error
+    except CouncilFailed as error:
+        work.end(failed=error.message)
+        rounds = means.debates.rounds(means.id) if asked.mode is Mode.DEBATE else ()
+        raise with_way_on(error, means.id, rounds) from error
     except SwarmError as error:
         work.end(failed=error.message)
         raise
@@ -98,16 +109,30 @@ def _desk(number: int, task: DispatchTask, means: Means) -> Desk:
     Raises:
         CouncilRefused: it cannot be had, or the text does not fit its window.
     """
-    who = f"task {number} ({task.name})"
     try:
         desk = means.voices.desk(_seat(task, means), folder=task.folder)
     except UsageError as error:
-        raise CouncilRefused(f"{who}: {error.message}", hint=error.hint) from error
+        key = "folder" if task.folder and "folder" in error.message else "model"
+        raise CouncilRefused(f"{means.where(number, key)}{task.name}: {error.message}", hint=error.hint) from error
+    except MissingRequirement as error:
+        told, hint = error.message, error.hint
+        if task.role and not task.model:  # its model is that of the role, which the settings name
+            named = {"`participant`": f"`{task.role}`", "[roles.participant]": f"[roles.{task.role}]"}
+            for ours, theirs in named.items():
+                told, hint = told.replace(ours, theirs), hint.replace(ours, theirs)
+        raise MissingRequirement(f"{means.where(number, 'model')}{task.name}: {told}", hint=hint) from error
     most = desk.limits.section_chars // 2
     if len(task.text) > most:
         raise CouncilRefused(
-            f"{who}: `text` has {len(task.text):,} characters, {desk.model.name} takes {most:,} at most",
+            f"{means.where(number, 'text')}{task.name}: `text` has {len(task.text):,} characters, {desk.model.name} "
+            f"takes {most:,} at most",
             hint="Put what is long into a file of the repository and name that: voices read files.",
+        )
+    if PREVIOUS in task.text and room_of(task, desk.limits.section_chars) < LEAST_ROOM:
+        raise CouncilRefused(
+            f"{means.where(number, 'text')}{task.name}: `{PREVIOUS}` stands {task.text.count(PREVIOUS):,} times in "
+            f"`text`: that leaves less than {LEAST_ROOM} characters for each",
+            hint="Name it once: the output before also stands in a section of its own.",
         )
     return desk
 
@@ -180,7 +205,7 @@ class _Work:
             similarity=settings.similarity,
             about="dispatch",
         )
-        voices = _Placed(self._means.voices, folders)
+        voices = Placed(self._means.voices, folders)
         try:
             outcome = await hold(asked, voices=voices, store=self._means.debates, on_event=self._means.on_event)
             self._change(outcome=outcome, usage=outcome.usage)
@@ -188,26 +213,7 @@ class _Work:
             self._change(replies=self._said(asked.id))
 
     def _said(self, debate: str) -> tuple[DispatchedReply, ...]:
-        rounds = self._means.debates.rounds(debate)
-        if not rounds:
-            return self.result.replies
-        spoken = [speech for each in rounds for speech in each.speeches]
-        last = {speech.seat: speech for speech in rounds[-1].speeches}
-        return tuple(
-            DispatchedReply(
-                number=each.number,
-                name=each.name,
-                text=last[each.name].text,
-                failed=last[each.name].failed,
-                tries=1,
-                model=last[each.name].model,
-                prompt_hash=last[each.name].prompt_hash,
-                usage=sum((speech.usage for speech in spoken if speech.seat == each.name), Usage()),
-                seconds=sum(speech.seconds for speech in spoken if speech.seat == each.name),
-                cut=last[each.name].cut,
-            )
-            for each in self.result.replies
-        )
+        return _replies(self.result.replies, self._means.debates.rounds(debate))
 
     def end(self, *, failed: str = "", exhausted: str = "") -> DispatchResult:
         """The result, on record.
@@ -235,17 +241,17 @@ class _Work:
             self._means.on_event(Asked(self.result.id, number, task.name))
         reply = DispatchedReply(number=number, name=task.name, not_run=self._spent.message if self._spent else "")
         tries = _TRIES.get(self.result.mode, 1)
-        while not self._spent and reply.tries < tries:
-            reply = await self._once(reply, before)
-            if reply.succeeded:
-                break
+        again = True
+        while again and not self._spent and reply.tries < tries:
+            reply, again = await self._once(reply, before)
         reply = reply.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
         self._change(replies=(*self.result.replies[: number - 1], reply, *self.result.replies[number:]))
         self._means.on_event(Answered(self.result.id, reply))
         return reply
 
-    async def _once(self, reply: DispatchedReply, before: str) -> DispatchedReply:
-        """The reply after one more try."""
+    async def _once(self, reply: DispatchedReply, before: str) -> tuple[DispatchedReply, bool]:
+        """The reply after one more try, and whether yet another one may bring what this one did not."""
+        again = False
         seconds = self._means.settings.timeout_s
         task = self.result.tasks[reply.number - 1]
         desk, heard = overheard(self._desks[reply.number - 1])
@@ -260,11 +266,11 @@ class _Work:
             self._change(exhausted=error.message)
             found["failed" if heard.usage.calls else "not_run"] = error.message
         except TimeoutError:
-            found["failed"] = f"no answer within {seconds:g} s"
+            found["failed"], again = f"no answer within {seconds:g} s", True
         except (ModelError, MissingRequirement) as error:
-            found["failed"] = error.message
+            found["failed"], again = error.message, isinstance(error, ModelError)
         found |= {"tries": reply.tries + 1, "usage": reply.usage + heard.usage, "prompt_hash": heard.prompt_hash}
-        return DispatchedReply(**{**dict(reply), **found})
+        return DispatchedReply(**{**dict(reply), **found}), again
 
     def _change(self, **fields: Any) -> None:
         """Changes the result, and keeps it."""
@@ -273,8 +279,38 @@ class _Work:
         self._means.store.keep(self.result)
 
 
+def held_again(result: DispatchResult, rounds: Sequence[Round], outcome: Outcome) -> DispatchResult:
+    """A dispatch whose debate was resumed, and has an outcome now."""
+    done: dict[str, Any] = {"outcome": outcome, "replies": _replies(result.replies, rounds), "usage": outcome.usage}
+    done |= {"seconds": outcome.seconds, "failed": "", "exhausted": "", "finished": True}
+    return result.model_copy(update=done)
+
+
+def _replies(replies: tuple[DispatchedReply, ...], rounds: Sequence[Round]) -> tuple[DispatchedReply, ...]:
+    """What each voice of a debate said in its last round; as they were where none is whole."""
+    if not rounds:
+        return replies
+    spoken = [speech for each in rounds for speech in each.speeches]
+    last = {speech.seat: speech for speech in rounds[-1].speeches}
+    return tuple(
+        DispatchedReply(
+            number=each.number,
+            name=each.name,
+            text=last[each.name].text,
+            failed=last[each.name].failed,
+            tries=1,
+            model=last[each.name].model,
+            prompt_hash=last[each.name].prompt_hash,
+            usage=sum((speech.usage for speech in spoken if speech.seat == each.name), Usage()),
+            seconds=sum(speech.seconds for speech in spoken if speech.seat == each.name),
+            cut=last[each.name].cut,
+        )
+        for each in replies
+    )
+
+
 @dataclass(frozen=True)
-class _Placed:
+class Placed:
     """Voices whose files are rooted in the folders of their tasks."""
 
     voices: Voices

@@ -1,21 +1,45 @@
-"""The JSON objects in a text, and the text without them."""
+"""An answer taken apart: its lines, which of them are fenced, and the JSON objects in it. Linear in its length."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-_CANDIDATES = 200
-"""How many `{` of a text are tried; prose with more of them says nothing in JSON in good faith."""
+_CANDIDATES = 2_000
+"""How many `{` that could open an object are tried; a text with more of them says nothing in JSON in good faith."""
+
+_EFFORT = 4_000_000
+"""Characters that those which open none may cost in all."""
 
 _PLACE = "\x00{}\x00"
 PLACES = re.compile("\x00([0-9]+)\x00")
 """What stands in the place of an object."""
 
-_FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*\w*[ \t]*$", re.MULTILINE)
-_INLINE_FENCE = re.compile(rf"(?<!`)```(?:json)?[ \t]*(?={PLACES.pattern})|(?<=\x00)[ \t]*```")
+_OPENS = re.compile(r'\{(?=\s{0,80}["}])')
+_FENCE = re.compile(r"^[ \t]{0,8}(?:`{3,}|~{3,})[ \t]{0,8}\w{0,20}[ \t]{0,8}$", re.MULTILINE)
+_INLINE_FENCE = re.compile(rf"(?<!`)```(?:json)?[ \t]{{0,8}}(?={PLACES.pattern})|(?<=\x00)[ \t]{{0,8}}```")
+
+_TOKEN = re.compile(
+    r"^[ \t]{0,8}(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)$"
+    r"|(?P<hidden><(?:think|thinking|reasoning)>|<!--)"
+    r"|^[ \t]{0,8}(?P<ended></(?:think|thinking|reasoning)>)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_CLOSING_FENCE = re.compile(r"^[ \t]{0,8}(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
+_INFO = re.compile(r"[ \t]{0,8}([\w+#.-]{0,20})[ \t]{0,8}(.*)", re.DOTALL)
+_BLANKS = re.compile(r"[ \t]*")
+_OWN_WORDS = frozenset(("", "json", "jsonc", "json5", "text", "txt", "plain", "plaintext", "markdown", "md", "yaml"))
+"""Languages of a fence that a voice puts around its own words; another one (`diff`, `python`) is a quotation."""
+
+
+class Line(NamedTuple):
+    """A line; `block` numbers the fenced blocks from 1, 0: it stands in none."""
+
+    text: str
+    block: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,42 +49,164 @@ class Mixed:
     text: str
     objects: tuple[dict[str, Any], ...]
 
-    def alone(self, heading: re.Pattern[str]) -> tuple[dict[str, Any], ...]:
-        """The objects that stand on lines of their own, or behind a heading; others are in the middle of a sentence.
-
-        Args:
-            heading: matches a line with what stands behind its key as group 1.
-        """
-        return tuple(
-            self.objects[int(found[1])]
-            for line in self.text.splitlines()
-            if (found := PLACES.fullmatch((head[1] if (head := heading.match(line)) else line).strip(" \t`*_.")))
-        )
-
 
 def taken_apart(text: str) -> Mixed:
     """The text and its objects; one in another is a part of that. What cannot be decoded stays text."""
-    text = text.replace("\x00", " ").replace("\r\n", "\n").replace("\r", "\n")
-    decoder = json.JSONDecoder(strict=False)
+    text = _plain(text)
     parts: list[str] = []
     objects: list[dict[str, Any]] = []
-    done = at = 0
+    done = at = effort = 0
     for _ in range(_CANDIDATES):
-        start = text.find("{", at)
-        if start < 0:
+        opens = _OPENS.search(text, at)
+        if opens is None or effort > _EFFORT:
             break
         try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            at = start + 1
+            value, end = decoded(text, opens.start())
+        except Undecodable as error:
+            at, effort = opens.end(), effort + error.effort
             continue
-        parts += [text[done:start], _PLACE.format(len(objects))]
+        parts += [text[done : opens.start()], _PLACE.format(len(objects))]
         objects.append(value)
         done = at = end
     without = "".join((*parts, text[done:]))
     return Mixed(_INLINE_FENCE.sub("", without), tuple(objects))
 
 
+class Undecodable(Exception):
+    """There is no JSON object; `effort` is how many characters it took to see that, at most."""
+
+    def __init__(self, effort: int) -> None:
+        super().__init__()
+        self.effort = effort
+
+
+def decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
+    """The object whose `{` stands at `start`, and where it ends.
+
+    Raises:
+        Undecodable: there is none, or it says two things under one key, whatever the case of its letters.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise Undecodable(error.pos - start + 1) from None
+    except (ValueError, RecursionError):
+        raise Undecodable(len(text) - start) from None
+    return value, end
+
+
+def spelling(key: str) -> str:
+    """A key as it is compared: `Final Verdict` is `final_verdict`."""
+    return key.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    for key, value in pairs:
+        name = spelling(key)
+        if name in seen and seen[name] != value:
+            raise ValueError(key)
+        seen[name] = value
+    return dict(pairs)
+
+
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_unambiguous)
+
+
 def unfenced(text: str) -> str:
     """The text without the lines that open and close fences."""
     return _FENCE.sub("", text)
+
+
+# --- lines ---
+
+
+def visible_lines(text: str) -> list[Line]:
+    """The lines without thoughts (`<think>`), comments (`<!-- -->`) and the lines that open and close a fence.
+
+    A fence that is never closed reaches to the end, so does a thought that opens a line; what stands before the end of
+    a thought that was never opened is one. The opening line of a fenced quotation (`diff` ...) is left in its block.
+    """
+    text = _plain(text)
+    scanned = _Scanned(text)
+    while token := _TOKEN.search(text, scanned.at):
+        scanned.take(token)
+    return scanned.lines()
+
+
+def _plain(text: str) -> str:
+    return text.replace("\x00", " ").replace("\r\n", "\n").replace("\r", "\n")
+
+
+class _Scanned:
+    """How far a text was looked at, and what was seen of it."""
+
+    def __init__(self, text: str) -> None:
+        self.at = 0
+        self._text = text
+        self._lines: list[Line] = []
+        self._shown: list[str] = []  # of the text outside of fences since the last one
+        self._blank = True  # whether the line so far is
+        self._blocks = 0
+        self._unended: set[str] = set()
+
+    def take(self, token: re.Match[str]) -> None:
+        """What stands up to a token, and what that opens."""
+        self._show(self._text[self.at : token.start()])
+        self.at = token.end()
+        if token["ended"]:
+            self._lines, self._shown, self._blank = [], [], True
+        elif token["hidden"]:
+            self._hide(token[0])
+        elif "`" in token["info"] and token["fence"][0] == "`":
+            self._show(token[0])  # code within a line
+        else:
+            self._block(token)
+
+    def lines(self) -> list[Line]:
+        """All of it, with what stands behind the last token."""
+        self._show(self._text[self.at :])
+        self._end_plain()
+        return self._lines
+
+    def _show(self, piece: str) -> None:
+        _, broken, last = piece.rpartition("\n")
+        self._blank = (bool(broken) or self._blank) and not last.strip()
+        self._shown.append(piece)
+
+    def _hide(self, opening: str) -> None:
+        closing = "-->" if opening == "<!--" else f"</{opening[1:].lower()}"
+        pattern = re.compile(re.escape(closing), re.IGNORECASE)
+        end = None if closing in self._unended else pattern.search(self._text, self.at)
+        if end:
+            after = _BLANKS.match(self._text, end.end()) if self._blank else None
+            self.at = after.end() if after else end.end()
+            self._shown.append("\n" if self._blank else " ")
+        elif self._blank:
+            self.at = len(self._text)
+        else:
+            self._unended.add(closing)
+            self._show(opening)
+
+    def _block(self, token: re.Match[str]) -> None:
+        self._end_plain()
+        self._blocks += 1
+        begin, self.at = self.at + 1, len(self._text)
+        end = self.at
+        for found in _CLOSING_FENCE.finditer(self._text, begin):
+            if found[1].startswith(token["fence"]):
+                end, self.at = found.start(), found.end()
+                break
+        info = _INFO.match(token["info"])
+        language, first = (info[1].lower(), info[2]) if info else ("", "")
+        head = [first] if language in _OWN_WORDS and first.startswith("{") else []
+        head = head if language in _OWN_WORDS else [token[0]]
+        body = self._text[begin:end].removesuffix("\n")
+        self._add([*head, *body.split("\n")], self._blocks)
+
+    def _end_plain(self) -> None:
+        self._add("".join(self._shown).split("\n"), 0)
+        self._shown, self._blank = [], True
+
+    def _add(self, lines: Iterable[str], block: int) -> None:
+        self._lines += [Line(each, block) for each in lines]

@@ -10,9 +10,9 @@ from swarmgate.agents import synthesis
 from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import Unread
-from swarmgate.council.json_objects import taken_apart
+from swarmgate.council.closing import answer_lines, closing
 from swarmgate.council.overheard import overheard
-from swarmgate.council.reading import MOST_READ, alone, prose_above, reasons_below, reasons_of, verdict_lines
+from swarmgate.council.reading import closing_reasons, lines_as_reasons, reasons_of
 from swarmgate.council.transcript import Transcript
 from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.debate import Debate, Round, Speech, Synthesis, Vote, tally
@@ -59,28 +59,27 @@ async def synthesised(desk: Desk, debate: Debate, rounds: Sequence[Round]) -> Sy
 
 
 def synthesis_of(text: str, *, rounds: Sequence[Round]) -> Synthesis:
-    """The synthesis in an answer: a JSON object, or lines `FINAL_VERDICT: ...` and `REASONS:` below a summary in prose.
+    """The synthesis at the end of an answer: a JSON object, or `FINAL_VERDICT: ...` and `REASONS:` below a summary.
 
     Raises:
         Unread: there is none, or it breaks a rule; the message says which. Where only its citations do, and the votes
             bear its verdict, it stands when the architect was asked once more.
     """
     ids = [speech.id for held in rounds for speech in held.speeches if not speech.failed]
-    mixed = taken_apart(text[-MOST_READ:])
-    # One without a summary counts on lines of its own alone: in a sentence it is somebody's words.
-    objects = [each for each in mixed.objects if _summary_of(_keys(each)) or each in alone(mixed)]
-    found = [each for each in map(_keys, objects) if each["verdict"] is not None]
-    votes = {_vote(each["verdict"]) for each in found} | {_vote(word) for word in verdict_lines(mixed.text)}
-    if not votes:
+    found = closing(answer_lines(text), _FORM)
+    votes = {_vote(each) for each in found.verdicts} if found else set()
+    if found is None or not votes:
         raise Unread("There is no JSON object with `verdict` and `summary` in your answer.", _FORM)
     if len(votes) > 1:
         raise Unread("Your answer gives two different verdicts. Give one.", _FORM)
-    given = found[-1] if found else {}
+    given: Mapping[str, Any] = next((each for each in reversed(found.objects) if "verdict" in each), {})
+    summary = _summary_of(given) or " ".join(found.parts["summary"]) or found.above
+    dissent = reasons_of(given.get("dissent"), ids) or lines_as_reasons(found.parts["dissent"], ids)
     made = Synthesis(
         verdict=votes.pop(),
-        summary=cut(_summary_of(given) or prose_above(mixed.text), _SUMMARY, "..."),
-        reasons=tuple(reasons_of(given.get("reasons"), ids) if given else reasons_below(mixed.text, ids)),
-        dissent=tuple(reasons_of(given.get("dissent"), ids)),
+        summary=cut(summary, _SUMMARY, "..."),
+        reasons=tuple(closing_reasons(found, ids)),
+        dissent=tuple(dissent),
     )
     if problem := _broken_rule(made, rounds):
         raise Unread(problem, _FORM)
@@ -88,15 +87,6 @@ def synthesis_of(text: str, *, rounds: Sequence[Round]) -> Synthesis:
         borne = made.verdict is tally(rounds[-1].speeches).verdict
         raise Unread(problem, _FORM, otherwise=made if borne else None)
     return made
-
-
-def _keys(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The object with `verdict` and `summary` under these names, whatever their spelling."""
-    keys = {str(key).strip().lower().replace(" ", "_"): value for key, value in found.items()}
-    inner = keys.get("final_verdict")
-    if isinstance(inner, dict):
-        return {**_keys(inner), **{key: value for key, value in keys.items() if key != "final_verdict"}}
-    return {"verdict": inner, **keys}
 
 
 def _summary_of(given: Mapping[str, Any]) -> str:
@@ -128,22 +118,28 @@ def _uncited(made: Synthesis) -> str:
 
 
 def _against_the_votes(verdict: Vote, cited: set[str], rounds: Sequence[Round]) -> str:
+    """What the votes have against a verdict; empty: nothing.
+
+    The majority is that of the rule which decides without a synthesis (`Tally.verdict`): who failed is against it, a
+    tie rejects. The minority are those who voted the other way, not those who abstained or failed; what nobody voted
+    for cannot be made of the votes.
+    """
     votes = rounds[-1].speeches
     count = tally(votes)
-    if count.approve == count.reject:
-        return ""
-    majority = Vote.APPROVE if count.approve > count.reject else Vote.REJECT
+    majority = count.verdict
     if verdict is majority:
         return ""
     if count.unanimous:
         return f"All voices voted {majority}: a synthesis cannot overturn that."
-    minority = {each.seat for each in votes if not each.ballot or each.ballot.vote is not majority}
+    minority = {each.seat for each in votes if each.ballot and each.ballot.vote is verdict}
+    if not minority:
+        return f"No voice voted {verdict}: a synthesis weighs votes, it cannot make one."
     theirs = [each.id for held in rounds for each in held.speeches if each.seat in minority and not each.failed]
     if cited.intersection(theirs):
         return ""
     return (
-        f"The majority voted {majority}. A verdict against it must cite a message of the minority: "
-        f"{', '.join(theirs) or 'there is none'}."
+        f"By the votes it is {majority}. A verdict against them must cite a message of the minority: "
+        f"{', '.join(theirs)}."
     )
 
 

@@ -14,7 +14,7 @@ from swarmgate.council.reading import ballot_of, claims_of, has_ballot
 from swarmgate.council.transcript import TITLE
 from swarmgate.council.windows import material_sections
 from swarmgate.domain.debate import MESSAGE_ID, Ballot, Debate, Seat, Speech, message_id
-from swarmgate.errors import ModelError
+from swarmgate.errors import EndpointFailed, ModelError
 
 STEP = "debate"
 
@@ -98,7 +98,9 @@ async def speech_of(desk: Desk, seat: Seat, brief: Brief, *, name: str, final: b
     try:
         ending = await speak(at_desk, brief, answer=AskedOnceMore(voted) if final else said)
     except ModelError as error:
-        return _signed(Speech(id=name, round=brief.round, seat=seat.id, failed=error.message), ears)
+        unreached = isinstance(error, EndpointFailed)
+        silent = Speech(id=name, round=brief.round, seat=seat.id, failed=error.message, unreached=unreached)
+        return _signed(silent, ears)
     text, ballot = ending.value
     speech = Speech(
         id=name,

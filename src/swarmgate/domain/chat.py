@@ -19,6 +19,9 @@ LEAST_AGENTS, MOST_AGENTS = 2, 32
 MOST_CONTENT = 20_000
 """Characters of one message, or of a summary: about 5,000 tokens. Larger things are files, which agents can read."""
 
+MOST_TTL_S = 7 * 24 * 3600
+"""Longest life of a chat, in seconds."""
+
 MODERATOR = "moderator"
 """Whose the opening is where no agent gave it: the moderator's, be that an agent or the caller."""
 
@@ -71,7 +74,7 @@ class Chat(Frozen):
     agents: tuple[Seat, ...] = Field(min_length=LEAST_AGENTS, max_length=MOST_AGENTS)
     opening: Draft
     moderator: str = ""
-    ttl_s: float = Field(gt=0)
+    ttl_s: float = Field(gt=0, le=MOST_TTL_S)
     messages: int = Field(ge=1)
     tokens: int = Field(ge=1)
     created_at: float
@@ -81,13 +84,20 @@ class Chat(Frozen):
         """The ids of the agents, in their order."""
         return tuple(agent.id for agent in self.agents)
 
+    def readers(self, draft: Draft) -> tuple[SeatId, ...]:
+        """Who gets a message, in the order of the agents: whom it is for; the moderator gets every one but its own."""
+        return tuple(name for name in self.names if name in draft.to or name == self.moderator != draft.sender)
+
 
 class ChatTurn(Frozen):
     """One turn of an agent: the numbers of the messages that it was shown, and what it said.
 
     `failed` says why it came to nothing; then it said nothing, and what it was shown is unread still, unless `gave_up`:
-    it had failed before, and the chat goes on without it. `stopped` says what cut it short after it had spoken.
-    `prompt_hash` is the SHA-256 of the conversation that it began with, in hex.
+    it had failed before, and the chat goes on without it. `unreachable`: it failed because its endpoint did.
+    `stopped` says what cut it short after it had spoken. `cut`: the end of the chat, or an interruption, came before
+    its own; what it was shown is unread still, and `unsent` is what it had said until then: nobody was sent that.
+    `summary` is the synthesis with which it ended the chat. `prompt_hash` is the SHA-256 of the conversation that it
+    sent last, in hex.
     """
 
     agent: SeatId
@@ -95,18 +105,29 @@ class ChatTurn(Frozen):
     said: tuple[Draft, ...] = ()
     failed: Line = ""
     gave_up: bool = False
+    unreachable: bool = False
     stopped: Line = ""
+    cut: bool = False
+    unsent: tuple[Draft, ...] = ()
+    summary: Text = ""
     model: str = ""
     prompt_hash: str = ""
     usage: Usage = Usage()
     began_at: float = 0.0
     seconds: float = 0.0
 
+    @property
+    def has_read(self) -> bool:
+        """Whether what it was shown counts as read."""
+        return not self.cut and (not self.failed or self.gave_up)
+
 
 class ChatResult(Frozen):
     """How a chat ended: `by` is who made the `summary`, `why` says more about a failure.
 
-    `messages` are those of agents, the opening is not among them; `seconds` is the time since it began.
+    `messages` are those of agents, the opening is not among them; `turns` are all on record, with those that failed or
+    were cut. `usage` also counts calls of turns that a killed process took with it, where those are on record.
+    `seconds` is the time since it began.
     """
 
     id: str
@@ -125,7 +146,8 @@ class ChatResult(Frozen):
 class Standing(Frozen):
     """How far a chat has come; `messages` are those of agents, the opening is not among them.
 
-    `faltering` names agents whose last turn failed, with how often in a row; `heard` those whose last turn did not.
+    `faltering` names agents whose last turn failed by itself (no endpoint was at fault), with how often in a row;
+    `heard` those that ever came to the end of a turn.
     """
 
     messages: int = 0
@@ -153,13 +175,14 @@ class ChatRecord(Frozen):
 
 
 class ChatSummary(Frozen):
-    """One chat in a list."""
+    """One chat in a list; `messages` as in `Standing`. `damaged` says why it cannot be read, then the rest is empty."""
 
     id: str
-    agents: tuple[SeatId, ...]
-    messages: int
-    created_at: float
+    agents: tuple[SeatId, ...] = ()
+    messages: int = 0
+    created_at: float = 0.0
     end: ChatEnd | None = None
+    damaged: Line = ""
 
 
 def spoken(text: str) -> str:

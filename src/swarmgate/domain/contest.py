@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from datetime import datetime
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.debate import Ballot, Tally, Vote
@@ -28,6 +29,11 @@ Reviewers find fewer defects beyond 200 to 400 lines (J. Cohen, Best Kept Secret
 LARGE_PLAN = 20
 """Tasks from which a plan is LARGE: the last of them are an estimate on estimates."""
 
+LEAST_LIFT = 10.0
+"""Percentage points from which debates are worth their cost (issue 5, item 4)."""
+_ROUNDED = 0.001
+"""Percentage points by which the rounding of a lift may have moved it."""
+
 _REVIEWERS = frozenset({"reviewer", "security_reviewer"})
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -44,18 +50,30 @@ class DebateWorth(Frozen):
     decision: Literal["use", "defer"]
     lift: Number
     interval: tuple[Number, Number]
-    items: int = Field(ge=0)
-    models: tuple[Line, ...]
-    fixtures: Line
+    items: int = Field(ge=1)
+    models: tuple[Line, ...] = Field(min_length=1)
+    fixtures: str = Field(pattern=r"^[0-9a-f]{64}$")
     date: Line
 
-    @property
-    def told(self) -> str:
-        """Why debates are deferred, in one line."""
+    @model_validator(mode="after")
+    def _can_have_been_measured(self) -> Self:
         low, high = self.interval
+        if not low - _ROUNDED <= self.lift <= high + _ROUNDED:
+            raise ValueError(f"the lift of {self.lift:g} is not within its interval, {low:g} to {high:g}")
+        side = "use" if self.lift >= LEAST_LIFT else "defer"
+        if self.decision != side and abs(self.lift - LEAST_LIFT) > _ROUNDED:
+            raise ValueError(f'a lift of {self.lift:g} points is decided as "{side}", not as "{self.decision}"')
+        datetime.fromisoformat(self.date)  # its ValueError says what is wrong
+        return self
+
+    def told(self, voices: Sequence[str]) -> str:
+        """Why debates are deferred, in one line; it counts for other `voices` (their models) too, and says so."""
+        low, high = self.interval
+        others = [each for each in dict.fromkeys(voices) if each not in self.models]
+        told = f"; measured with {', '.join(self.models)}, and not with {', '.join(others)}" if others else ""
         return (
             f"debates are deferred: they were {self.lift:+.1f} points ({low:+.1f} to {high:+.1f}) more often right "
-            f"than as many votes, over {self.items} items ({self.date})"
+            f"than as many votes, over {self.items} items ({self.date}){told}"
         )
 
 
@@ -103,7 +121,9 @@ def plan_triggers(plan: Plan, earlier: Sequence[Review]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def weigh(triggers: Iterable[str], *, judge: str, approved: bool, look: Ballot | None, sure: float) -> Weighed:
+def weigh(
+    triggers: Iterable[str], *, judge: str, approved: bool, look: Ballot | None, sure: float, failed: str = ""
+) -> Weighed:
     """Whether a debate is held.
 
     It is where judge and first look disagree, or where something else speaks for it and the look is not sure.
@@ -114,16 +134,18 @@ def weigh(triggers: Iterable[str], *, judge: str, approved: bool, look: Ballot |
         approved: that verdict.
         look: the first look; None: it could not be read, which counts as unsure.
         sure: confidence from which a look that agrees is enough.
+        failed: why there is no first look.
     """
     known = tuple(triggers)
+    none = f"the first look failed: {failed}" if failed else "the first look gave no verdict"
     agreed = look is not None and look.vote is (Vote.APPROVE if approved else Vote.REJECT)
     if look is not None and look.vote is not Vote.ABSTAIN and not agreed:
         disagree = f"{judge} and first look disagree"
         return Weighed((*known, disagree), held=True, why=disagree)
     if not known:
-        return Weighed((), held=False, why="nothing speaks for a debate")
+        return Weighed((), held=False, why="nothing speaks for a debate" if look else none)
     if look is None or not agreed:
-        return Weighed(known, held=True, why="the first look gave no verdict" if look is None else "it abstains")
+        return Weighed(known, held=True, why=none if look is None else "the first look abstains")
     if look.confidence >= sure:
         return Weighed(known, held=False, why=f"the first look agrees with the {judge} ({look.confidence:.2f})")
     return Weighed(known, held=True, why=f"the first look is not sure ({look.confidence:.2f} of {sure:.2f})")

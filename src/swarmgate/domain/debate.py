@@ -84,6 +84,8 @@ class Ballot(Frozen):
 class Speech(Frozen):
     """What one seat said in one round; `failed` says why it said nothing that counts.
 
+    `unreached` says of a failed one that its model could not be reached, or gave up: it has said nothing at all.
+
     `prompt_hash` is the SHA-256 of the conversation that was sent, in hex; `cut` are characters of its text that were
     left out because it was too long; `seconds` is wall time.
     """
@@ -95,6 +97,7 @@ class Speech(Frozen):
     claims: tuple[Claim, ...] = ()
     ballot: Ballot | None = None
     failed: Line = ""
+    unreached: bool = False
     model: str = ""
     prompt_hash: str = ""
     usage: Usage = Usage()
@@ -189,8 +192,8 @@ class Tally(Frozen):
 
     @property
     def unanimous(self) -> bool:
-        """Whether every voice voted, and all for the same side."""
-        return not (self.abstain or self.failed) and 0 in (self.approve, self.reject)
+        """Whether there were votes, every voice took a side, and all the same."""
+        return not (self.abstain or self.failed) and (self.approve > 0) is not (self.reject > 0)
 
 
 class Synthesis(Frozen):

@@ -14,6 +14,9 @@ from swarmgate.domain.usage import Usage
 MOST_TASKS = 8
 """Tasks of one parallel dispatch at most."""
 
+MOST_CHAIN = 50
+"""Tasks of one chain at most."""
+
 AT_ONCE = 4
 """Of those, how many are worked on at the same time."""
 

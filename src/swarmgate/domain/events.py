@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 from pydantic import Field
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.events_debate import DebateWeighed
+from swarmgate.domain.events_debate import DebateKept, DebateWeighed
 from swarmgate.domain.events_planning import (
     EditRefused,
     GoalSet,
@@ -63,6 +63,7 @@ __all__ = [
     "AttemptKind",
     "AttemptRejected",
     "ChangeCaptured",
+    "DebateKept",
     "DebateWeighed",
     "EditRefused",
     "Entry",
@@ -142,6 +143,7 @@ Event = Annotated[
     | TurnEnded
     | GuidanceGiven
     | PhaseEstimated
+    | DebateKept
     | DebateWeighed
     | LedgerRepaired,
     Field(discriminator="type"),

@@ -1,4 +1,4 @@
-"""The event of a debate in the loop: what was considered, whether it was held, and what it took or spared."""
+"""The events of a debate in the loop: what was kept of it, whether it was held, and what it took or spared."""
 
 from __future__ import annotations
 
@@ -11,15 +11,30 @@ from swarmgate.domain.debate import Ballot, Tally, Vote
 from swarmgate.domain.evidence import Verdict
 
 
+class DebateKept(Frozen):
+    """A part of a debate in the loop was kept: the debate itself, a whole round, or its outcome.
+
+    `sha256` is that of its file, in hex, which holds that of the file before it: so it stands for all of them. A debate
+    goes on in a later run only where its newest file is the one that is named here.
+    """
+
+    type: Literal["debate_kept"] = "debate_kept"
+    task: str = ""
+    attempt: int = 0
+    debate: str = Field(min_length=1)
+    part: Line
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
 class DebateWeighed(Frozen):
     """Whether the review of a change, or of the plan (`task` empty, `attempt` 0), was debated.
 
     `triggers` say what makes it contested, none: nothing does; `why` says why a debate was held or not. `first` is
-    what the reviewer or critic said before, `look` the first look; `model` is who looked. Of a debate that was held,
-    `debate` is the id, `verdict`, `tally` and `decided_by` how it ended: no verdict where nothing came of it.
-    `tokens` is what the first look and the debate used, `debated` that of the debate alone, `saved` what a debate that
-    was not held would have used beyond that, by estimate. `deferred` says that `.swarm/debate-worth.json` speaks
-    against debates: nobody was asked. `evidence` is the SHA-256 of `debate.json`.
+    what the reviewer or critic said before, `look` the first look, `look_failed` why there is none; `model` is who
+    looked. Of a debate that was held, `debate` is the id, `verdict`, `tally` and `decided_by` how it ended: no verdict
+    where nothing came of it. `tokens` is what the first look and the debate used, `debated` that of the debate alone,
+    `saved` what a debate that was not held would have used beyond that, by estimate. `deferred` says that
+    `.swarm/debate-worth.json` speaks against debates: nobody was asked. `evidence` is the SHA-256 of `debate.json`.
     """
 
     type: Literal["debate_weighed"] = "debate_weighed"
@@ -31,6 +46,7 @@ class DebateWeighed(Frozen):
     why: Line
     first: Verdict | None = None
     look: Ballot | None = None
+    look_failed: Line = ""
     model: str = ""
     debate: str = ""
     verdict: Vote | None = None

@@ -75,6 +75,7 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "turn_ended": guard.turn_ended,
     "guidance_given": guard.guidance_given,
     "phase_estimated": guard.phase_estimated,
+    "debate_kept": debate.debate_kept,
     "debate_weighed": debate.debate_weighed,
     "ledger_repaired": _unchanged,
 }

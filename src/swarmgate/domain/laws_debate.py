@@ -12,15 +12,33 @@ from swarmgate.errors import IllegalMove
 
 
 def debate_weighed(state: State, event: ev.DebateWeighed, _: ev.Entry) -> State:
+    _require_due(state, event.task, event.attempt)
     counted = replace(state, debates=state.debates.with_(event))
-    if not event.task:
+    return updated(counted, event.task, debate=event) if event.task else replace(counted, plan_debate=event)
+
+
+def debate_kept(state: State, event: ev.DebateKept, _: ev.Entry) -> State:
+    _require_due(state, event.task, event.attempt)
+    return replace(state, debate_heads=state.debate_heads.set(event.debate, event.sha256))
+
+
+def _require_due(state: State, task: str, number: int) -> None:
+    """Whether a review, or that of the plan, waits for its verdict, and no debate of it was weighed before.
+
+    Raises:
+        IllegalMove: it does not, or one was: what a debate decided, no second one takes back.
+    """
+    if not task:
         if state.planning is not Planning.SAVED:
             raise IllegalMove("There is no plan that waits for the critic, or for a debate.")
-        return replace(counted, plan_debate=event)
-    attempt = running(state, event.task, event.attempt)
-    if attempt.state is not TaskState.PRE_CHECK_PASSED or attempt.reviewed:
-        raise out_of_turn(event.task, attempt, "have its review debated")
-    return updated(counted, event.task, debate=event)
+        if state.plan_debate is not None:
+            raise IllegalMove("The criticism of this plan was weighed already, and is not debated again.")
+        return
+    attempt = running(state, task, number)
+    if attempt.state is not TaskState.PRE_CHECK_PASSED or attempt.review is not None:
+        raise out_of_turn(task, attempt, "have its review debated")
+    if attempt.debate is not None:
+        raise IllegalMove(f"The review of task {task}, attempt {number}, was weighed already.")
 
 
 def require_borne(debate: ev.DebateWeighed | None, review: Review, undecided: Verdict | None = None) -> None:

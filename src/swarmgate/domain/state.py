@@ -251,7 +251,8 @@ class State:
     `sandbox` is what confines commands in the newest run. `known_red` are tests that fail in the newest commit because
     the user overruled them. `usage_in_run` is that of the newest run, `usage_by_phase` that of this goal, with planning
     as phase 0; `experience` is what the newest completed tasks took, across goals. `plan_debate` is how the criticism
-    of the saved plan was weighed, `debates` counts all that were, across goals.
+    of the saved plan was weighed, `debates` counts all that were, across goals; `debate_heads` is the SHA-256 of the
+    newest file of each debate for this goal.
     """
 
     seq: int = 0
@@ -297,6 +298,7 @@ class State:
     sandbox: str = ""
     known_red: tuple[str, ...] = ()
     plan_debate: DebateWeighed | None = None
+    debate_heads: Map[str, str] = field(default_factory=Map)
     debates: DebateCount = field(default_factory=DebateCount)
 
     def task(self, task_id: str) -> TaskRecord:

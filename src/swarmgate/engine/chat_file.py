@@ -2,38 +2,91 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from swarmgate.config import toml_text
-from swarmgate.council.chat_request import KEYS, check_keys
+from swarmgate.council.chat_request import KEYS, chat_of, check_keys
 from swarmgate.errors import CouncilRefused
 
 _MOST_BYTES = 10_000_000
+_LEFT_OUT = {"id": "chat", "ttl_s": 1, "messages": 1, "tokens": 1}
+"""For keys that the file leaves out: the settings say them, which were checked already."""
+
+_LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
+_PLACE = re.compile(r"`(\w+)(?:\[(\d+)\])?(?:\.(\w+))?`")
+_UNKNOWN = re.compile(r"unknown key `([^`]+)`")
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What a file asks for: the arguments of `Council.swarm`, by name; what is in them is not looked at here.
+    """What a file asks for: the arguments of `Council.swarm`, by name, which make a chat that can be held.
 
     Raises:
-        CouncilRefused: the file cannot be read, or is not that of a chat; the message names it.
+        CouncilRefused: the file cannot be read, or is not that of such a chat; the message names file, line and key.
     """
+    text = _text(path)
+    try:
+        values = toml_text.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
+    try:
+        check_keys(values, KEYS, "")
+        for key in ("agents", "initial"):
+            if key not in values:
+                what = "[[agents]] tables" if key == "agents" else "[initial] table"
+                raise CouncilRefused(f"this is not a chat file: it has no {what}", hint="See: swarm chat --help")
+        chat_of(**{**_LEFT_OUT, **values}, created_at=0.0)
+    except CouncilRefused as error:
+        line = _line(text, _place(error.message))
+        where = f"{path}, line {line}" if line else str(path)
+        raise CouncilRefused(f"{where}: {error.message}", hint=error.hint) from None
+    return values
+
+
+def _text(path: Path) -> str:
     try:
         if path.exists() and not path.is_file():
             raise CouncilRefused(f"{path} is not a regular file")
         if path.stat().st_size > _MOST_BYTES:
             raise CouncilRefused(f"{path} has more than {_MOST_BYTES:,} bytes: it is no chat file")
-        values = toml_text.loads(path.read_text(encoding="utf-8-sig"))
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
     except OSError as error:
         raise CouncilRefused(f"{path} cannot be read: {error.strerror or error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
-    check_keys(values, KEYS, f"{path}: ")
-    for key in ("agents", "initial"):
-        if key not in values:
-            what = "[[agents]] tables" if key == "agents" else "[initial] table"
-            raise CouncilRefused(f"{path} is not a chat file: it has no {what}", hint="See: swarm chat --help")
-    return values
+
+
+def _place(message: str) -> tuple[int | str, ...]:
+    """What a refusal of `chat_of` is about, which it names first: `ttl_s`, `agents[2].id`, or an unknown key."""
+    found, strange = _PLACE.search(message), _UNKNOWN.search(message)
+    place: list[int | str] = []
+    if found and not (strange and strange.start() < found.start()):
+        place = [found[1], *([int(found[2])] if found[2] else []), *([found[3]] if found[3] else [])]
+    return (*place, strange[1]) if strange else tuple(place)
+
+
+def _line(text: str, place: tuple[int | str, ...]) -> int:
+    """The line of the key, or of the longest part of its way that is written out; 0 where none is.
+
+    Reads headers and keys only, one a line: enough to lead a reader to the place.
+    """
+    best, depth, agents = 0, 0, 0
+    table: tuple[int | str, ...] = ()
+    plain = _LONG_TEXTS.sub(lambda match: "''" + "\n" * match[0].count("\n"), text)
+    for number, line in enumerate(plain.splitlines(), start=1):
+        here: tuple[int | str, ...]
+        if re.match(r"\s*\[\[\s*agents\s*\]\]", line):
+            here = table = ("agents", agents)
+            agents += 1
+        elif header := re.match(r"\s*\[\s*([\w-]+)\s*\]\s*(#|$)", line):
+            here = table = (header[1],)
+        elif key := re.match(r"""\s*["']?([\w-]+)["']?\s*=""", line):
+            here = (*table, key[1])
+        else:
+            continue
+        shared = min(len(here), len(place))
+        if here[:shared] == place[:shared] and shared > depth:
+            best, depth = number, shared
+    return best

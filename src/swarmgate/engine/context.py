@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -35,6 +35,7 @@ from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.sessions import Beside
 from swarmgate.llm.budget import Metered
 from swarmgate.workspace.detect import Detection, detect, is_test_path
 from swarmgate.workspace.repository import Repository
@@ -175,9 +176,17 @@ class Context:
         return used.model_copy(update={"seconds": max(used.seconds, self.clock.seconds)})
 
     def budgets(self) -> tuple[Account, ...]:
-        """The budgets as they stand now."""
+        """The budgets as they stand now; that of the project with what councils use meanwhile."""
         state = self.ledger.state
-        return accounts(state, worked_on(state), self.pending)
+        found = accounts(state, worked_on(state), self.pending)
+        return tuple(
+            each if each.owner else replace(each, spent=each.spent + self._beside.due)  # the project's own
+            for each in found
+        )
+
+    @cached_property
+    def _beside(self) -> Beside:
+        return Beside(self.folder)
 
     def background(self, state: State, task: Task) -> Background:
         """What the work before has taught about a task: decisions, lessons, experts' answers as in context.md."""

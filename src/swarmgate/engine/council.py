@@ -5,37 +5,36 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 
 from __future__ import annotations
 
+import difflib
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from swarmgate.config import nearest
 from swarmgate.domain.chat import Chat, ChatRecord, ChatResult, ChatSummary
 from swarmgate.domain.debate import Debate, DebateRecord, Outcome, Seat
 from swarmgate.domain.dispatch import DispatchResult, DispatchTask
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import CouncilRefused
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, SwarmError
 from swarmgate.ledger.chats import ChatDatabase
 from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.dispatches import DispatchFiles
-from swarmgate.ledger.sessions import unsettled
+from swarmgate.ledger.sessions import Session, unsettled
 
 if TYPE_CHECKING:
     from swarmgate.council.dispatch_request import Dispatch
+    from swarmgate.council.dispatch_request import Where as DispatchWhere
+    from swarmgate.engine.seating import Participant, Where
     from swarmgate.engine.sitting import Surroundings
     from swarmgate.engine.swarm import Swarm
 
-Participant = Seat | Mapping[str, Any] | str
-"""A voice: a seat, its fields, or `ID` or `ID=provider/model`."""
-
-BRIEFS = {
-    "advocate": "Argue for it: find and state the strongest honest reasons why it should stand. Concede what is wrong.",
-    "challenger": "Argue against it: look for what breaks, what is missing and what it will cost. Concede what holds.",
-}
-"""What these voices are to argue for where nobody says anything else."""
+_NEAR = 0.8
+"""How like an id another one is that may be meant: ids of one day are alike by their date."""
 
 
 class Council:
@@ -61,6 +60,7 @@ class Council:
         id: str = "",  # noqa: A002 - the field's name
         tokens: int | None = None,
         usd: float | None = None,
+        where: Where = lambda _: "",
     ) -> Outcome:
         """Holds a debate to its outcome.
 
@@ -70,13 +70,14 @@ class Council:
             rounds: 1 to 5, the last one is the vote; None: `[council] rounds`.
             moderator: a further voice that may order the rounds.
             material: what the question is about.
-            files: paths of the repository whose text is added to the material.
+            files: paths whose text is added to the material: from the root of the repository, or absolute and inside.
             diff: a revision; what the work tree changes against it is added to the material.
             order: who is read first; None: `[council] order`.
             synthesis: whether the architect decides; without it, or without its model, the majority does.
             id: its name; empty: the time and four letters.
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
+            where: how messages about an argument begin.
 
         Raises:
             CouncilRefused: it cannot be held as asked.
@@ -86,15 +87,16 @@ class Council:
         """
         from swarmgate.council.requests import debate_of  # noqa: PLC0415 - late: looking needs no voices
         from swarmgate.engine.material import gathered  # noqa: PLC0415 - as above
+        from swarmgate.engine.seating import seat, seats_for  # noqa: PLC0415 - as above
 
         settings, folder = self._swarm.config.council, self._swarm.folder
         debate = debate_of(
             id=self._new_id(id),
             question=question,
-            seats=[seat(each) for each in participants],
+            seats=seats_for(participants),
             rounds=settings.rounds if rounds is None else rounds,
-            moderator=None if moderator is None else seat(moderator),
-            material=gathered(folder.root, material, files=files, diff=diff),
+            moderator=None if moderator is None else seat(moderator, "moderator"),
+            material=gathered(folder.root, material, files=files, diff=diff, where=where),
             order=order or settings.order,
             parent=synthesis,
             tokens=settings.tokens,
@@ -104,7 +106,20 @@ class Council:
         allowance = Allowance(
             usd=settings.usd if usd is None else usd, tokens=settings.total_tokens if tokens is None else tokens
         )
-        return await self._hold(debate, allowance)
+        return await self._hold(debate, allowance, where=where)
+
+    async def debate_file(self, path: Path, **options: Any) -> Outcome:
+        """Holds the debate that a TOML file describes; `options` are arguments of `debate` that win over the file.
+
+        Raises:
+            CouncilRefused: the file cannot be read, or a key is wrong; the message names file, line and key.
+            SwarmError: as `debate`.
+        """
+        from swarmgate.engine import debate_file  # noqa: PLC0415 - late: looking needs no files
+
+        in_file = debate_file.places(path)
+        given = debate_file.read(path) | options
+        return await self.debate(**given, where=lambda place: "" if place[0] in options else in_file(place))
 
     async def resume(self, id: str, *, tokens: int | None = None, usd: float | None = None) -> Outcome:  # noqa: A002 - as above
         """Goes on with a debate after its last whole round; gives the outcome at once where it has one.
@@ -119,17 +134,30 @@ class Council:
             LedgerError: its files are damaged.
             SwarmError: as `debate`.
         """
-        record = self._files.load(id)
+        record = self.record(id)
+        dispatched = self._dispatched(record)
+        session = f"dispatch-{id}" if dispatched else f"debate-{id}"
         if record.outcome is not None:
-            self._settle(id)
+            self._settle(session)
             return record.outcome
-        kept = self._files.allowance(id)
+        kept, settings = self._files.allowance(id), self._swarm.config.council
+        if dispatched and not kept.limited:
+            kept = Allowance(usd=settings.usd, tokens=settings.total_tokens)
         allowance = Allowance(usd=kept.usd if usd is None else usd, tokens=kept.tokens if tokens is None else tokens)
-        return await self._hold(record.debate, allowance)
+        return await self._hold(record.debate, allowance, dispatched=dispatched)
 
     def ids(self) -> tuple[str, ...]:
-        """The ids of all debates, the oldest first where swarmgate named them."""
-        return self._files.ids()
+        """The ids of all debates, the newest first."""
+        return tuple(sorted(self._files.ids(), key=self.began, reverse=True))
+
+    def began(self, id: str) -> tuple[float, float]:  # noqa: A002 - as above
+        """When a debate began, in seconds since 1970: as its id says, else its file; and when that was written."""
+        written = 0.0
+        with suppress(OSError):
+            written = (self._swarm.folder.debates / id / "debate.json").stat().st_mtime
+        with suppress(ValueError):
+            return datetime.strptime(f"{id[:15]}+0000", "%Y%m%d-%H%M%S%z").timestamp(), written
+        return float(int(written)), written
 
     def record(self, id: str) -> DebateRecord:  # noqa: A002 - as above
         """All that is kept of a debate.
@@ -138,7 +166,10 @@ class Council:
             CouncilRefused: there is no such debate.
             LedgerError: its files are damaged.
         """
-        return self._files.load(id)
+        try:
+            return self._files.load(id)
+        except CouncilRefused as error:
+            raise self._astray("debate", id, error) from None
 
     # --- dispatches ---
 
@@ -171,14 +202,15 @@ class Council:
 
     async def dispatch_file(self, path: Path, *, mode: str = "", rounds: int | None = None) -> DispatchResult:
         """The same for the tasks of a TOML file; `mode` and `rounds` where the file does not say them."""
-        from swarmgate.council.dispatch_file import read  # noqa: PLC0415 - as above
+        from swarmgate.council.dispatch_file import places, read  # noqa: PLC0415 - as above
 
         default = self._swarm.config.council.rounds
-        return await self._dispatch(read(path, mode=mode, rounds=rounds, default_rounds=default))
+        asked = read(path, mode=mode, rounds=rounds, default_rounds=default)
+        return await self._dispatch(asked, where=places(path))
 
     def dispatches(self) -> tuple[str, ...]:
-        """The ids of all dispatches, the oldest first."""
-        return DispatchFiles(self._swarm.folder).ids()
+        """The ids of all dispatches, the newest first."""
+        return DispatchFiles(self._swarm.folder).ids()[::-1]
 
     def dispatch_record(self, id: str) -> DispatchResult:  # noqa: A002 - as above
         """A dispatch that is on record.
@@ -187,7 +219,10 @@ class Council:
             CouncilRefused: there is none of that id.
             LedgerError: its file is damaged.
         """
-        return DispatchFiles(self._swarm.folder).load(id)
+        try:
+            return DispatchFiles(self._swarm.folder).load(id)
+        except CouncilRefused as error:
+            raise self._astray("dispatch", id, error) from None
 
     # --- swarm chats ---
 
@@ -242,8 +277,11 @@ class Council:
             CouncilRefused: there is none of that id, or it goes on in another process.
             SwarmError: as `swarm`.
         """
-        with ChatDatabase(self._swarm.folder) as database:
-            request = database.find(id)
+        try:
+            with ChatDatabase(self._swarm.folder) as database:
+                request = database.find(id)
+        except CouncilRefused as error:
+            raise self._astray("chat", id, error) from None
         return await self._chatted(request, resumed=True)
 
     def chats(self) -> tuple[ChatSummary, ...]:
@@ -258,8 +296,11 @@ class Council:
             CouncilRefused: there is none of that id.
             LedgerError: the database is damaged; it was put aside.
         """
-        with ChatDatabase(self._swarm.folder) as database:
-            return database.load(id)
+        try:
+            with ChatDatabase(self._swarm.folder) as database:
+                return database.load(id)
+        except CouncilRefused as error:
+            raise self._astray("chat", id, error) from None
 
     # --- inside ---
 
@@ -273,10 +314,11 @@ class Council:
         async with sitting(around, f"chat-{request.id}", resume=goes_on) as voices:
             with ChatDatabase(around.folder, redact=around.redact) as store:
                 if resumed:
-                    return await resume(request.id, voices=voices, store=store, on_event=tell)
+                    used = Session(around.folder, f"chat-{request.id}").used()
+                    return await resume(request.id, voices=voices, store=store, on_event=tell, used=used)
                 return await chat(request, voices=voices, store=store, on_event=tell)
 
-    async def _dispatch(self, asked: Dispatch) -> DispatchResult:
+    async def _dispatch(self, asked: Dispatch, where: DispatchWhere | None = None) -> DispatchResult:
         from swarmgate.council.dispatching import Means, carry_out  # noqa: PLC0415 - brings the agents
         from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
         from swarmgate.engine.sitting import sitting  # noqa: PLC0415 - as above
@@ -291,31 +333,91 @@ class Council:
                 model_of=lambda role: around.config.role(role).model,
                 settings=around.config.council,
                 on_event=teller(around.listener),
+                **({"where": where} if where else {}),
             )
             return await carry_out(asked, means)
 
-    async def _hold(self, debate: Debate, allowance: Allowance) -> Outcome:
+    async def _hold(
+        self,
+        debate: Debate,
+        allowance: Allowance,
+        *,
+        where: Where = lambda _: "",
+        dispatched: DispatchResult | None = None,
+    ) -> Outcome:
         from swarmgate.council.debating import hold  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.dispatching import Placed, held_again  # noqa: PLC0415 - as above
+        from swarmgate.council.way_on import with_way_on  # noqa: PLC0415 - as above
         from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
+        from swarmgate.engine.first_round import prompt_tokens  # noqa: PLC0415 - as above
+        from swarmgate.engine.seating import check_desks  # noqa: PLC0415 - as above
         from swarmgate.engine.sitting import sitting  # noqa: PLC0415 - as above
 
         around = self._around
         files = DebateFiles(around.folder, redact=around.redact)
         goes_on = f"swarm debate resume {debate.id}"
-        async with sitting(around, f"debate-{debate.id}", allowance=allowance, resume=goes_on) as voices:
-            for each in (*debate.seats, *filter(None, [debate.moderator])):
-                voices.desk(each)  # what is missing is told before anybody is asked
-            if debate.parent:
-                voices.parent()
-            files.begin(debate)
-            files.keep_allowance(debate.id, allowance)
-            return await hold(debate, voices=voices, store=files, on_event=teller(around.listener))
+        session = f"{'dispatch' if dispatched else 'debate'}-{debate.id}"
+        folders = {task.name: task.folder for task in dispatched.tasks} if dispatched else {}
+        try:
+            async with sitting(around, session, allowance=allowance, resume=goes_on) as made:
+                voices = Placed(made, folders)
+                check_desks(debate, voices, where)
+                files.begin(debate)
+                files.keep_allowance(debate.id, allowance)
+                if not files.rounds(debate.id):
+                    needed = prompt_tokens(debate, voices)
+                    made.budget.require_room(needed, "the first round (its prompts alone)")
+                outcome = await hold(debate, voices=voices, store=files, on_event=teller(around.listener))
+        except CouncilFailed as error:
+            raise with_way_on(error, debate.id, files.rounds(debate.id)) from error
+        except BudgetExhausted as error:
+            raise _more(error, goes_on, own=session in error.message) from error
+        if dispatched:
+            again = held_again(dispatched, files.rounds(debate.id), outcome)
+            DispatchFiles(around.folder, redact=around.redact).keep(again)
+        return outcome
 
-    def _settle(self, debate_id: str) -> None:
+    def _dispatched(self, record: DebateRecord) -> DispatchResult | None:
+        """The dispatch that a debate belongs to: it has the folders of its voices.
+
+        Raises:
+            CouncilRefused: it cannot be read, so that the debate cannot go on as it began.
+        """
+        if record.debate.about != "dispatch":
+            return None
+        try:
+            return DispatchFiles(self._swarm.folder).load(record.debate.id)
+        except SwarmError as error:
+            if record.outcome is not None:
+                return None
+            raise CouncilRefused(
+                f"The debate {record.debate.id} belongs to a dispatch, whose record cannot be read: {error.message}",
+                hint="Dispatch it anew: without that record nobody knows the folders of its voices.",
+            ) from error
+
+    def _astray(self, own: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - as above
+        """The refusal of an id, with what it is the id of, or the nearest one."""
+        kinds: dict[str, Callable[[], Sequence[str]]] = {
+            "debate": self._files.ids,
+            "dispatch": self.dispatches,
+            "chat": lambda: [each.id for each in self.chats()],
+        }
+        for kind, ids in kinds.items():
+            with suppress(SwarmError):
+                if kind != own and id in ids():
+                    return CouncilRefused(f"{id} is a {kind}, not a {own}.", hint=f"swarm {kind} show {id}")
+        known = kinds[own]()
+        close = nearest(id, known) or ""
+        near = difflib.SequenceMatcher(None, id, close).ratio() >= _NEAR
+        meant = f"Did you mean {close}? " if near else ""
+        hint = f"{meant}They are listed by: swarm {own} list" if known else f"There is no {own} here yet."
+        return type(error)(error.message, hint=hint)
+
+    def _settle(self, session: str) -> None:
         """Has the ledger count a debate that was killed between its outcome and that."""
         from swarmgate.engine.sitting import settle  # noqa: PLC0415 - brings all rooms
 
-        if f"debate-{debate_id}" in {each.name for each in unsettled(self._swarm.folder)}:
+        if session in {each.name for each in unsettled(self._swarm.folder)}:
             settle(self._around)
 
     @property
@@ -343,11 +445,7 @@ def new_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def seat(given: Participant) -> Seat | Mapping[str, Any]:
-    """A voice as it may be given; an advocate or challenger that is given no brief gets its usual one."""
-    if isinstance(given, str):
-        name, _, model = given.partition("=")
-        return {"id": name.strip(), "model": model.strip(), "brief": BRIEFS.get(name.strip(), "")}
-    if isinstance(given, Mapping) and not given.get("brief"):
-        return {**given, "brief": BRIEFS.get(str(given.get("id")), "")}
-    return given
+def _more(error: BudgetExhausted, goes_on: str, *, own: bool) -> BudgetExhausted:
+    """The error with the option that raises its budget, where it is the debate's own, and not the project's."""
+    option = " --usd X" if error.message.endswith("spent") else " --tokens N"
+    return BudgetExhausted(error.message, hint=error.hint.replace(goes_on, f"{goes_on}{option}") if own else error.hint)

@@ -110,13 +110,20 @@ def _reply(reply: DispatchedReply) -> str:
 
 
 def _message(message: ChatMessage) -> str:
-    text = " ".join(message.content.split())
-    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-    return f"{message.id} {message.sender} -> {', '.join(message.to)}: {shown}"
+    return f"{message.id} {message.sender} -> {', '.join(message.to)}: {_shown(message.content)}"
+
+
+def _shown(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _chat_turn(turn: ChatTurn) -> tuple[str, str] | None:
-    """A turn that went wrong, or said nothing; of any other its messages are told."""
+    """A turn that went wrong, ended the chat, or said nothing; of any other its messages are told."""
+    if turn.summary:
+        return "event", f"{turn.agent} ends the chat: {_shown(turn.summary)}"
+    if turn.cut:
+        return "notice", f"{turn.agent} was cut off{', with messages unsent' if turn.unsent else ''}: {turn.stopped}"
     if turn.failed:
         again = "what it was sent counts as read" if turn.gave_up else "it is asked once more"
         return "notice", f"{turn.agent} failed, {again}: {turn.failed}"

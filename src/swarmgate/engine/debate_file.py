@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from swarmgate.config import toml_text
 from swarmgate.config.refusals import unknown
@@ -28,15 +28,28 @@ from swarmgate.errors import CouncilRefused
 _LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
 
 
+def _spelled(value: Any) -> Any:
+    """A voice that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
+    if not isinstance(value, str):
+        return value
+    name, sign, model = (part.strip() for part in value.partition("="))
+    if sign and not model:
+        raise ValueError(f"{value!r} names no model behind `=`")
+    return {"id": name, "model": model}
+
+
+Voice = Annotated[Seat, BeforeValidator(_spelled)]
+
+
 class DebateFile(Frozen):
     """What may stand in the file; what is left out is as the options of `swarm debate` leave it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     question: str = Field(min_length=1)
-    participants: list[Seat] = Field(default_factory=list)
+    participants: list[Voice] = Field(default_factory=list)
     rounds: int | None = Field(None, ge=1, le=MOST_ROUNDS)
-    moderator: Seat | None = None
+    moderator: Voice | None = None
     material: str = ""
     files: list[str] = Field(default_factory=list)
     diff: str = ""
@@ -74,15 +87,28 @@ def read(path: Path) -> dict[str, Any]:
     return {key: getattr(given, key) for key in values}
 
 
+def places(path: Path) -> Callable[[tuple[int | str, ...]], str]:
+    """How a message about a key of the file begins: with file, line and key.
+
+    Raises:
+        CouncilRefused: it cannot be read.
+    """
+    text = _text(path)
+    return lambda place: _begins(path, text, place)
+
+
 def _text(path: Path) -> str:
     try:
         if path.exists() and not path.is_file():
-            raise CouncilRefused(f"{path} is not a regular file")
+            raise CouncilRefused(f"{path} is not a regular file", hint="Give a TOML file: swarm debate debate.toml")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
     except OSError as error:
-        raise CouncilRefused(f"{path} cannot be read: {error.strerror or error}") from None
+        raise CouncilRefused(
+            f"{path} cannot be read: {error.strerror or error}",
+            hint=f"Give the path of a TOML file. For a question of these letters, add a blank: '{path} '",
+        ) from None
 
 
 def _refusal(path: Path, text: str, error: ValidationError) -> CouncilRefused:
@@ -93,13 +119,25 @@ def _refusal(path: Path, text: str, error: ValidationError) -> CouncilRefused:
         return _located(path, text, place, unknown(str(place[-1]), known))
     if first["type"] == "missing":
         return _located(path, text, place[:-1], f"the key `{place[-1]}` is missing")
-    return _located(path, text, place, re.sub(r"^(Input|String|List) should", "must", first["msg"]))
+    if first["type"] == "string_pattern_mismatch":
+        return _located(path, text, place, "letters, digits, `.`, `_` and `-`, at most 40, a letter or digit first")
+    if first["type"] == "model_type":
+        return _located(path, text, place, 'must be a table with `id`, or a text such as "advocate=local/model"')
+    told = re.sub(r"^(Input|String|List) should", "must", first["msg"].removeprefix("Value error, "))
+    return _located(path, text, place, told)
 
 
 def _located(path: Path, text: str, place: tuple[int | str, ...], what: str) -> CouncilRefused:
+    return CouncilRefused(
+        f"{_begins(path, text, place)}{what}",
+        hint="Mend that, then try again; every key: docs/commands.md, swarm debate.",
+    )
+
+
+def _begins(path: Path, text: str, place: tuple[int | str, ...]) -> str:
     line = _line(text, place)
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
-    return CouncilRefused(f"{path}{f', line {line}' if line else ''}: {f'`{key}`: ' if key else ''}{what}")
+    return f"{path}{f', line {line}' if line else ''}: {f'`{key}`: ' if key else ''}"
 
 
 def _line(text: str, place: tuple[int | str, ...]) -> int:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from swarmgate.council.json_objects import PLACES, taken_apart
 from swarmgate.domain.debate import (
     Ballot,
+    Claim,
     DebateRecord,
     Moderation,
     Novelty,
@@ -18,6 +22,7 @@ from swarmgate.domain.debate import (
     Tally,
     Vote,
 )
+from swarmgate.domain.printable import printable
 from swarmgate.domain.usage import Usage
 
 _STYLE = """
@@ -30,15 +35,22 @@ padding: .6rem; } .about { color: #666; font-size: .85rem; } .APPROVE { color: #
 .APPROVE { color: #7bd47b; } .REJECT, .failed { color: #ff8a8a; } }
 """
 
+_READ = {"claims", "verdict", "final_verdict"}
+"""Keys of the objects that were read from a speech."""
+
+_EMPTY_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*\w*[ \t]*\n\s*\1[ \t]*$", re.MULTILINE)
+_MARK = re.compile(r"^[-+*_`# \t]*FINAL[_ ]VERDICT[*_` \t]*[:=]?(.*)$", re.MULTILINE | re.IGNORECASE)
+
 
 # --- words that both have ---
 
 
 def cost(usage: Usage, seconds: float | None = None) -> str:
-    """`1,200 tokens, $0.0024, 3.1 s`."""
-    money = f"${usage.usd:.4f}" if usage.usd is not None else f"at least ${usage.known_usd:.4f}, the rest unknown"
+    """`1,200 tokens, $0.0024, 3.1 s`; no price of nothing, and no lower bound of 0."""
+    least = f", at least ${usage.known_usd:.4f}, the rest unknown" if usage.known_usd else ", cost unknown"
+    money = least if usage.usd is None else f", ${usage.usd:.4f}"
     time = f", {seconds:.1f} s" if seconds is not None else ""
-    return f"{usage.tokens:,} tokens, {money}{time}"
+    return f"{usage.tokens:,} tokens{money if usage.calls else ''}{time}"
 
 
 def counted(tally: Tally) -> str:
@@ -114,13 +126,25 @@ def _reason(reason: Reason) -> str:
 
 
 def reasons(record: DebateRecord) -> tuple[str, ...]:
-    """Why it was decided so: the synthesis says, or else the voices of the side that won."""
+    """Why it was decided so: the synthesis says, or else the voices of the side that won, and the rule of the count."""
     outcome = record.outcome
     if outcome is None:
         return ()
     if outcome.synthesis:
         return tuple(_reason(each) for each in outcome.synthesis.reasons)
-    return tuple(_of_side(record, {outcome.verdict}))
+    return (
+        *_of_side(record, {outcome.verdict}),
+        *(_uncounted(record, outcome) if outcome.verdict is Vote.REJECT else ()),
+    )
+
+
+def _uncounted(record: DebateRecord, outcome: Outcome) -> Iterator[str]:
+    """What rejects besides votes: voices that failed, and a count that does not carry an approval."""
+    speeches = record.rounds[-1].speeches if record.rounds else ()
+    yield from (f"{each.seat} failed: {each.failed or 'no vote'}" for each in speeches if not each.ballot)
+    count = outcome.tally
+    if count.reject <= count.approve:
+        yield f"approve does not outnumber reject and failed: {counted(count)}"
 
 
 def dissent(record: DebateRecord) -> tuple[str, ...]:
@@ -137,6 +161,34 @@ def _of_side(record: DebateRecord, side: set[Vote]) -> Iterator[str]:
     for speech in record.rounds[-1].speeches if record.rounds else ():
         if speech.ballot and speech.ballot.vote in side:
             yield from (f"{speech.seat}: {_reason(each)}" for each in speech.ballot.reasons)
+
+
+def prose(speech: Speech) -> str:
+    """What a voice said, without the claims and the vote that were read from it: they are shown as such."""
+    mixed = taken_apart(speech.text)
+
+    def shown(place: re.Match[str]) -> str:
+        found = mixed.objects[int(place[1])]
+        keys = {str(key).strip().lower().replace(" ", "_") for key in found}
+        return "" if keys & _READ else json.dumps(found, ensure_ascii=False)
+
+    text = _EMPTY_FENCE.sub("", PLACES.sub(shown, mixed.text))
+    mark = _MARK.search(text) if speech.ballot else None
+    if mark:
+        text = text[: mark.start()] + ("" if mark[1].strip(" *_`") else text[mark.end() :])
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def _claims(speech: Speech) -> list[Claim]:
+    """The claims of a speech, less those that are the reasons of its vote: these stand beside the vote."""
+    reasons_given = {" ".join(each.text.split()) for each in speech.ballot.reasons} if speech.ballot else set()
+    return [each for each in speech.claims if each.text not in reasons_given]
+
+
+def last_words(record: DebateRecord) -> dict[str, list[str]]:
+    """By seat, what it said in the last round, and how it voted."""
+    speeches = record.rounds[-1].speeches if record.rounds else ()
+    return {each.seat: [*prose(each).splitlines(), *_ballot(each, 0)] for each in speeches if not each.failed}
 
 
 # --- text ---
@@ -180,15 +232,19 @@ def _speech(speech: Speech, novelty: dict[str, Novelty]) -> list[str]:
     lines = ["", f"  {_who(speech)}  {_about(speech)}"]
     if speech.failed:
         return [*lines, f"    failed: {speech.failed}"]
-    lines += _indented(speech.text, 4)
-    for claim in speech.claims:
+    lines += _indented(prose(speech), 4)
+    for claim in _claims(speech):
         age = _age(novelty.get(claim.id))
         lines += _item(f"{claim.id} [{claim.stance}{', ' if age else ''}{age}] {claim.text}", 4)
         lines += _indented(f"evidence: {claim.evidence}", 6) if claim.evidence else []
-    if speech.ballot:
-        lines += [f"    FINAL_VERDICT: {_vote(speech.ballot)}"]
-        lines += [line for each in speech.ballot.reasons for line in _item(_reason(each), 4)]
-    return lines
+    return [*lines, *_ballot(speech, 4)]
+
+
+def _ballot(speech: Speech, by: int) -> list[str]:
+    if not speech.ballot:
+        return []
+    said = [line for each in speech.ballot.reasons for line in _item(_reason(each), by)]
+    return [f"{' ' * by}FINAL_VERDICT: {_vote(speech.ballot)}", *said]
 
 
 def _vote(ballot: Ballot) -> str:
@@ -230,7 +286,7 @@ def html(record: DebateRecord) -> str:
 
 def _tag(name: str, text: str, kind: str = "") -> str:
     mark = f' class="{escape(kind)}"' if kind else ""
-    return f"<{name}{mark}>{escape(text)}</{name}>"
+    return f"<{name}{mark}>{escape(printable(text))}</{name}>"
 
 
 def _list(items: Iterable[str], kinds: Iterable[str] = ()) -> str:
@@ -262,14 +318,14 @@ def _html_speech(speech: Speech, novelty: dict[str, Novelty]) -> Iterator[str]:
     if speech.failed:
         yield _tag("p", f"failed: {speech.failed}", "failed")
         return
-    if speech.text:
-        yield _tag("pre", speech.text)
-    if speech.claims:
-        ages = [novelty.get(claim.id) for claim in speech.claims]
+    if said := prose(speech):
+        yield _tag("pre", said)
+    if claims := _claims(speech):
+        ages = [novelty.get(claim.id) for claim in claims]
         told = [
             f"{claim.id} [{claim.stance}{', ' if age else ''}{_age(age)}] {claim.text}"
             + (f" - evidence: {claim.evidence}" if claim.evidence else "")
-            for claim, age in zip(speech.claims, ages, strict=True)
+            for claim, age in zip(claims, ages, strict=True)
         ]
         yield _list(told, ("old" if age and not age.new else "" for age in ages))
     if speech.ballot:

@@ -55,22 +55,26 @@ def _phase_estimated(event: Any) -> str:
 
 def _debate_weighed(event: Any) -> str:
     words = debate_in_words(event)
-    if event.deferred or not words:
+    if event.deferred:
         return words
-    return f"task {event.task}: {words}" if event.task else f"plan: {words}"
+    held = "debate " if event.held else ""
+    return f"{f'task {event.task}' if event.task else 'plan'}: {held}{words}"
 
 
 def debate_in_words(event: DebateWeighed) -> str:
-    """How a review was weighed, without whose it was; empty where nothing spoke for a debate."""
+    """How a review was weighed, without whose it was: what the first look said, and what came of a debate."""
     if event.deferred:
         return first_line(event.why)
+    look = f"; the first look: {event.look.vote} ({event.look.confidence:.0%} sure)" if event.look else ""
+    if event.look_failed and event.look_failed not in event.why:
+        look = f"; the first look failed: {first_line(event.look_failed)}"
     if not event.held:
         spared = f"; about {event.saved:,} tokens saved" if event.saved else ""
-        return f"not debated: {first_line(event.why)}{spared}" if event.triggers else ""
+        return f"not debated: {first_line(event.why)}{look}{spared}"
     ended = "nothing was decided"
     if event.verdict and event.tally:
         ended = f"{event.verdict} by {event.decided_by}, {in_words(event.tally)}"
-    return f"debate {event.debate} ({first_line(event.why)}): {ended}; {event.debated:,} tokens"
+    return f"{event.debate} ({first_line(event.why)}{look}): {ended}; {event.debated:,} tokens"
 
 
 def _verdict(event: Any) -> str:
@@ -123,6 +127,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "turn_ended": lambda _: "",
     "guidance_given": lambda e: f"guidance on {e.domain}: {first_line(e.question)}",
     "phase_estimated": _phase_estimated,
+    "debate_kept": lambda _: "",
     "debate_weighed": _debate_weighed,
     "ledger_repaired": lambda e: f"a torn last line of the ledger ({e.size} bytes) was moved to {e.kept}",
 }

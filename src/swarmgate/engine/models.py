@@ -71,7 +71,19 @@ def role_models(config: Config) -> dict[str, RoleModel]:
         except ConfigError:
             continue
         found[role] = RoleModel(model=model, family=family(model))
-    return found
+    return found | {name: RoleModel(model=model, family=family(model)) for name, model in _debaters(config).items()}
+
+
+def _debaters(config: Config) -> dict[str, str]:
+    """The models of those who debate reviews, by their name, where the settings ask for debates."""
+    from swarmgate.engine.debaters import advocate, challenger, modes  # noqa: PLC0415 - as above
+
+    if not {"debate", "auto"} & {*modes(config)}:
+        return {}
+    try:
+        return {seat.id: seat.model for seat in (advocate(config), challenger(config))}
+    except ConfigError:  # neither `[review]` nor the role has a model
+        return {}
 
 
 def distinct(config: Config) -> Check:
@@ -84,6 +96,19 @@ def distinct(config: Config) -> Check:
     except SwarmError as error:
         return Check.failed("distinct models", error, roles)
     return Check("distinct models", roles or "none are asked for")
+
+
+def debaters(config: Config, environ: Mapping[str, str]) -> tuple[Check, ...]:
+    """The check of the two who debate reviews; none where the settings ask for no debates."""
+    from swarmgate.engine.debaters import require_debaters  # noqa: PLC0415 - as above
+
+    if not (voices := _debaters(config)):
+        return ()
+    looked_at = ", ".join(f"{name} {model}" for name, model in voices.items())
+    try:
+        return (Check("debaters", looked_at, warnings=require_debaters(config, environ)),)
+    except SwarmError as error:
+        return (Check.failed("debaters", error, looked_at),)
 
 
 async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str, str]) -> ModelsReport:

@@ -17,7 +17,7 @@ from swarmgate.errors import BudgetExhausted, LedgerError, UsageError
 from swarmgate.ledger import probes
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.sessions import Session, unsettled
+from swarmgate.ledger.sessions import Beside, Session
 from swarmgate.llm.budget import Budget
 from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
 from swarmgate.llm.redact import redact
@@ -65,10 +65,13 @@ async def sitting(
     try:
         with session.held():
             held = True
-            spent = _spent(around.folder)
-            before = session.used()
+            beside, before = Beside(around.folder, own=name), session.used()
+            due = session.due(Ledger.read(around.folder))
+            uncounted = due.usage if due else Usage()
             budget = Budget(
-                lambda: _accounts(config, name, limits, spent=spent, before=before, now=_used(voices)),
+                lambda: _accounts(
+                    config, name, limits, spent=lambda: beside.whole + uncounted, before=before, now=_used(voices)
+                ),
                 on_event=partial(_tell, around.listener),
             )
             voices = EngineVoices(
@@ -95,19 +98,12 @@ async def sitting(
 
 
 def _accounts(
-    config: Config, name: str, limits: Allowance, *, spent: Usage, before: Usage, now: Usage
+    config: Config, name: str, limits: Allowance, *, spent: Callable[[], Usage], before: Usage, now: Usage
 ) -> tuple[Account, ...]:
-    """The budgets that hold: the project's and its own."""
+    """The budgets that hold: the project's and its own. Others use up the project's at the same time."""
     whole = Allowance(usd=config.budget.usd, tokens=config.budget.tokens, seconds=config.budget.seconds)
-    found = (Account("", "budget", whole, spent + now), Account(name, "council", limits, before + now))
-    return tuple(account for account in found if account.limits.limited)
-
-
-def _spent(folder: SwarmFolder) -> Usage:
-    """What the project has used: on record, and by sessions that are not counted yet."""
-    ledger = Ledger.read(folder)
-    due = (event.usage for session in unsettled(folder) if (event := session.due(ledger)))
-    return sum(due, ledger.state.usage)
+    own = (Account(name, "council", limits, before + now),) if limits.limited else ()
+    return (Account("", "budget", whole, spent() + now), *own) if whole.limited else own
 
 
 def _used(voices: EngineVoices) -> Usage:

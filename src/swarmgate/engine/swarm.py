@@ -264,11 +264,14 @@ class Swarm:
         """Whether everything is there that the work needs. Spends no tokens, changes nothing."""
         from swarmgate.automation.doctor import examine  # noqa: PLC0415 - git comes with it
         from swarmgate.engine.build import ROLES  # noqa: PLC0415 - as above
-        from swarmgate.engine.models import distinct  # noqa: PLC0415 - as above
+        from swarmgate.engine.models import debaters, distinct  # noqa: PLC0415 - as above
 
         checks = examine(self.folder, self._environ, ROLES)
         readable = all(check.passed for check in checks if check.name == "settings")
-        return (*checks, distinct(self.config)) if readable and self.config.models.require_distinct else checks
+        if not readable:
+            return checks
+        apart = (distinct(self.config),) if self.config.models.require_distinct else ()
+        return (*checks, *apart, *debaters(self.config, self._environ))
 
     async def probe_models(self) -> ModelsReport:
         """Asks every configured model what it can; the findings steer the next runs. Spends a few hundred tokens each.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse, ignore
@@ -28,7 +28,7 @@ from swarmgate.workspace import guard
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.process import Completed
 from swarmgate.workspace.repository import Repository
-from swarmgate.workspace.sandbox.confinement import Confinement
+from swarmgate.workspace.sandbox.confinement import GUARDED, Confinement
 from swarmgate.workspace.sandbox.running import CommandRunner
 
 PARTICIPANT, PARENT = "participant", "architect"
@@ -141,7 +141,10 @@ class EngineVoices:
         return self.meters[name]
 
     def _program(self, role: str, config: Config, settings: Role, who: str) -> AgentProgram:
-        """What runs an agent program as a voice: the repository is read-only to it, as the sandbox sees to."""
+        """What runs an agent program as a voice: it reads the repository, but for `.git` and `.swarm`.
+
+        Git's settings may hold keys, and `.swarm` has the words of the other voices. The sandbox sees to both.
+        """
         require(config, self.repository.root, (role,))
         root = self.repository.root
         guarded = survey(config, root, (role,), lambda: self.repository.list_tree(self.repository.snapshot())).guarded
@@ -149,10 +152,23 @@ class EngineVoices:
         if commands.sandbox.name == "none":
             raise CouncilRefused(
                 f"{who} is an agent program ({settings.model[:80]}), and voices only read: without a sandbox nothing "
-                "keeps it from writing.",
+                "keeps it from writing, and from reading `.git` and `.swarm`.",
                 hint=f'Set [commands] sandbox = "auto" in {PROJECT_FILE}, or give it a model of a provider.',
             )
-        return AgentProgram(commands, settings, self.environ, judges=True)
+        bounds = commands.confinement
+        closed = replace(commands, confinement=replace(bounds, hidden=_of_nobody(bounds)))
+        return AgentProgram(closed, settings, self.environ, judges=True)
+
+
+def _of_nobody(bounds: Confinement) -> tuple[Path, ...]:
+    """Of what is guarded, what no voice reads: `.git` and `.swarm`, and git's folder where it lies elsewhere."""
+    root = bounds.root
+    found = {
+        place
+        for place in bounds.guarded
+        if not {*GUARDED}.isdisjoint((place.relative_to(root) if place.is_relative_to(root) else place).parts)
+    }
+    return tuple(sorted(place for place in found if found.isdisjoint(place.parents)))
 
 
 def seat_config(config: Config, seat: Seat) -> Config:

@@ -8,13 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from swarmgate.errors import Archived, LedgerError, LedgerLocked, LedgerWriteFailed
-from swarmgate.ledger.chats_schema import VERSION, statements
+from swarmgate.ledger.chats_schema import TABLES, VERSION, statements
 from swarmgate.ledger.folder import SwarmFolder, writing
 
 BUSY_S = 10.0
 """How long a write waits for that of another process, in seconds."""
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_DISK = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_NOLFS,
+)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PAUSE_S = 0.02
 
@@ -37,12 +45,15 @@ class ChatFile:
         return self._path.exists()
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self, chat: str = "") -> Iterator[sqlite3.Connection]:
         """The database; what SQLite raises in the block becomes an error of ours.
+
+        Args:
+            chat: the id of the chat that this is about, for messages.
 
         Raises:
             Archived: a row of a chat that is over was to be changed.
-            LedgerError: the file is damaged; it was put into the quarantine.
+            LedgerError: the file is damaged, and was put into the quarantine; or it was changed by others.
             LedgerLocked: another process is at it for too long.
             LedgerWriteFailed: the disk refuses it.
         """
@@ -50,17 +61,17 @@ class ChatFile:
             yield self._opened()
         except sqlite3.IntegrityError as error:
             if str(error) != "archived":
-                raise
+                raise changed(self._name, chat, str(error)) from error
             raise Archived(
                 "That chat is over, and read-only.", hint="Look at it with: swarm chat show ID; begin a new one."
             ) from None
         except sqlite3.DatabaseError as error:
-            raise self._told(error) from error
+            raise self._told(error, chat) from error
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, chat: str = "") -> Iterator[sqlite3.Connection]:
         """The same in one transaction: all of the block, or nothing of it."""
-        with self.reading() as database:
+        with self.reading(chat) as database:
             database.execute("BEGIN IMMEDIATE")
             try:
                 yield database
@@ -80,18 +91,24 @@ class ChatFile:
         if self._connection is None:
             with writing(self._path):
                 self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._path.exists() and not self._path.is_file():
+                raise LedgerError(f"{self._name} is not a file.", hint="Move it away: swarm chats are kept there.")
             self._connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
             try:
-                _prepare(self._connection)
+                _prepare(self._connection, self._name)
             except BaseException:
                 self.close()
                 raise
         return self._connection
 
-    def _told(self, error: sqlite3.DatabaseError) -> LedgerError:
+    @property
+    def _name(self) -> str:
+        return self._folder.relative(self._path)
+
+    def _told(self, error: sqlite3.DatabaseError, chat: str) -> LedgerError:
         """The error as a user reads it; a damaged file is put aside."""
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        name = self._folder.relative(self._path)
+        name = self._name
         self.close()
         if code in _DAMAGED:
             return LedgerError(
@@ -101,6 +118,8 @@ class ChatFile:
             )
         if code in _BUSY:
             return LedgerLocked(f"{name} has been busy for {BUSY_S:g} s.", hint="Try again when the others are done.")
+        if code not in _DISK:
+            return changed(name, chat, str(error))
         return LedgerWriteFailed(
             f"{name} cannot be used: {error}. Nothing was recorded.",
             hint="Make room on the disk (or make the folder writable) and run the command again.",
@@ -116,11 +135,21 @@ class ChatFile:
         return self._folder.relative(target)
 
 
-def _prepare(database: sqlite3.Connection) -> None:
+def changed(name: str, chat: str, what: str) -> LedgerError:
+    """That the database has what swarmgate does not write: `what` is wrong with the chat; empty: with all of it."""
+    where = f"{name}: the chat {chat} was changed" if chat else f"{name} was changed"
+    return LedgerError(
+        f"{where}: {what}",
+        hint="By hand, or by another program or version. The other chats are as they were; bring the file back from a "
+        "backup, or move it away: the next chat begins a new one.",
+    )
+
+
+def _prepare(database: sqlite3.Connection, name: str) -> None:
     """Settings, schema, and a look at whether the file is whole.
 
     Raises:
-        LedgerError: a newer swarmgate made it.
+        LedgerError: a newer swarmgate made it, or none.
     """
     _journal(database)
     database.execute("PRAGMA foreign_keys = ON")
@@ -133,14 +162,19 @@ def _prepare(database: sqlite3.Connection) -> None:
         raise error
     if _version(database) == 0:
         database.execute("BEGIN IMMEDIATE")
-        for statement in statements() if _version(database) == 0 else ():
-            database.execute(statement)
+        if _version(database) == 0:
+            if tables := _tables(database):
+                raise changed(name, "", f"it has tables without a version: {', '.join(sorted(tables))[:200]}")
+            for statement in statements():
+                database.execute(statement)
         database.execute("COMMIT")
     if _version(database) != VERSION:
         raise LedgerError(
-            f"chats.sqlite3 has version {_version(database)} of its tables; this swarmgate knows {VERSION}.",
+            f"{name} has version {_version(database)} of its tables; this swarmgate knows {VERSION}.",
             hint="Use the swarmgate that made it, or move the file away.",
         )
+    if missing := TABLES - _tables(database):
+        raise changed(name, "", f"it has no table {', '.join(sorted(missing))}")
 
 
 def _journal(database: sqlite3.Connection) -> None:
@@ -155,6 +189,11 @@ def _journal(database: sqlite3.Connection) -> None:
             time.sleep(_PAUSE_S)
         else:
             return
+
+
+def _tables(database: sqlite3.Connection) -> set[str]:
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    return {str(name) for (name,) in database.execute(query)}
 
 
 def _version(database: sqlite3.Connection) -> int:

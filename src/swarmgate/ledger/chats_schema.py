@@ -58,6 +58,9 @@ _TABLES = (
 
 _OF_A_SWARM = ("agents", "agent_messages", "agent_inbox", "agent_turns")
 
+TABLES = {"swarms", *_OF_A_SWARM}
+"""The names of all tables."""
+
 
 def statements() -> Iterator[str]:
     """What makes the database, in order."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 
 from pydantic import ValidationError
 
 from swarmgate.config import nearest
 from swarmgate.domain.dispatch import DispatchResult
 from swarmgate.errors import CouncilRefused, LedgerError
-from swarmgate.ledger.debates import mapped, unredacted
+from swarmgate.ledger.debates import masked, unredacted
 from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.workspace.atomic import replace
 
@@ -29,7 +30,7 @@ class DispatchFiles:
     def __init__(self, folder: SwarmFolder, *, redact: Callable[[str], str] = unredacted) -> None:
         self._folder = folder
         self._path = folder.traces / "dispatches"
-        self._redact = redact
+        self._redact = cache(redact)  # a dispatch is kept again after each reply, with all that was said before
 
     def keep(self, result: DispatchResult) -> None:
         """Keeps a dispatch as it stands now, in the place of what was kept of it before.
@@ -38,7 +39,7 @@ class DispatchFiles:
             LedgerWriteFailed: the disk refused.
         """
         path = self._path / f"{result.id}.json"
-        data = mapped(result.model_dump(mode="json"), self._redact)
+        data = masked(result.model_dump(mode="json"), self._redact)
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"

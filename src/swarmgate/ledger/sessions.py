@@ -122,6 +122,60 @@ def unsettled(folder: SwarmFolder) -> list[Session]:
     return [Session(folder, mark.parent.name) for mark in sorted(folder.traces.glob(f"council/*/{_OPEN}"))]
 
 
+class Beside:
+    """What sessions used that the ledger does not count yet, seen anew as soon as one of them makes a call.
+
+    Args:
+        folder: the project's folder.
+        own: the name of the session that is not meant; empty: there is none.
+    """
+
+    def __init__(self, folder: SwarmFolder, *, own: str = "") -> None:
+        self._folder = folder
+        self._own = own
+        self._seen: object = None
+        self._ledger = self._due = Usage()
+
+    @property
+    def due(self) -> Usage:
+        """What other sessions used."""
+        self._look()
+        return self._due
+
+    @property
+    def whole(self) -> Usage:
+        """That, and all that the ledger counts."""
+        self._look()
+        return self._ledger + self._due
+
+    def _look(self) -> None:
+        """Reads ledger and sessions where one of them has grown.
+
+        Raises:
+            LedgerCorrupt: the ledger is damaged.
+        """
+        others = [each for each in unsettled(self._folder) if each.name != self._own]
+        if not others and not self._own:
+            self._due = Usage()
+            return
+        seen = (_stamp(self._folder.ledger), *((each.name, _stamp(each.place)) for each in others))
+        if seen == self._seen:
+            return
+        ledger = Ledger.read(self._folder)
+        self._ledger = ledger.state.usage
+        self._due = sum((event.usage for each in others if (event := each.due(ledger))), Usage())
+        self._seen = seen
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Size and time of a file or folder; nothing where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
 def settle(ledger: Ledger) -> None:
     """Records what sessions used that are over, or were killed; live ones settle at their own end.
 

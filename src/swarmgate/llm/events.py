@@ -8,7 +8,7 @@ from swarmgate.domain.base import Frozen
 
 
 class Retrying(Frozen):
-    """The call failed and is made again in `seconds`; `attempt` counts from 1 up to `attempts`."""
+    """The call failed and is made again in `seconds`, for the time `attempt` of at most `attempts`; the first was 1."""
 
     model: str
     reason: str

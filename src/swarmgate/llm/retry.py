@@ -78,12 +78,12 @@ class Retry:
                 if not error.retriable or attempt > self._retries:
                     raise self._given_up(error, attempt, wasted) from error
                 seconds = delay(attempt, error.retry_after, self._jitter())
+                attempt += 1
                 told = Retrying(
-                    model=self.name, reason=error.message, seconds=seconds, attempt=attempt, attempts=self._retries
+                    model=self.name, reason=error.message, seconds=seconds, attempt=attempt, attempts=self._retries + 1
                 )
                 self._on_event(told)
                 await self._sleep(seconds)
-                attempt += 1
             else:
                 return reply.model_copy(update={"usage": wasted + reply.usage})
 

@@ -9,19 +9,30 @@ import pytest
 from tests.project import GOAL, Project, Rule, code, critic, part, plain, plan, review, rule, task, until
 
 from swarmgate.domain import events as ev
+from swarmgate.domain.base import Frozen
 from swarmgate.domain.contest import DebateWorth
-from swarmgate.domain.debate import Vote
+from swarmgate.domain.debate import Ballot, Vote
 from swarmgate.domain.evidence import Verdict
 from swarmgate.domain.state import Planning, TaskStatus
 from swarmgate.ledger import debate_worth
 from swarmgate.ledger.debates import DebateFiles
+from swarmgate.ledger.sessions import Session
 
 TWO: dict[str, dict[str, Any]] = {
     "roles__critic": {"model": "local/critical"},
     "prices__critical": {"input": 1, "output": 2},
 }
 ID = "task-1.1-attempt-1"
+LITTLE = 2_500
+"""Tokens that last for the first round of a debate, and for no more."""
 LOGIN = '"""Who is there."""\n\n\ndef login(name: str) -> str:\n    """Say who."""\n    return name.strip()\n'
+
+
+class Exchange(Frozen):
+    """A call as sessions keep it."""
+
+    purpose: dict[str, str]
+    reply: dict[str, Any]
 
 
 def ballot(vote: str, reason: str = "it is so", confidence: float = 0.9, cites: tuple[str, ...] = ()) -> str:
@@ -178,7 +189,7 @@ def test_one_voice_that_fails_takes_no_weight_from_a_rejection(project: Project)
 
 
 def test_where_all_fail_nothing_passes_and_nothing_is_rejected(project: Project) -> None:
-    project.planned(rule("participant", "debate", {"text": "   "}), **debating())
+    project.planned(speaks(), rule("participant", "debate", {"text": "no idea"}, round="2"), **debating())
     project.swarm("run", exits=1)
     assert not project.events(ev.ReviewGiven)
     record = project.state.task("1.1")
@@ -210,7 +221,7 @@ def test_a_killed_debate_goes_on_after_its_last_whole_round(project: Project) ->
 
 
 def test_a_debate_that_ran_into_a_budget_goes_on_in_the_same_attempt(project: Project) -> None:
-    project.planned(*AGREED, **debating(), council={"total_tokens": 500})
+    project.planned(*AGREED, **debating(), council={"total_tokens": LITTLE})
     told = project.swarm("run", exits=4)
     assert "total_tokens" in told.stderr
     before = asked(project, "participant", "debate")
@@ -318,8 +329,8 @@ def test_auto_takes_a_sure_first_look_for_a_debate(project: Project, files: dict
     ("look", "why"),
     [
         (looks("APPROVE", 0.5), "the first look is not sure"),
-        (looks("ABSTAIN"), "it abstains"),
-        (looks("", text="APPROVE, I would say"), "the first look gave no verdict"),
+        (looks("ABSTAIN"), "the first look abstains"),
+        (looks("", text="APPROVE, I would say"), "the first look failed: There is no FINAL_VERDICT"),
     ],
 )
 def test_auto_debates_a_sensitive_change_where_the_first_look_is_not_sure(
@@ -362,8 +373,8 @@ def worth(decision: str = "defer") -> DebateWorth:
     return DebateWorth.model_validate(
         {
             "decision": decision,
-            "lift": 2.5,
-            "interval": (-3.0, 8.0),
+            "lift": 2.5 if decision == "defer" else 12.5,
+            "interval": (-3.0, 18.0),
             "items": 80,
             "models": ("local/senior", "local/critical"),
             "fixtures": "ab" * 32,
@@ -380,7 +391,7 @@ def test_a_measurement_against_debates_is_obeyed_and_said_once(project: Project)
     assert asked(project, "participant", "first_look") == asked(project, "participant", "debate") == 0
     (event,) = weighed(project)
     assert (event.deferred, event.held) == (True, False)
-    assert "+2.5 points (-3.0 to +8.0)" in plain(project.swarm("history").stdout)
+    assert "+2.5 points (-3.0 to +18.0)" in plain(project.swarm("history").stdout)
     assert "debates are deferred" in plain(project.swarm("status").stdout)
     assert len(project.events(ev.ReviewGiven)) == 2
 
@@ -471,8 +482,8 @@ def test_critic_and_first_look_disagree_about_a_plan(project: Project) -> None:
 
 
 def test_a_debate_of_a_plan_that_decides_nothing_counts_as_an_objection(project: Project) -> None:
-    broken = rule("participant", "debate", {"text": "   "})
-    project.play(broken, **TWO, review={"plan_mode": "debate"}, loop={"critic_rounds": 1})
+    broken = rule("participant", "debate", {"text": "no idea"}, round="2")
+    project.play(speaks(), broken, **TWO, review={"plan_mode": "debate"}, loop={"critic_rounds": 1})
     assert "The debate decided nothing" in project.swarm("plan", GOAL, exits=3).stdout
     assert project.state.planning is Planning.REVIEWED
 
@@ -491,3 +502,192 @@ def test_a_change_beyond_a_window_is_cut_and_no_dead_end(project: Project) -> No
     project.planned(code({"src/calc/part_1.1.py": huge}), *AGREED, **{**debating(), "roles__participant": small})
     project.swarm("run", exits=3)
     assert "characters left out" in project.briefs("participant", "debate")[0]
+
+
+# --- what was changed by hand between two runs ---
+
+
+def paused(project: Project) -> Any:
+    """A debate whose first round is on record, paused by its budget; gives its folder."""
+    project.planned(*AGREED, **debating(), council={"total_tokens": LITTLE})
+    project.swarm("run", exits=4)
+    place = project.folder.debates / ID
+    assert (place / "round-1.json").exists()
+    assert not (place / "round-2.json").exists()
+    return place
+
+
+def edited(path: Any, **changes: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def goes_on(project: Project) -> str:
+    """The next run, in which both voices reject once; what it told."""
+    seats = ("advocate", "challenger")
+    again = (*(votes(seat, "APPROVE", attempt="2") for seat in seats), synthesis("APPROVE", attempt="2"))
+    project.play(*OPPOSED, *again, code({"src/calc/part_1.1.py": part("better")}, attempt="2"), **debating())
+    return project.swarm("run", exits=3).stderr
+
+
+def assert_held_anew(project: Project) -> None:
+    first = weighed(project)[0]
+    assert (first.debate, first.verdict) == (f"{ID}-2", Vote.REJECT)
+    assert project.state.task("1.1").attempts[0].stage == "reviewer"
+    assert project.swarm("verify").exit_code == 0
+
+
+def test_an_outcome_that_nobody_voted_for_counts_for_nothing(project: Project) -> None:
+    place = paused(project)
+    planted = {"id": ID, "verdict": "APPROVE", "decided_by": "majority", "tally": {"approve": 2}, "rounds": 2}
+    (place / "outcome.json").write_text(json.dumps({**planted, "converged": False}))
+    assert "outcome.json is damaged" in plain(goes_on(project))
+    assert_held_anew(project)
+
+
+def test_a_round_that_was_made_the_vote_counts_for_nothing(project: Project) -> None:
+    path = paused(project) / "round-1.json"
+    speeches = json.loads(path.read_text())["speeches"]
+    for speech in speeches:
+        speech["ballot"] = {"vote": "APPROVE", "confidence": 1.0, "reasons": []}
+    edited(path, final=True, speeches=speeches)
+    goes_on(project)
+    assert_held_anew(project)
+
+
+def test_a_seat_that_nobody_has_ends_in_no_traceback(project: Project) -> None:
+    path = paused(project) / "round-1.json"
+    speeches = json.loads(path.read_text())["speeches"]
+    speeches[0]["seat"] = "ghost"
+    edited(path, speeches=speeches)
+    told = plain(goes_on(project))
+    assert "round-1.json is damaged" in told
+    assert "ghost has no seat" in told
+    assert_held_anew(project)
+
+
+def test_files_that_fit_each_other_and_not_the_ledger_count_for_nothing(project: Project) -> None:
+    """Whoever edits a round can make the next hashes fit, and add the vote: the ledger has another hash."""
+    place = paused(project)
+    files, path = DebateFiles(project.folder), place / "round-1.json"
+    speeches = json.loads(path.read_text())["speeches"]
+    speeches[0]["text"] = "I concede everything."
+    edited(path, speeches=speeches)
+    assert files.load(ID).rounds[0].speeches[0].text == "I concede everything."
+    assert "not what the ledger has on record" in plain(goes_on(project))
+    assert_held_anew(project)
+
+
+def test_a_whole_round_that_was_added_counts_for_nothing(project: Project) -> None:
+    paused(project)
+    files = DebateFiles(project.folder)
+    (first,) = files.rounds(ID)
+    ballot_ = Ballot(vote=Vote.APPROVE, confidence=1.0)
+    speeches = tuple(
+        each.model_copy(update={"id": each.id.replace("r1", "r2"), "round": 2, "ballot": ballot_, "claims": ()})
+        for each in first.speeches
+    )
+    files.keep_round(ID, first.model_copy(update={"number": 2, "final": True, "speeches": speeches, "novelty": ()}))
+    goes_on(project)
+    assert_held_anew(project)
+
+
+# --- outages ---
+
+
+def test_an_outage_pauses_the_run_and_the_debate_goes_on(project: Project) -> None:
+    down = rule("participant", "debate", {"fault": {"kind": "500"}}, round="2")
+    project.planned(speaks(), down, **debating(), providers__local={"max_retries": 0})
+    assert "swarm run" in project.swarm("run", exits=5).stderr
+    assert project.state.task("1.1").running is not None
+    assert not weighed(project)
+    before = asked(project, "participant", "debate")
+    project.play(*AGREED, **debating())
+    project.swarm("run", exits=3)
+    assert asked(project, "participant", "debate") == before + 2  # the first round stands
+    assert [(event.debate, event.attempt, event.verdict) for event in weighed(project)] == [(ID, 1, Vote.APPROVE)]
+    assert project.swarm("verify").exit_code == 0
+
+
+def test_an_outage_of_the_parent_pauses_the_run_too(project: Project) -> None:
+    down = rule("architect", "synthesize", {"fault": {"kind": "500"}})
+    project.planned(*AGREED[:-1], down, **debating(), providers__local={"max_retries": 0})
+    project.swarm("run", exits=5)
+    before = asked(project, "participant", "debate")
+    project.play(*AGREED, **debating())
+    project.swarm("run", exits=3)
+    assert asked(project, "participant", "debate") == before
+    assert [event.debate for event in weighed(project)] == [ID]
+
+
+# --- what is told of the first look ---
+
+
+def test_a_first_look_is_announced_and_told(project: Project) -> None:
+    project.planned(looks("APPROVE"), **debating("auto"))
+    told = plain(project.swarm("run", exits=3).stderr)
+    assert "a first look by local/critical" in told
+    line = "not debated: nothing speaks for a debate; the first look: APPROVE (90% sure)"
+    assert f"task 1.1: {line}" in told
+    assert f"task 1.1: {line}" in plain(project.swarm("history").stdout)
+    assert f"debate: {line}" in plain(project.swarm("show", "1.1").stdout)
+
+
+def test_a_first_look_that_failed_is_told(project: Project) -> None:
+    broken = rule("participant", "first_look", {"fault": {"kind": "500"}})
+    project.planned(broken, **debating("auto"), providers__local={"max_retries": 0})
+    told = plain(project.swarm("run", exits=3).stderr)
+    (event,) = weighed(project)
+    assert event.look_failed
+    for said in (event.why, told, plain(project.swarm("history").stdout), plain(project.swarm("show", "1.1").stdout)):
+        assert "the first look failed: local/critical" in said
+
+
+def test_a_debate_is_shown_without_a_doubled_word(project: Project) -> None:
+    project.planned(*AGREED, **debating())
+    project.swarm("run", exits=3)
+    shown = plain(project.swarm("show", "1.1").stdout)
+    assert f"debate: {ID} (" in shown
+    assert f"task 1.1: debate {ID} (" in plain(project.swarm("history").stdout)
+
+
+def test_status_names_the_models_that_debate(project: Project) -> None:
+    project.planned(*AGREED, **debating())
+    models = project.json("status")["models"]
+    assert (models["advocate"]["model"], models["challenger"]["model"]) == ("local/senior", "local/critical")
+    project.play(review={"mode": "single"})
+    assert "advocate" not in project.json("status")["models"]
+
+
+def test_a_measurement_with_other_models_counts_and_says_so(project: Project) -> None:
+    project.planned(**debating("auto"))
+    debate_worth.keep(project.folder, worth().model_copy(update={"models": ("other/one", "local/senior")}))
+    project.swarm("run", exits=3)
+    (event,) = weighed(project)
+    assert event.deferred
+    assert "measured with other/one, local/senior, and not with local/critical" in event.why
+
+
+def test_a_budget_below_the_first_prompts_is_refused_before_anybody_is_asked(project: Project) -> None:
+    project.planned(*AGREED, **debating(), council={"total_tokens": 100})
+    told = project.swarm("run", exits=4).stderr
+    assert "too small" in told
+    assert "total_tokens" in told
+    assert not asked(project, "participant", "debate")
+
+
+def test_what_a_council_uses_meanwhile_counts_for_a_run(project: Project) -> None:
+    project.planned(budget={"tokens": 50_000})
+    session = Session(project.folder, "debate-elsewhere")
+    with session.held():
+        usage = {"calls": 1, "prompt_tokens": 60_000}
+        session.record(Exchange.model_validate({"purpose": {}, "reply": {"usage": usage}}))
+        assert "the budget is used up" in project.swarm("run", exits=4).stderr
+
+
+def test_doctor_looks_at_those_who_debate(project: Project) -> None:
+    project.play(**debating())
+    (check,) = [each for each in project.json("doctor")["checks"] if each["name"] == "debaters"]
+    assert check["looked_at"] == "advocate local/senior, challenger local/critical"
+    project.play(review={"mode": "debate"})
+    told = project.swarm("doctor", exits=6).stdout
+    assert "FAIL  debaters" in told

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from swarmgate.agents.desk import Desk
+from swarmgate.agents.desk import Desk, Limits
 from swarmgate.agents.prompts import Prompts
+from swarmgate.config.guards import Bounds
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.evaluation.debate.arms import Arm
@@ -55,9 +56,9 @@ def judges(independent: float, debated: float, *, seed: int = 0) -> Speaker:
 
     def speak(headers: Mapping[str, str], brief: str) -> str:
         number = int(brief.partition("Design number ")[2].partition(".")[0])
-        who, round_number = headers["PARTICIPANT"], headers["ROUND"]
+        who = headers["PARTICIPANT"]
         in_debate = not who.startswith("reviewer")
-        if in_debate and round_number == "1":
+        if in_debate and "Vote now" not in brief:
             return f"{who} says something new of design {number}."
         chance = random.Random(f"{seed} {number} {who}").random()  # noqa: S311 - a repeatable simulation
         right = chance < (debated if in_debate else independent)
@@ -82,9 +83,10 @@ class Simulated:
         return ModelReply(text=text, usage=Usage(calls=1, prompt_tokens=100, completion_tokens=10), model=self.name)
 
 
-def seated_at(model: Simulated, folder: Path) -> Seated:
-    """Voices that all speak with this model and remember in this folder."""
+def seated_at(model: Simulated, folder: Path, wall_time_s: float = 300) -> Seated:
+    """Voices that all speak with this model, so many seconds at the most, and remember in this folder."""
     (folder / "empty").mkdir(exist_ok=True)
+    limits = Limits(bounds=Bounds().model_copy(update={"wall_time_s": wall_time_s}))
     place = (folder / "empty").resolve()
     answers, prompts, files = Answers(folder / "cache"), Prompts(), FileTree(place)
     commands = CommandRunner(choose("none"), Confinement(root=place, home=place))
@@ -93,7 +95,9 @@ def seated_at(model: Simulated, folder: Path) -> Seated:
         def desk(seat: Seat) -> Desk:
             at = Place(arm=arm, seat=seat.id, repeat=repeat, seed=seed)
             remembering = Remembering(model, settings="", place=at, answers=answers, meter=meter)
-            return Desk(model=remembering, files=files, prompts=prompts, commands=commands, persona=seat.system)
+            return Desk(
+                model=remembering, files=files, prompts=prompts, commands=commands, limits=limits, persona=seat.system
+            )
 
         return SeatedVoices(desk)
 

@@ -1,15 +1,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 from tests.evaluation.debate.simulated import items
 
 from swarmgate.config.council import Council
-from swarmgate.evaluation.debate.arms import Job, Setup, ballots_of, chosen_items, debate_of, jobs, material, question
+from swarmgate.evaluation.debate.arms import (
+    Job,
+    Setup,
+    ballots_of,
+    chosen_items,
+    debate_of,
+    even_repeats,
+    jobs,
+    material,
+    question,
+)
+from swarmgate.evaluation.debate.fixtures import Item, load
 
 ITEMS = items(20)
+EXAMPLES = Path(__file__).parents[3] / "examples/eval"
 
 
 def order(setup: Setup) -> list[tuple[int, str]]:
@@ -35,18 +48,56 @@ def test_a_limit_takes_as_many_good_items_as_bad_ones_and_the_same_for_a_seed() 
     assert chosen_items(ITEMS, Setup(models=("l/a",), limit=99)) == list(ITEMS)
 
 
-def test_models_are_dealt_evenly_and_the_same_in_both_arms() -> None:
-    setup = Setup(models=("l/a", "l/b"), participants=3, rounds=2, repeats=2)
-    seats: Counter[tuple[str, str]] = Counter()
-    ballots: Counter[str] = Counter()
+def test_each_model_has_each_seat_of_each_item_equally_often_and_the_same_ballots() -> None:
+    setup = Setup(models=("l/a", "l/b", "l/c"), participants=4, rounds=2, repeats=3)
+    seats: Counter[tuple[str, str, str]] = Counter()
     for job in jobs(ITEMS, setup):
         debate = debate_of(job, setup, Council())
-        votes = ballots_of(job, setup, setup.turns)
-        assert votes[0].model == debate.seats[0].model
-        seats.update((seat.id, seat.model) for seat in debate.seats)
-        ballots.update(seat.model for seat in votes)
-    assert set(seats.values()) == {20}, "none is the advocate more often than the other"
-    assert ballots == {"l/a": 120, "l/b": 120}
+        seats.update((job.item.id, seat.id, seat.model) for seat in debate.seats)
+        for rounds in (1, 2):
+            turns = Counter(seat.model for seat in debate.seats for _ in range(rounds))
+            assert Counter(seat.model for seat in ballots_of(job, setup, 4 * rounds)) == turns
+    assert len(seats) == len(ITEMS) * 4 * 3
+    assert set(seats.values()) == {1}
+
+
+@pytest.mark.parametrize("in_turn", [ITEMS, (*ITEMS[::2], *ITEMS[1::2])], ids=["labels alternate", "bad ones first"])
+def test_who_is_dealt_first_is_drawn_and_even_within_each_label(in_turn: tuple[Item, ...]) -> None:
+    setup = Setup(models=("l/a", "l/b"), repeats=1)
+    first = {job.item.id: job.first for job in jobs(in_turn, setup)}
+    for label in ("good", "bad"):
+        dealt = [first[item.id] for item in in_turn if item.label == label]
+        assert Counter(dealt) == {0: 5, 1: 5}
+        assert dealt not in ([0, 1] * 5, [1, 0] * 5), "not by place"
+    other = {job.item.id: job.first for job in jobs(in_turn, setup.model_copy(update={"seed": 1}))}
+    assert other != first
+
+
+@pytest.mark.parametrize("name", ["quixbugs.jsonl", "designs.jsonl"])
+@pytest.mark.parametrize("models", [("l/no", "l/yes"), ("l/yes", "l/no"), ("l/no", "l/yes", "l/no2", "l/yes2")])
+@pytest.mark.parametrize(("participants", "repeats"), [(2, 1), (3, 1), (3, 4), (4, 4), (5, 4)])
+def test_models_that_know_nothing_are_right_in_half_in_every_arm(
+    name: str, models: tuple[str, ...], participants: int, repeats: int
+) -> None:
+    """One kind always rejects, one always approves: who votes is then all that an arm's verdict can depend on."""
+    setup = Setup(models=models, participants=participants, repeats=repeats)
+    right: Counter[str] = Counter()
+    todo = list(jobs(load(EXAMPLES / name).items, setup))
+    for job in todo:
+        voters = {"debate": debate_of(job, setup, Council()).seats, "parallel": ballots_of(job, setup, setup.turns),
+                  "single": ballots_of(job, setup, 1)}  # fmt: skip
+        for arm, seats in voters.items():
+            approving = sum(seat.model.startswith("l/yes") for seat in seats)
+            right[arm] += (approving > len(seats) - approving) == (job.item.label == "good")
+    assert right == {arm: len(todo) / 2 for arm in ("debate", "parallel", "single")}
+
+
+def test_repeats_that_are_no_multiple_of_the_models_are_told() -> None:
+    assert Setup(models=("l/a", "l/b"), repeats=4).warnings == ()
+    (told,) = Setup(models=("l/a", "l/b"), repeats=3).warnings
+    assert "3 repeats are no multiple of the 2 models" in told
+    assert "--repeats 4 is one" in told
+    assert [even_repeats(models) for models in (1, 2, 3, 4, 5, 101)] == [3, 4, 3, 4, 5, 100]
 
 
 def test_a_debate_of_many_has_sides_in_turn_and_no_parent() -> None:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from tests.evaluation.debate.simulated import Simulated, ballot
 
-from swarmgate.errors import LedgerWriteFailed
+from swarmgate.errors import BudgetExhausted, LedgerWriteFailed
 from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.cache import Answer, Answers, Call, Meter, Place, Remembering
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolSpec
@@ -49,8 +50,9 @@ async def test_a_call_is_asked_once_and_counted_both_times(tmp_path: Path) -> No
     assert (meter.calls, meter.usage.tokens) == (2, 220)
     await remembering(model, tmp_path, meter, repeat=2).complete(request())
     await remembering(model, tmp_path, meter, seed=2).complete(request())
+    await remembering(model, tmp_path, meter, seat="assessor").complete(request())
     await remembering(model, tmp_path, meter).complete(request("PARTICIPANT: advocate\nROUND: 1\n\nJudge well."))
-    assert sum(model.asked.values()) == 4
+    assert sum(model.asked.values()) == 5
 
 
 async def test_a_voice_is_offered_no_tools(tmp_path: Path) -> None:
@@ -88,6 +90,74 @@ async def test_a_call_that_failed_is_not_kept(tmp_path: Path) -> None:
         await remembering(Failing(lambda *_: ""), tmp_path, meter).complete(request())
     assert (meter.calls, meter.refused) == (0, ["no such model"])
     assert kept_in(tmp_path) == []
+
+
+class Slow(Simulated):
+    """Answers only once `go` is set, and whatever happens meanwhile where it is `deaf`."""
+
+    def __init__(self, *, deaf: bool = False) -> None:
+        super().__init__(lambda *_: "yes", name="l/slow")
+        self.go = asyncio.Event()
+        self._deaf = deaf
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            if not self._deaf:
+                raise
+        return await super().complete(request)
+
+
+async def test_a_call_that_is_given_up_is_refused_and_not_kept(tmp_path: Path) -> None:
+    model, meter = Slow(), Meter()
+    voice = remembering(model, tmp_path, meter)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await voice.complete(request())
+    model.go.set()
+    await asyncio.sleep(0.02)
+    assert (meter.calls, len(meter.refused)) == (0, 1)
+    assert "no answer in the time of a voice" in meter.refused[0]
+    assert kept_in(tmp_path) == []
+    assert (await voice.complete(request())).text == "yes", "it is asked again, and counts then"
+    assert (meter.calls, sum(model.asked.values())) == (1, 1)
+
+
+async def test_an_answer_that_comes_in_the_moment_of_giving_up_is_not_kept_either(tmp_path: Path) -> None:
+    class Hasty(Answers):
+        def put(self, answer: Answer) -> None:
+            super().put(answer)
+            assert len(kept_in(tmp_path)) == 1
+            waiting.cancel()
+
+    async def ask() -> ModelReply:
+        return ModelReply(text="yes")
+
+    answers = Hasty(tmp_path)
+    waiting = asyncio.create_task(answers.of(CALL.key, ask))
+    await asyncio.wait([waiting])
+    assert waiting.cancelled()
+    assert (kept_in(tmp_path), answers.new) == ([], 0)
+
+
+async def test_a_call_that_began_before_the_budget_was_used_up_is_kept(tmp_path: Path) -> None:
+    model, answers = Slow(), Answers(tmp_path)
+
+    async def refuse() -> ModelReply:
+        raise BudgetExhausted("used up")
+
+    waiting = asyncio.create_task(answers.of(CALL.key, lambda: model.complete(request())))
+    await asyncio.sleep(0)
+    with pytest.raises(BudgetExhausted):
+        await answers.of("0" * 64, refuse)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert waiting.cancelled()
+    model.go.set()
+    await answers.settle()
+    assert len(kept_in(tmp_path)) == 1
+    assert answers.new == 1
 
 
 async def test_a_disk_that_refuses_is_told(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from pathlib import Path
@@ -52,6 +53,12 @@ def test_items_are_read_in_their_order_and_blank_lines_are_nothing(tmp_path: Pat
         (record(verdict="good"), "key 'verdict': Extra inputs are not permitted"),
         ({key: value for key, value in record().items() if key != "reason"}, "key 'reason': Field required"),
         (record("first"), "key 'id': 'first' is already the id of line 1"),
+        (record("First"), "key 'id': 'First' is already the id of line 1"),
+        (record(text="\u200b\ufeff \u3164\u0301"), "key 'text': empty"),
+        (record(reason="\u2060"), "key 'reason': empty"),
+        ('{"id":' + "[" * 200_000, "nested too deep"),
+        (json.dumps(record())[:-1] + ', "label": "bad"}', "key 'label' stands there twice"),
+        ('{"id": 1' + "0" * 5_000 + "}", "not JSON"),
         ({"name": "x", "spec": "s", "buggy": "", "correct": "x"}, "keys 'name', 'spec', 'buggy' and 'correct'"),
         ({"name": "x", "spec": "s", "buggy": "def", "correct": "x"}, "key 'buggy': not Python"),
         ({"name": "x", "spec": "s", "buggy": "a = 1", "correct": "a = 1  # fixed"}, "the programs are the same"),
@@ -73,6 +80,14 @@ def test_a_file_without_items_or_that_is_not_there_is_refused(tmp_path: Path) ->
     (tmp_path / "latin.jsonl").write_bytes(b"\xe4")
     with pytest.raises(UsageError, match="cannot be read"):
         load(tmp_path / "latin.jsonl")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_item(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(record("a")).encode() + b"\r\n" + json.dumps(record("b")).encode())
+    found = load(path)
+    assert [item.id for item in found.items] == ["a", "b"]
+    assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_what_makes_the_numbers_doubtful_is_a_warning(tmp_path: Path) -> None:

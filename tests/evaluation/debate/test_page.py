@@ -33,16 +33,26 @@ def reported(number: int = 4, arms: tuple[Arm, ...] = tuple(Arm), **stop: object
         for arm in arms
     ]  # fmt: skip
     run = Run(planned=number, judgements=judgements, done=number, **stop)  # type: ignore[arg-type]  # `stopped`
-    setup = Setup(models=("l/a",), arms=arms, repeats=1)
-    fixtures = Fixtures(known, ("a warning",))
-    return report_of(
-        run, fixtures, setup, name="abc", date="2026-11-21", asked=5, path="f.jsonl", digest="0" * 64
-    ), fixtures  # fmt: skip
+    fixtures = Fixtures(known, ("a warning",), "0" * 64)
+    return counted(run, fixtures, Setup(models=("l/a",), arms=arms, repeats=1)), fixtures
 
 
-def test_the_picture_is_a_png_and_the_same_for_the_same_numbers() -> None:
-    report, _ = reported()
-    picture = png(report.arms, report.comparisons)
+def counted(run: Run, fixtures: Fixtures, setup: Setup) -> DebateReport:
+    return report_of(run, fixtures, setup, name="abc", date="2026-11-21", asked=5, path="f.jsonl")
+
+
+@pytest.fixture(scope="module")
+def whole() -> tuple[DebateReport, Fixtures, bytes]:
+    """A report with its fixtures and its picture, which takes half a second to draw."""
+    report, fixtures = reported()
+    return report, fixtures, png(report.arms, report.comparisons)
+
+
+Whole = tuple[DebateReport, Fixtures, bytes]
+
+
+def test_the_picture_is_a_png_and_the_same_for_the_same_numbers(whole: Whole) -> None:
+    report, _, picture = whole
     assert picture.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", picture[16:24])
     assert width > height > 300
@@ -57,9 +67,8 @@ def test_the_picture_of_fewer_arms_and_of_a_single_item(arms: tuple[Arm, ...]) -
     assert report.undecided
 
 
-def test_the_page_needs_nothing_beside_it_and_escapes_what_others_wrote() -> None:
-    report, known = reported()
-    picture = png(report.arms, report.comparisons)
+def test_the_page_needs_nothing_beside_it_and_escapes_what_others_wrote(whole: Whole) -> None:
+    report, known, picture = whole
     text = page(report, known.items, picture)
     assert "<script" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot;" in text
@@ -70,13 +79,14 @@ def test_the_page_needs_nothing_beside_it_and_escapes_what_others_wrote() -> Non
     assert "good items approved" in text
 
 
-def test_the_tables_name_what_they_count() -> None:
-    report, _ = reported()
+def test_the_tables_name_what_they_count(whole: Whole) -> None:
+    report, *_ = whole
     text = "\n".join(lines(report))
     for told in (
         "good items approved (true-negative rate)",
         "bad items rejected (true-positive rate, recall)",
         "rejected items that are bad (precision)",
+        "ties of ballots (confidence decided)",
         "parse failures (ballots without a verdict)",
         "debate against parallel, equal calls: lift +100.0 points",
         "McNemar: 4 items right by debate alone, 0 by parallel alone, p = 0.125",
@@ -93,14 +103,52 @@ def test_a_run_that_was_stopped_is_partial_and_decides_nothing() -> None:
     assert (report.exit_code, report.decision, report.undecided) == (4, None, "the run is not complete")
     text = "\n".join(lines(report))
     assert "PARTIAL: 4 of 4 judged by every arm: $1.00 of $1.00 are spent" in text
-    assert "Decision:" not in text
+    assert "Decision: none." in text
+    assert "Decision: use" not in text
 
 
-def test_calls_that_endpoints_refused_leave_nothing_to_decide() -> None:
-    report, known = reported()
-    judgements = [each.model_copy(update={"refused": 1}) for each in report.judgements]
-    run = Run(planned=4, judgements=judgements, done=4)
-    again = report_of(
-        run, known, report.setup, name="abc", date="2026-11-21", asked=5, path="f.jsonl", digest="0" * 64
-    )  # fmt: skip
-    assert "endpoints refused 12 calls of 12 turns" in again.undecided
+def with_lost(whole: Whole, arm: Arm, number: int, **lost: object) -> DebateReport:
+    """The report of 40 judgements by each arm of which so many of one arm lost something."""
+    report, known, _ = whole
+    judgements = [
+        each.model_copy(update={"repeat": repeat, **(lost if each.arm is arm and repeat * 4 <= number else {})})
+        for each in report.judgements
+        for repeat in range(1, 11)
+    ]
+    return counted(Run(planned=40, judgements=judgements, done=40), known, report.setup)
+
+
+@pytest.mark.parametrize("arm", list(Arm))
+@pytest.mark.parametrize(
+    ("lost", "told"),
+    [
+        ({"refused": 1}, "{arm}: endpoints refused 4 calls of 40 turns, or were too slow"),
+        ({"tally": Tally(failed=1)}, "{arm}: 4 of 40 ballots could not be read"),
+        ({"tally": Tally(abstain=1)}, "{arm}: 4 of 40 judgements came to no verdict"),
+    ],
+)
+def test_more_than_a_twentieth_lost_in_any_one_arm_leaves_nothing_to_decide(
+    whole: Whole, arm: Arm, lost: dict[str, object], told: str
+) -> None:
+    found = with_lost(whole, arm, 4, **lost)
+    assert told.format(arm=arm) in found.undecided
+    assert found.decision is None
+    assert "Decision: none." in lines(found)
+    assert with_lost(whole, arm, 0, **lost).decision is not None
+
+
+def test_a_twentieth_is_not_more_than_a_twentieth(whole: Whole) -> None:
+    found = with_lost(whole, Arm.DEBATE, 4, refused=1, turns=11)  # 4 of 36 + 4 x 11
+    assert found.undecided == ""
+    assert found.decision is not None
+
+
+@pytest.mark.parametrize("label", ["good", "bad"])
+def test_items_of_one_label_decide_nothing(label: str) -> None:
+    report, known = reported(number=80)
+    kept = [item for item in known.items if item.label == label]
+    judgements = [each for each in report.judgements if each.label == label]
+    found = counted(Run(planned=40, judgements=judgements, done=40), Fixtures(tuple(kept)), report.setup)
+    assert found.decision is None
+    assert found.undecided.startswith(f"all items are {label}: ")
+    assert found.comparisons, "the numbers are shown all the same"

@@ -42,7 +42,7 @@ def simulated(chance: random.Random, number: int, repeats: int, first: float, se
         judged(arm, [[chance.random() < p for _ in range(repeats)] for _ in range(number)])
         for arm, p in ((Arm.DEBATE, first), (Arm.PARALLEL, second))
     ]
-    return compare(*arms, resamples=400)
+    return compare(*arms, resamples=200)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_an_interval_lies_within_the_values(values: list[float]) -> None:
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    chance, held, runs = random.Random(7), 0, 300  # noqa: S311 - a repeatable simulation
+    chance, held, runs = random.Random(7), 0, 150  # noqa: S311 - a repeatable simulation
     for _ in range(runs):
-        found = simulated(chance, 60, 1, 0.85, 0.65)
+        found = simulated(chance, 50, 1, 0.85, 0.65)
         low, high = found.interval or (0.0, 0.0)
         held += low <= 0.2 <= high
     assert 0.91 <= held / runs <= 0.985
@@ -144,7 +144,7 @@ def decisions(number: int, repeats: int, lift: float, runs: int) -> list[Decisio
 
 
 def test_a_debate_that_lifts_by_nothing_is_deferred_in_nearly_all_runs() -> None:
-    found = decisions(40, 3, 0.0, 200)
+    found = decisions(40, 3, 0.0, 120)
     false_use = sum(each.decision == "use" for each in found) / len(found)
     sure_and_false = sum(each.decision == "use" and each.sure for each in found) / len(found)
     assert false_use <= 0.08
@@ -152,8 +152,8 @@ def test_a_debate_that_lifts_by_nothing_is_deferred_in_nearly_all_runs() -> None
 
 
 def test_a_debate_that_lifts_by_twenty_points_is_found() -> None:
-    found = decisions(40, 3, 0.20, 200)
+    found = decisions(40, 3, 0.20, 100)
     assert sum(each.decision == "use" for each in found) / len(found) >= 0.93
-    many = decisions(300, 3, 0.20, 30)
+    many = decisions(200, 3, 0.20, 20)
     assert all(each.decision == "use" for each in many)
     assert sum(each.sure for each in many) / len(many) >= 0.9

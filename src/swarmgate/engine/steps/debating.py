@@ -14,7 +14,7 @@ from typing import Literal
 
 from swarmgate.agents.brief import Section
 from swarmgate.council.debating import hold
-from swarmgate.council.events import CouncilEvent, RoundEnded
+from swarmgate.council.events import CouncilEvent, RoundBegan, RoundEnded, Spoke
 from swarmgate.council.first_look import first_look
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account
@@ -27,8 +27,11 @@ from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
 from swarmgate.engine.council_progress import said
 from swarmgate.engine.debaters import advocate, are_two, challenger
-from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, Stopped
+from swarmgate.engine.first_round import prompt_tokens
+from swarmgate.engine.steps.debate_record import OnRecord
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, EndpointFailed, LedgerError, Stopped
 from swarmgate.ledger.evidence import DEBATE
+from swarmgate.llm.budget import require_room
 
 _READINGS = 5
 """Calls of one voice in one round, roughly: each sends the material anew, on top of `[council] tokens`."""
@@ -72,12 +75,13 @@ async def judged(ctx: Context, case: Case, ordinary: Callable[[], Awaitable[Revi
 
     Raises:
         Stopped: the user asked for it between two rounds; the debate goes on with the next run.
+        EndpointFailed: no voice, or not the parent, could be reached; it goes on with the next run, too.
         SwarmError: as `ordinary`; BudgetExhausted also where `[council]` allows no more.
     """
     if case.mode == "single" or (case.mode == "auto" and not are_two(ctx.config)):
         return Judged(await ordinary())
     if case.mode == "auto" and ctx.worth is not None and ctx.worth.decision == "defer":
-        told = ctx.worth.told
+        told = ctx.worth.told((advocate(ctx.config).model, challenger(ctx.config).model))
         noted = DebateWeighed(task=case.task, attempt=case.attempt, mode="auto", held=False, why=told, deferred=True)
         return Judged(await ordinary(), () if ctx.ledger.state.debates.deferral == told else (noted,))
     return await _Contest(ctx, case).judged(ordinary)
@@ -90,6 +94,7 @@ class _Contest:
     ctx: Context
     case: Case
     _spent: list[Usage] = field(default_factory=list)
+    _heard: list[Speech] = field(default_factory=list)
 
     async def judged(self, ordinary: Callable[[], Awaitable[Review]]) -> Judged:
         begun = next(self._begun(), None)
@@ -98,6 +103,7 @@ class _Contest:
         if self.case.mode == "debate":
             return await self._debated(Weighed(self.case.triggers, held=True, why='[review] mode = "debate"'))
         review = await ordinary()
+        self.ctx.tell("step", f"a first look by {challenger(self.ctx.config).model}: is a debate worth it?")
         look = await first_look(
             self._voices.desk(challenger(self.ctx.config)),
             question=self.case.question,
@@ -111,6 +117,7 @@ class _Contest:
             approved=review.approved,
             look=look.ballot,
             sure=self.ctx.config.review.sure,
+            failed=look.failed,
         )
         if weighed.held:
             return await self._debated(weighed, first=review, look=look)
@@ -127,14 +134,34 @@ class _Contest:
         look: Speech | None = None,
         begun: DebateRecord | None = None,
     ) -> Judged:
-        store, problem = self.ctx.debates, ""
         debate = begun.debate if begun else self._new()
         self._spent.extend(_used(begun))
+        problem = "" if begun and begun.outcome else await self._held(debate, fresh=begun is None)
+        on_disk = debate.id in self.ctx.debates.ids()
+        record = self._store.load(debate.id) if on_disk else DebateRecord(debate=debate, failed=problem)
+        review = None if problem else review_of(record)
+        event = self._weighed(weighed, first=first, look=look, record=record)
+        undecided = problem or "a voice failed, and no other speaks against it: its side was not heard"
+        return Judged(review, (event,), "" if review else undecided)
+
+    async def _held(self, debate: Debate, *, fresh: bool) -> str:
+        """Holds a debate, or goes on with it; gives why nothing came of it.
+
+        Raises:
+            EndpointFailed, BudgetExhausted, Stopped: as `judged`; the debate goes on with the next run.
+        """
         try:
-            if begun is None or begun.outcome is None:
-                await hold(debate, voices=self._voices, store=store, on_event=self._tell)
-        except (CouncilFailed, CouncilRefused) as error:  # the latter: too much for the window of a voice
-            problem = error.message
+            if fresh:
+                needed = prompt_tokens(debate, self._voices)
+                require_room(self._accounts(), needed, "its first round (the prompts alone)")
+            await hold(debate, voices=self._voices, store=self._store, on_event=self._tell)
+        except CouncilRefused as error:  # too much for the window of a voice
+            return error.message
+        except CouncilFailed as error:
+            if self._was_unreachable(error):
+                raise EndpointFailed(error.message, hint="the debate goes on where it was with: swarm run") from error
+            self.ctx.debates.keep_failure(debate.id, error.message)
+            return error.message
         except BudgetExhausted as error:
             if "`[council]`" not in error.message:
                 raise
@@ -142,11 +169,12 @@ class _Contest:
                 error.message,
                 hint="raise `usd` or `total_tokens` in [council] of .swarm/config.toml, then: swarm run",
             ) from error
-        record = store.load(debate.id) if debate.id in store.ids() else DebateRecord(debate=debate, failed=problem)
-        review = None if problem else review_of(record)
-        event = self._weighed(weighed, first=first, look=look, record=record)
-        undecided = problem or "a voice failed, and no other speaks against it: its side was not heard"
-        return Judged(review, (event,), "" if review else undecided)
+        return ""
+
+    def _was_unreachable(self, error: CouncilFailed) -> bool:
+        """Whether a debate failed because no model answered, and not because of what was answered."""
+        silent = bool(self._heard) and all(each.unreached for each in self._heard)
+        return silent or isinstance(error.__cause__, EndpointFailed)
 
     def _weighed(
         self,
@@ -171,6 +199,7 @@ class _Contest:
             why=weighed.why,
             first=first.verdict if first else None,
             look=look.ballot if look else None,
+            look_failed=look.failed if look else "",
             model=look.model if look else "",
             debate=record.debate.id if record else "",
             verdict=outcome.verdict if outcome else None,
@@ -203,14 +232,25 @@ class _Contest:
             about=self._about,
         )
 
+    @property
+    def _store(self) -> OnRecord:
+        return OnRecord(self.ctx, self.case.task, self.case.attempt)
+
     def _begun(self) -> Iterator[DebateRecord]:
-        """Debates of this very case that an earlier run could not bring to an end, or not onto the ledger."""
+        """Debates of this very case that an earlier run could not bring to an end, or not onto the ledger.
+
+        One whose files are not what the ledger has on record counts for nothing.
+        """
         known = self.ctx.debates.ids()
         for name in self.case.names:
             for debate_id in reversed(known):
                 if debate_id != name and debate_id.rpartition("-")[0] != name:
                     continue
-                record = self.ctx.debates.load(debate_id)
+                try:
+                    record = self._store.load(debate_id)
+                except LedgerError as error:
+                    self.ctx.tell("notice", f"{error.message}; that debate counts for nothing")
+                    continue
                 if record.debate.about == self._about and not record.failed:
                     yield record
 
@@ -260,6 +300,10 @@ class _Contest:
             yield Account("this debate by `[council]`", "council", limits, sum((*self._spent, *now), Usage()))
 
     def _tell(self, event: CouncilEvent) -> None:
+        if isinstance(event, RoundBegan):
+            self._heard.clear()
+        if isinstance(event, Spoke):
+            self._heard.append(event.speech)
         if told := said(event):
             self.ctx.tell(*told)
         if isinstance(event, RoundEnded) and not event.round.final and self.ctx.stop.requested:

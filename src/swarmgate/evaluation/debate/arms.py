@@ -1,18 +1,21 @@
 """The arms that are compared, who speaks in them with which model, and in which order items are judged. Pure.
 
 Equal calls: a debate of P participants that held R rounds took P x R turns of voices; the parallel arm judges the same
-item with P x R independent ballots. R is what the debate of that item really took, so one that converged early is
-compared with as many ballots fewer. `single` is one ballot: it is cheaper, and is shown beside the others only.
+item with P x R independent ballots, by the same models as often as they spoke in the debate. R is what the debate of
+that item really took, so one that converged early is compared with as many ballots fewer. `single` is one ballot: it is
+cheaper, and is shown beside the others only.
 
-Models are dealt in turn, beginning with another one at every item and repeat, and at the same one in each arm: none is
-always the advocate, and each has as many seats and ballots as the next, give or take one an item.
+Which model is dealt first is drawn, the good and the bad items each among themselves, and moves on by one each repeat:
+where repeats are a multiple of the models, every model has every seat of every item equally often. The place of an item
+in its file and its label have no say in who judges it: models that know nothing come out at a half in every arm.
 """
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, zip_longest
@@ -23,6 +26,12 @@ from swarmgate.config.council import Council
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Debate, Seat
 from swarmgate.evaluation.debate.fixtures import Item
+
+LEAST_REPEATS = 3
+"""Judgements of an item by each arm where nobody says how many: in fewer, chance alone passes for a lift."""
+
+MOST_REPEATS = 100
+"""Judgements of an item by each arm at the most."""
 
 
 class Arm(StrEnum):
@@ -43,7 +52,7 @@ class Setup(Frozen):
     arms: tuple[Arm, ...] = tuple(Arm)
     rounds: int = Field(2, ge=1, le=MOST_ROUNDS)
     participants: int = Field(3, ge=LEAST_SEATS, le=MOST_SEATS)
-    repeats: int = Field(3, ge=1, le=100)
+    repeats: int = Field(LEAST_REPEATS, ge=1, le=MOST_REPEATS)
     seed: int = 0
     limit: int | None = Field(None, ge=1)
 
@@ -53,10 +62,27 @@ class Setup(Frozen):
         return self.rounds * self.participants
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the numbers doubtful."""
+        if self.repeats % len(self.models) == 0:
+            return ()
+        even = even_repeats(len(self.models), self.repeats)
+        uneven = f"{self.repeats} repeats are no multiple of the {len(self.models)} models"
+        return (f"{uneven}: not every model judges an item from each seat equally often; --repeats {even} is one",)
+
+    @property
     def most_calls(self) -> int:
         """Calls that one item takes in one repeat where no voice has to be asked once more."""
         cost = {Arm.SINGLE: 1, Arm.PARALLEL: self.turns, Arm.DEBATE: self.turns}
         return sum(cost[arm] for arm in self.arms)
+
+
+def even_repeats(models: int, least: int = LEAST_REPEATS) -> int:
+    """The fewest repeats, from `least` on, in which each of so many models has each seat of an item equally often.
+
+    Of more models than there may be repeats, that most.
+    """
+    return min(MOST_REPEATS, -(-least // models) * models)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +97,23 @@ class Job:
 def jobs(items: Sequence[Item], setup: Setup) -> Iterator[Job]:
     """Every item in every repeat, each repeat in an order of its own that the seed fixes."""
     chosen = chosen_items(items, setup)
+    first = _dealt_first(chosen, setup)
     for repeat in range(1, setup.repeats + 1):
-        order = list(enumerate(chosen))
+        order = list(chosen)
         random.Random(f"{setup.seed}/{repeat}").shuffle(order)  # noqa: S311 - a repeatable order, no secret
-        for number, item in order:
-            yield Job(item, repeat, (number + repeat - 1) % len(setup.models))
+        for item in order:
+            yield Job(item, repeat, (first[item.id] + repeat - 1) % len(setup.models))
+
+
+def _dealt_first(chosen: Sequence[Item], setup: Setup) -> dict[str, int]:
+    """By item the number of the model that is dealt first in repeat 1: drawn, and of each label as evenly as can be."""
+    drawn = random.Random(f"{setup.seed}/deal").sample(chosen, len(chosen))  # noqa: S311 - as above
+    seen = Counter[str]()
+    first = {}
+    for item in drawn:
+        first[item.id] = seen[item.label] % len(setup.models)
+        seen[item.label] += 1
+    return first
 
 
 def chosen_items(items: Sequence[Item], setup: Setup) -> list[Item]:
@@ -125,8 +163,9 @@ def debate_of(job: Job, setup: Setup, council: Council) -> Debate:
 
 
 def ballots_of(job: Job, setup: Setup, number: int) -> tuple[Seat, ...]:
-    """The voices of independent ballots, none with a side to take."""
-    models = _dealt(job, setup.models, number)
+    """The voices of independent ballots, none with a side to take: the models of the debate's turns, round by round."""
+    seats = _dealt(job, setup)
+    models = [seats[at % len(seats)] for at in range(number)]
     return tuple(
         Seat(id=f"reviewer-{at}", model=model, brief=_REVIEWER, system=_ALONE)
         for at, model in enumerate(models, start=1)
@@ -134,15 +173,15 @@ def ballots_of(job: Job, setup: Setup, number: int) -> tuple[Seat, ...]:
 
 
 def _debaters(job: Job, setup: Setup) -> Iterator[Seat]:
-    models = _dealt(job, setup.models, setup.participants)
-    for at, model in enumerate(models):
+    for at, model in enumerate(_dealt(job, setup)):
         name, brief = _SIDES[at % len(_SIDES)]
         of_many = f"-{at // len(_SIDES) + 1}" if setup.participants > len(_SIDES) else ""
         yield Seat(id=f"{name}{of_many}", model=model, brief=brief, system=_ALONE)
 
 
-def _dealt(job: Job, models: Sequence[str], number: int) -> Iterable[str]:
-    return [models[(job.first + at) % len(models)] for at in range(number)]
+def _dealt(job: Job, setup: Setup) -> list[str]:
+    """The models of the seats, in their order."""
+    return [setup.models[(job.first + at) % len(setup.models)] for at in range(setup.participants)]
 
 
 _ALONE = "No files and no tools are at hand here: judge by what you are shown alone."

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
+from swarmgate.errors import BudgetExhausted
 from swarmgate.ledger.folder import writing
 from swarmgate.llm.model import CallFailed, Message, Model, ModelReply, ModelRequest
 from swarmgate.workspace import atomic
@@ -62,6 +63,7 @@ class Answers:
     def __init__(self, folder: Path) -> None:
         self.new = 0
         self._folder = folder
+        self._ending = False
         self._due: set[asyncio.Task[Answer]] = set()
 
     def get(self, key: str) -> Answer | None:
@@ -87,15 +89,32 @@ class Answers:
     async def of(self, key: str, ask: Callable[[], Awaitable[ModelReply]]) -> Answer:
         """What was answered, or what `ask` answers now, which is kept; raises what `ask` raises.
 
-        A call that began is paid for: it goes on where nobody waits for it any more, because another voice of the round
-        found the budget used up, and its answer is there for the next run.
+        A call that began is paid for: it goes on where nobody waits for it any more because another voice found the
+        budget used up, and its answer is there for the next run. One that is given up for any other reason, such as its
+        voice's time, is dropped: what was counted as refused is asked again, and not found as an answer by and by.
         """
         if found := self.get(key):
             return found
         task = asyncio.create_task(self._asked(key, ask))
         self._due.add(task)
         task.add_done_callback(self._due.discard)
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except BudgetExhausted:
+            self._ending = True
+            raise
+        except asyncio.CancelledError:
+            if not self._ending:
+                self._drop(key, task)
+            raise
+
+    def _drop(self, key: str, task: asyncio.Task[Answer]) -> None:
+        task.cancel()
+        # It may have come in the same moment.
+        if task.done() and not task.cancelled() and task.exception() is None:
+            with writing(self._path(key)):
+                self._path(key).unlink(missing_ok=True)
+            self.new -= 1
 
     async def settle(self) -> None:
         """Waits a while for calls that nobody waits for."""
@@ -115,7 +134,7 @@ class Answers:
 
 @dataclass
 class Meter:
-    """What one judgement took; `refused` are the messages of calls that endpoints refused for good."""
+    """What one judgement took; `refused` says why, of calls that endpoints refused for good or left unanswered."""
 
     refused: list[str] = field(default_factory=list)
     _counted: list[tuple[Call, Answer]] = field(default_factory=list)
@@ -191,6 +210,9 @@ class Remembering:
             answer = await self._answers.of(call.key, lambda: self._inner.complete(bare))
         except CallFailed as error:
             self._meter.refused.append(error.message)
+            raise
+        except asyncio.CancelledError:
+            self._meter.refused.append(f"{self.name}: no answer in the time of a voice ([council] timeout_s)")
             raise
         self._meter.count(call, answer)
         return answer.reply

@@ -16,7 +16,8 @@ LEAST_ITEMS = 30
 
 RULE = (
     "debate against parallel ballots at equal calls: a lift in accuracy below 10 points -> defer debate, else use "
-    "debate; nobody can be sure while the 95% interval of the lift holds 10 points, or with fewer than 30 items"
+    "debate; nobody can be sure while the 95% interval of the lift holds 10 points, or with fewer than 30 items, and "
+    "what nobody can be sure of is not written unless asked for"
 )
 
 

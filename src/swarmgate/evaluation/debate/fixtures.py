@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import ast
 import difflib
+import hashlib
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,10 +50,14 @@ class Item(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Fixtures:
-    """The items of a file in its order, and what is doubtful about the file, a sentence each."""
+    """The items of a file in its order, and what is doubtful about the file, a sentence each.
+
+    `sha256` is that of the bytes that were read, in hex: the file may be another one by the time of the report.
+    """
 
     items: tuple[Item, ...]
     warnings: tuple[str, ...] = ()
+    sha256: str = ""
 
 
 def load(path: Path) -> Fixtures:
@@ -60,19 +66,27 @@ def load(path: Path) -> Fixtures:
     Raises:
         UsageError: it cannot be read, has no items, or a line is not an item; the message names file, line and key.
     """
-    items: dict[str, Item] = {}
+    try:
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read: {error}", hint="Name a file of JSON lines.") from error
+    items: list[Item] = []
     lines: dict[str, int] = {}
-    for number, record in _records(path):
+    for number, record in _records(path, text):
         for item in _items(record, f"{path}:{number}"):
-            if item.id in items:
+            # Case does not tell items apart: people who read the report, and some file systems, would not see it.
+            name = item.id.casefold()
+            if name in lines:
                 raise UsageError(
-                    f"{path}:{number}: key 'id': {item.id!r} is already the id of line {lines[item.id]}",
-                    hint="Every item has an id of its own.",
+                    f"{path}:{number}: key 'id': {item.id!r} is already the id of line {lines[name]}",
+                    hint="Every item has an id of its own; upper and lower case are the same.",
                 )
-            items[item.id], lines[item.id] = item, number
+            lines[name] = number
+            items.append(item)
     if not items:
         raise UsageError(f"{path}: no items are in it", hint="docs/evaluation.md shows what a line looks like.")
-    return Fixtures(tuple(items.values()), _warnings(path, tuple(items.values())))
+    return Fixtures(tuple(items), _warnings(path, tuple(items)), hashlib.sha256(content).hexdigest())
 
 
 def _warnings(path: Path, items: tuple[Item, ...]) -> tuple[str, ...]:
@@ -99,9 +113,18 @@ def _items(record: dict[str, Any], where: str) -> tuple[Item, ...]:
         raise _refused(error, where) from error
     # Constraints on length are checked before white space is stripped.
     for key in ("text", "reason", "category", "source"):
-        if not getattr(item, key):
+        if not _visible(getattr(item, key)):
             raise UsageError(f"{where}: key {key!r}: empty")
     return (item,)
+
+
+def _visible(text: str) -> bool:
+    """Whether there is anything to see: no space, control or format character, nor a mark or filler alone."""
+    return any(unicodedata.category(each)[0] not in "CZM" and each not in _FILLERS for each in text)
+
+
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters and symbols that look like nothing: Hangul fillers, the blank of Braille."""
 
 
 def _refused(error: ValidationError, where: str) -> UsageError:
@@ -163,18 +186,35 @@ def _difference(before: str, after: str) -> str:
     return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
 
 
-def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}", hint="Name a file of JSON lines.") from error
+def _records(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=_once)
+        except _Twice as error:
+            raise UsageError(f"{path}:{number}: key {error.key!r} stands there twice", hint="Leave one out.") from error
         except ValueError as error:
             raise UsageError(f"{path}:{number}: not JSON: {error}") from error
+        except RecursionError as error:
+            raise UsageError(f"{path}:{number}: nested too deep to be an item") from error
         if not isinstance(record, dict):
             raise UsageError(f"{path}:{number}: an item is a JSON object")
         yield number, record
+
+
+class _Twice(ValueError):
+    """An object has a key twice; JSON leaves open which one counts."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _Twice(key)
+        found[key] = value
+    return found

@@ -16,9 +16,10 @@ from swarmgate.domain.contest import DebateWorth
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import NotAProject, UsageError
 from swarmgate.evaluation.debate import fixtures as labelled
-from swarmgate.evaluation.debate.arms import Arm, Setup, chosen_items
+from swarmgate.evaluation.debate.arms import Arm, Setup, chosen_items, even_repeats
 from swarmgate.evaluation.debate.cache import Answers
-from swarmgate.evaluation.debate.report import DebateReport, Places, report_of
+from swarmgate.evaluation.debate.decision import Decision
+from swarmgate.evaluation.debate.report import DebateReport, report_of
 from swarmgate.evaluation.debate.running import Run, run
 from swarmgate.evaluation.debate.voices import Bench
 from swarmgate.ledger import debate_worth, probes
@@ -63,12 +64,13 @@ class Home:
         return cls(load_config(project_file=folder.config, environ=environ), folder.runtime, folder)
 
 
-def setup_of(models: str, arms: str, **numbers: int | None) -> Setup:
+def setup_of(models: str, arms: str, *, repeats: int | None = None, **numbers: int | None) -> Setup:
     """A setup from names separated by commas.
 
     Args:
         models: `provider/model` each, no two the same.
         arms: of `Arm`, no two the same.
+        repeats: of each item; None: at least three, so many that every model has each seat equally often.
         numbers: the other fields of `Setup`.
 
     Raises:
@@ -84,7 +86,8 @@ def setup_of(models: str, arms: str, **numbers: int | None) -> Setup:
         if arm not in set(Arm):
             raise UsageError(f"--arms: there is no arm {arm!r}", hint=f"There are: {', '.join(Arm)}.")
     # In one order, however they are named: the same measurement has the same name.
-    return Setup.model_validate({"models": found, "arms": [arm for arm in Arm if arm in wanted], **numbers})
+    named = {"models": found, "arms": [arm for arm in Arm if arm in wanted]}
+    return Setup.model_validate({**named, "repeats": repeats or even_repeats(len(found)), **numbers})
 
 
 def _listed(option: str, names: str) -> list[str]:
@@ -101,7 +104,7 @@ def evaluate(
     start: Path | None = None,
     allowance: Allowance | None = None,
     out: Path | None = None,
-    write_decision: bool = True,
+    write_decision: bool | None = None,
     environ: Mapping[str, str] | None = None,
     on_progress: Told = lambda _text: None,
 ) -> DebateReport:
@@ -113,25 +116,31 @@ def evaluate(
         start: a folder of the project; None: the current one, or the user's settings where that is in no project.
         allowance: dollars and tokens that this run may use; answers that are kept already cost nothing.
         out: where the report goes; None: `.swarm/runtime/eval/ID/`, or the user's cache outside of a project.
-        write_decision: whether a complete measurement is written to `.swarm/debate-worth.json`.
+        write_decision: whether a decision is written to `.swarm/debate-worth.json`; None: where it is sure.
         environ: where keys and settings are looked up; the process's environment by default.
         on_progress: hears of progress and retries, a line each.
 
     Raises:
         UsageError: fixtures, models or limits cannot be used as they are.
         MissingRequirement: a key is not set.
-        LedgerWriteFailed: the disk refused the answers or the report.
+        LedgerWriteFailed: the disk refused the answers, the report or the decision.
     """
     environ = os.environ if environ is None else environ
     known = labelled.load(fixtures)
     home = Home.of(start, environ)
     found, asked = asyncio.run(_measured(known, setup, home, allowance or Allowance(), environ, on_progress))
-    digest = hashlib.sha256(fixtures.read_bytes()).hexdigest()
-    name = hashlib.sha256(f"{digest} {setup.model_dump_json()}".encode()).hexdigest()[:12]
+    name = hashlib.sha256(f"{known.sha256} {setup.model_dump_json()}".encode()).hexdigest()[:12]
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    report = report_of(found, known, setup, name=name, date=date, asked=asked, path=str(fixtures), digest=digest)
-    report = _decided(report, home, write=write_decision)
-    return _filed(report, known, (out or home.kept / "eval" / name).resolve())
+    report = report_of(found, known, setup, name=name, date=date, asked=asked, path=str(fixtures))
+    report = report.model_copy(update={"undecided": _unwritten(report, home, write=write_decision)})
+    filed = _Files.of(report, known, (out or home.kept / "eval" / name).resolve())
+    report = filed.keep(report)
+    if report.undecided or report.decision is None or home.folder is None:
+        return report
+    # The report lies there before anything goes by its decision; that it is written is put into it afterwards.
+    debate_worth.keep(home.folder, _worth(report, report.decision))
+    places = report.places.model_copy(update={"decision": str(home.folder.debate_worth)})
+    return filed.keep(report.model_copy(update={"places": places}))
 
 
 async def _measured(
@@ -145,7 +154,8 @@ async def _measured(
     """What was judged, and how many calls that took now."""
 
     def told(event: ModelEvent) -> None:
-        on_progress(f"{getattr(event, 'model', '')}: {getattr(event, 'reason', 'its price is unknown')}")
+        model, reason = event.model, getattr(event, "reason", "its price is unknown")
+        on_progress(reason if reason.startswith(model) else f"{model}: {reason}")
 
     def counted(found: Run) -> None:
         if found.done == found.planned or found.done * 10 // found.planned > (found.done - 1) * 10 // found.planned:
@@ -161,6 +171,8 @@ async def _measured(
         probed=probes.load(home.folder) if home.folder else None,
         on_event=told,
     )
+    for warning in (*known.warnings, *setup.warnings):
+        on_progress(f"warning: {warning}")
     number = len(chosen_items(known.items, setup)) * setup.repeats
     on_progress(f"{number} judgements by each arm, about {number * setup.most_calls:,} calls at the most")
     async with bench:
@@ -168,54 +180,63 @@ async def _measured(
     return found, bench.answers.new
 
 
-def _decided(report: DebateReport, home: Home, *, write: bool) -> DebateReport:
-    """Writes the decision where there is one, everything was judged, and there is a project to write it to."""
-    why = report.undecided
-    if not why and not write:
-        why = "--no-decision was given"
-    if not why and home.folder is None:
-        why = "this is no project, and a decision is a project's"
-    if why or report.decision is None or home.folder is None:
-        return report.model_copy(update={"undecided": why})
+def _unwritten(report: DebateReport, home: Home, *, write: bool | None) -> str:
+    """Why no decision is written; empty where one is."""
+    if report.decision is None:
+        return report.undecided
+    if write is False:
+        return "--no-decision was given"
+    if home.folder is None:
+        return "this is no project, and a decision is a project's"
+    if not write and not report.decision.sure:
+        return "it is NOT SURE; --write-decision writes it all the same"
+    return ""
+
+
+def _worth(report: DebateReport, decision: Decision) -> DebateWorth:
     against = next(each for each in report.comparisons if each.second is Arm.PARALLEL)
     low, high = against.interval or (0.0, 0.0)
-    debate_worth.keep(
-        home.folder,
-        DebateWorth(
-            decision=report.decision.decision,
-            lift=round(100 * against.lift, 4),
-            interval=(round(100 * low, 4), round(100 * high, 4)),
-            items=against.items,
-            models=report.setup.models,
-            fixtures=report.fixtures_sha256,
-            date=report.date,
-        ),
+    return DebateWorth(
+        decision=decision.decision,
+        lift=round(100 * against.lift, 4),
+        interval=(round(100 * low, 4), round(100 * high, 4)),
+        items=against.items,
+        models=report.setup.models,
+        fixtures=report.fixtures_sha256,
+        date=report.date,
     )
-    return report.model_copy(update={"places": Places(decision=str(home.folder.debate_worth))})
 
 
-def _filed(report: DebateReport, known: labelled.Fixtures, out: Path) -> DebateReport:
-    """Writes the report's files."""
-    from swarmgate.evaluation.debate.page import page  # noqa: PLC0415 - late: only at the end
-    from swarmgate.evaluation.debate.plot import png  # noqa: PLC0415 - as above
+@dataclass(frozen=True)
+class _Files:
+    """The report's files in a folder; the picture is drawn once."""
 
-    picture = png(report.arms, report.comparisons) if report.arms else b""
-    places = report.places.model_copy(
-        update={
-            "json_file": str(out / "report.json"),
-            "html": str(out / "report.html"),
-            "png": str(out / "report.png") if picture else "",
+    known: labelled.Fixtures
+    out: Path
+    picture: bytes
+
+    @classmethod
+    def of(cls, report: DebateReport, known: labelled.Fixtures, out: Path) -> _Files:
+        from swarmgate.evaluation.debate.plot import png  # noqa: PLC0415 - late: only at the end
+
+        return cls(known, out, png(report.arms, report.comparisons) if report.arms else b"")
+
+    def keep(self, report: DebateReport) -> DebateReport:
+        """Writes the files; the report with their places."""
+        from swarmgate.evaluation.debate.page import page  # noqa: PLC0415 - as above
+
+        out = self.out
+        own = {"json_file": str(out / "report.json"), "html": str(out / "report.html")}
+        places = report.places.model_copy(update={**own, "png": str(out / "report.png") if self.picture else ""})
+        report = report.model_copy(update={"places": places})
+        files: dict[str, str | bytes] = {
+            "report.json": report.model_dump_json(indent=1),
+            "report.html": page(report, self.known.items, self.picture),
+            "report.png": self.picture,
         }
-    )
-    report = report.model_copy(update={"places": places})
-    files: dict[str, str | bytes] = {
-        "report.json": report.model_dump_json(indent=1),
-        "report.html": page(report, known.items, picture),
-        "report.png": picture,
-    }
-    with writing(out):
-        out.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            if content:
-                replace(out / name, content, durable=False)
-    return report
+        with writing(out):
+            out.mkdir(parents=True, exist_ok=True)
+            for name, content in files.items():
+                if content:
+                    replace(out / name, content, durable=False)
+        return report

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.evaluation.debate.arms import Arm, Setup, chosen_items
 from swarmgate.evaluation.debate.decision import RULE, Decision, decide, points
-from swarmgate.evaluation.debate.fixtures import Fixtures
+from swarmgate.evaluation.debate.fixtures import Fixtures, Label
 from swarmgate.evaluation.debate.running import Run
 from swarmgate.evaluation.debate.statistics import Comparison, Interval, Judgement, Rates, compare, rates
 
-MOST_REFUSED = 0.05
-"""The share of voices' turns that endpoints may refuse: beyond it the endpoints are measured and not the models."""
+MOST_LOST = 0.05
+"""The share of an arm's turns that endpoints may refuse or leave unanswered, of its ballots that nobody can read, and
+of its judgements without any verdict: beyond it something else is measured than whether debates are right."""
 
 NOTES = (
-    "A ballot APPROVE means: judged good. The majority decides, a tie rejects (parallel ballots and debates alike).",
+    "A ballot APPROVE means: judged good. The majority decides, in a tie the sum of confidences, else: rejected.",
     "Fail closed: a ballot that nobody can read counts against approval, an item without a verdict as rejected.",
-    "Equal calls: an item gets as many parallel ballots as its debate took turns of voices; single is one ballot.",
+    "Equal calls: an item gets as many parallel ballots as its debate took turns, by the same models; single is one.",
     "Intervals: 95% percentile bootstrap over items, all repeats of an item together, arms paired.",
     "McNemar's exact test counts items; one is right in an arm that was right in more than half of its repeats.",
 )
@@ -77,7 +78,7 @@ class DebateReport(Frozen):
 
 
 def report_of(
-    run: Run, fixtures: Fixtures, setup: Setup, *, name: str, date: str, asked: int, path: str, digest: str
+    run: Run, fixtures: Fixtures, setup: Setup, *, name: str, date: str, asked: int, path: str
 ) -> DebateReport:
     """Count what was judged.
 
@@ -89,7 +90,6 @@ def report_of(
         date: UTC, ISO 8601.
         asked: calls that were made now.
         path: of the fixtures.
-        digest: their SHA-256, in hex.
     """
     by_arm = {arm: [each for each in run.judgements if each.arm is arm] for arm in setup.arms}
     by_arm = {arm: judged for arm, judged in by_arm.items() if judged}
@@ -99,45 +99,57 @@ def report_of(
     against = next((each for each in comparisons if each.second is Arm.PARALLEL), None)
     arms = tuple(rates(arm, judged, seed=setup.seed) for arm, judged in by_arm.items())
     stopped = run.stopped
-    decision = decide(against) if against and not stopped else None
     labels = Counter(item.label for item in chosen_items(fixtures.items, setup))
+    undecided = _undecided(run, against, labels) or _lost(arms)
+    decision = decide(against) if against and not undecided else None
     return DebateReport(
         id=name,
         date=date,
         fixtures=path,
-        fixtures_sha256=digest,
+        fixtures_sha256=fixtures.sha256,
         setup=setup,
         good=labels["good"],
         bad=labels["bad"],
         planned=run.planned,
         done=run.done,
         asked=asked,
-        warnings=fixtures.warnings,
+        warnings=(*fixtures.warnings, *setup.warnings),
         partial=stopped.message if stopped else "",
         exit_code=stopped.exit_code if stopped else 0,
         arms=arms,
         comparisons=comparisons,
         categories=_categories(by_arm),
         decision=decision,
-        undecided=_refused(arms) if decision else _undecided(run, against),
+        undecided=undecided,
         judgements=tuple(run.judgements),
     )
 
 
-def _undecided(run: Run, against: Comparison | None) -> str:
+def _undecided(run: Run, against: Comparison | None, labels: Mapping[Label, int]) -> str:
+    """Why nothing can be decided, whatever was answered; empty where nothing speaks against it."""
     if run.stopped:
         return "the run is not complete"
     if against is None:
         return "a decision compares debate with parallel, and one of them was not asked for"
-    return "one item alone says nothing about others"
+    if against.interval is None:
+        return "one item alone says nothing about others"
+    if len(labels) == 1:
+        (label,) = labels
+        return f"all items are {label}: who always answers the same is right every time"
+    return ""
 
 
-def _refused(arms: Sequence[Rates]) -> str:
-    """Why nothing is decided though all was judged; empty where nothing speaks against it."""
-    refused, turns = sum(each.refused for each in arms), sum(each.turns for each in arms)
-    if refused <= MOST_REFUSED * turns:
-        return ""
-    return f"endpoints refused {refused} calls of {turns} turns; run it again, which asks those alone"
+def _lost(arms: Sequence[Rates]) -> str:
+    """Why nothing is decided though all was judged: of an arm too much is missing. Each is looked at for itself."""
+    for each in arms:
+        if each.refused > MOST_LOST * each.turns:
+            lost = f"{each.refused} calls of {each.turns} turns"
+            return f"{each.arm}: endpoints refused {lost}, or were too slow; run it again, which asks those alone"
+        if each.unread > MOST_LOST * each.ballots:
+            return f"{each.arm}: {each.unread} of {each.ballots} ballots could not be read"
+        if each.undecided > MOST_LOST * each.judgements:
+            return f"{each.arm}: {each.undecided} of {each.judgements} judgements came to no verdict"
+    return ""
 
 
 def _categories(by_arm: dict[Arm, list[Judgement]]) -> tuple[Category, ...]:
@@ -201,10 +213,11 @@ _ROWS: tuple[tuple[str, Callable[[Rates], str]], ...] = (
     ("cost", lambda each: _cost(each.usage)),
     ("model time", lambda each: f"{each.seconds:,.1f} s"),
     ("wait for one judgement (mean)", lambda each: f"{each.wait:,.1f} s"),
+    ("ties of ballots (confidence decided)", lambda each: str(each.tied)),
     ("parse failures (ballots without a verdict)", lambda each: str(each.unread)),
     ("ballots that abstain", lambda each: str(each.abstained)),
     ("speeches that failed before the vote", lambda each: str(each.silent)),
-    ("calls that endpoints refused", lambda each: str(each.refused)),
+    ("calls refused, or not answered in time", lambda each: str(each.refused)),
     ("items without a verdict (count as rejected)", lambda each: str(each.undecided)),
 )
 
@@ -242,6 +255,8 @@ def decided(report: DebateReport) -> list[str]:
     if report.decision:
         sure = "" if report.decision.sure else " (NOT SURE)"
         text.append(f"Decision: {report.decision.told}{sure}: {report.decision.why}.")
+    elif report.undecided:
+        text.append("Decision: none.")
     if report.places.decision:
         text.append(f'Written to {report.places.decision}: `[review] mode = "auto"` goes by it.')
     elif report.undecided:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,10 +11,11 @@ from swarmgate.config.council import Council
 from swarmgate.council.debating import hold
 from swarmgate.council.voices import Voices
 from swarmgate.council.voting import vote
-from swarmgate.domain.debate import Debate, Outcome, Round, Tally, Vote, tally
+from swarmgate.domain.debate import Debate, Outcome, Round, Speech, Tally, Vote, tally
 from swarmgate.errors import BudgetExhausted, CouncilFailed, EndpointFailed, SwarmError
 from swarmgate.evaluation.debate.arms import Arm, Job, Setup, ballots_of, debate_of, jobs, material, question
 from swarmgate.evaluation.debate.cache import Meter
+from swarmgate.evaluation.debate.fitting import check_all_fit
 from swarmgate.evaluation.debate.fixtures import Item
 from swarmgate.evaluation.debate.statistics import Judgement
 
@@ -83,9 +84,11 @@ async def run(
         at_once: items that are judged at the same time.
 
     Raises:
+        UsageError: an item does not fit a model's window; nothing was asked yet.
         SwarmError: what ends a run for another reason than an empty budget or an endpoint that is down.
     """
     todo = list(jobs(items, setup))
+    check_all_fit(todo, setup, council, seated(Arm.DEBATE, repeat=1, seed=setup.seed, meter=Meter()))
     found, left = Run(planned=len(todo)), iter(todo)
     workers = [
         asyncio.create_task(_work(left, setup, seated, council, found, on_progress))
@@ -124,6 +127,7 @@ class _Verdict:
     approved: bool
     tally: Tally
     turns: int
+    tied: bool = False
     silent: int = 0
     failed: str = ""
 
@@ -147,16 +151,15 @@ async def _judged(job: Job, setup: Setup, seated: Seated, council: Council, foun
 async def _debated(debate: Debate, voices: Voices) -> _Verdict:
     record = _Unkept()
     try:
-        outcome = await hold(debate, voices=voices, store=record)
+        await hold(debate, voices=voices, store=record)
     except CouncilFailed as error:
         # Nobody gave anything that counts. The other arm gets the ballots of a whole debate all the same.
         seats = len(debate.seats)
         return _Verdict(
             approved=False, tally=Tally(failed=seats), turns=seats * debate.rounds, failed=error.message
         )  # fmt: skip
-    return _Verdict(
-        approved=outcome.verdict is Vote.APPROVE,
-        tally=outcome.tally,
+    return _counted(
+        record.held[-1].speeches,
         turns=sum(len(each.speeches) for each in record.held),
         silent=sum(bool(speech.failed) for each in record.held if not each.final for speech in each.speeches),
     )
@@ -167,16 +170,35 @@ async def _balloted(job: Job, setup: Setup, voices: Voices, number: int) -> _Ver
         vote(voices.desk(seat), seat, question=question(job.item), material=material(job.item))
         for seat in ballots_of(job, setup, number)
     )
-    counted = tally(await asyncio.gather(*asked))
-    return _Verdict(approved=counted.verdict is Vote.APPROVE, tally=counted, turns=number)
+    return _counted(await asyncio.gather(*asked), turns=number)
+
+
+def _counted(speeches: Iterable[Speech], *, turns: int, silent: int = 0) -> _Verdict:
+    """The majority; of a tie the side of the higher sum of confidences; where these are equal, rejected.
+
+    The same in every arm. Where every tie rejects, six ballots are right no more often than five: the parallel arm,
+    whose number is even wherever rounds are, would have paid for one in vain. A ballot that nobody can read is against
+    approval with all confidence.
+    """
+    spoken = tuple(speeches)
+    counted = tally(spoken)
+    tied = 0 < counted.approve == counted.reject + counted.failed
+    approved = _leaning(spoken) > 0 if tied else counted.verdict is Vote.APPROVE
+    return _Verdict(approved=approved, tally=counted, turns=turns, tied=tied, silent=silent)
+
+
+def _leaning(speeches: Iterable[Speech]) -> float:
+    """The confidence for approval less that against it."""
+    side = {Vote.APPROVE: 1, Vote.REJECT: -1, Vote.ABSTAIN: 0}
+    return round(sum(side[each.ballot.vote] * each.ballot.confidence if each.ballot else -1 for each in speeches), 9)
 
 
 def _judgement(job: Job, arm: Arm, verdict: _Verdict, meter: Meter) -> Judgement:
     item = job.item
     return Judgement(
         item=item.id, label=item.label, category=item.category, repeat=job.repeat, arm=arm, approved=verdict.approved,
-        tally=verdict.tally, turns=verdict.turns, silent=verdict.silent, failed=verdict.failed, calls=meter.calls,
-        refused=len(meter.refused), usage=meter.usage, seconds=meter.seconds, wait=meter.wait,
+        tally=verdict.tally, tied=verdict.tied, turns=verdict.turns, silent=verdict.silent, failed=verdict.failed,
+        calls=meter.calls, refused=len(meter.refused), usage=meter.usage, seconds=meter.seconds, wait=meter.wait,
     )  # fmt: skip
 
 

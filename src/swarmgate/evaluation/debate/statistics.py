@@ -35,9 +35,9 @@ class Judgement(Frozen):
     """What one arm made of one item in one repeat, and what that took.
 
     `turns` are those of voices (equal in debate and parallel), `calls` those of models: a voice that is asked again, or
-    that failed, has another number of them. `unread` are ballots that were asked for and that nobody could read,
-    `abstained` and `silent` voices that took no side, and that failed before the vote; `refused` are calls that
-    endpoints refused for good. `seconds` is model time, `wait` the wall time where a round's voices speak at once.
+    that failed, has another number of them. `tied`: as many ballots for as against: confidence decided. `silent` are
+    voices that failed before the vote; `refused` are calls that endpoints refused for good, or did not answer in
+    the time of a voice. `seconds` is model time, `wait` the wall time where a round's voices speak at once.
     """
 
     item: str
@@ -47,6 +47,7 @@ class Judgement(Frozen):
     arm: Arm
     approved: bool
     tally: Tally = Tally()
+    tied: bool = False
     turns: int = 0
     calls: int = 0
     silent: int = 0
@@ -67,7 +68,8 @@ class Rates(Frozen):
 
     `good_approved` is the true-negative rate, `bad_rejected` the true-positive rate (recall of "bad"), `precision` the
     part of the rejected that were bad; None where there is no such item. `interval` is that of the accuracy; None for
-    fewer than two items. Times in seconds; `wait` is a mean over judgements, everything else a sum.
+    fewer than two items. `ballots` are those that were asked for, `unread` those of them that nobody could read,
+    `abstained` those that took no side. Times in seconds; `wait` is a mean over judgements, everything else a sum.
     """
 
     arm: Arm
@@ -81,6 +83,8 @@ class Rates(Frozen):
     precision: float | None
     turns: int
     calls: int
+    ballots: int
+    tied: int
     unread: int
     abstained: int
     silent: int
@@ -133,6 +137,8 @@ def rates(arm: Arm, judgements: Sequence[Judgement], *, seed: int = 0, resamples
         precision=score.precision,
         turns=sum(each.turns for each in judgements),
         calls=sum(each.calls for each in judgements),
+        ballots=sum(sum(each.tally.model_dump().values()) for each in judgements),
+        tied=sum(each.tied for each in judgements),
         unread=sum(each.tally.failed for each in judgements),
         abstained=sum(each.tally.abstain for each in judgements),
         silent=sum(each.silent for each in judgements),

@@ -30,6 +30,9 @@ from swarmgate.workspace.sandbox.running import CommandRunner
 
 _ROLE = "participant"
 
+_PATIENCE = {"timeout_s", "max_retries", "api_key_env"}
+"""Settings that decide whether an answer comes, not which: with others of them kept answers hold."""
+
 
 @dataclass(frozen=True)
 class _Speaker:
@@ -179,7 +182,7 @@ def _speaker(
             on_event=on_event,
             probed=current(own, probed),
         ),
-        settings=f"{role.model_dump_json()} {provider.base_url}",
+        settings=f"{role.model_dump_json(exclude=_PATIENCE)} {provider.model_dump_json(exclude=_PATIENCE)}",
         prompts=Prompts(prompts, compact=compact_roles(own, (_ROLE,))),
         limits=Limits(
             replies=own.loop.replies,

@@ -49,6 +49,7 @@ class Confinement:
         readable: files and folders that a command may read besides `SYSTEM`.
         writable: further folders that it may write, such as a cache.
         guarded: files and folders that it may read and never write, wherever they lie.
+        hidden: files and folders that it may not even read; what is hidden needs no guard.
         network: whether it may reach the network.
         limits: memory, processes, and the size of a file.
         folder: where commands run, if not in the root.
@@ -59,6 +60,7 @@ class Confinement:
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
     guarded: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
     network: bool = False
     limits: Limits = Limits()
     folder: Path | None = None

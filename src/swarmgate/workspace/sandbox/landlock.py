@@ -87,7 +87,15 @@ def available() -> Landlock | str:
 @lru_cache(8)
 def _readable(bound: Confinement) -> tuple[str, ...]:
     system = [place for name in SYSTEM for place in _spared(name, ROOTS_OWN)] if os.getuid() == 0 else SYSTEM
-    return (*system, "/proc", *map(str, (*bound.readable, *bound.guarded, bound.root)))
+    hidden = frozenset(map(str, bound.hidden))
+    shown = map(str, (*bound.readable, *bound.guarded, bound.root))
+    return (*system, "/proc", *(place for each in shown for place in _not_below(each, hidden)))
+
+
+def _not_below(folder: str, hidden: Collection[str]) -> Iterator[str]:
+    """What may be read of a folder: nothing where it is hidden itself, or lies in what is."""
+    if not any(folder.startswith(place + os.sep) for place in hidden):
+        yield from _spared(folder, hidden)
 
 
 def _spared(folder: str, guarded: Collection[str]) -> Iterator[str]:

@@ -59,6 +59,7 @@ def profile(bound: Confinement) -> str:
     rules += ['(allow file-write* (literal "/dev/null") (literal "/dev/tty") (regex #"^/dev/fd/"))']
     rules += [f"(deny file-write* {_below(path)})" for path in bound.guarded]
     rules += [f'(deny file-write-unlink (literal "{_quoted(path)}"))' for path in bound.above_guarded()]
+    rules += [f"(deny file-read* file-write* {_below(path)})" for path in bound.hidden]
     rules += [] if bound.network else ["(deny network*)"]
     return "\n".join(rules)
 
