@@ -311,4 +311,6 @@ def test_it_takes_linear_time(before: str, unit: str, after: str) -> None:
         return time.process_time() - started
 
     seconds(1_000)
-    assert seconds(32_000) < 8 * max(seconds(8_000), 0.05), unit  # quadratic: 16 times as long
+    short = max(seconds(8_000), 0.05)
+    # Quadratic: 16 times as long. The best of three: a collection of what other tests left behind is no part of it.
+    assert any(seconds(32_000) < 8 * short for _ in range(3)), unit

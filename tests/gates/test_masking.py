@@ -210,4 +210,6 @@ def test_it_takes_linear_time(unit: str) -> None:
         return time.process_time() - started
 
     seconds(1_000)  # compiles the rules
-    assert seconds(16_000) < 8 * max(seconds(4_000), 0.05), unit  # quadratic: 16 times as long
+    short = max(seconds(4_000), 0.05)
+    # Quadratic: 16 times as long. The best of three: a collection of what other tests left behind is no part of it.
+    assert any(seconds(16_000) < 8 * short for _ in range(3)), unit

@@ -80,14 +80,14 @@ def _breakers(report: StatusReport) -> list[str]:
 
 
 def _debates(report: StatusReport) -> list[str]:
-    """`debates: 3 of 7 contested reviews, about 41,000 tokens saved`."""
+    """`debates: 3 of 7 reviews weighed, about 41,000 tokens saved`."""
     count = report.debates
     if count is None:
         return []
     reviews = "review" if count.contested == 1 else "reviews"
     saved = f", about {count.saved:,} tokens saved" if count.saved else ""
     deferral = f"; {count.deferral}" if count.deferral else ""
-    return [f"  debates: {count.held} of {count.contested} contested {reviews}{saved}{deferral}"]
+    return [f"  debates: {count.held} of {count.contested} {reviews} weighed{saved}{deferral}"]
 
 
 def _used(report: StatusReport) -> str:

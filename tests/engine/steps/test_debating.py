@@ -319,7 +319,7 @@ def test_auto_takes_a_sure_first_look_for_a_debate(project: Project, files: dict
     assert not event.held
     assert event.triggers[0].startswith(trigger)
     assert event.saved > 0
-    assert f"0 of 1 contested review, about {event.saved:,} tokens saved" in plain(project.swarm("status").stdout)
+    assert f"0 of 1 review weighed, about {event.saved:,} tokens saved" in plain(project.swarm("status").stdout)
     assert project.json("status")["debates"]["skipped"] == 1
     assert f"about {event.saved:,} tokens saved" in plain(project.swarm("show", "1.1").stdout)
     assert "not debated: the first look agrees" in plain(project.swarm("history").stdout)
@@ -366,7 +366,7 @@ def test_auto_debates_an_attempt_after_a_reviewers_rejection(project: Project) -
     first, second = weighed(project)
     assert (first.held, first.triggers) == (False, ())
     assert (second.held, second.triggers) == (True, ("the reviewer rejected an earlier attempt",))
-    assert "1 of 1 contested review" in plain(project.swarm("status").stdout)
+    assert "1 of 1 review weighed" in plain(project.swarm("status").stdout)
 
 
 def worth(decision: str = "defer") -> DebateWorth:
