@@ -16,6 +16,7 @@ from swarmgate.council.reading import closing_reasons, lines_as_reasons, reasons
 from swarmgate.council.transcript import Transcript
 from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.debate import Debate, Round, Speech, Synthesis, Vote, tally
+from swarmgate.domain.recount import against_the_votes
 from swarmgate.errors import CouncilFailed, ModelError
 
 _SUMMARY = 4_000
@@ -104,7 +105,7 @@ def _vote(said: object) -> Vote:
 def _broken_rule(made: Synthesis, rounds: Sequence[Round]) -> str:
     """The first rule that a synthesis breaks; empty: none."""
     cited = {each for reason in made.reasons for each in reason.cites}
-    return _against_the_votes(made.verdict, cited, rounds) if made.summary else "The summary is empty."
+    return against_the_votes(made.verdict, cited, rounds) if made.summary else "The summary is empty."
 
 
 def _uncited(made: Synthesis) -> str:
@@ -115,32 +116,6 @@ def _uncited(made: Synthesis) -> str:
     if not any(reason.cites for reason in made.reasons):
         return "No reason cites a message. Cite the ids of the messages that your verdict rests on."
     return ""
-
-
-def _against_the_votes(verdict: Vote, cited: set[str], rounds: Sequence[Round]) -> str:
-    """What the votes have against a verdict; empty: nothing.
-
-    The majority is that of the rule which decides without a synthesis (`Tally.verdict`): who failed is against it, a
-    tie rejects. The minority are those who voted the other way, not those who abstained or failed; what nobody voted
-    for cannot be made of the votes.
-    """
-    votes = rounds[-1].speeches
-    count = tally(votes)
-    majority = count.verdict
-    if verdict is majority:
-        return ""
-    if count.unanimous:
-        return f"All voices voted {majority}: a synthesis cannot overturn that."
-    minority = {each.seat for each in votes if each.ballot and each.ballot.vote is verdict}
-    if not minority:
-        return f"No voice voted {verdict}: a synthesis weighs votes, it cannot make one."
-    theirs = [each.id for held in rounds for each in held.speeches if each.seat in minority and not each.failed]
-    if cited.intersection(theirs):
-        return ""
-    return (
-        f"By the votes it is {majority}. A verdict against them must cite a message of the minority: "
-        f"{', '.join(theirs)}."
-    )
 
 
 def _votes(speeches: Iterable[Speech]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from swarmgate.domain.debate import Debate, Outcome, Round, Synthesis, Vote, message_id, tally
 
@@ -18,6 +18,37 @@ def round_problem(debate: Debate, before: Sequence[Round], held: Round) -> str:
 def outcome_problem(debate: Debate, rounds: Sequence[Round], outcome: Outcome) -> str:
     """What in an outcome does not follow from the rounds; empty: nothing."""
     return next(_outcome_problems(debate, rounds, outcome), "")
+
+
+def against_the_votes(verdict: Vote, cited: Collection[str], rounds: Sequence[Round]) -> str:
+    """What the votes of the last round have against a synthesis; empty: nothing.
+
+    The majority is that of the rule which decides without a synthesis (`Tally.verdict`): who failed is against it, a
+    tie rejects. The minority are those who voted the other way, not those who abstained or failed; what nobody voted
+    for cannot be made of the votes.
+
+    Args:
+        verdict: of the synthesis.
+        cited: ids of the messages that its reasons cite.
+        rounds: all of them.
+    """
+    votes = rounds[-1].speeches
+    count = tally(votes)
+    majority = count.verdict
+    if verdict is majority:
+        return ""
+    if count.unanimous:
+        return f"All voices voted {majority}: a synthesis cannot overturn that."
+    minority = {each.seat for each in votes if each.ballot and each.ballot.vote is verdict}
+    if not minority:
+        return f"No voice voted {verdict}: a synthesis weighs votes, it cannot make one."
+    theirs = [each.id for held in rounds for each in held.speeches if each.seat in minority and not each.failed]
+    if set(cited).intersection(theirs):
+        return ""
+    return (
+        f"By the votes it is {majority}. A verdict against them must cite a message of the minority: "
+        f"{', '.join(theirs)}."
+    )
 
 
 def _round_problems(debate: Debate, before: Sequence[Round], held: Round) -> Iterator[str]:
@@ -46,7 +77,7 @@ def _last(debate: Debate, before: Sequence[Round], held: Round) -> bool:
     """Whether this is the last round: by its number, after one that brought nothing new, or as all voted early."""
     if held.number == debate.rounds or (before and _brought_nothing(before[-1])):
         return True
-    voted = all(each.ballot for each in held.speeches if not each.failed)
+    voted = all(each.ballot for each in held.speeches)
     return held.final and len(held.speeches) == len(debate.seats) and voted and _brought_nothing(held)
 
 
@@ -73,19 +104,10 @@ def _outcome_problems(debate: Debate, rounds: Sequence[Round], outcome: Outcome)
 
 
 def _synthesis_problems(debate: Debate, rounds: Sequence[Round], verdict: Vote, synthesis: Synthesis) -> Iterator[str]:
-    votes = rounds[-1].speeches
-    count = tally(votes)
     if not debate.parent:
         yield "this debate has no synthesis"
     if verdict is not synthesis.verdict or verdict is Vote.ABSTAIN:
         yield f"its verdict is {verdict}, and that of its synthesis is {synthesis.verdict}"
-    if count.approve == count.reject:
-        return
-    majority = Vote.APPROVE if count.approve > count.reject else Vote.REJECT
-    if verdict is majority:
-        return
-    others = {each.seat for each in votes if not each.ballot or each.ballot.vote is not majority}
-    theirs = {each.id for held in rounds for each in held.speeches if each.seat in others and not each.failed}
     cited = {each for reason in synthesis.reasons for each in reason.cites}
-    if count.unanimous or not cited & theirs:
-        yield f"its synthesis says {verdict} against the votes, and cites nobody of that side"
+    if why := against_the_votes(verdict, cited, rounds):
+        yield f"its synthesis breaks a rule: {why}"
