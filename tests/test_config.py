@@ -157,7 +157,7 @@ def test_it_is_frozen() -> None:
         ("[models]\nrequire_distinct = ['coder', 'coder']", "`models.require_distinct`: needs two roles or more"),
         (
             PROVIDERS + "[roles.coder]\nmodel = 'lokal/b'",
-            "line 4: `roles.coder.model`: unknown provider `lokal`; known: local",
+            "line 4: `roles.coder.model`: unknown provider `lokal`; did you mean `local`?",
         ),
         (
             PROVIDERS + "[roles.coder]\nmodel = 'local/b'\nfallback = ['x/y']",
