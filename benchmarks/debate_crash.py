@@ -27,6 +27,7 @@ from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.background import serving
 
 SEATS, ROUNDS = 4, 3
+LATENCY_S = 0.1
 MESSAGES = [f"r{n}-msg-{seat:03d}" for n in range(1, ROUNDS + 1) for seat in range(1, SEATS + 1)]
 
 
@@ -89,13 +90,27 @@ def problem(folder: Path, name: str, expected: dict[str, Any], end: dict[str, An
     return "" if counted == answered else f"{answered} calls were answered, the ledger counts {counted}"
 
 
+def begins(file: Path, process: subprocess.Popen[bytes]) -> None:
+    """Waits until the debate is on record."""
+    while not file.exists() and process.poll() is None:
+        time.sleep(0.005)
+
+
 def main() -> None:
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 50
     chance = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 2026)  # noqa: S311 - moments, not keys
     with tempfile.TemporaryDirectory() as place:
         script = Path(place) / "script.json"
         script.write_text(json.dumps({"rules": rules()}))
-        served = [sys.executable, "-m", "swarmgate.testing", str(script), "--latency", "0.03", "--until-stdin-closes"]
+        served = [
+            sys.executable,
+            "-m",
+            "swarmgate.testing",
+            str(script),
+            "--latency",
+            str(LATENCY_S),
+            "--until-stdin-closes",
+        ]
         with serving(served) as base_url:
             folder = Path(place) / "project"
             make_project(folder, base_url)
@@ -107,7 +122,9 @@ def main() -> None:
             for number in range(kills):
                 name = f"killed-{number}"
                 process = hold(folder, name)
-                time.sleep(chance.uniform(0.3 * length, length))  # the first third is the start of Python
+                if number % 10:  # every tenth is killed while Python starts, the others inside of the debate
+                    begins(folder / ".swarm/traces/debates" / name / "debate.json", process)
+                time.sleep(chance.uniform(0, (ROUNDS + 1) * LATENCY_S))
                 process.kill()
                 process.communicate()
                 kept = len(list((folder / ".swarm/traces/debates" / name).glob("round-*.json")))
