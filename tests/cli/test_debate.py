@@ -288,23 +288,22 @@ def test_killed_at_random_moments_it_ends_with_every_round_once(project: Project
     whole = project.start("debate", "Well?", *seats, "--rounds", "3", "--json")
     reference = json.loads(whole.communicate(timeout=60)[0])
     length = time.monotonic() - began
+    command = ["debate", "Well?", *seats, "--rounds", "3"]
     for _ in range(10):
-        _killed_once(
-            project, ["debate", "Well?", *seats, "--rounds", "3"], chance.uniform(0, length), reference["tally"]
-        )
+        _killed_once(project, command, chance.uniform(0, length / 3), reference["tally"])
 
 
 def _killed_once(project: Project, command: list[str], moment: float, tally: dict[str, int]) -> None:
+    """Kills it so many seconds after it is on record, and resumes it."""
     known, counted = set(Swarm(project.root).council.ids()), usage_on_record(project)
     process = project.start(*command)
+    until(lambda: set(Swarm(project.root).council.ids()) - known, seconds=60)
     try:
         process.communicate(timeout=moment)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
     begun = set(Swarm(project.root).council.ids()) - known
-    if not begun:
-        return  # killed before there was a debate
     (debate,) = begun
     end = json.loads(project.swarm("debate", "resume", debate, "--json").stdout)
     assert end["tally"] == tally

@@ -252,8 +252,9 @@ LEAVES = st.none() | st.booleans() | st.floats() | st.text()
 @given(st.recursive(LEAVES, lambda of: st.lists(of) | st.dictionaries(KEYS, of), max_leaves=20))
 def test_no_json_breaks_the_reading(value: object) -> None:
     text = json.dumps(value)
-    claims_of(text, "r1-msg-001")
-    has_ballot(f"FINAL_VERDICT: {text}", SHOWN)
+    assert all(each.id.startswith("r1-msg-001-c") and each.text for each in claims_of(text, "r1-msg-001"))
+    found = has_ballot(f"FINAL_VERDICT: {text}", SHOWN)
+    assert found is None or 0 <= found.confidence <= 1
 
 
 PROSE = "I would APPROVE REJECT ABSTAIN this but verdict confidence 0.9 is not if . , FINAL"

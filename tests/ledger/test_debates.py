@@ -86,7 +86,10 @@ def test_the_same_debate_is_taken_up_again_and_another_one_is_not(files: DebateF
 def test_a_debate_whose_question_was_redacted_is_taken_up_again(files: DebateFiles) -> None:
     files.begin(debate(id="other", question="is hunter2 safe?"))
     files.begin(debate(id="other", question="is hunter2 safe?"))
-    files.begin(files.debate("other"))
+    kept = files.debate("other")
+    files.begin(kept)
+    assert "hunter2" not in kept.question
+    assert files.debate("other") == kept
 
 
 def test_a_round_is_kept_once_and_in_order(files: DebateFiles) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 
 from swarmgate.config import toml_text
 from swarmgate.council.chat_request import KEYS, chat_of, check_keys
+from swarmgate.engine.toml_lines import line_of
 from swarmgate.errors import CouncilRefused
 
 _MOST_BYTES = 10_000_000
 _LEFT_OUT = {"id": "chat", "ttl_s": 1, "messages": 1, "tokens": 1}
 """For keys that the file leaves out: the settings say them, which were checked already."""
 
-_LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
 _PLACE = re.compile(r"`(\w+)(?:\[(\d+)\])?(?:\.(\w+))?`")
 _UNKNOWN = re.compile(r"unknown key `([^`]+)`")
 
@@ -39,7 +39,7 @@ def read(path: Path) -> dict[str, Any]:
                 raise CouncilRefused(f"this is not a chat file: it has no {what}", hint="See: swarm chat --help")
         chat_of(**{**_LEFT_OUT, **values}, created_at=0.0)
     except CouncilRefused as error:
-        line = _line(text, _place(error.message))
+        line = line_of(text, _place(error.message), tables="agents")
         where = f"{path}, line {line}" if line else str(path)
         raise CouncilRefused(f"{where}: {error.message}", hint=error.hint) from None
     return values
@@ -65,28 +65,3 @@ def _place(message: str) -> tuple[int | str, ...]:
     if found and not (strange and strange.start() < found.start()):
         place = [found[1], *([int(found[2])] if found[2] else []), *([found[3]] if found[3] else [])]
     return (*place, strange[1]) if strange else tuple(place)
-
-
-def _line(text: str, place: tuple[int | str, ...]) -> int:
-    """The line of the key, or of the longest part of its way that is written out; 0 where none is.
-
-    Reads headers and keys only, one a line: enough to lead a reader to the place.
-    """
-    best, depth, agents = 0, 0, 0
-    table: tuple[int | str, ...] = ()
-    plain = _LONG_TEXTS.sub(lambda match: "''" + "\n" * match[0].count("\n"), text)
-    for number, line in enumerate(plain.splitlines(), start=1):
-        here: tuple[int | str, ...]
-        if re.match(r"\s*\[\[\s*agents\s*\]\]", line):
-            here = table = ("agents", agents)
-            agents += 1
-        elif header := re.match(r"\s*\[\s*([\w-]+)\s*\]\s*(#|$)", line):
-            here = table = (header[1],)
-        elif key := re.match(r"""\s*["']?([\w-]+)["']?\s*=""", line):
-            here = (*table, key[1])
-        else:
-            continue
-        shared = min(len(here), len(place))
-        if here[:shared] == place[:shared] and shared > depth:
-            best, depth = number, shared
-    return best

@@ -23,9 +23,8 @@ from swarmgate.config import toml_text
 from swarmgate.config.refusals import unknown
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
+from swarmgate.engine.toml_lines import line_of
 from swarmgate.errors import CouncilRefused
-
-_LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
 
 
 def _spelled(value: Any) -> Any:
@@ -135,31 +134,6 @@ def _located(path: Path, text: str, place: tuple[int | str, ...], what: str) -> 
 
 
 def _begins(path: Path, text: str, place: tuple[int | str, ...]) -> str:
-    line = _line(text, place)
+    line = line_of(text, place, tables="participants")
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
     return f"{path}{f', line {line}' if line else ''}: {f'`{key}`: ' if key else ''}"
-
-
-def _line(text: str, place: tuple[int | str, ...]) -> int:
-    """The line of the key, or of the longest part of its way that is written out; 0 where none is.
-
-    Reads headers and keys only, one a line: enough to lead a reader to the place.
-    """
-    best, depth, seen = 0, 0, 0
-    table: tuple[int | str, ...] = ()
-    plain = _LONG_TEXTS.sub(lambda match: "''" + "\n" * match[0].count("\n"), text)
-    for number, line in enumerate(plain.splitlines(), start=1):
-        here: tuple[int | str, ...]
-        if re.match(r"\s*\[\[\s*participants\s*\]\]", line):
-            here = table = ("participants", seen)
-            seen += 1
-        elif found := re.match(r"\s*\[\s*([\w-]+)\s*\]\s*(#|$)", line):
-            here = table = (found[1],)
-        elif found := re.match(r"""\s*["']?([\w-]+)["']?\s*=""", line):
-            here = (*table, found[1])
-        else:
-            continue
-        shared = min(len(here), len(place))
-        if here[:shared] == place[:shared] and shared > depth:
-            best, depth = number, shared
-    return best
