@@ -77,6 +77,12 @@ _TEST_VERDICT = Tool("submit_verdict", "Give your verdict.", args.SubmitTestVerd
 _READ = ("read_file", "list_files", "search")
 _WRITE = ("write_file", "edit_file")
 
+_COUNCIL_LOOKS = ("position", "argue", "attack", "respond", "contribute", "generate", "evaluate", "improve")
+"""Steps of council voices that may look at the files first."""
+
+_COUNCIL_SPEAKS = ("experts", "frame", "ask", "analogy", "assess", "record", "conclude", "facilitate")
+"""Steps of council voices that judge from their brief alone."""
+
 OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("architect", "plan"): (*_READ, "ask_sme", "ask_user", "save_plan"),
     ("architect", "revise"): (*_READ, "ask_sme", "ask_user", "save_plan"),
@@ -92,6 +98,8 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("participant", "moderate"): (),
     ("participant", "first_look"): (),
     ("participant", "chat"): (*_READ, "send_message", "synthesize"),
+    **{("participant", step): _READ for step in _COUNCIL_LOOKS},
+    **{("participant", step): () for step in _COUNCIL_SPEAKS},
     ("reviewer", "review"): (*_READ, "submit_verdict"),
     ("reviewer", "security_review"): (*_READ, "submit_verdict"),
     ("test_engineer", "test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
@@ -104,6 +112,7 @@ IN_TEXT = frozenset(
         ("sme", "consult"),
         ("architect", "synthesize"),
         *(("participant", step) for step in ("debate", "dispatch", "moderate", "first_look", "chat")),
+        *(("participant", step) for step in (*_COUNCIL_LOOKS, *_COUNCIL_SPEAKS)),
     }
 )
 """Where a reply in plain text ends the turn; everywhere else a tool call does."""

@@ -49,7 +49,7 @@ def hold(
     """
     with boundary(json) as terminal:
         from swarmgate.engine import chat_file
-        from swarmgate.engine.council import new_id
+        from swarmgate.engine.in_project import new_id
 
         values = {"id": new_id(), **chat_file.read(file)}
         _hold(repo, terminal, str(values["id"]), lambda swarm: swarm.council.swarm(**values))

@@ -119,7 +119,7 @@ def hold(
         }
         given = {key: value for key, value in options.items() if value is not None}
         described = _described(question)
-        from swarmgate.engine.council import new_id
+        from swarmgate.engine.in_project import new_id
 
         debate = described.get("id", "")
         if not debate:

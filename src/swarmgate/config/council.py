@@ -1,4 +1,4 @@
-"""The table `[council]`: bounds of debates, dispatches and swarm chats."""
+"""The table `[council]`: bounds of debates, dispatches, swarm chats, discussions, decisions and critiques."""
 
 from __future__ import annotations
 
@@ -20,14 +20,55 @@ class Chat(Section):
     tokens: int = Field(200_000, ge=1, description="Tokens that its agents may use together.")
 
 
+class Discussion(Section):
+    """`[council.discussion]`: how long a discussion is where its request does not say."""
+
+    mode: Literal["deep", "standard", "lightweight"] = Field("standard", description="How much is spent on one.")
+    rounds: int | None = Field(None, ge=1, le=10, description="The most rounds; none: as the mode has it.")
+
+
+class Decision(Section):
+    """`[council.decision]`: how several decide where their request does not say."""
+
+    strategy: Literal["unanimous", "majority", "supermajority", "weighted", "facilitator", "approval", "ranked"] = (
+        Field("majority", description="How a round becomes a consensus.")
+    )
+    rounds: int = Field(3, ge=1, le=10, description="The most rounds.")
+    settled: float = Field(
+        0.05, ge=0, le=1, description="Change of the mean agreement below which two rounds count as the same."
+    )
+
+
+class Critique(Section):
+    """`[council.critique]`: how long one voice improves its own work where its request does not say."""
+
+    iterations: int = Field(3, ge=1, le=10, description="The most iterations.")
+    stop: float = Field(0.8, ge=0, le=1, description="Weighted mean of the scores that is good enough.")
+    threshold: float = Field(0.7, ge=0, le=1, description="Score that a criterion must reach which names no other.")
+
+
 class Council(Section):
-    """`[council]`: the bounds of debates and of dispatched tasks."""
+    """`[council]`: the bounds of debates, dispatched tasks, discussions, decisions and critiques."""
 
     rounds: int = Field(2, ge=1, le=5, description="Rounds of a debate; the last one is the vote.")
     order: Literal["fixed", "rotate"] = Field("rotate", description="Who is read first: always the same, or in turns.")
     tokens: int = Field(20_000, ge=500, description="Tokens that one voice may use in one round.")
     timeout_s: Seconds = Field(300, description="Longest time of one voice in one round, in seconds.")
+    whole_s: float = Field(
+        1800, ge=1, le=1800, description="Longest time of one discussion, decision or critique in one sitting, seconds."
+    )
+    store: Literal["files", "sqlite"] = Field(
+        "files", description="Where discussions, decisions and critiques are kept."
+    )
+    cache: bool = Field(True, description="Whether a request that was answered before is answered from its record.")
     similarity: float = Field(90, ge=50, le=100, description="Likeness of two claims, in percent, that makes one old.")
-    usd: float | None = Field(None, ge=0, description="US dollars that one debate, dispatch or chat may use.")
-    total_tokens: int | None = Field(None, ge=1, description="Tokens that one debate, dispatch or chat may use.")
+    usd: float | None = Field(
+        None, ge=0, description="US dollars that one debate, dispatch, chat, discussion, decision or critique may use."
+    )
+    total_tokens: int | None = Field(
+        None, ge=1, description="Tokens that one debate, dispatch, chat, discussion, decision or critique may use."
+    )
     chat: Chat = Field(default_factory=Chat, description="The bounds of one swarm chat.")
+    discussion: Discussion = Field(default_factory=Discussion, description="Discussions.")
+    decision: Decision = Field(default_factory=Decision, description="Decisions by several.")
+    critique: Critique = Field(default_factory=Critique, description="Self-critique.")

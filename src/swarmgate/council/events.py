@@ -1,6 +1,6 @@
 """What a council tells while it is at work, for a progress display; what counts is on record elsewhere.
 
-Each pattern adds its own events to the union `CouncilEvent`.
+Each pattern adds its own events to the union `CouncilEvent`; those that came later share the ones of `council.stream`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from swarmgate.council.stream import PatternEvent
 from swarmgate.domain.chat import ChatMessage, ChatResult, ChatTurn
 from swarmgate.domain.debate import Moderation, Outcome, Round, Speech, Synthesis
 from swarmgate.domain.dispatch import DispatchedReply
@@ -115,6 +116,7 @@ CouncilEvent = (
     | MessageSent
     | AgentSpoke
     | ChatEnded
+    | PatternEvent
 )
 
 OnCouncilEvent = Callable[[CouncilEvent], None]

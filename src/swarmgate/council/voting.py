@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, AskedOnceMore, speak
+from swarmgate.council import asking
 from swarmgate.council.overheard import Overheard, overheard
 from swarmgate.council.reading import ballot_of, claims_of, has_ballot
 from swarmgate.council.transcript import TITLE
@@ -72,13 +72,8 @@ def brief_of(seat: Seat, number: int, sections: Iterable[Section], *, task: str 
 
 
 def bounded(desk: Desk, debate: Debate) -> Desk:
-    """The desk under the bounds of a round: tokens and seconds, beside those that it has."""
-    own = desk.limits.bounds
-    tokens = min(debate.tokens, own.tokens or debate.tokens)
-    bounds = own.model_copy(
-        update={"tokens": tokens, "wall_time_s": min(debate.timeout_s, own.wall_time_s), "idle": max(own.idle, 3)}
-    )
-    return replace(desk, limits=replace(desk.limits, bounds=bounds))
+    """The desk under the bounds of a round of a debate."""
+    return asking.bounded(desk, tokens=debate.tokens, timeout_s=debate.timeout_s)
 
 
 async def speech_of(desk: Desk, seat: Seat, brief: Brief, *, name: str, final: bool, shown: Collection[str]) -> Speech:

@@ -1,4 +1,7 @@
-"""The facade of the council: debates, dispatched tasks and swarm chats of a project, outside of its runs.
+"""The facade of the council: what several voices do in a project, outside of its runs.
+
+Debates, dispatched tasks and swarm chats stand here; discussions, decisions, critiques, orchestrations and the metrics
+of all in the files that its bases come from.
 
 outcome = await Swarm(path).council.debate("Is this design sound?", participants=["advocate", "challenger"])
 """
@@ -6,12 +9,10 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 from __future__ import annotations
 
 import difflib
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
-from functools import cached_property
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +21,12 @@ from swarmgate.domain.chat import Chat, ChatRecord, ChatResult, ChatSummary
 from swarmgate.domain.debate import Debate, DebateRecord, Outcome, Seat
 from swarmgate.domain.dispatch import DispatchResult, DispatchTask
 from swarmgate.domain.usage import Allowance
+from swarmgate.engine.council_metrics import Metrics
+from swarmgate.engine.critiques import Critiques
+from swarmgate.engine.decisions import Decisions
+from swarmgate.engine.discussions import Discussions
+from swarmgate.engine.in_project import new_id
+from swarmgate.engine.orchestrations import Orchestrations
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, SwarmError
 from swarmgate.ledger.chats import ChatDatabase
 from swarmgate.ledger.debates import DebateFiles
@@ -30,18 +37,13 @@ if TYPE_CHECKING:
     from swarmgate.council.dispatch_request import Dispatch
     from swarmgate.council.dispatch_request import Where as DispatchWhere
     from swarmgate.engine.seating import Participant, Where
-    from swarmgate.engine.sitting import Surroundings
-    from swarmgate.engine.swarm import Swarm
 
 _NEAR = 0.8
 """How like an id another one is that may be meant: ids of one day are alike by their date."""
 
 
-class Council:
+class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
     """The council of one project. Made by `Swarm.council`."""
-
-    def __init__(self, swarm: Swarm) -> None:
-        self._swarm = swarm
 
     # --- debates ---
 
@@ -425,10 +427,6 @@ class Council:
         """For who reads only."""
         return DebateFiles(self._swarm.folder)
 
-    @cached_property
-    def _around(self) -> Surroundings:
-        return self._swarm.surroundings()
-
     def _new_id(self, wanted: str) -> str:
         if not wanted:
             return new_id()
@@ -438,11 +436,6 @@ class Council:
             )
         self._files.check_id(wanted)
         return wanted
-
-
-def new_id() -> str:
-    """A name that sorts by time: `20261121-224500-3f2a`."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
 def _more(error: BudgetExhausted, goes_on: str, *, own: bool) -> BudgetExhausted:

@@ -46,6 +46,7 @@ class SwarmFolder:
         self.prompts = self.path / "prompts"
         self.traces = self.path / "traces"
         self.debates = self.traces / "debates"
+        self.discussions = self.path / "discussions"
         self.quarantine = self.path / "quarantine"
         self.runtime = self.path / "runtime"
         self.lock = self.runtime / "lock"
@@ -53,6 +54,7 @@ class SwarmFolder:
         self.models = self.runtime / "models.json"
         self.breakers = self.runtime / "breakers.json"
         self.chats = self.runtime / "chats.sqlite3"
+        self.records = self.path / "discussions.sqlite3"
         self.debate_worth = self.path / "debate-worth.json"
 
     @classmethod

@@ -1,0 +1,7 @@
+"""`swarm critique`: to be written."""
+
+from __future__ import annotations
+
+
+def command() -> None:
+    """To be written."""
