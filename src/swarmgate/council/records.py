@@ -5,51 +5,48 @@
     ...                    what else a pattern keeps: progress.md, personas/, artifacts/, context/, result.json
 
 A store knows names and texts and nothing of files, so that files, SQLite and later Redis are one to the protocols.
+
+Rounds are a chain: `before` in one is the SHA-256 of the one before it, of the first that of the request. The hash of a
+finished text goes into the manifest before the text gets its name: killed in between, the `.partial` has exactly that
+hash and is given the name when it is next read. Manifest and rounds carry a `seal`, the SHA-256 of all else in them, so
+that what was changed by hand is noticed. Whoever changes all of them, hashes too, is not found out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypeVar
+import json
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
+from swarmgate import __version__
+from swarmgate.config import nearest
+from swarmgate.council.record_texts import MANIFEST, PARTIAL, Documents, Texts, canonical, digest, sealed
 from swarmgate.council.stream import Pattern
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.usage import Allowance, Usage
+from swarmgate.errors import CouncilRefused, LedgerError
 
 M = TypeVar("M", bound=BaseModel)
 
 Status = Literal["prepared", "open", "paused", "complete", "failed"]
 
+NAMES = frozenset(
+    {"id", "name", "pattern", "status", "mode", "kind", "step", "done", "author", "participant", "by", "criterion"}
+    | {"to", "between", "cites", "condensed", "source", "prepared", "facilitator", "strategy", "stand"}
+    | {"model", "facilitator_model", "evaluator_model", "gate", "target", "recommendation"}
+    | {"who", "field", "files"}
+    | {"prompt_hash", "promptHash", "started_at", "startedAt", "resolved_by", "resolvedBy", "ended_by"}
+)
+"""Fields of the patterns' models that name something: they are kept as they are, whatever they look like."""
 
-class Documents(Protocol):
-    """Named texts by record. Names have parts separated by `/`; each write is whole or not at all."""
-
-    def put(self, record: str, name: str, text: str, *, durable: bool = True) -> None:
-        """Keep a text in the place of what has this name; `durable`: it outlives a power cut."""
-
-    def get(self, record: str, name: str) -> str | None:
-        """The text of that name; None: there is none.
-
-        Raises:
-            LedgerError: it cannot be read.
-        """
-
-    def append(self, record: str, name: str, text: str) -> None:
-        """Add to the text of that name, which need not be there yet."""
-
-    def rename(self, record: str, old: str, new: str) -> None:
-        """Give a text another name, in one step and in the place of what has that."""
-
-    def drop(self, record: str, name: str) -> None:
-        """Forget a text, if it is there."""
-
-    def names(self, record: str) -> tuple[str, ...]:
-        """The names of all texts of a record, sorted."""
-
-    def records(self) -> tuple[str, ...]:
-        """Every record, sorted."""
+_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,79}")
+_ROUND = re.compile(r"rounds/([0-9]{3,})\.json")
+_BEFORE = "before"
 
 
 class Manifest(Frozen):
@@ -57,7 +54,7 @@ class Manifest(Frozen):
 
     `request` is that of the pattern, as JSON; `request_hash` is `request_hash()` of it. `rounds` are the SHA-256, in
     hex, of every finished round's text, `sealed` those of other texts that never change again, by name. `more` is what
-    a pattern keeps beside: the choices of a discussion. `seal` is the SHA-256 of all the rest of the manifest.
+    a pattern keeps beside: the choices of a discussion.
     """
 
     id: str
@@ -73,11 +70,21 @@ class Manifest(Frozen):
     usage: Usage = Usage()
     seconds: float = 0.0
     more: dict[str, Any] = Field(default_factory=dict)
-    seal: str = ""
+
+
+class _Seen(NamedTuple):
+    """A manifest as it was last read or written, its text, and the SHA-256 that the next round follows."""
+
+    text: str
+    manifest: Manifest
+    head: str
 
 
 class Records:
-    """The records of one project, checked as they are read.
+    """The records of one project, checked as they are read. One process writes a record, others may read it meanwhile.
+
+    Every method that takes an id raises `CouncilRefused` where there is no such record, and `LedgerError`, which names
+    the text, where one is missing, damaged or changed by hand, or the store fails.
 
     Args:
         documents: where they are kept.
@@ -86,4 +93,306 @@ class Records:
 
     def __init__(self, documents: Documents, *, clean: Callable[[Any], Any]) -> None:
         self._documents = documents
-        self._clean = clean
+        self._texts = Texts(documents, clean=clean)
+        self._seen: dict[str, _Seen] = {}
+
+    # --- the manifest ---
+
+    def begin(self, manifest: Manifest) -> Manifest:
+        """Keeps what is asked for, with the time where it has none; the same request is taken up as it stands.
+
+        Raises:
+            CouncilRefused: another record has this id, or it is no id.
+        """
+        self.check_id(manifest.id, manifest.pattern)
+        asked = manifest.model_copy(
+            update={
+                "request": self._texts.plain(manifest.request),
+                "why": self._texts.plain(manifest.why),
+                "more": self._texts.plain(manifest.more),
+                "created_at": manifest.created_at or datetime.now(UTC).isoformat(timespec="milliseconds"),
+            }
+        )
+        if not self._documents.names(manifest.id):
+            return self._keep(asked)
+        there = self.manifest(manifest.id)
+        if there.pattern != asked.pattern:
+            raise CouncilRefused(
+                f"There is a {there.pattern} with the id {there.id}.", hint=f"Give the {asked.pattern} another id."
+            )
+        if differs := _difference(there.request, asked.request):
+            raise CouncilRefused(
+                f"There is another {there.pattern} with the id {there.id}: it differs in {differs}.",
+                hint="Give this one an id of its own.",
+            )
+        return there
+
+    def manifest(self, id: str, pattern: str = "") -> Manifest:  # noqa: A002 - the field's name
+        """What a record is of, and how far it is.
+
+        Args:
+            id: of the record.
+            pattern: that it must be of; empty: any.
+        """
+        self.check_id(id, pattern)
+        text = self._documents.get(id, MANIFEST)
+        if text is None:
+            if self._documents.names(id):
+                raise self._texts.missing(id, MANIFEST)
+            raise self._unknown(id, pattern)
+        if id not in self._seen or self._seen[id].text != text:
+            found = self._texts.model(id, MANIFEST, self._texts.unsealed(id, MANIFEST, text), Manifest)
+            if found.id != id:
+                raise self._texts.damaged(id, MANIFEST, f"it is that of {found.id}")
+            self._seen[id] = _Seen(text, found, _head(found))
+        manifest = self._seen[id].manifest
+        if pattern and manifest.pattern != pattern:
+            raise self._unknown(id, pattern)
+        return manifest
+
+    def change(
+        self,
+        id: str,  # noqa: A002 - as above
+        *,
+        status: Status | None = None,
+        why: str | None = None,
+        request: Mapping[str, Any] | None = None,
+        request_hash: str | None = None,
+        allowance: Allowance | None = None,
+        usage: Usage | None = None,
+        seconds: float | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> Manifest:
+        """Changes those fields of the manifest that are given; `more` is replaced as a whole.
+
+        Raises:
+            CouncilRefused: the request was to change, and there are rounds already.
+        """
+        there = self.manifest(id)
+        if request is not None and there.rounds:
+            raise CouncilRefused(f"The {there.pattern} {id} has rounds: what it is about cannot change any more.")
+        cleaned = {"why": why, "request": request, "more": more}
+        given = {
+            **{key: self._texts.plain(value) for key, value in cleaned.items() if value is not None},
+            "status": status,
+            "request_hash": request_hash,
+            "allowance": allowance,
+            "usage": usage,
+            "seconds": seconds,
+        }
+        return self._keep(there.model_copy(update={key: each for key, each in given.items() if each is not None}))
+
+    # --- rounds ---
+
+    def keep_partial(self, id: str, number: int, model: BaseModel) -> None:  # noqa: A002 - as above
+        """Keeps the round at work as far as it is.
+
+        Raises:
+            CouncilRefused: it is not the next one.
+        """
+        text = sealed(self._round(id, number, model), indent=None)  # after each message: three times as fast
+        self._documents.put(id, round_name(number) + PARTIAL, text, durable=False)
+
+    def keep_round(self, id: str, number: int, model: BaseModel) -> None:  # noqa: A002 - as above
+        """Keeps a whole round, which never changes again.
+
+        Raises:
+            CouncilRefused: it is not the next one.
+        """
+        text, manifest = sealed(self._round(id, number, model)), self.manifest(id)
+        self._finish(round_name(number), text, manifest.model_copy(update={"rounds": (*manifest.rounds, digest(text))}))
+
+    def rounds(self, id: str, kind: type[M]) -> tuple[M, ...]:  # noqa: A002 - as above
+        """The whole rounds so far, in order."""
+        self.check_id(id)
+        names = self._documents.names(id)  # before the manifest: another process may finish a round meanwhile
+        manifest = self.manifest(id)
+        before, found = digest(canonical(manifest.request)), []
+        for number, expected in enumerate(manifest.rounds, start=1):
+            name = round_name(number)
+            data = self._texts.unsealed(id, name, self._texts.finished(id, name, expected))
+            if data.pop(_BEFORE, "") != before:
+                raise self._texts.damaged(id, name, "it does not follow the file before it")
+            found.append(self._texts.model(id, name, data, kind))
+            before = expected
+        known = {round_name(number) for number in range(1, len(found) + 1)}
+        for name in names:
+            if _ROUND.fullmatch(name) and name not in known:
+                raise self._texts.damaged(id, name, f"{MANIFEST} knows of no such round")
+        return tuple(found)
+
+    def partial(self, id: str, number: int, kind: type[M]) -> M | None:  # noqa: A002 - as above
+        """The round at work as far as it was kept; None: it has not begun, or it is whole."""
+        manifest, name = self.manifest(id), round_name(number) + PARTIAL
+        text = self._documents.get(id, name) if number > len(manifest.rounds) else None
+        if text is None:
+            return None
+        data = self._texts.unsealed(id, name, text)
+        if data.pop(_BEFORE, "") != self._seen[id].head:
+            raise self._texts.damaged(id, name, "it does not follow the file before it")
+        return self._texts.model(id, name, data, kind)
+
+    # --- other texts ---
+
+    def seal(self, id: str, name: str, value: BaseModel | str) -> None:  # noqa: A002 - as above
+        """Keeps a text that never changes again; the same once more is fine.
+
+        Raises:
+            CouncilRefused: there is another one.
+        """
+        text, manifest = self._texts.text(value), self.manifest(id)
+        expected = manifest.sealed.get(name)
+        if expected is None:
+            sealed = {**manifest.sealed, name: digest(text)}
+            self._finish(name, text, manifest.model_copy(update={"sealed": sealed}))
+        elif self._texts.finished(id, name, expected) != text:
+            raise CouncilRefused(f"{self._documents.place(id, name)} is there already, and never changes.")
+
+    def sealed(self, id: str, name: str, kind: type[M]) -> M | None:  # noqa: A002 - as above
+        """What was sealed under that name; None: nothing was."""
+        text = self.sealed_text(id, name)
+        return None if text is None else self._texts.model(id, name, self._texts.data(id, name, text), kind)
+
+    def sealed_text(self, id: str, name: str) -> str | None:  # noqa: A002 - as above
+        """The same as it stands there."""
+        self.check_id(id)
+        there = self._documents.get(id, name)  # before the manifest, as above
+        expected = self.manifest(id).sealed.get(name)
+        if expected is not None:
+            return self._texts.finished(id, name, expected)
+        if there is not None:
+            raise self._texts.damaged(id, name, f"{MANIFEST} knows nothing of it")
+        return None
+
+    def put(self, id: str, name: str, value: BaseModel | str) -> None:  # noqa: A002 - as above
+        """Keeps a text, or a model as JSON, in the place of what has this name."""
+        self.check_id(id)
+        self._documents.put(id, name, self._texts.text(value), durable=False)
+
+    def get(self, id: str, name: str) -> str | None:  # noqa: A002 - as above
+        """The text of that name, unchecked; None: there is none."""
+        self.check_id(id)
+        return self._documents.get(id, name)
+
+    def append(self, id: str, name: str, text: str) -> None:  # noqa: A002 - as above
+        """Adds to a text."""
+        self.check_id(id)
+        self._documents.append(id, name, self._texts.text(text))
+
+    def drop(self, id: str, name: str) -> None:  # noqa: A002 - as above
+        """Forgets a text that `put` or `append` made, if it is there."""
+        self.check_id(id)
+        self._documents.drop(id, name)
+
+    # --- looking ---
+
+    def ids(self, pattern: str = "") -> tuple[str, ...]:
+        """The ids of all records of a pattern (empty: of all), the newest first.
+
+        One whose manifest cannot be read is among them, at the end: whoever reads it is told.
+        """
+        found: list[tuple[str, str]] = []
+        for name in self._documents.records():
+            text = self._documents.get(name, MANIFEST)
+            if text is None:
+                continue
+            head: dict[str, Any] = {}
+            with suppress(LedgerError):
+                head = self._texts.data(name, MANIFEST, text)
+            if not pattern or head.get("pattern", pattern) == pattern:
+                found.append((str(head.get("created_at", "")), name))
+        return tuple(name for _, name in sorted(found, reverse=True))
+
+    def find(self, pattern: str, request_hash: str) -> str:
+        """The id of the newest complete record of that request; empty: there is none. Damaged ones do not count."""
+        found: list[tuple[str, str]] = []
+        for name in self._documents.records() if request_hash else ():
+            if json.dumps(request_hash) not in (self._documents.get(name, MANIFEST) or ""):
+                continue
+            with suppress(LedgerError, CouncilRefused):
+                there = self.manifest(name, pattern)
+                if there.request_hash == request_hash and there.status == "complete":
+                    found.append((there.created_at, name))
+        return max(found, default=("", ""))[1]
+
+    def names(self, id: str) -> tuple[str, ...]:  # noqa: A002 - as above
+        """The names of all texts of a record, sorted."""
+        self.check_id(id)
+        return self._documents.names(id)
+
+    def place(self, id: str, name: str) -> str:  # noqa: A002 - as above
+        """Where a text is, as messages name it."""
+        self.check_id(id)
+        return self._documents.place(id, name)
+
+    def check_id(self, id: str, pattern: str = "") -> None:  # noqa: A002 - as above
+        """Insists that a record may have this id.
+
+        Raises:
+            CouncilRefused: it may not.
+        """
+        if not _ID.fullmatch(id):
+            raise CouncilRefused(
+                f"{id[:100]!r} is no id of a {pattern or 'record'}: letters, digits, `.`, `_` and `-`, at most 80."
+            )
+
+    # --- inside ---
+
+    def _keep(self, manifest: Manifest) -> Manifest:
+        kept = Manifest.model_validate(manifest.model_dump(mode="json"))  # copies were not validated
+        text = sealed(kept.model_dump(mode="json"))
+        self._documents.put(kept.id, MANIFEST, text)
+        self._seen[kept.id] = _Seen(text, kept, _head(kept))
+        return kept
+
+    def _finish(self, name: str, text: str, manifest: Manifest) -> None:
+        """Keeps a text for good: under its `.partial`, its hash in the manifest, and then under its name."""
+        self._documents.put(manifest.id, name + PARTIAL, text)
+        self._keep(manifest)
+        try:
+            self._documents.rename(manifest.id, name + PARTIAL, name)
+        except LedgerError:
+            if self._documents.get(manifest.id, name) != text:  # else a reader was faster
+                raise
+
+    def _round(self, id: str, number: int, model: BaseModel) -> dict[str, Any]:  # noqa: A002 - as above
+        manifest = self.manifest(id)
+        if number != len(manifest.rounds) + 1:
+            raise CouncilRefused(f"Round {number} of the {manifest.pattern} {id} is not the next one.")
+        return {_BEFORE: self._seen[id].head, **self._texts.plain(model.model_dump(mode="json"))}
+
+    def _unknown(self, id: str, pattern: str) -> CouncilRefused:  # noqa: A002 - as above
+        known = self.ids(pattern)
+        close = nearest(id, known)
+        hint = f"Did you mean {close}?" if close else ""
+        what = pattern or "record"
+        return CouncilRefused(f"There is no {what} {id[:80]!r}.", hint=hint if known else f"There is no {what} yet.")
+
+
+def request_hash(pattern: str, request: BaseModel, *, models: Mapping[str, str], state: str) -> str:
+    """What a request is found again by: the SHA-256, in hex, of all that its answer hangs on.
+
+    Args:
+        pattern: of the request.
+        request: what is asked for; its `id` does not count.
+        models: the names of the models by voice, as they stand after all settings.
+        state: of the project: `engine.in_project` knows.
+    """
+    asked = request.model_dump(mode="json", exclude={"id"})
+    whole = {"pattern": pattern, "request": asked, "models": dict(models), "state": state, "version": __version__}
+    return digest(canonical(whole))
+
+
+def round_name(number: int) -> str:
+    """The name of a finished round's text."""
+    return f"rounds/{number:03d}.json"
+
+
+def _head(manifest: Manifest) -> str:
+    return manifest.rounds[-1] if manifest.rounds else digest(canonical(manifest.request))
+
+
+def _difference(there: dict[str, Any], asked: dict[str, Any]) -> str:
+    """The keys in which two requests differ; empty: they are the same."""
+    keys = dict.fromkeys((*asked, *there))
+    return ", ".join(f"`{key}`" for key in keys if there.get(key) != asked.get(key))

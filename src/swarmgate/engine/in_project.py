@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
+import difflib
+import hashlib
 import secrets
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
+from swarmgate.config import nearest
+from swarmgate.domain.usage import Allowance
+from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
+from swarmgate.ledger.chats import ChatDatabase
+from swarmgate.ledger.debates import DebateFiles, masked
+from swarmgate.ledger.dispatches import DispatchFiles
+from swarmgate.ledger.documents import opened
+
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from swarmgate.council.records import Records
+    from swarmgate.council.stream import Pattern
     from swarmgate.engine.sitting import Surroundings
     from swarmgate.engine.swarm import Swarm
+    from swarmgate.engine.voices import EngineVoices
+
+VERBS = {
+    "debate": "debate",
+    "dispatch": "dispatch",
+    "chat": "chat",
+    "discussion": "discuss",
+    "decision": "decide",
+    "critique": "critique",
+    "orchestration": "orchestrate",
+}
+"""What a council does -> the command that does it, and has `show` and `list` for what is on record."""
+
+_NEAR = 0.8
+"""How like an id another one is that may be meant: ids of one day are alike by their date."""
 
 
 class InProject:
@@ -21,6 +52,142 @@ class InProject:
     @cached_property
     def _around(self) -> Surroundings:
         return self._swarm.surroundings()
+
+    @cached_property
+    def _records(self) -> Records:
+        """The records of discussions, decisions, critiques and orchestrations, where `[council] store` has them.
+
+        What is kept has no secret in its free text; what names something stays as it is.
+        """
+        from swarmgate.council.records import NAMES, Records  # noqa: PLC0415 - late: debates and chats need none
+
+        # A round at work is kept again after each step. The surroundings are made by what writes, not by what looks.
+        redact = cache(lambda text: self._around.redact(text))  # noqa: PLW0108 - late
+        documents = opened(self._swarm.folder, self._swarm.config.council.store)
+        return Records(documents, clean=lambda value: masked(value, redact, names=NAMES))
+
+    @asynccontextmanager
+    async def _sitting(
+        self,
+        pattern: Pattern,
+        id: str,  # noqa: A002 - the field's name
+        allowance: Allowance | None = None,
+        goes_on: str = "",
+    ) -> AsyncIterator[EngineVoices]:
+        """The voices of one record; no other process is at it meanwhile, and its use goes on the ledger at the end.
+
+        Args:
+            pattern: of the record.
+            id: of the record.
+            allowance: what it may use, with what it used before; None: as `[council]` says.
+            goes_on: the command line with which it goes on; empty: it cannot.
+
+        Raises:
+            CouncilRefused: it goes on in another process.
+            BudgetExhausted: its budget, or the project's, is used up; the hint says how it goes on.
+            LedgerCorrupt: the ledger is damaged.
+        """
+        from swarmgate.engine.sitting import sitting  # noqa: PLC0415 - brings all rooms
+
+        name = f"{pattern}-{id}"
+        try:
+            async with sitting(self._around, name, allowance=allowance, resume=goes_on) as voices:
+                yield voices
+        except BudgetExhausted as error:
+            raise raising(error, goes_on, own=name in error.message) from error
+
+    # --- the cache of results ---
+
+    def _request_hash(self, pattern: Pattern, request: BaseModel, models: Mapping[str, str]) -> str:
+        """What a request is found again by: for its manifest, and for `_cached`.
+
+        Args:
+            pattern: of the request.
+            request: what is asked for.
+            models: the name of each voice's model, as it stands after all settings.
+        """
+        from swarmgate.council.records import request_hash  # noqa: PLC0415 - late, as above
+
+        return request_hash(pattern, request, models=models, state=self._state())
+
+    def _cached(self, pattern: Pattern, request_hash: str, *, cache: bool | None = None) -> str:
+        """The id of the newest complete record of the same request; empty: there is none, or it may not be used.
+
+        Args:
+            pattern: of the request.
+            request_hash: as `_request_hash` gives it.
+            cache: whether it may be used; None: as `[council] cache` says.
+        """
+        wanted = self._swarm.config.council.cache if cache is None else cache
+        return self._records.find(pattern, request_hash) if wanted else ""
+
+    def _state(self) -> str:
+        """The SHA-256, in hex, of all in the project that an answer hangs on, beside the request.
+
+        The commit of HEAD, the files as they are now (untracked ones too, ignored ones not), the project's own prompts
+        and context, and the settings of roles and providers.
+        """
+        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - late: looking needs no git
+
+        folder, repository = self._swarm.folder, Repository.discover(self._swarm.folder.root)
+        settings = self._swarm.config.model_dump_json(include={"roles", "providers"})
+        state = hashlib.sha256(f"{repository.head()}\n{repository.snapshot()}\n{settings}".encode())
+        for path in (folder.context, *sorted(folder.prompts.rglob("*"))):
+            if path.is_file():
+                state.update(f"\n{folder.relative(path)}\n{hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
+        return state.hexdigest()
+
+    # --- ids ---
+
+    def _refused(self, kind: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - as above
+        """The refusal of an id, with what it is the id of, or the nearest one.
+
+        Args:
+            kind: what it was taken for, of `VERBS`.
+            id: that is not known.
+            error: the refusal as it came.
+        """
+        kinds = self._kinds()
+        for other, ids in kinds.items():
+            with suppress(SwarmError):
+                if other != kind and id in ids():
+                    return CouncilRefused(
+                        f"{id} is {_a(other)}, not {_a(kind)}.", hint=f"swarm {VERBS[other]} show {id}"
+                    )
+        known = kinds[kind]()
+        close = nearest(id, known) or ""
+        near = difflib.SequenceMatcher(None, id, close).ratio() >= _NEAR
+        meant = f"Did you mean {close}? " if near else ""
+        hint = f"{meant}They are listed by: swarm {VERBS[kind]} list" if known else f"There is no {kind} here yet."
+        return type(error)(error.message, hint=hint)
+
+    def _kinds(self) -> dict[str, Callable[[], Sequence[str]]]:
+        """What a council does -> the ids of all of those on record."""
+
+        def chats() -> list[str]:
+            with ChatDatabase(self._swarm.folder) as database:
+                return [each.id for each in database.ids()]
+
+        def records(pattern: str) -> Callable[[], Sequence[str]]:
+            return lambda: self._records.ids(pattern)
+
+        return {
+            "debate": DebateFiles(self._swarm.folder).ids,
+            "dispatch": DispatchFiles(self._swarm.folder).ids,
+            "chat": chats,
+            **{each: records(each) for each in ("discussion", "decision", "critique", "orchestration")},
+        }
+
+
+def _a(kind: str) -> str:
+    return f"{'an' if kind.startswith('o') else 'a'} {kind}"
+
+
+def raising(error: BudgetExhausted, goes_on: str, *, own: bool) -> BudgetExhausted:
+    """The error with the option that raises its budget, where it is its own (`own`), and not the project's."""
+    option = " --usd X" if error.message.endswith("spent") else " --tokens N"
+    hint = error.hint.replace(goes_on, f"{goes_on}{option}") if own and goes_on else error.hint
+    return BudgetExhausted(error.message, hint=hint)
 
 
 def new_id() -> str:

@@ -15,7 +15,7 @@ BUSY_S = 10.0
 """How long a write waits for that of another process, in seconds."""
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_DISK = (
+DISK = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_READONLY,
@@ -23,7 +23,11 @@ _DISK = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_NOLFS,
 )
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+"""What SQLite says where the disk refuses."""
+
+BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+"""The same where another process is at it."""
+
 _PAUSE_S = 0.02
 
 
@@ -116,9 +120,9 @@ class ChatFile:
                 "cannot be read.",
                 hint="The next chat begins a new file. To save what can be saved: sqlite3 FILE .recover",
             )
-        if code in _BUSY:
+        if code in BUSY:
             return LedgerLocked(f"{name} has been busy for {BUSY_S:g} s.", hint="Try again when the others are done.")
-        if code not in _DISK:
+        if code not in DISK:
             return changed(name, chat, str(error))
         return LedgerWriteFailed(
             f"{name} cannot be used: {error}. Nothing was recorded.",
@@ -184,7 +188,7 @@ def _journal(database: sqlite3.Connection) -> None:
         try:
             database.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode not in _BUSY or time.monotonic() > end:
+            if error.sqlite_errorcode not in BUSY or time.monotonic() > end:
                 raise
             time.sleep(_PAUSE_S)
         else:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -319,18 +319,27 @@ class DebateFiles:
         )
 
 
-def masked(value: Any, redact: Callable[[str], str]) -> Any:
-    """The JSON-ready value with secrets masked in its free text; the keys of objects stay, and so does what names."""
+def masked(value: Any, redact: Callable[[str], str], *, names: Collection[str] = _NAMES) -> Any:
+    """The JSON-ready value with secrets masked in its free text; the keys of objects stay, and so does what names.
+
+    Args:
+        value: of a record.
+        redact: masks the secrets in a text.
+        names: the fields that name something, or several.
+    """
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list):
-        return [masked(each, redact) for each in value]
+        return [masked(each, redact, names=names) for each in value]
     if isinstance(value, dict):
-        return {key: each if _names(key, each) else masked(each, redact) for key, each in value.items()}
+        return {
+            key: each if key in names and _names(each) else masked(each, redact, names=names)
+            for key, each in value.items()
+        }
     return value
 
 
-def _names(key: str, value: Any) -> bool:
-    """Whether a field holds a name, or several: not whole records."""
+def _names(value: Any) -> bool:
+    """Whether that is a name, or several: not whole records."""
     several = value if isinstance(value, list) else [value]
-    return key in _NAMES and all(isinstance(each, str) for each in several)
+    return all(isinstance(each, str) for each in several)

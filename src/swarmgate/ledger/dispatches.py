@@ -16,7 +16,7 @@ from swarmgate.ledger.debates import masked, unredacted
 from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.workspace.atomic import replace
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
+_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,79}")
 
 
 class DispatchFiles:
@@ -44,6 +44,23 @@ class DispatchFiles:
             path.parent.mkdir(parents=True, exist_ok=True)
             text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
             replace(path, text.encode("utf-8", "replace"), durable=result.finished)
+
+    def check_new(self, dispatch_id: str) -> None:
+        """Insists that a new dispatch may have this id: none that came to its end with an output has it.
+
+        Raises:
+            CouncilRefused: it may not.
+            LedgerError: the file of the one that has it is damaged.
+        """
+        if not _ID.fullmatch(dispatch_id):
+            raise CouncilRefused(
+                f"{dispatch_id[:100]!r} is no id of a dispatch: letters, digits, `.`, `_` and `-`, at most 80."
+            )
+        there = self.load(dispatch_id) if dispatch_id in self.ids() else None
+        if there and there.finished and there.succeeded and not there.exhausted:
+            raise CouncilRefused(
+                f"There is a dispatch {dispatch_id} already.", hint=f"Look at it: swarm dispatch show {dispatch_id}"
+            )
 
     def ids(self) -> tuple[str, ...]:
         """Every dispatch on record, the oldest first."""

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swarmgate.errors import LedgerError, LedgerLocked, LedgerWriteFailed
+from swarmgate.ledger import documents_sqlite
+from swarmgate.ledger.documents import FileDocuments, opened
+from swarmgate.ledger.documents_sqlite import SqliteDocuments
+from swarmgate.ledger.folder import SwarmFolder
+
+Kind = Literal["files", "sqlite"]
+Store = FileDocuments | SqliteDocuments
+
+BOTH = pytest.mark.parametrize("kind", ["files", "sqlite"])
+ODD = "Zürich\r\n\ttab \x00 nul \u2028 🦀 ' \" -- ;"
+
+
+@pytest.fixture
+def store(folder: SwarmFolder, kind: Kind) -> Store:
+    return opened(folder, kind)
+
+
+# --- what every store does ---
+
+
+@BOTH
+def test_what_nobody_kept_is_not_there_and_looking_makes_nothing(folder: SwarmFolder, store: Store) -> None:
+    before = sorted(folder.path.rglob("*"))
+    assert store.get("a", "manifest.json") is None
+    assert (store.names("a"), store.records()) == ((), ())
+    store.drop("a", "manifest.json")
+    assert sorted(folder.path.rglob("*")) == before
+
+
+@BOTH
+def test_texts_are_kept_replaced_added_to_renamed_and_dropped(folder: SwarmFolder, store: Store, kind: Kind) -> None:
+    store.put("b", "rounds/001.json", "old")
+    store.put("b", "rounds/001.json", ODD, durable=False)
+    store.append("b", "progress.md", "one\n")
+    store.append("b", "progress.md", ODD)
+    store.put("a.1", "x", "")
+    store.put("b", "rounds/002.json.partial", "new")
+    store.rename("b", "rounds/002.json.partial", "rounds/002.json")
+    store.rename("a.1", "x", "deep/er/y")
+    again = opened(folder, kind)
+    assert again.names("b") == ("progress.md", "rounds/001.json", "rounds/002.json")
+    assert [again.get("b", name) for name in again.names("b")] == ["one\n" + ODD, ODD, "new"]
+    assert (again.names("a.1"), again.get("a.1", "deep/er/y"), again.get("a.1", "x")) == (("deep/er/y",), "", None)
+    assert again.records() == ("a.1", "b")
+    again.rename("b", "rounds/002.json", "rounds/001.json")
+    again.drop("b", "progress.md")
+    assert store.names("b") == ("rounds/001.json",)
+    assert store.get("b", "rounds/001.json") == "new"
+
+
+@BOTH
+def test_a_text_that_is_not_there_has_no_other_name(store: Store) -> None:
+    store.put("a", "there", "kept")
+    with pytest.raises(LedgerError, match=r"not there|No such file"):
+        store.rename("a", "x", "there")
+    assert store.get("a", "there") == "kept"
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "name", ["", "..", "../x", "a/../../x", "/etc/passwd", "a//b", "a/", ".hidden", "a\\b", "a\nb", "x" * 121, "é"]
+)
+def test_no_name_leads_out_of_its_record(folder: SwarmFolder, store: Store, name: str) -> None:
+    store.put("a", "x", "kept")
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: store.put("a", name, ""),
+        lambda: store.append("a", name, ""),
+        lambda: store.get("a", name),
+        lambda: store.rename("a", "x", name),
+        lambda: store.put(name, "x", ""),
+        lambda: store.names(name),
+    )
+    for act in acts:
+        with pytest.raises(LedgerError, match="no name of a record"):
+            act()
+    assert (store.records(), store.names("a")) == (("a",), ("x",))
+    assert not (folder.root / "x").exists()
+
+
+_WORDS = st.sampled_from(["a", "b", "c/d", "c/e"])
+_ACTS = st.lists(st.tuples(st.sampled_from(["put", "append", "rename", "drop"]), _WORDS, _WORDS, st.text()), max_size=8)
+
+
+@BOTH
+@settings(max_examples=25)
+@given(acts=_ACTS)
+def test_a_store_is_a_table_of_texts(kind: Kind, acts: list[tuple[str, str, str, str]]) -> None:
+    expected: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as place:
+        store = opened(SwarmFolder(Path(place)), kind)
+        for act, name, other, given_text in acts:
+            text = given_text.encode("utf-8", "replace").decode()
+            match act:
+                case "put":
+                    store.put("r", name, text, durable=False)
+                    expected[name] = text
+                case "append":
+                    store.append("r", name, text)
+                    expected[name] = expected.get(name, "") + text
+                case "rename" if name in expected:
+                    store.rename("r", name, other)
+                    expected[other] = expected.pop(name)
+                case "drop":
+                    store.drop("r", name)
+                    expected.pop(name, None)
+                case _:
+                    pass
+        assert {name: store.get("r", name) for name in store.names("r")} == expected
+
+
+@BOTH
+def test_messages_name_a_text_as_the_user_finds_it(store: Store, kind: Kind) -> None:
+    shown = {"files": ".swarm/discussions/a/rounds/001.json", "sqlite": ".swarm/discussions.sqlite3: a/rounds/001.json"}
+    assert store.place("a", "rounds/001.json") == shown[kind]
+
+
+# --- files ---
+
+
+@pytest.mark.parametrize("link", ["discussions", "discussions/a", "discussions/a/rounds", "discussions/a/rounds/1"])
+def test_a_symbolic_link_on_the_way_is_refused(folder: SwarmFolder, tmp_path: Path, link: str) -> None:
+    outside = tmp_path / "outside"
+    (outside / "a" / "rounds").mkdir(parents=True)
+    place = folder.path / link
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(outside)
+    store, before = FileDocuments(folder), sorted(outside.rglob("*"))
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: store.put("a", "rounds/1", "x"),
+        lambda: store.append("a", "rounds/1", "x"),
+        lambda: store.get("a", "rounds/1"),
+        lambda: store.drop("a", "rounds/1"),
+    )
+    for act in acts:
+        with pytest.raises(LedgerError, match=rf"\.swarm/{link} is a symbolic link"):
+            act()
+    assert sorted(outside.rglob("*")) == before
+
+
+def test_what_a_killed_writer_left_is_no_text(folder: SwarmFolder) -> None:
+    store = FileDocuments(folder)
+    store.put("a", "rounds/001.json", "x")
+    (folder.discussions / "a" / "rounds" / ".swarmgate-abc.tmp").write_text("half")
+    (folder.discussions / ".DS_Store").write_text("")
+    (folder.discussions / "empty").mkdir()
+    assert (store.names("a"), store.records()) == (("rounds/001.json",), ("a", "empty"))
+
+
+def test_files_that_cannot_be_read_or_written_are_named(folder: SwarmFolder) -> None:
+    store, place = FileDocuments(folder), folder.discussions / "a"
+    store.put("a", "x", "kept")
+    (place / "x").write_bytes(b"ok \xff")
+    (place / "folder").mkdir()
+    with pytest.raises(LedgerError, match=r"^\.swarm/discussions/a/x cannot be read: byte 4 is no UTF-8"):
+        store.get("a", "x")
+    with pytest.raises(LedgerError, match=r"^\.swarm/discussions/a/folder cannot be read: Is a directory"):
+        store.get("a", "folder")
+    assert store.get("a", "x/below") is None
+    with pytest.raises(LedgerWriteFailed, match=r"discussions/a/x/below could not be written"):
+        store.put("a", "x/below", "")
+
+
+# --- SQLite ---
+
+
+def test_a_damaged_file_a_foreign_one_and_a_newer_one_are_refused_and_stay(folder: SwarmFolder) -> None:
+    store = SqliteDocuments(folder)
+    store.put("a", "x", "kept")
+    assert [path.name for path in folder.path.glob("discussions*")] == ["discussions.sqlite3"]
+    whole = folder.records.read_bytes()
+    folder.records.write_bytes(whole[:3000])
+    with pytest.raises(LedgerError, match=r"^\.swarm/discussions\.sqlite3 is damaged.*malformed"):
+        store.get("a", "x")
+    folder.records.write_text("no database, and long enough to be taken for one: " * 20)
+    with pytest.raises(LedgerError, match=r"is damaged.*not a database"):
+        store.names("a")
+    folder.records.write_bytes(whole)
+    with closing(sqlite3.connect(folder.records)) as database:
+        database.execute("UPDATE documents SET text = x'ff00'")
+        database.commit()
+        with pytest.raises(LedgerError, match="no text"):
+            store.get("a", "x")
+        database.execute("PRAGMA user_version = 7")
+    with pytest.raises(LedgerError, match="has version 7 of its table"):
+        store.records()
+    folder.records.unlink()
+    folder.records.mkdir()
+    with pytest.raises(LedgerError, match="is no file"):
+        store.put("a", "x", "")
+
+
+def test_a_writer_that_never_ends_is_told(folder: SwarmFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents_sqlite, "BUSY_S", 0.05)
+    store = SqliteDocuments(folder)
+    store.put("a", "x", "kept")
+    with closing(sqlite3.connect(folder.records, isolation_level=None)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        assert store.get("a", "x") == "kept"
+        with pytest.raises(LedgerLocked, match=r"has been busy for 0\.05 s"):
+            store.append("a", "x", "more")
+    store.append("a", "x", " on")
+    assert store.get("a", "x") == "kept on"
