@@ -1,7 +1,304 @@
-"""`swarm discuss`: to be written."""
+"""`swarm discuss`: experts with opposing interests on a question without a clear answer; and those that were held."""
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-def command() -> None:
-    """To be written."""
+import typer
+
+from swarmgate.cli.columns import columns, gist
+from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.options import Events, Json, Repo, filled, from_here
+from swarmgate.cli.terminal import Terminal, boundary
+from swarmgate.errors import CouncilRefused, UsageError, WaitingForUser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from swarmgate.domain.discussion import DiscussionRecord
+    from swarmgate.engine.council import Council
+    from swarmgate.engine.swarm import Swarm
+
+
+class TopicOrVerb(DefaultVerb):
+    """The verbs of discussions; a topic needs none."""
+
+    otherwise = "for a topic of one word"
+
+
+app = typer.Typer(
+    cls=TopicOrVerb,
+    help='Hold a discussion: swarm discuss "TOPIC" (see: swarm discuss hold --help). '
+    "Or show, list and resume those that were held. All take --json and --repo.\n\n"
+    'Example: swarm discuss "How should sessions be kept?" --mode lightweight --yes',
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_HELP = "What can be given: swarm discuss hold --help, swarm discuss resume --help"
+
+_Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a discussion, as `list` shows it.")]
+_Mode = Annotated[
+    str | None, typer.Option("--mode", metavar="MODE", callback=filled, help="deep, standard or lightweight.")
+]
+_Personas = Annotated[
+    Path | None,
+    typer.Option("--personas", metavar="FILE", callback=filled, help="The experts, as a TOML or JSON file."),
+]
+_Yes = Annotated[bool, typer.Option("--yes", help="Take the cast, and follow the moderator; nobody is asked.")]
+_Interactive = Annotated[
+    bool, typer.Option("--interactive", help="Take part: you may speak after each step (needs a terminal).")
+]
+_Tokens = Annotated[
+    int | None,
+    typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
+]
+_Usd = Annotated[
+    float | None,
+    typer.Option("--usd", metavar="X", min=0, help="US dollars that all of it may use; see [council] usd."),
+]
+
+
+@app.command("hold")
+def hold(
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", callback=filled, help="What is discussed.")],
+    mode: _Mode = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", metavar="N", help="The most rounds, 1 to 10; else as the mode has it.")
+    ] = None,
+    personas: _Personas = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="ROLE=MODEL",
+            callback=filled,
+            help="The model of a fixed role or of an expert of --personas; repeatable.",
+        ),
+    ] = None,
+    file: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file",
+            metavar="PATH",
+            callback=filled,
+            help="A file of the repository that it is about, from here or from its root; repeatable.",
+        ),
+    ] = None,
+    diff: Annotated[str, typer.Option("--diff", metavar="REV", help="Discuss the work tree's change against it.")] = "",
+    yes: _Yes = False,
+    interactive: _Interactive = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Discuss anew what was discussed before.")] = False,
+    tokens: _Tokens = None,
+    usd: _Usd = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option("--timeout", metavar="S", help="The longest time of a voice in a step, 1 to 900 seconds."),
+    ] = None,
+    events: Events = False,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Hold a discussion: experts argue in rounds, what they say is counted, and what holds is synthesised.
+
+    You confirm who takes part, and choose after each round how it goes on; --yes skips both. Without a terminal and
+    without --yes the cast is prepared and waits: exit code 3. The word `hold` may go.
+
+    Example: swarm discuss "How should sessions be kept?" --mode lightweight --yes
+    """
+    with boundary(json) as terminal:
+        _check_topic(topic)
+        from swarmgate.cli.discuss_answers import people_for
+        from swarmgate.cli.discuss_result import finish
+        from swarmgate.engine.in_project import new_id
+
+        answering = partial(people_for, terminal, yes=yes, interactive=interactive)
+        answering(None)
+        name = new_id()
+        options: dict[str, Any] = {
+            "mode": mode,
+            "rounds": rounds,
+            "personas": personas or (),
+            "models": dict(_model(each) for each in model or []),
+            "files": [from_here(each, repo) for each in file or []],
+            "diff": diff,
+            "user": interactive,
+            "cache": False if no_cache else None,
+            "id": name,
+            "tokens": tokens,
+            "usd": usd,
+            "timeout_s": timeout,
+            "on_event": _told(events),
+        }
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
+            return swarm.council.discuss(topic, people=answering(swarm), **options)
+
+        finish(terminal, _council(repo), _held(repo, terminal, name, work, quiet=events), asked=name)
+
+
+@app.command("resume")
+def resume(
+    discussion: _Id,
+    yes: _Yes = False,
+    interactive: _Interactive = False,
+    choose: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--choose",
+            metavar="WHAT[=TEXT]",
+            callback=filled,
+            help="What comes after this round: follow, deep-dive, different-angle, synthesize or pause, perhaps with "
+            "into what; once more for the next round.",
+        ),
+    ] = None,
+    constraint: Annotated[
+        str | None,
+        typer.Option("--constraint", metavar="TEXT", callback=filled, help="What holds from the next round on."),
+    ] = None,
+    mode: _Mode = None,
+    personas: _Personas = None,
+    tokens: _Tokens = None,
+    usd: _Usd = None,
+    events: Events = False,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Go on with a discussion that waits for you, was paused, or was interrupted; what is done is not done again.
+
+    --mode and --personas are for a cast that was not confirmed yet. Exit codes as of `hold`.
+
+    Example: swarm discuss resume 20261121-224500-3f2a --choose deep-dive="key rotation"
+    """
+    with boundary(json) as terminal:
+        from swarmgate.cli.discuss_answers import Given, check, choice_of, people_for
+        from swarmgate.cli.discuss_result import finish
+        from swarmgate.domain.discussion import ChoiceKind
+        from swarmgate.engine.discussion_options import mode_of
+        from swarmgate.engine.swarm import Swarm
+
+        choices = [(ChoiceKind.INJECT, constraint)] if constraint else []
+        choices += [choice_of(each) for each in choose or []]
+        answers: dict[str, Any] = {"mode": mode_of(mode) if mode else None, "personas": personas, "choices": choices}
+        answering = partial(people_for, terminal, yes=yes, interactive=interactive)
+        answering(None)
+        check(Swarm(repo).council.discussion_record(discussion), answers)
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
+            people = Given(answering(swarm), **answers)
+            told = _told(events)
+            return swarm.council.resume_discussion(discussion, people=people, tokens=tokens, usd=usd, on_event=told)
+
+        finish(terminal, _council(repo), _held(repo, terminal, discussion, work, quiet=events), asked=discussion)
+
+
+@app.command("show")
+def show(
+    discussion: _Id,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", callback=filled, help="Write who countered whom there, as a page."),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="DIR", callback=filled, help="Write every file of its record there."),
+    ] = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Show a discussion round by round: who said what to whom, what was counted, the choices, the synthesis, the cost.
+
+    Example: swarm discuss show 20261121-224500-3f2a --html discussion.html
+    """
+    with boundary(json) as terminal:
+        from swarmgate.cli.discuss_result import data, written
+        from swarmgate.engine.discussion_words import text_lines
+
+        council = _council(repo)
+        record = council.discussion_record(discussion)
+        if html is not None:
+            html.write_text(council.discussion_page(discussion), encoding="utf-8")
+            terminal.note(f"The page is {html}")
+        if export is not None:
+            written(export, council.discussion_documents(discussion))
+            terminal.note(f"The files are in {export}")
+        terminal.result(data(council, record), text_lines(record))
+
+
+@app.command("list")
+def listing(repo: Repo = None, json: Json = False) -> None:
+    """List the discussions of the project, the newest first: the id, when it began, how far it is, and the topic.
+
+    Example: swarm discuss list
+    """
+    with boundary(json) as terminal:
+        found = _council(repo).discussions()
+        lines = columns([[each.id, _at(each.began), each.status, gist(each.topic)] for each in found])
+        terminal.result(list(found), lines or ["There is no discussion here yet."])
+
+
+def _at(began: str) -> str:
+    with suppress(ValueError):
+        return datetime.fromisoformat(began).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return "?"
+
+
+def _council(repo: Path | None) -> Council:
+    from swarmgate.engine.swarm import Swarm
+
+    return Swarm(repo).council
+
+
+# --- what is given ---
+
+
+def _check_topic(topic: str) -> None:
+    """Refuses what is a path: the text of a file is meant then, and not its name.
+
+    Raises:
+        UsageError: a file, or a folder, has this name.
+    """
+    if os.path.exists(topic):  # noqa: PTH110 - a topic may be too long for a path, which this takes for none
+        what = "a folder" if Path(topic).is_dir() else "a file"
+        raise UsageError(
+            f"{topic} is {what}, and no topic",
+            hint=f'To discuss a file: swarm discuss "TOPIC" --file {topic if what == "a file" else "PATH"}',
+        )
+
+
+def _model(given: str) -> tuple[str, str]:
+    role, _, model = (part.strip() for part in given.partition("="))
+    if not role or not model:
+        raise UsageError(f"--model {given!r} is not of the form ROLE=MODEL", hint="--model moderator=local/senior")
+    return role, model
+
+
+def _told(events: bool) -> Callable[[Any], None] | None:
+    from swarmgate.cli.progress import json_line
+
+    return json_line if events else None
+
+
+def _held(
+    repo: Path | None,
+    terminal: Terminal,
+    discussion: str,
+    work: Callable[[Swarm], Coroutine[Any, Any, DiscussionRecord]],
+    *,
+    quiet: bool,
+) -> DiscussionRecord:
+    from swarmgate.cli.holding import held
+
+    try:
+        return held(repo, terminal, work, goes_on=f"swarm discuss resume {discussion}", quiet=quiet)
+    except WaitingForUser:
+        return _council(repo).discussion_record(discussion)
+    except CouncilRefused as error:
+        raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None

@@ -345,8 +345,9 @@ class Conclusion(Camel):
 class Discussion(Camel):
     """What is discussed, and within which bounds.
 
-    `experts` are given ones; empty: they are generated from the topic. `rounds` is the most there may be, `least` how
-    many there are before it ends by itself; `models` are those of fixed roles by role; `user`: a person may speak.
+    `experts` are given ones, `tensions` those between them; empty: they are generated from the topic. `rounds` is the
+    most there may be, `least` how many there are before it ends by itself; `models` are those of fixed roles by role;
+    `user`: a person may speak.
     """
 
     id: str
@@ -354,6 +355,7 @@ class Discussion(Camel):
     material: Text = ""
     mode: Mode = Mode.STANDARD
     experts: tuple[Expert, ...] = ()
+    tensions: tuple[Tension, ...] = ()
     models: dict[str, str] = Field(default_factory=dict)
     rounds: int = Field(3, ge=int(ROUNDS.least), le=int(ROUNDS.most))
     least: int = 1

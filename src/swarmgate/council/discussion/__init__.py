@@ -1,0 +1,1 @@
+"""Structured discussions: experts who oppose each other, rounds of typed messages, what is measured, a synthesis."""

@@ -1,0 +1,123 @@
+"""Which step of a round is due, and who is asked in it: decided from the messages so far, and from nothing else.
+
+`Extent.calls` bounds the messages of ARGUE, ATTACK, RESPOND, ANALOGY and STRESS of one round. That reading of the
+issue's calls a round is the one whose numbers fit its modes, as argument + attack + response + analogy: lightweight
+2+1+2 = 5; standard 2+1+2+1 = 6 to 3+1+3+1 = 8; deep 3+1+3+1 = 8 to 4+1+4+1 = 10, and with both forced passes 12. So a
+forced pass takes the place of the analogy, then of the responders to whom fewest links go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import Enum
+
+from swarmgate.domain.argument import measured
+from swarmgate.domain.discussion import (
+    CONTRIBUTIONS,
+    CROSS_DOMAIN,
+    HISTORIAN,
+    Cast,
+    DiscussionRound,
+    Extent,
+    Step,
+)
+
+COLD_BELOW, HOT_ABOVE = 2, 8
+"""Disagreement, of 10, below which what could go wrong is asked for, and above which common ground."""
+
+_OPENING = (Step.POSITION, Step.FRAME, Step.ARGUE, Step.ATTACK)
+
+
+class Heat(Enum):
+    """What the disagreement after the attack asks for."""
+
+    COLD = "cold"
+    FIT = "fit"
+    HOT = "hot"
+
+
+def next_step(held: DiscussionRound, before: Sequence[DiscussionRound], extent: Extent) -> Step | None:
+    """The step that is due; None: the round is whole.
+
+    Args:
+        held: the round at work.
+        before: the rounds before it.
+        extent: the bounds of the mode.
+    """
+    done = held.done
+    if opening := next((step for step in _OPENING if step not in done), None):
+        return opening
+    if Step.RESPOND not in done:
+        return _forced(held, before) or Step.RESPOND
+    if Step.ASSESS not in done:
+        return _last_word(held, before, extent) or Step.ASSESS
+    return Step.RECORD if HISTORIAN in extent.roles and Step.RECORD not in done else None
+
+
+def heat(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Heat:
+    """What was measured before the moderator asked, or until now where it did not."""
+    asked = next((at for at, each in enumerate(held.messages) if each.step is Step.ASK), len(held.messages))
+    until = held.model_copy(update={"messages": held.messages[:asked]})
+    disagreement = measured(until, before).disagreement
+    return Heat.COLD if disagreement < COLD_BELOW else Heat.HOT if disagreement > HOT_ABOVE else Heat.FIT
+
+
+def responders(held: DiscussionRound, before: Sequence[DiscussionRound], cast: Cast, extent: Extent) -> tuple[str, ...]:
+    """The experts who respond, in order of seats: all for whom there is room, those first to whom most links go."""
+    authors = {each.id: each.author for each in held.messages}
+    linked = Counter(authors[link.to] for each in held.messages for link in each.links if link.to in authors)
+    seats = [each.id for each in cast.experts]
+    first = sorted(seats, key=lambda seat: -linked[seat])[: max(0, _room(held, before, extent))]
+    return tuple(seat for seat in seats if seat in first)
+
+
+def forced_by(
+    step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], cast: Cast, extent: Extent
+) -> tuple[str, ...]:
+    """Which rule makes somebody speak, or be silent, in a step that is due; a phrase each."""
+    if step is Step.ASK:
+        disagreement = measured(held, before).disagreement
+        cold = heat(held, before) is Heat.COLD
+        rule = f"below {COLD_BELOW}: what could go wrong" if cold else f"above {HOT_ABOVE}: common ground"
+        return (f"disagreement {disagreement:g} of 10 is {rule} is asked for",)
+    if step is Step.ATTACK and step in held.done:
+        return ("the contrarian goes again after too little disagreement",)
+    if step is Step.STRESS:
+        return ("nobody countered anything: a stress pass", *_no_analogy(held, extent))
+    if step is Step.ASSESS and Step.STRESS not in held.done:
+        return _no_analogy(held, extent)
+    if step is Step.RESPOND:
+        asked = responders(held, before, cast, extent)
+        silent = [each.id for each in cast.experts if each.id not in asked]
+        return (f"no response of {', '.join(silent)}: forced passes took the place",) if silent else ()
+    return ()
+
+
+def _no_analogy(held: DiscussionRound, extent: Extent) -> tuple[str, ...]:
+    missing = CROSS_DOMAIN in extent.roles and Step.ANALOGY not in held.done
+    return ("no analogy: a forced pass took its place",) if missing else ()
+
+
+def _forced(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Step | None:
+    """The moderator's question and the second attack, where the measure asks for them."""
+    measure = heat(held, before)
+    if measure is not Heat.FIT and Step.ASK not in held.done:
+        return Step.ASK
+    again = measure is Heat.COLD and held.done.count(Step.ATTACK) == 1
+    return Step.ATTACK if again else None
+
+
+def _last_word(held: DiscussionRound, before: Sequence[DiscussionRound], extent: Extent) -> Step | None:
+    """The analogy where there is room, then the stress pass where nobody countered anything."""
+    if Step.STRESS in held.done:
+        return None
+    if CROSS_DOMAIN in extent.roles and Step.ANALOGY not in held.done and _room(held, before, extent) > 0:
+        return Step.ANALOGY
+    return None if measured(held, before).counters else Step.STRESS
+
+
+def _room(held: DiscussionRound, before: Sequence[DiscussionRound], extent: Extent) -> int:
+    """Contributions that the bound leaves, one set aside for a stress pass as long as nobody countered anything."""
+    spoken = sum(each.step in CONTRIBUTIONS and not each.human for each in held.messages)
+    return extent.calls[1] - spoken - (not measured(held, before).counters)

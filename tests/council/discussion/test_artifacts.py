@@ -1,0 +1,246 @@
+"""The files of a discussion, held against golden ones; SWARMGATE_GOLDEN=1 writes them anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.council.discussion.records import lightweight, message, records, standard
+
+from swarmgate.council.discussion.artifacts import artifacts
+from swarmgate.council.discussion.markdown import item, line, quote
+from swarmgate.council.discussion.mermaid import label
+from swarmgate.council.discussion.replay import text_lines
+from swarmgate.domain.argument_graph import Graph
+from swarmgate.domain.discussion import Cast, DiscussionRecord, DiscussionRound
+
+GOLDEN = Path(__file__).parent / "golden"
+HOSTILE = (
+    '</script><script>alert(1)</script>"]; end\n# Forged\n```\n| a | b |\n'
+    "\u202egnp\x1b[31m%%{init}%% [x](javascript:y) `"
+)
+RECORDS = {"standard": standard, "lightweight": lightweight}
+VOID = {"meta"}
+
+
+class Page(HTMLParser):
+    """Tags that were opened and closed as they should be, their attributes, and the text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.said = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        self.links += [value or "" for name, value in attrs if name in ("href", "src", "marker-end")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.said += data
+
+
+def hostile() -> DiscussionRecord:
+    """The standard record with every text of it hostile."""
+
+    def spoilt(value: Any, name: str = "") -> Any:
+        match value:
+            case dict():
+                return {key: spoilt(each, key) for key, each in value.items()}
+            case list() if name in ("cites", "source", "between", "condensed"):
+                return value
+            case list():
+                return [spoilt(each, name) for each in value]
+            case str() if " " in value:
+                return f"{HOSTILE}{value}"
+        return value
+
+    return DiscussionRecord.model_validate(spoilt(standard().model_dump(mode="json")))
+
+
+# --- golden ---
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_the_files_are_the_golden_ones(kind: str) -> None:
+    record = RECORDS[kind]()
+    files = {Path(name).name: text for name, text in artifacts(record).items()}
+    files["show.txt"] = "\n".join(text_lines(record)) + "\n"
+    for name, text in files.items():
+        path = GOLDEN / kind / name
+        if os.environ.get("SWARMGATE_GOLDEN"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        assert text == path.read_text("utf-8"), name
+        assert text.endswith("\n"), name
+        assert not text.endswith("\n\n"), name
+
+
+def test_a_discussion_that_has_not_begun_has_files_too() -> None:
+    bare = standard().model_copy(
+        update={"cast": None, "rounds": (), "choices": (), "conclusion": None, "status": "paused"}
+    )
+    files = artifacts(bare)
+    assert "There is no synthesis" in files["artifacts/synthesis.md"]
+    assert "Nobody has declared a position yet." in files["artifacts/position-evolution.md"]
+    assert "None was named." in files["artifacts/open-questions.md"]
+    assert "<svg" not in files["artifacts/discussion.html"]
+    assert text_lines(bare)[0] == "Discussion disc-1"
+
+
+def test_a_round_in_which_nobody_declared_a_position_is_drawn() -> None:
+    none = DiscussionRound(number=1, messages=(message(1, 1, "position", "economist", failed="no"),))
+    record = lightweight().model_copy(update={"partial": none, "cast": Cast(experts=())})
+    Page(artifacts(record)["artifacts/discussion.html"])
+
+
+# --- what they say ---
+
+
+def test_the_synthesis_tells_argument_from_majority_and_whoever_dissented_or_failed() -> None:
+    text = artifacts(standard())["artifacts/synthesis.md"]
+    assert "## Agreements: resolved by argument\n\n- It goes. [r2-msg-003, r2-msg-007]" in text
+    assert "## Agreements: resolved by majority\n\n- It is old. [r1-msg-011]" in text
+    assert "- Silt decides. [r2-msg-003]\n  - Dissent: The flood of 1953 says otherwise." in text
+    assert "- cross-domain failed in round 1, analogy (r1-msg-010): the model gave no answer in 30 s" in text
+    assert "at least $0.0400, the rest unknown" in text
+
+
+def test_open_questions_stand_once_with_where_they_were_asked() -> None:
+    text = artifacts(standard())["artifacts/open-questions.md"]
+    assert re.findall(r"^- .*", text, re.MULTILINE) == [
+        "- Who pays? (round 1, round 2, synthesis)",
+        "- What happens to the silt? (round 1)",
+        "- How fast? (round 2)",
+    ]
+
+
+def test_the_graph_file_is_the_graph() -> None:
+    found = json.loads(artifacts(standard())["artifacts/argument-graph.json"])
+    assert (found.pop("discussion"), [each["disagreement"] for each in found.pop("measured")]) == ("disc-1", [6.0, 7.5])
+    graph = Graph.model_validate(found)
+    assert len(graph.nodes) == 21
+    assert set(found["edges"][0]) == {"source", "target", "kind", "steelManned"}
+
+
+# --- whatever is said stays text ---
+
+
+def test_the_page_is_whole_loads_nothing_and_every_link_leads_somewhere() -> None:
+    for record in (standard(), lightweight(), hostile()):
+        text = artifacts(record)["artifacts/discussion.html"]
+        found = Page(text)
+        assert found.open == []
+        assert not {"script", "img", "iframe", "object", "link", "form"} & {*found.tags}
+        assert len(found.ids) == len({*found.ids})
+        targets = [each.removeprefix("url(").removesuffix(")") for each in found.links]
+        assert all(each.startswith("#") and each[1:] in found.ids for each in targets)
+        assert "default-src 'none'" in text
+        rounds = (*record.rounds, *([record.partial] if record.partial else []))
+        assert {each.id for held in rounds for each in held.messages} <= {*found.ids}
+
+
+def test_hostile_text_is_text_in_every_file() -> None:
+    record = hostile()
+    files = {**artifacts(record), "show": "\n".join(text_lines(record))}
+    shown = Page(files["artifacts/discussion.html"]).said
+    assert "</script><script>alert(1)</script>" in shown
+    for name in set(files) - {"show"}:
+        assert not re.search("[\x1b\u202e]", files[name]), name
+    own, theirs = (
+        re.findall(r"^\s*(?:#.*|```.*|\|.*)$", artifacts(each)["artifacts/synthesis.md"], re.MULTILINE)
+        for each in (standard(), record)
+    )
+    assert [re.sub(r":.*", "", each) for each in own] == [re.sub(r":.*", "", each) for each in theirs]
+    json.loads(files["artifacts/argument-graph.json"])
+    mermaid = files["artifacts/argument-graph.mmd"].splitlines()
+    assert len(mermaid) == len(artifacts(standard())["artifacts/argument-graph.mmd"].splitlines())
+    assert all(each.count('"') in (0, 2) for each in mermaid)
+
+
+MARKS = [
+    "a",
+    "b ",
+    "#",
+    "# ",
+    "-",
+    "- ",
+    "1. ",
+    "=",
+    "===",
+    "`",
+    "```",
+    "|",
+    "[x](y)",
+    "<b>",
+    "*",
+    "_",
+    "~~",
+    ">",
+    "\\",
+    "\n",
+    "\r",
+    "\u2028",
+    "\x07",
+]
+TEXT = st.lists(st.sampled_from(MARKS), max_size=10).map("".join)
+
+
+@given(TEXT)
+@settings(max_examples=60, deadline=None)
+def test_markdown_of_a_voice_opens_nothing(said: str) -> None:
+    assert len(item(said).splitlines()) == 1
+    bare = re.sub(r"\\.", "", line(said))
+    assert not re.search(r"[`*\[\]<|~]", bare)
+    assert not re.match(r"- (?:#+|[-+>]|\d+[.)])(?:\s|$)", item(said))
+    for each in quote(said).splitlines():
+        assert each.startswith(">")
+        assert not re.match(r">\s*(?:#|={1,}$|(?:-\s*){2,}$|```|~~~|\|)", each)
+
+
+def test_words_and_lists_stay_as_they_were_written() -> None:
+    assert line("snake_case costs 7.5%, 3 > 2") == "snake_case costs 7.5%, 3 > 2"
+    assert quote("- one\n  - **two**\n\n1. three") == "> - one\n>   - **two**\n>\n> 1. three"
+    assert [item(each) for each in ("# x", "1. x", "- x", "-5 degrees", "1.5 x")] == [
+        "- \\# x", "- 1\\. x", "- \\- x", "- -5 degrees", "- 1.5 x",
+    ]  # fmt: skip
+    assert quote("a\n===\nb\n---\n# c") == "> a\n> \\===\n> b\n> \\---\n> \\# c"
+
+
+@given(st.text(max_size=40))
+@settings(max_examples=60, deadline=None)
+def test_no_text_leaves_its_label(said: str) -> None:
+    assert not re.search(r'["\n;](?!$)|[<>&\[\]{}|`%\\]', re.sub(r"#\d+;", "", label(said)))
+    assert "#" not in re.sub(r"#\d+;", "", label(said))
+
+
+@given(records())
+@settings(max_examples=10, deadline=None)
+def test_any_legal_record_has_its_files_and_the_page_when_it_is_not_at_work(record: DiscussionRecord) -> None:
+    assert record.status == "open"
+    paused = record.model_copy(update={"status": "paused"})
+    files = artifacts(paused)
+    assert files == artifacts(DiscussionRecord.model_validate_json(paused.model_dump_json()))
+    assert files.keys() - artifacts(record).keys() == {"artifacts/discussion.html"}
+    assert Page(files["artifacts/discussion.html"]).open == []
