@@ -1,7 +1,277 @@
-"""`swarm decide`: to be written."""
+"""`swarm decide`: several decide on one question, with the consensus as the exit code; and what was decided before."""
 
 from __future__ import annotations
 
+import math
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-def command() -> None:
-    """To be written."""
+import typer
+
+from swarmgate.cli.columns import columns, gist
+from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.options import Json, Repo, filled, from_here
+from swarmgate.cli.terminal import Terminal, boundary
+from swarmgate.errors import CouncilRefused, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from swarmgate.domain.consensus import DecisionOutcome
+    from swarmgate.engine.swarm import Swarm
+
+
+class QuestionOrVerb(DefaultVerb):
+    """The verbs of decisions; a question needs none."""
+
+    otherwise = "for a question of one word"
+
+
+app = typer.Typer(
+    cls=QuestionOrVerb,
+    help='Have several decide: swarm decide "QUESTION", or swarm decide FILE.toml (see: swarm decide hold --help). '
+    "Or show, list and resume decisions. All take --json and --repo.\n\n"
+    'Example: swarm decide "Do we drop Python 3.11?" --strategy unanimous',
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_HELP = "What can be given: swarm decide hold --help, swarm decide resume --help"
+
+_Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a decision, as `list` shows it.")]
+_Tokens = Annotated[
+    int | None,
+    typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
+]
+_Usd = Annotated[
+    float | None,
+    typer.Option("--usd", metavar="X", min=0, help="US dollars that all of it may use; see [council] usd."),
+]
+
+
+@app.command("hold")
+def hold(
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION | FILE.toml", callback=filled, help="What is decided; or all of it.")
+    ],
+    participant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--participant",
+            metavar="ID[=MODEL]",
+            callback=filled,
+            help="Who decides, 1 to 10 of them; a builder, an operator and a user by default.",
+        ),
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy",
+            metavar="NAME",
+            callback=filled,
+            help="unanimous, majority, supermajority, weighted, facilitator, approval or ranked; [council.decision].",
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", metavar="TEXT", callback=filled, help="What approval and ranked choose among; 2 to 10."
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold", metavar="X", help="0 to 1, of unanimous (0.5), supermajority (2/3), weighted (0.7)."
+        ),
+    ] = None,
+    facilitator: Annotated[
+        str | None,
+        typer.Option(
+            "--facilitator",
+            metavar="ID[=MODEL]",
+            callback=filled,
+            help="The participant that decides (strategy facilitator), else who sums up each round.",
+        ),
+    ] = None,
+    weight: Annotated[
+        list[str] | None,
+        typer.Option("--weight", metavar="ID=X", callback=filled, help="The weight of a participant, 0 to 1."),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", metavar="N", help="The most rounds, 1 to 10; [council.decision] rounds.")
+    ] = None,
+    file: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file",
+            metavar="PATH",
+            callback=filled,
+            help="A file of the repository that it is about, from here or from its root; repeatable.",
+        ),
+    ] = None,
+    diff: Annotated[
+        str | None,
+        typer.Option("--diff", metavar="REV", callback=filled, help="It is about the work tree's change against REV."),
+    ] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Decide anew, also what was decided before as it is asked now.")
+    ] = False,
+    tokens: _Tokens = None,
+    usd: _Usd = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option("--timeout", metavar="S", help="Seconds of one voice in one step, 1 to 900; [council] timeout_s."),
+    ] = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Have several decide, in rounds, by a strategy, to a consensus or honestly to none. The word `hold` may go.
+
+    Exit code 0 with a consensus, 1 without one.
+
+    Example: swarm decide "Which store?" --strategy ranked --option SQLite --option Postgres --option Redis
+    """
+    with boundary(json) as terminal:
+        options: dict[str, Any] = {
+            "participants": participant,
+            "strategy": strategy,
+            "options": option,
+            "threshold": threshold,
+            "facilitator": facilitator,
+            "weights": None if weight is None else dict(map(_weight, weight)),
+            "rounds": rounds,
+            "files": None if file is None else [from_here(each, repo) for each in file],
+            "diff": diff,
+            "cache": False if no_cache else None,
+            "tokens": tokens,
+            "usd": usd,
+            "timeout_s": timeout,
+        }
+        given = {key: value for key, value in options.items() if value is not None}
+        described = _described(question)
+        from swarmgate.engine.in_project import new_id
+
+        decision = described.get("id", "")
+        if not decision:
+            given["id"] = decision = new_id()
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, DecisionOutcome]:
+            council = swarm.council
+            return council.decide_file(Path(question), **given) if described else council.decide(question, **given)
+
+        _finish(terminal, repo, _held(repo, terminal, decision, work))
+
+
+@app.command("resume")
+def resume(decision: _Id, tokens: _Tokens = None, usd: _Usd = None, repo: Repo = None, json: Json = False) -> None:
+    """Go on with a decision that was interrupted, or whose time was up, after what is whole; exit codes as of `hold`.
+
+    Example: swarm decide resume 20261121-224500-3f2a --usd 3
+    """
+    with boundary(json) as terminal:
+        work = partial(_resumed, decision=decision, tokens=tokens, usd=usd)
+        _finish(terminal, repo, _held(repo, terminal, decision, work))
+
+
+@app.command("show")
+def show(decision: _Id, repo: Repo = None, json: Json = False) -> None:
+    """Show a decision round by round: who stood where with what level, who did not count and why, what is open.
+
+    Example: swarm decide show 20261121-224500-3f2a
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.decisions import text_lines
+        from swarmgate.engine.swarm import Swarm
+
+        record = Swarm(repo).council.decision_record(decision)
+        terminal.result(record, text_lines(record))
+
+
+@app.command("list")
+def listing(repo: Repo = None, json: Json = False) -> None:
+    """List the decisions of the project, the newest first: the id, when it began, how it ended, and the question.
+
+    Example: swarm decide list
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.swarm import Swarm
+
+        rows = [each.model_dump() for each in Swarm(repo).council.decisions()]
+        lines = columns([[*list(row.values())[:4], gist(row["question"])] for row in rows])
+        terminal.result(rows, lines or ["There is no decision here yet."])
+
+
+def _weight(given: str) -> tuple[str, float]:
+    """`ID=X` as the id and the number.
+
+    Raises:
+        UsageError: it is written otherwise.
+    """
+    name, _, number = (part.strip() for part in given.rpartition("="))
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if not name or math.isnan(value):
+        raise UsageError(f"--weight {given!r} is not of the form ID=X", hint="For example: --weight ops=0.5")
+    return name, value
+
+
+def _described(question: str) -> dict[str, Any]:
+    """What the file says whose name is given in the place of a question; empty: it is a question.
+
+    Raises:
+        CouncilRefused: the file cannot be read, or does not describe a decision.
+        UsageError: another file, or a folder, has this name.
+    """
+    if question.endswith(".toml"):
+        from swarmgate.engine import decision_file
+
+        return decision_file.read(Path(question))
+    path = Path(question)
+    if os.path.exists(path):  # noqa: PTH110 - a question may be too long for a path, which this takes for none
+        what = "a folder" if path.is_dir() else "a file"
+        raise UsageError(
+            f"{question} is {what}, and no question",
+            hint=f'To decide on a file: swarm decide "QUESTION" --file {question if path.is_file() else "PATH"}. '
+            "A file that describes a decision ends with .toml.",
+        )
+    return {}
+
+
+def _held(
+    repo: Path | None, terminal: Terminal, decision: str, work: Callable[[Swarm], Coroutine[Any, Any, DecisionOutcome]]
+) -> DecisionOutcome:
+    from swarmgate.cli.holding import held
+
+    try:
+        return held(repo, terminal, work, goes_on=f"swarm decide resume {decision}")
+    except CouncilRefused as error:
+        raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
+
+
+def _resumed(
+    swarm: Swarm, *, decision: str, tokens: int | None, usd: float | None
+) -> Coroutine[Any, Any, DecisionOutcome]:
+    return swarm.council.resume_decision(decision, tokens=tokens, usd=usd)
+
+
+def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome) -> None:
+    """Prints how it ended and leaves with 0 where there is a consensus."""
+    from swarmgate.engine.decisions import outcome_lines
+    from swarmgate.engine.swarm import Swarm
+
+    record = Swarm(repo).council.decision_record(outcome.id)
+    more = [f"All of it: swarm decide show {outcome.id}"]
+    if outcome.ended_by == "timeout":
+        more.append(f"It can go on: swarm decide resume {outcome.id}")
+    stands = [
+        each.model_dump(mode="json", include={"participant", "stand", "agreement", "approves", "ranking", "excluded"})
+        for each in (record.rounds[-1].contributions if record.rounds else ())
+    ]
+    terminal.result({**outcome.model_dump(mode="json"), "stands": stands}, [*outcome_lines(record), *more])
+    raise typer.Exit(0 if outcome.consensus else 1)

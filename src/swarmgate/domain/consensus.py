@@ -37,11 +37,11 @@ THRESHOLDS: dict[Strategy, float] = {
     Strategy.WEIGHTED: 0.7,
     Strategy.SUPERMAJORITY: 2 / 3,
 }
-"""Where the request says no other. The rest have none: majority and the votes need more than half."""
+"""Where the request says no other. The rest read none: majority and the votes need more than half."""
 
 
 class Stand(StrEnum):
-    """Where a participant stands on what is proposed."""
+    """Where a participant stands on what is proposed. Who abstains counts as present, and never as one who agrees."""
 
     AGREE = "agree"
     DISAGREE = "disagree"
@@ -81,7 +81,7 @@ class Decision(Frozen):
     strategy: Strategy = Strategy.MAJORITY
     threshold: float | None = Field(None, gt=0, le=1)
     options: tuple[Line, ...] = ()
-    facilitator: str = "facilitator"
+    facilitator: SeatId = "facilitator"
     facilitator_model: str = ""
     rounds: int = Field(3, ge=int(ROUNDS.least), le=int(ROUNDS.most))
     settled: float = Field(0.05, ge=0, le=1)
@@ -135,7 +135,9 @@ class Proposal(Frozen):
 class Count(Frozen):
     """What the strategy makes of a round.
 
-    `score` is 0 to 1: the share, mean or weighted mean that was held against `bar`. `choice` is the option that won.
+    `score` is 0 to 1: the share, least level, mean or weighted mean that was held against `bar`. `agree`, `disagree`,
+    `abstain` and `excluded` are how many did; in votes those agree who approve of, or put first, the `choice`: the
+    option that won. `why` says in words what was counted.
     """
 
     consensus: bool
@@ -162,29 +164,44 @@ class DecisionRound(Frozen):
     seconds: float = 0.0
 
 
+class DecisionPart(Frozen):
+    """A round at work: what was said so far, in the order of arrival. It is asked for no second time."""
+
+    number: int
+    proposal: Text
+    contributions: tuple[Contribution, ...] = ()
+
+
 class DecisionOutcome(Frozen):
-    """How a decision ended: with a consensus on `decided`, or honestly without one."""
+    """How a decision ended: with a consensus on `decided`, or honestly without one.
+
+    `proposed` is what the facilitator made of the last round; without a consensus nobody agreed on it. `excluded` says
+    of the last round who did not count, and why;
+    `open_points` are what the facilitator sees as open.
+    """
 
     id: str
     consensus: bool
     ended_by: Literal["consensus", "convergence", "rounds", "timeout"]
     strategy: Strategy
     decided: Text = ""
+    proposed: Text = ""
     choice: Line = ""
     score: float = 0.0
     bar: float = 0.0
     rounds: int = 0
     count: Count | None = None
+    open_points: tuple[Line, ...] = ()
     excluded: dict[str, str] = Field(default_factory=dict)
     usage: Usage = Usage()
     seconds: float = 0.0
 
 
 class DecisionRecord(Frozen):
-    """All that is kept of a decision."""
+    """All that is kept of a decision. `paused`: its time was up; it has an outcome so far, and can go on."""
 
     decision: Decision
-    status: Literal["open", "complete", "failed"] = "open"
+    status: Literal["prepared", "open", "paused", "complete", "failed"] = "open"
     why: Line = ""
     rounds: tuple[DecisionRound, ...] = ()
     outcome: DecisionOutcome | None = None
