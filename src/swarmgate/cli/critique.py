@@ -1,7 +1,329 @@
-"""`swarm critique`: to be written."""
+"""`swarm critique`: a version that is judged and improved until it is good enough; and what was made in others."""
 
 from __future__ import annotations
 
+import os
+import re
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-def command() -> None:
-    """To be written."""
+import typer
+
+from swarmgate.cli.columns import columns, gist
+from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.options import Json, Repo, filled
+from swarmgate.cli.terminal import Terminal, boundary
+from swarmgate.errors import CouncilRefused, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from swarmgate.domain.critique import CritiqueOutcome
+    from swarmgate.engine.swarm import Swarm
+
+
+class TaskOrVerb(DefaultVerb):
+    """The verbs of critiques; a task needs none."""
+
+    otherwise = "for a task of one word"
+
+
+app = typer.Typer(
+    cls=TaskOrVerb,
+    help='Make something and improve it: swarm critique "TASK", or swarm critique FILE.toml (see: swarm critique hold '
+    "--help). Or show, list and resume what was made. All take --json and --repo.\n\n"
+    'Example: swarm critique "Write the release notes of 2.0" --out NOTES.md',
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_HELP = "What can be given: swarm critique hold --help, swarm critique resume --help"
+_MOST_BYTES = 4_000_000
+
+_Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a critique, as `list` shows it.")]
+_Tokens = Annotated[
+    int | None,
+    typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
+]
+_Usd = Annotated[
+    float | None,
+    typer.Option("--usd", metavar="X", min=0, help="US dollars that all of it may use; see [council] usd."),
+]
+_Out = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", callback=filled, help="Write the best version there, too.")
+]
+_Force = Annotated[bool, typer.Option("--force", help="With --out: replace what is there.")]
+
+
+@app.command("hold")
+def hold(
+    task: Annotated[
+        str, typer.Argument(metavar="TASK | FILE.toml", callback=filled, help="What is made; or all of it.")
+    ],
+    criterion: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--criterion",
+            metavar="NAME[:WEIGHT[:THRESHOLD]]=DESCRIPTION",
+            callback=filled,
+            help="What it is judged by, 1 to 10; correctness, completeness and clarity by default.",
+        ),
+    ] = None,
+    command: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--command", metavar="COMMAND", callback=filled, help="A criterion that is met when this ends with 0."
+        ),
+    ] = None,
+    gate: Annotated[
+        list[str] | None,
+        typer.Option("--gate", metavar="GATE", callback=filled, help="A criterion that is met when this gate passes."),
+    ] = None,
+    draft: Annotated[
+        Path | None, typer.Option("--draft", metavar="FILE", callback=filled, help="A first version to improve.")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            metavar="PATH",
+            callback=filled,
+            help="Where, in a copy of the project, commands and gates see it.",
+        ),
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", metavar="N", help="1 to 10; see [council.critique] iterations.")
+    ] = None,
+    stop: Annotated[
+        float | None, typer.Option("--stop", metavar="X", help="The weighted mean that is good enough, 0 to 1.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", callback=filled, help="provider/model of who makes it.")
+    ] = None,
+    evaluator: Annotated[
+        str | None,
+        typer.Option("--evaluator", metavar="MODEL", callback=filled, help="provider/model of who judges it."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", callback=filled, help="Shared by runs of the same kind.")
+    ] = None,
+    adaptive: Annotated[
+        bool, typer.Option("--adaptive", help="Learn the weights from past runs of that name; they are shown.")
+    ] = False,
+    file: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file", metavar="PATH", callback=filled, help="A file of the repository it is about; repeatable."
+        ),
+    ] = None,
+    diff: Annotated[
+        str | None,
+        typer.Option("--diff", metavar="REV", callback=filled, help="It is about the work tree's change against REV."),
+    ] = None,
+    out: _Out = None,
+    force: _Force = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Ask anew, also where the same was asked for before.")
+    ] = False,
+    tokens: _Tokens = None,
+    usd: _Usd = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="S", help="Longest time of one voice in one step, seconds.")
+    ] = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Make a version, have it judged, improve it, until it is good enough; the best one is given, not the last one.
+
+    The best version goes to stdout, the scores to stderr. The word `hold` may go. Exit code 0 when every criterion
+    meets its threshold and the mean is good enough, 1 when not.
+
+    Example: swarm critique "Write a slugify function" --target src/slug.py --command "pytest -q tests/test_slug.py"
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.critique_replay import check_out
+        from swarmgate.engine.in_project import new_id
+
+        options: dict[str, Any] = {
+            "criteria": _criteria(criterion or [], command or [], gate or []) or None,
+            "draft": None if draft is None else _text(draft),
+            "target": target,
+            "iterations": iterations,
+            "stop": stop,
+            "model": model,
+            "evaluator": evaluator,
+            "name": name,
+            "adaptive": adaptive or None,
+            "files": None if file is None else [_path(each, repo) for each in file],
+            "diff": diff,
+            "cache": False if no_cache else None,
+            "tokens": tokens,
+            "usd": usd,
+            "timeout_s": timeout,
+        }
+        given = {key: value for key, value in options.items() if value is not None}
+        if out is not None:
+            check_out(out, draft, force=force)
+        described = _described(task)
+        critique = described.get("id", "")
+        if not critique:
+            given["id"] = critique = new_id()
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, CritiqueOutcome]:
+            council = swarm.council
+            return council.critique_file(Path(task), **given) if described else council.critique(task, **given)
+
+        _finish(terminal, repo, _held(repo, terminal, critique, work), out)
+
+
+@app.command("resume")
+def resume(
+    critique: _Id,
+    out: _Out = None,
+    force: _Force = False,
+    tokens: _Tokens = None,
+    usd: _Usd = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Go on with a critique that was interrupted, after its last whole iteration; exit codes as of `hold`.
+
+    Example: swarm critique resume 20261121-224500-3f2a --usd 3
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.critique_replay import check_out
+
+        if out is not None:
+            check_out(out, None, force=force)
+        work = partial(_resumed, critique=critique, tokens=tokens, usd=usd)
+        _finish(terminal, repo, _held(repo, terminal, critique, work), out)
+
+
+@app.command("show")
+def show(critique: _Id, repo: Repo = None, json: Json = False) -> None:
+    """Show a critique: a table of every iteration's scores, the reasons, the best version, the cost.
+
+    Example: swarm critique show 20261121-224500-3f2a
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.critique_replay import text_lines
+        from swarmgate.engine.swarm import Swarm
+
+        record = Swarm(repo).council.critique_record(critique)
+        terminal.result(record, text_lines(record))
+
+
+@app.command("list")
+def listing(repo: Repo = None, json: Json = False) -> None:
+    """List the critiques of the project, the newest first: the id, when it began, how it ended, and the task.
+
+    Example: swarm critique list
+    """
+    with boundary(json) as terminal:
+        from swarmgate.engine.swarm import Swarm
+
+        rows = Swarm(repo).council.critiques()
+        lines = columns([[each.id, each.began, each.status, gist(each.task)] for each in rows])
+        terminal.result(rows, lines or ["There is no critique here yet."])
+
+
+def _criteria(criteria: list[str], commands: list[str], gates: list[str]) -> list[Any]:
+    """All criteria as the facade takes them; those of programs are named after the program."""
+    programs: list[dict[str, str]] = []
+    for key, given in (("command", commands), ("gate", gates)):
+        for each in given:
+            first = re.sub(r"[^A-Za-z0-9._-]", "", each.split()[0].rpartition("/")[2]).lstrip("._-")[:30] or key
+            same = sum(re.fullmatch(rf"{re.escape(first)}(-\d+)?", other["name"]) is not None for other in programs)
+            programs.append({"name": f"{first}-{same + 1}" if same else first, key: each})
+    return [*criteria, *programs]
+
+
+def _text(draft: Path) -> str:
+    """The text of the draft.
+
+    Raises:
+        UsageError: it cannot be read as text.
+    """
+    try:
+        if draft.stat().st_size > _MOST_BYTES:
+            raise UsageError(f"--draft: {draft} has {draft.stat().st_size:,} bytes: the limit is {_MOST_BYTES:,}")
+        text = draft.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--draft: {draft} is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise UsageError(f"--draft: {draft} cannot be read: {error.strerror or error}") from None
+    if not text.strip():
+        raise UsageError(f"--draft: {draft} is empty", hint="Leave the option out: a first version is made then.")
+    return text
+
+
+def _described(task: str) -> dict[str, Any]:
+    """What the file says whose name is given in the place of a task; empty: it is a task.
+
+    Raises:
+        CouncilRefused: the file cannot be read, or does not describe a critique.
+        UsageError: another file, or a folder, has this name.
+    """
+    if task.endswith(".toml"):
+        from swarmgate.engine import critique_file
+
+        return critique_file.read(Path(task))
+    if len(task) < _LONGEST_NAME and os.path.exists(task):  # noqa: PTH110 - what is too long for a path is a task
+        what = "a folder" if Path(task).is_dir() else "a file"
+        raise UsageError(
+            f"{task} is {what}, and no task",
+            hint='To improve a file: swarm critique "TASK" --draft FILE. '
+            "A file that describes a critique ends with .toml.",
+        )
+    return {}
+
+
+_LONGEST_NAME = 4_096
+"""Characters of a path on Linux."""
+
+
+def _path(file: str, repo: Path | None) -> str:
+    """The file from where the user is, if it is there and not outside of the folder that was named; else as it is."""
+    here = Path(file).absolute()
+    if not os.path.exists(here):  # noqa: PTH110 - a name may be too long for a path
+        return file
+    return str(here) if repo is None or here.resolve().is_relative_to(repo.resolve()) else file
+
+
+def _held(
+    repo: Path | None, terminal: Terminal, critique: str, work: Callable[[Swarm], Coroutine[Any, Any, CritiqueOutcome]]
+) -> CritiqueOutcome:
+    from swarmgate.cli.holding import held
+
+    try:
+        return held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
+    except CouncilRefused as error:
+        raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
+
+
+def _resumed(
+    swarm: Swarm, *, critique: str, tokens: int | None, usd: float | None
+) -> Coroutine[Any, Any, CritiqueOutcome]:
+    return swarm.council.resume_critique(critique, tokens=tokens, usd=usd)
+
+
+def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out: Path | None) -> None:
+    """Prints the best version, and the scores on the side; leaves with whether it is good enough."""
+    from swarmgate.engine import critique_replay
+    from swarmgate.engine.swarm import Swarm
+
+    record = Swarm(repo).council.critique_record(outcome.id)
+    for line in critique_replay.score_lines(record):
+        terminal.note(line)
+    if out is not None:
+        critique_replay.save(out, outcome.version)
+        terminal.note(f"The best version is in {out}")
+    terminal.note(f"All of it: swarm critique show {outcome.id}")
+    weights = {"given_weights": record.critique.given_weights, "learnt_from": record.critique.learnt_from}
+    evaluations = [each.model_dump(mode="json", exclude={"usage"}) for each in record.iterations]
+    told = {**outcome.model_dump(mode="json"), **weights, "evaluations": evaluations}
+    terminal.result(told, outcome.version.split("\n"))
+    raise typer.Exit(0 if outcome.passed else 1)

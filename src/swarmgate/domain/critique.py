@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.council_limits import CRITERIA, ITERATIONS
@@ -12,17 +12,30 @@ from swarmgate.domain.debate import SeatId
 from swarmgate.domain.usage import Usage
 
 
+def _kept(text: str) -> str:
+    unix = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return unix.encode(errors="replace").decode().strip("\n")
+
+
+Version = Annotated[str, AfterValidator(_kept)]
+"""A version, to the letter: blanks at line ends and the indentation of the first line may mean something in it.
+
+Only line ends are made line feeds, those around it are left out, and what UTF-8 cannot hold is replaced.
+"""
+
+
 class Criterion(Frozen):
-    """What a version is judged by; scores, `weight` and `threshold` are 0 to 1.
+    """What a version is judged by; scores and `threshold` are 0 to 1.
 
     One of three kinds: judged by the evaluator after `rubric`; `command`, a command line whose exit code 0 is a score
-    of 1, and any other 0; `gate`, the name of a quality gate that passes (1) or does not (0).
+    of 1, and any other 0; `gate`, the name of a quality gate that passes (1) or does not (0). A `weight` is given as 0
+    to 1; weights that were learnt keep the sum of the given ones, so that one may be larger.
     """
 
     name: SeatId
     description: Text = ""
     rubric: Text = ""
-    weight: float = Field(1.0, ge=0, le=1)
+    weight: float = Field(1.0, ge=0, le=CRITERIA.most)
     threshold: float = Field(0.7, ge=0, le=1)
     command: Line = ""
     gate: Line = ""
@@ -33,20 +46,29 @@ class Criterion(Frozen):
         return bool(self.command or self.gate)
 
 
+DEFAULT_CRITERIA = (
+    Criterion(name="correctness", description="What it says is so, and what it does works.", weight=1.0),
+    Criterion(name="completeness", description="Nothing that the task asks for is missing.", weight=0.8),
+    Criterion(name="clarity", description="Its reader understands it at once; nothing is superfluous.", weight=0.6),
+)
+"""What a version is judged by where nobody says anything else; their threshold is that of `[council.critique]`."""
+
+
 class Critique(Frozen):
     """What is made and improved, by what it is judged, and within which bounds.
 
     `name` is shared by runs of the same kind: adaptive weights are learnt from those. `draft` is a first version that
     is there already. `target` is the path, in the repository, at which commands and gates see a version. `stop` is the
     weighted mean from which it is good enough, where every criterion meets its threshold too. `learnt_from` is how many
-    past runs the weights come from; 0: they are those that were given.
+    past runs the weights come from; 0: they are those that were given. `who` makes the versions: its name on the wire.
+    `tokens` and `timeout_s`, in seconds, bound one step of one voice, `whole_s` all of it in one sitting.
     """
 
     id: str
     name: Line = ""
     task: Text
     material: Text = ""
-    draft: Text = ""
+    draft: Version = ""
     target: Line = ""
     criteria: tuple[Criterion, ...] = Field(min_length=1, max_length=int(CRITERIA.most))
     iterations: int = Field(3, ge=int(ITERATIONS.least), le=int(ITERATIONS.most))
@@ -54,6 +76,7 @@ class Critique(Frozen):
     adaptive: bool = False
     given_weights: dict[str, float] = Field(default_factory=dict)
     learnt_from: int = 0
+    who: SeatId = "author"
     model: str = ""
     system: Text = ""
     evaluator_model: str = ""
@@ -72,7 +95,7 @@ class Score(Frozen):
 
 
 class Evaluation(Frozen):
-    """The scores of one version, their weighted mean, and what would make it better."""
+    """The scores of one version, their weighted mean, and what would make it better; `model` is the evaluator's."""
 
     scores: tuple[Score, ...]
     mean: float = Field(ge=0, le=1)
@@ -84,13 +107,18 @@ class Evaluation(Frozen):
 class Iteration(Frozen):
     """One iteration: the version it judged and the evaluation; `failed` says why there is none: no score stands for it.
 
-    `version` is empty where the one before was judged again.
+    `version` is empty where none was made: the one before was judged again, or `improve` failed (`failed_at`).
+    `built_on` is the iteration whose version was improved, 0: none was. `same_as` is the earlier iteration that had
+    the very same version: its evaluation holds, nobody was asked. `model` is that of who made the version.
     """
 
     number: int
-    version: Text = ""
+    version: Version = ""
     evaluation: Evaluation | None = None
     failed: Line = ""
+    failed_at: Literal["", "generate", "evaluate", "improve"] = ""
+    built_on: int = 0
+    same_as: int = 0
     model: str = ""
     usage: Usage = Usage()
     started_at: str = ""
@@ -98,14 +126,17 @@ class Iteration(Frozen):
 
 
 class CritiqueOutcome(Frozen):
-    """The best version and how it came about; `improvement` is its mean less that of the first judged version."""
+    """The best version and how it came about; `improvement` is its mean less that of the first judged version.
+
+    `ended_by` `unchanged`: twice in a row the improved version was one that had been judged before.
+    """
 
     id: str
     best: int
-    version: Text
+    version: Version
     mean: float
     passed: bool
-    ended_by: Literal["passed", "iterations", "timeout"]
+    ended_by: Literal["passed", "iterations", "timeout", "unchanged"]
     improvement: float = 0.0
     iterations: int = 0
     usage: Usage = Usage()

@@ -1,0 +1,155 @@
+"""What judges a version without a model: a command, or a quality gate, over a copy of the work tree that has it.
+
+The work tree itself is never written: every check has a copy of its own, which is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swarmgate.config import Config
+from swarmgate.council.critique.checks import Unchecked
+from swarmgate.domain.critique import Criterion, Critique, Score
+from swarmgate.domain.finding import GateResult, GateStatus
+from swarmgate.engine.build import command_runner
+from swarmgate.errors import CouncilRefused, SwarmError
+from swarmgate.gates import accepted
+from swarmgate.gates.definition import GateDefinition, load
+from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.gates.scope import Scope
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.workspace import guard, revisions
+from swarmgate.workspace.copies import copied
+from swarmgate.workspace.driver import call
+from swarmgate.workspace.files import FileTree
+from swarmgate.workspace.process import Completed
+from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.sandbox.running import CommandRunner
+
+_TAIL = 2_000
+"""Characters of output that are told."""
+
+_SHOWN = 20
+"""Findings of a gate that are told."""
+
+_NOT_STARTED = (126, 127)
+"""POSIX shells: the command cannot be executed, or was not found."""
+
+_NO_PROGRAM = re.compile(
+    r"(?:^|: )(?:\d+: |line \d+: )?([^\s:]+): (?:(?:command )?not found|Permission denied)", re.MULTILINE
+)
+
+_DIFFERENCES = frozenset({"diff", "quality"})
+"""Adapters of gates that judge a difference: to them, the version is a change of the work tree, not a new file."""
+
+
+@dataclass
+class ProjectChecks:
+    """Judges versions by the commands and gates of a project; implements `council.critique.checks.Checks`.
+
+    `tree` is the work tree as it was at the beginning: what is edited meanwhile changes no score.
+    """
+
+    config: Config
+    repository: Repository
+    commands: CommandRunner
+    definitions: Sequence[GateDefinition]
+    tree: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tree = self.repository.snapshot()
+
+    @classmethod
+    def of(cls, config: Config, folder: SwarmFolder, critique: Critique) -> ProjectChecks:
+        """The checks of a project, for a critique.
+
+        Raises:
+            CouncilRefused: gates are to judge a file that git ignores.
+            MissingRequirement: there is no such sandbox here.
+        """
+        repository = Repository.discover(folder.root)
+        gated = any(each.gate for each in critique.criteria)
+        if gated and call(repository.root, "check-ignore", "--quiet", "--", critique.target)[0] == 0:
+            raise CouncilRefused(
+                f"`target` is {critique.target!r:.200}: git ignores that file, and no gate looks at it"
+            )
+        return cls(config, repository, command_runner(config, folder, repository), load(folder.root))
+
+    async def check(self, criterion: Criterion, critique: Critique, version: str) -> Score:
+        """1 where the command ends with exit code 0, or the gate passes; 0 where not, with what it said as the reason.
+
+        Raises:
+            Unchecked: the program is not there, or the gate did not look at the version.
+        """
+        text = f"{version}\n"
+        try:
+            if criterion.command:
+                return await self._command(criterion, critique, text)
+            return await self._gate(criterion, critique, text)
+        except SwarmError as error:
+            raise Unchecked(f"{criterion.name}: {error.message}") from error
+
+    async def _command(self, criterion: Criterion, critique: Critique, text: str) -> Score:
+        limit = min(self.config.commands.timeout_s, critique.timeout_s)
+        with copied(self.repository.root, self.tree) as copy:
+            FileTree(copy.root).write(critique.target, text)
+            runner = copy.runner(self.commands)
+            done = await runner.run(criterion.command, timeout_s=limit)
+            refused = runner.refused(done) or _not_started(criterion.command, done)
+        if refused:
+            raise Unchecked(f"{criterion.name}: {refused}")
+        ended = f"it did not end within {limit:g} s" if done.timed_out else f"exit code {done.exit_code}"
+        reason = "\n".join(filter(None, (ended, done.output.strip()[-_TAIL:])))
+        return Score(criterion=criterion.name, score=1.0 if done.ok else 0.0, reason=reason)
+
+    async def _gate(self, criterion: Criterion, critique: Critique, text: str) -> Score:
+        gate = next((each for each in self.definitions if each.id == criterion.gate), None)
+        if gate is None:
+            raise Unchecked(f"{criterion.name}: there is no gate {criterion.gate} any more")
+        whole, gates = gate.adapter not in _DIFFERENCES, self.config.gates
+        with revisions.checkout(self.repository, self.tree, head=self.tree) as there:
+            FileTree(there.root).write(critique.target, text)
+            report = await run_pipeline(
+                [gate],
+                repository=there,
+                base=revisions.empty_tree(there) if whole else self.tree,
+                config=GatesOptions(timeout_s=gates.timeout_s, quality=gates.quality, merged=False),
+                fix=False,
+                scope=Scope(paths=(critique.target,), whole=whole, reference=self.tree),
+                accepted=accepted.on_disk(self.repository.root),
+                commands=self.commands.around(there.root),
+            )
+        return _score(criterion, report.results[0])
+
+
+def target_in(root: Path, target: str) -> str:
+    """The path at which versions are seen, from the root of the repository and without detours.
+
+    Raises:
+        UnsafePath: it is outside of the repository, in `.git` or `.swarm`, or no file could be there.
+    """
+    return guard.resolve(root, target).relative_to(root).as_posix()
+
+
+def _not_started(command: str, done: Completed) -> str:
+    """Why the command itself could not be started; empty where it was: a version may name missing programs too."""
+    named = _NO_PROGRAM.search(done.stderr) if done.exit_code in _NOT_STARTED else None
+    if named and named[1] in re.split(r"[\s;&|()]+", command):
+        return f"`{named[1]}` cannot be run: is it installed?"
+    return ""
+
+
+def _score(criterion: Criterion, result: GateResult) -> Score:
+    """What a gate says as a score: neither a gate that looked at nothing nor a broken one is a pass.
+
+    Raises:
+        Unchecked: it is one of those.
+    """
+    if result.status not in (GateStatus.PASS, GateStatus.FAIL):
+        raise Unchecked(f"{criterion.name}: the gate {result.gate} gave no verdict ({result.status}): {result.reason}")
+    found = [f"{each.place}: {each.rule}: {each.message}" for each in result.new_findings[:_SHOWN]]
+    score = 1.0 if result.status is GateStatus.PASS else 0.0
+    return Score(criterion=criterion.name, score=score, reason="\n".join(filter(None, (result.reason, *found))))

@@ -1,0 +1,144 @@
+"""A critique described in a TOML file: the arguments of `Council.critique`, and every mistake with file, line and key.
+
+task = "Write the release notes of 2.0"
+iterations = 4
+
+[[criteria]]
+name = "accuracy"
+description = "Every change that users notice is named, and nothing else."
+weight = 1.0
+threshold = 0.8
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from swarmgate.config import toml_text
+from swarmgate.config.refusals import unknown
+from swarmgate.domain.base import Frozen
+from swarmgate.engine.toml_lines import line_of
+from swarmgate.errors import CouncilRefused
+
+Place = tuple[int | str, ...]
+
+_MOST_BYTES = 4_000_000
+_STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class CriterionTable(Frozen):
+    """What may stand in a table `[[criteria]]`; limits are checked where the request is."""
+
+    model_config = _STRICT
+
+    name: str
+    description: str = ""
+    rubric: str = ""
+    weight: float = 1.0
+    threshold: float = 0.7
+    command: str = ""
+    gate: str = ""
+
+
+class CritiqueFile(Frozen):
+    """What may stand in the file; what is left out is as the options of `swarm critique` leave it."""
+
+    model_config = _STRICT
+
+    task: str
+    criteria: list[CriterionTable] | None = None
+    name: str = ""
+    draft: str = ""
+    target: str = ""
+    iterations: int | None = None
+    stop: float | None = None
+    adaptive: bool = False
+    model: str = ""
+    evaluator: str = ""
+    material: str = ""
+    files: list[str] = Field(default_factory=list)
+    diff: str = ""
+    id: str = ""
+    tokens: int | None = Field(None, ge=1)
+    usd: float | None = Field(None, ge=0)
+    timeout_s: float | None = None
+
+
+class Places:
+    """How messages about keys of a file begin: with file and line. Made once, so that the file is read once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._text = path, _text(path)
+
+    def __call__(self, place: Place) -> str:
+        """The beginning of a message about the key at `place`."""
+        line = line_of(self._text, place, tables="criteria")
+        return f"{self._path}{f', line {line}' if line else ''}: "
+
+
+def places(path: Path) -> Places:
+    """How messages about a key of the file begin.
+
+    Raises:
+        CouncilRefused: it cannot be read.
+    """
+    return Places(path)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The arguments of `Council.critique` that the file gives.
+
+    Raises:
+        CouncilRefused: it cannot be read, or a key is unknown or of another type; names file, line and key.
+    """
+    text = _text(path)
+    try:
+        values = toml_text.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
+    try:
+        given = CritiqueFile.model_validate(values)
+    except ValidationError as error:
+        raise _refusal(path, error) from None
+    found = {key: getattr(given, key) for key in values}
+    if given.criteria is not None:
+        found["criteria"] = [each.model_dump(exclude_unset=True) for each in given.criteria]
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.exists() and not path.is_file():
+            raise CouncilRefused(f"{path} is not a regular file", hint="Give a TOML file: swarm critique critique.toml")
+        if path.stat().st_size > _MOST_BYTES:
+            raise CouncilRefused(f"{path} has {path.stat().st_size:,} bytes: the limit is {_MOST_BYTES:,}")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
+    except OSError as error:
+        raise CouncilRefused(
+            f"{path} cannot be read: {error.strerror or error}",
+            hint=f"Give the path of a TOML file. For a task of these letters, add a blank: '{path} '",
+        ) from None
+
+
+def _refusal(path: Path, error: ValidationError) -> CouncilRefused:
+    first = error.errors(include_url=False, include_input=False)[0]
+    place, what = tuple(first["loc"]), first["msg"]
+    if first["type"] == "extra_forbidden":
+        known: Iterable[str] = (CritiqueFile if len(place) == 1 else CriterionTable).model_fields
+        what = unknown(str(place[-1]), known)
+    elif first["type"] == "missing":
+        place, what = place[:-1], f"the key `{place[-1]}` is missing"
+    key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
+    told = re.sub(r"^(Input|String|List) should", "must", what)
+    return CouncilRefused(
+        f"{Places(path)(place)}{f'`{key}`: ' if key else ''}{told}",
+        hint="Mend that, then try again; every key: docs/commands.md, swarm critique.",
+    )

@@ -1,0 +1,260 @@
+"""The loop of self-critique over a scripted server: best-of, failures, checks, time, resuming."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from tests.council.conftest import Council, Rule
+
+from swarmgate.council.critique.checks import Unchecked
+from swarmgate.council.critique.improving import improve, prepared
+from swarmgate.council.critique.requests import critique_of
+from swarmgate.council.records import Records
+from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
+from swarmgate.domain.critique import Criterion, Critique, CritiqueOutcome, Iteration, Score
+from swarmgate.domain.debate import Seat
+from swarmgate.errors import CouncilFailed, CouncilRefused
+from swarmgate.ledger.documents import FileDocuments
+from swarmgate.ledger.folder import SwarmFolder
+
+
+def said(step: str, number: int | None, *replies: Any, **match: Any) -> Rule:
+    wanted = {"role": "participant", "step": step, **({"round": str(number)} if number else {}), **match}
+    return {"match": wanted, "replies": [{"text": each} if isinstance(each, str) else each for each in replies]}
+
+
+def scored(*scores: float, suggestions: tuple[str, ...] = ("say more",)) -> str:
+    listed = [{"criterion": f"c{n}", "score": each, "reason": f"why {n}"} for n, each in enumerate(scores)]
+    return json.dumps({"scores": listed, "suggestions": suggestions})
+
+
+VERSIONS = (said("generate", None, "v1"), said("improve", None, "v{{round}}"))
+
+
+@dataclass
+class Bench:
+    """A critique of two criteria over the council's server."""
+
+    council: Council
+    records: Records
+    events: list[PatternEvent] = field(default_factory=list)
+
+    def critique(self, **fields: Any) -> Critique:
+        given = {"id": "k1", "task": "Write it.", "criteria": ["c0=first", "c1=second"], "timeout_s": 20, **fields}
+        return critique_of(**given)
+
+    async def improve(self, *rules: Rule, checks: Any = None, play: bool = True, **fields: Any) -> CritiqueOutcome:
+        if play:
+            self.council.play(*VERSIONS, *rules)
+        critique = self.critique(**fields)
+        return await improve(
+            critique, voices=self.council, records=self.records, checks=checks, on_event=self.events.append
+        )
+
+    @property
+    def done(self) -> tuple[Iteration, ...]:
+        return self.records.rounds("k1", Iteration)
+
+    def asked(self, step: str) -> list[str]:
+        """The briefs of a step, in order."""
+        return [str(each.messages[1]["content"]) for each in self.council.heard(step=step)]
+
+
+@pytest.fixture
+def bench(council: Council) -> Bench:
+    return Bench(council, Records(FileDocuments(SwarmFolder(council.repo)), clean=lambda value: value))
+
+
+async def test_the_best_version_is_given_and_improved_not_the_last(bench: Bench) -> None:
+    rules = (
+        said("evaluate", 1, scored(0.4, 0.5)),
+        said("evaluate", 2, scored(0.9, 0.6, suggestions=("mend the end",))),
+        said("evaluate", 3, scored(0.2, 0.1)),
+        said("evaluate", 4, scored(0.9, 0.6)),
+    )
+    outcome = await bench.improve(*rules, iterations=4)
+    assert (outcome.best, outcome.version, round(outcome.mean, 9), outcome.passed) == (2, "v2", 0.75, False)
+    assert (outcome.ended_by, outcome.iterations, outcome.usage.calls) == ("iterations", 4, 8)
+    assert outcome.improvement == pytest.approx(0.3)
+    assert [each.built_on for each in bench.done] == [0, 1, 2, 2]
+    assert [each.evaluation.mean if each.evaluation else None for each in bench.done] == pytest.approx(
+        [0.45, 0.75, 0.15, 0.75]
+    )
+    last = bench.asked("improve")[-1]
+    assert "\nv2\n" in last
+    assert "\nv3\n" not in last
+    assert "c1: 0.60, below its threshold: why 1" in last
+    assert "- mend the end" in last
+    assert "3. weighted mean 0.15" in last
+    kinds = [each.event for each in bench.events]
+    assert (kinds[0], kinds[-1], kinds.count("round_completed")) == ("started", "completed", 4)
+    assert all(PATTERN_EVENT.validate_json(each.model_dump_json()) == each for each in bench.events)
+    assert bench.records.manifest("k1").status == "complete"
+
+
+async def test_it_ends_as_soon_as_everything_is_met_and_is_given_again_at_once(bench: Bench) -> None:
+    rules = (said("evaluate", 1, scored(0.6, 1.0)), said("evaluate", 2, scored(0.8, 0.9)))
+    outcome = await bench.improve(*rules, iterations=9, evaluator_model="local/judge", draft="a draft\n")
+    assert (outcome.best, outcome.passed, outcome.ended_by) == (2, True, "passed")
+    assert [each.event for each in bench.events][-2:] == ["converged", "completed"]
+    assert bench.done[0].version == "a draft"
+    models = {each.headers["STEP"]: each.body["model"] for each in bench.council.heard(role="participant")}
+    assert models == {"evaluate": "judge", "improve": "plain"}
+    assert {each.evaluation.model for each in bench.done if each.evaluation} == {"local/judge"}
+    before = len(bench.council.heard())
+    again = await bench.improve(play=False, iterations=9, evaluator_model="local/judge", draft="a draft\n")
+    assert (again, len(bench.council.heard())) == (outcome, before)
+    with pytest.raises(CouncilRefused, match="another critique"):
+        await bench.improve(play=False, iterations=8)
+
+
+async def test_an_evaluation_that_cannot_be_read_is_an_error_of_that_iteration(bench: Bench) -> None:
+    rules = (
+        said("evaluate", 1, "It is fine, 9/10.", "Really: 85%."),
+        said("evaluate", 2, "hm", scored(7, -1)),  # asked once more, in the same turn
+        said("evaluate", 3, '{"scores": {"c0": "0.9", "c1": 0.9}}'),
+    )
+    outcome = await bench.improve(*rules, iterations=3)
+    first, second, third = bench.done
+    assert (first.evaluation, first.failed_at, first.version) == (None, "evaluate", "v1")
+    assert "no JSON object" in first.failed
+    assert (second.version, outcome.version, outcome.best) == ("", "v1", 2)  # the same version, judged again
+    assert second.evaluation is not None
+    assert [(each.score, each.clamped) for each in second.evaluation.scores] == [(1.0, 7.0), (0.0, -1.0)]
+    assert (third.evaluation, "`c0` is no number" in third.failed) == (None, True)
+    assert outcome.mean == 0.5
+    assert [each.headers["STEP"] for each in bench.council.heard(round="2")] == ["evaluate", "evaluate"]
+    assert [each.failed != "" for each in bench.events if each.event == "contribution" and each.step == "evaluate"] == [
+        True,
+        False,
+        True,
+    ]
+
+
+async def test_nothing_that_could_be_judged_is_a_failure_with_no_score(bench: Bench) -> None:
+    with pytest.raises(CouncilFailed, match="no version was judged in 2 whole iterations"):
+        await bench.improve(said("evaluate", None, "good"), iterations=2)
+    assert bench.records.manifest("k1").status == "failed"
+    assert bench.events[-1].event == "error"
+    assert len(bench.asked("generate")) == 1
+
+
+async def test_a_first_version_that_is_not_made_fails_and_a_later_one_does_not(bench: Bench) -> None:
+    down = {"fault": {"kind": "500"}}
+    with pytest.raises(CouncilFailed, match="no first version"):
+        await bench.improve(said("generate", 1, down))
+    assert [*bench.done] == []
+    rules = (said("evaluate", None, scored(0.5, 0.5)), said("improve", 2, down))
+    outcome = await bench.improve(*rules, said("evaluate", 3, scored(0.9, 0.9)))  # taken up: it asks anew
+    assert (outcome.best, outcome.version, outcome.iterations) == (3, "v3", 3)
+    assert (bench.done[1].failed_at, bench.done[1].version, bench.done[2].built_on) == ("improve", "", 1)
+    assert bench.records.manifest("k1").why == ""
+
+
+async def test_a_version_that_comes_again_is_not_judged_again_and_twice_is_the_end(bench: Bench) -> None:
+    rules = (said("evaluate", None, scored(0.5, 0.5)), said("improve", None, "```\nv1\n```"))
+    outcome = await bench.improve(*rules, iterations=10)
+    assert (outcome.ended_by, outcome.iterations, outcome.best) == ("unchanged", 3, 1)
+    assert [each.same_as for each in bench.done] == [0, 1, 1]
+    assert len(bench.asked("evaluate")) == 1
+
+
+async def test_when_its_time_is_over_the_best_so_far_is_given(bench: Bench) -> None:
+    rules = (said("evaluate", 1, scored(0.5, 0.5)), said("evaluate", 2, {"fault": {"kind": "hang"}}))
+    outcome = await bench.improve(*rules, whole_s=1)
+    assert (outcome.ended_by, outcome.version, outcome.iterations) == ("timeout", "v1", 1)
+    assert outcome.usage.calls == 3  # the version that was not judged was paid for
+
+
+async def test_it_goes_on_after_the_last_whole_iteration_and_with_the_version_at_work(bench: Bench) -> None:
+    rules = (said("evaluate", 1, scored(0.5, 0.5)), said("evaluate", 2, scored(0.9, 0.9)))
+    bench.council.play(*VERSIONS, *rules)
+
+    class Killed(BaseException):
+        pass
+
+    def kill(event: PatternEvent) -> None:
+        if event.event == "step" and (event.number, event.step) == (2, "evaluate"):
+            raise Killed
+
+    with pytest.raises(Killed):
+        await improve(bench.critique(), voices=bench.council, records=bench.records, on_event=kill)
+    assert [each.number for each in bench.done] == [1]
+    before = len(bench.council.heard())
+    outcome = await bench.improve(play=False)
+    assert (outcome.version, outcome.usage.calls) == ("v2", 4)
+    assert [each.headers["STEP"] for each in bench.council.heard()[before:]] == ["evaluate"]
+    assert bench.events[0].event == "started"
+    assert bench.events[0].resumed
+
+
+@dataclass
+class Program:
+    """Judges a version by what the test says of it."""
+
+    says: Callable[[str], float | None]
+
+    async def check(self, criterion: Criterion, critique: Critique, version: str) -> Score:
+        score = self.says(version)
+        if score is None:
+            raise Unchecked(f"{criterion.name}: {critique.target} was not looked at")
+        return Score(criterion=criterion.name, score=score, reason=f"OUTPUT of {version}")
+
+
+async def test_programs_judge_their_criteria_and_their_output_is_told(bench: Bench) -> None:
+    criteria = ["c0=first", {"name": "tests", "command": "pytest -q"}]
+    verdicts = {"v1": 0.0, "v2": None, "v3": 1.0}
+    rules = (said("evaluate", None, scored(0.9)),)
+    outcome = await bench.improve(
+        *rules, checks=Program(verdicts.__getitem__), criteria=criteria, target="a.py", iterations=3
+    )
+    assert [each.failed for each in bench.done] == [
+        "",
+        "it could not be checked: tests: a.py was not looked at",
+        "it could not be checked: tests: a.py was not looked at",
+    ]
+    assert (outcome.best, round(outcome.mean, 9)) == (1, 0.45)
+    assert "OUTPUT of v1" in bench.asked("improve")[0]
+    assert "pytest -q" in bench.asked("improve")[0]
+    assert "pytest" not in bench.asked("evaluate")[0]
+    with pytest.raises(CouncilRefused, match="commands and gates"):
+        await bench.improve(criteria=criteria, target="a.py", iterations=3)
+
+
+async def test_programs_alone_need_no_evaluator(bench: Bench) -> None:
+    criteria = [{"name": "tests", "command": "pytest -q"}]
+    checks = Program(lambda version: float(version == "v2"))
+    outcome = await bench.improve(checks=checks, criteria=criteria, target="a.py")
+    assert (outcome.best, outcome.passed, outcome.usage.calls) == (2, True, 2)
+
+
+async def test_what_fits_nobodys_window_is_refused_before_anybody_is_asked(bench: Bench) -> None:
+    bench.council.windows["evaluator"] = 2_000
+    with pytest.raises(CouncilRefused, match=r"`material` has 9,000 characters.*evaluator can read"):
+        await bench.improve(material="x" * 9_000)
+    assert bench.council.heard() == []
+
+
+async def test_a_participant_prepares_its_text(bench: Bench) -> None:
+    marks = {"correctness": 0.9, "completeness": 0.9, "clarity": 0.9}
+    answer = json.dumps({"scores": marks, "text": "unknown keys do not matter"})
+    bench.council.play(*VERSIONS, said("evaluate", None, answer))
+    seat = Seat(id="ops", model="local/ops", system="You run it at night.")
+    text, usage = await prepared(
+        seat,
+        "Say it.",
+        iterations=2,
+        voices=bench.council,
+        records=bench.records,
+        id="k1-ops",
+        tokens=9_000,
+        timeout_s=20,
+    )
+    assert (text, usage.calls) == ("v1", 2)
+    (request,) = bench.council.heard(step="generate", participant="ops")
+    assert "You run it at night." in str(request.messages[0]["content"])
+    assert request.body["model"] == "ops"
