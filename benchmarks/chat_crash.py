@@ -22,8 +22,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
 from workload import make_project
 
+from swarmgate.cli.app import app
 from swarmgate.workspace.background import serving
 
 PAIRS = {"a": ("ada", "bob"), "c": ("cyd", "dee")}
@@ -53,23 +55,12 @@ def chat_file(name: str) -> str:
     return f'id = "{name}"\n{agents}[initial]\nfrom = "moderator"\nto = "all"\ncontent = "Begin."\n'
 
 
-def swarm(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """`swarm chat` in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "swarmgate", "chat", *arguments, "--repo", str(folder), "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def told(folder: Path, *arguments: str) -> Any:
-    """What a command prints; it must succeed."""
-    process = swarm(folder, *arguments)
-    out, err = process.communicate(timeout=_LONGEST_S)
-    if process.returncode:
-        raise SystemExit(f"swarm chat {' '.join(arguments)}: exit {process.returncode}\n{out}{err}")
-    return json.loads(out)
+    """What a command prints, run in this process: only what is killed is one of its own. It must succeed."""
+    done = CliRunner().invoke(app, ["chat", *arguments, "--repo", str(folder), "--json"])
+    if done.exit_code:
+        raise SystemExit(f"swarm chat {' '.join(arguments)}: exit {done.exit_code}\n{done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
 
 
 def recorded(folder: Path, name: str) -> int:
@@ -86,13 +77,17 @@ def killed(folder: Path, name: str, *, at: int, pause: float) -> bool:
     """Begins a chat and kills it; whether that came before its end."""
     file = folder.parent / f"{name}.toml"
     file.write_text(chat_file(name))
-    process = swarm(folder, str(file))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "swarmgate", "chat", str(file), "--repo", str(folder), "--json"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     end = time.monotonic() + _LONGEST_S
     while recorded(folder, name) < at and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.001)
+        time.sleep(0.005)
     time.sleep(pause)
     process.send_signal(signal.SIGKILL)
-    process.communicate()
+    process.wait()
     return process.returncode == -signal.SIGKILL
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 settings.register_profile("swarmgate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("swarmgate")
 
+_HOMES = itertools.count()
 _IDENTITY = {"NAME": "Ada Tester", "EMAIL": "ada@example.test", "DATE": "2024-05-01T12:00:00+00:00"}
 
 
@@ -26,7 +30,12 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A worker with nothing left to do takes over from one that has: some tests take a thousand times as long."""
+    """A worker with nothing left to do takes over from one that has: some tests take a thousand times as long.
+
+    Byte code is kept, whatever the shell says: each of the many Pythons that tests start would compile all of ours.
+    """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if getattr(config.option, "dist", "") == "load":  # xdist's default; there is none where it is not installed
         config.option.dist = "worksteal"
 
@@ -34,7 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(autouse=True)
 def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh home; no variable of the developer's shell that git, swarmgate or a test runner reads."""
-    home = tmp_path_factory.mktemp("home")
+    home = tmp_path_factory.getbasetemp() / "homes" / str(next(_HOMES))  # mktemp looks at all that there are
+    home.mkdir(parents=True)
     # Forty waits for the disk in each run of the loop; no test cuts the power, and kill -9 loses nothing written.
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
     for name in os.environ:
@@ -62,10 +72,7 @@ def git() -> Callable[..., str]:
     return _git
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    """A git repository on branch `main` with one commit: README.md and src/app.py."""
-    root = tmp_path.resolve() / "repo"
+def _make_repo(root: Path) -> None:
     (root / "src").mkdir(parents=True)
     (root / "README.md").write_text("# Demo\n")
     (root / "src/app.py").write_text("def one():\n    return 1\n")
@@ -74,4 +81,20 @@ def repo(tmp_path: Path) -> Path:
     _git(root, "config", "user.email", _IDENTITY["EMAIL"])
     _git(root, "add", "--all")
     _git(root, "commit", "--quiet", "--message=Start")
+
+
+@pytest.fixture(scope="session")
+def _first_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first test that needs a repository makes it: the others work on copies."""
+    return tmp_path_factory.mktemp("first") / "repo"
+
+
+@pytest.fixture
+def repo(_first_repo: Path, tmp_path: Path) -> Path:
+    """A git repository on branch `main` with one commit: README.md and src/app.py."""
+    if not _first_repo.exists():
+        _make_repo(_first_repo)
+    root = tmp_path.resolve() / "repo"
+    shutil.copytree(_first_repo, root, symlinks=True)
+    _git(root, "update-index", "--refresh")  # git knows files by their times
     return root

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -135,10 +136,32 @@ DEFAULTS: tuple[Rule, ...] = (
 
 # --- the project ---
 
+BARE_PYTEST = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "SWARM_COMMANDS__ENV": '["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]'}
+"""For programs that make a project of their own: pytest starts there without the plugins of our environment."""
+
+SUITES = {
+    "pytest": (
+        f"{sys.executable} -m pytest -q",
+        "def test_start() -> None:\n    assert 1 + 1 == 2\n",
+    ),
+    "unittest": (
+        f"{sys.executable} -m unittest discover -q -s tests",
+        """import unittest
+
+
+class TestStart(unittest.TestCase):
+    def test_start(self) -> None:
+        assert 1 + 1 == 2
+""",
+    ),
+}
+"""What runs the project's tests, and its only one. Marked `suite("unittest")` are tests that neither write tests nor
+ask what pytest alone can tell: it starts in a sixth of the time."""
+
 SETTINGS: dict[str, dict[str, Any]] = {
     "roles.default": {"model": "local/senior"},
     "roles.coder": {"model": "local/junior"},
-    "tests": {"command": f"{sys.executable} -m pytest -q", "timeout_s": 60},
+    "tests": {"timeout_s": 60},
     # Half a second of every judgement; that it judges in the loop like any other is shown by a test of its own.
     "gates": {"skip": ["sast_scan"]},
     "commands": {"sandbox": SANDBOX, "env": ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]},
@@ -152,6 +175,7 @@ class Project:
     """A git repository on `main` with one package and one test, initialised; `play` gives it its model."""
 
     root: Path
+    suite: str = "pytest"
     requests: list[ReceivedRequest] = field(default_factory=list)
     server: ScriptedServer | None = None
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
@@ -168,6 +192,7 @@ class Project:
         """Writes config.toml."""
         url = self.server.base_url if self.server else "http://127.0.0.1:9/v1"
         settings = {"providers.local": {"base_url": url, "max_retries": 2}, **SETTINGS}
+        settings["tests"] = {"command": self.test_command, **SETTINGS["tests"]}
         for name, values in tables.items():
             key = name.replace("__", ".")
             settings[key] = {**settings.get(key, {}), **values}
@@ -181,6 +206,10 @@ class Project:
         """The endpoint is down from now on."""
         if self.server is not None:
             self.server.stop()
+
+    @property
+    def test_command(self) -> str:
+        return SUITES[self.suite][0]
 
     @property
     def folder(self) -> SwarmFolder:
@@ -278,11 +307,11 @@ def event_lines(stderr: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stderr.splitlines()]
 
 
-def _make(root: Path) -> None:
+def _make(root: Path, tests: str) -> None:
     (root / "src/calc").mkdir(parents=True)
     (root / "tests").mkdir()
     (root / "src/calc/__init__.py").write_text('"""Sums."""\n')
-    (root / "tests/test_calc.py").write_text("def test_start() -> None:\n    assert 1 + 1 == 2\n")
+    (root / "tests/test_calc.py").write_text(tests)
     (root / "AGENTS.md").write_text("HOUSE-RULE: names in English.\n")
     (root / ".gitignore").write_text("__pycache__/\n")
     for args in (
@@ -297,23 +326,34 @@ def _make(root: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def _template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made once; every test works on a copy."""
-    root = tmp_path_factory.mktemp("template") / "project"
-    _make(root)
+def _template(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Made once for each suite; every test works on a copy."""
     from swarmgate.engine.initialise import initialise
 
-    initialise(root)
-    return root
+    @cache
+    def made(suite: str) -> Path:
+        root = tmp_path_factory.mktemp("template") / "project"
+        _make(root, SUITES[suite][1])
+        initialise(root)
+        return root
+
+    return made
 
 
 @pytest.fixture
-def project(_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+def project(
+    request: pytest.FixtureRequest,
+    _template: Callable[[str], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Project]:
     """A fresh project; its servers and processes end with the test."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # the inner pytest starts five times faster
     root = tmp_path.resolve() / "project"
-    shutil.copytree(_template, root, symlinks=True)
-    made = Project(root)
+    marked = request.node.get_closest_marker("suite")
+    suite = marked.args[0] if marked else "pytest"
+    shutil.copytree(_template(suite), root, symlinks=True)
+    made = Project(root, suite)
     yield made
     made.silence()
     for process in made.processes:

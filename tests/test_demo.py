@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.project import BARE_PYTEST
 from typer.testing import CliRunner
 
 from swarmgate.cli.app import app
@@ -20,6 +22,7 @@ def demo(*args: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, **BARE_PYTEST},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import os
 import re
 import shlex
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any, get_args
 
 import pytest
 import typer
+from tests.project import BARE_PYTEST
 
 from swarmgate import config, errors
 from swarmgate.agents.tools import TOOLS
@@ -23,6 +25,7 @@ from swarmgate.cli.app import app
 from swarmgate.domain import events
 from swarmgate.domain.evidence import Verdict
 from swarmgate.domain.finding import Severity
+from swarmgate.engine import personas_file
 from swarmgate.engine.initialise import initialise
 from swarmgate.gates import definition
 from swarmgate.gates.definition import GateDefinition
@@ -177,6 +180,9 @@ def test_every_verb_and_option_has_its_place_on_the_page_of_commands() -> None:
 def test_toml_is_what_swarmgate_reads(text: str, tmp_path: Path) -> None:
     if re.match(r"# (debate|tasks(-\w+)?|chat)\.toml\n", text):
         return  # held whole by tests/examples/test_council_page.py
+    if text.startswith("# personas.toml\n"):
+        assert len(personas_file.parsed(text, "personas.toml").experts) > 1
+        return
     named = re.match(r"# (\.swarm/(?:config|gates/(?:rules/)?\w+)\.toml)\n", text)
     assert named, "a TOML block begins with the name of its file"
     path = tmp_path / named[1]
@@ -356,7 +362,12 @@ def test_python_compiles(text: str) -> None:
 
 def test_the_library_example_works() -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "examples/library.py"], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, ROOT / "examples/library.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, **BARE_PYTEST},
     )
     assert done.returncode == 0, done.stderr
     assert "- [x] Task 1.1: Greet by name [SMALL]" in done.stdout

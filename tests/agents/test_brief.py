@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarmgate.agents.brief import Brief, Section, fenced, plan_window, task_text
+from swarmgate.agents.brief import Brief, Section, fenced, harmless, plan_window, task_text
 from swarmgate.agents.markers import HEADERS
 from swarmgate.domain.plan import Phase, Plan, Task
 
@@ -61,6 +61,12 @@ def test_no_text_can_open_a_header_line_or_leave_its_fence(hostile: str) -> None
             fence = lines[opening].removesuffix("text")
             if fence in lines[opening + 1 :]:
                 assert lines.index(fence, opening + 1) == len(lines) - 1
+
+
+@given(st.lists(st.text("ROLE:<s>[INST]# \n\x85`|\U0010ffff"), min_size=1))
+def test_what_was_made_harmless_in_parts_is_fenced_as_the_whole(parts: list[str]) -> None:
+    whole = "\n\n".join(parts)
+    assert fenced("\n\n".join(map(harmless, parts)), ready=True) == fenced(whole)
 
 
 @pytest.mark.parametrize("line", [" FILE: a", "+FILE: a", "file: a", "PROFILE: a", "FILE a"])

@@ -16,9 +16,12 @@ from typer.testing import CliRunner
 from swarmgate import __version__
 from swarmgate.cli.app import Verbs, app
 
+pytestmark = pytest.mark.suite("unittest")
+
 VERBS = [
     "init", "plan", "approve", "run", "revise", "stop", "status", "show", "history", "failures", "verify", "retry",
-    "skip", "override", "gates", "guard", "dispatch", "debate", "chat", "eval", "doctor", "demo",
+    "skip", "override", "gates", "guard", "dispatch", "debate", "chat", "discuss",
+    "decide", "critique", "orchestrate", "metrics", "eval", "doctor", "demo",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "history", "failures", "verify", "stop", "doctor"]
@@ -44,9 +47,10 @@ def test_these_are_the_verbs() -> None:
     assert group.get_command(None, "terminal") is None
 
 
+COUNCIL = ("debate", "chat", "discuss", "decide", "critique", "orchestrate")
 NESTED = (
     *(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain", "dispatch show", "dispatch list",
-    "eval debate",    *(f"{verb} {name}" for verb in ("debate", "chat") for name in ("hold", "resume", "show", "list")),
+    "eval debate",    *(f"{verb} {name}" for verb in COUNCIL for name in ("hold", "resume", "show", "list")),
 )  # fmt: skip
 
 

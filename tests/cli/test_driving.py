@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import signal
 
+import pytest
 from tests.project import Project, event_lines, plan, rule, until
+
+pytestmark = pytest.mark.suite("unittest")
 
 
 def test_stopping_at_once_is_told_in_json(project: Project) -> None:

@@ -16,6 +16,8 @@ from tests.project import Project, code, part, plain, review
 
 from swarmgate.domain.events import AttemptRejected, ReviewGiven, TaskCompleted
 
+pytestmark = pytest.mark.suite("unittest")
+
 ROGUE = Path(__file__).parents[1] / "programs/rogue.py"
 
 

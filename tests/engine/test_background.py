@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.project import Project, delegate, plan
+
+pytestmark = pytest.mark.suite("unittest")
 
 ANSWER = """
 ## SME Guidance Cache

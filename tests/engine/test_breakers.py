@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, call, code, implement, part, rule, until
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.guard import Effect
 from swarmgate.domain.state import Outcome, Planning, TaskStatus
+
+pytestmark = pytest.mark.suite("unittest")
 
 TALK = {"text": "I would rather talk."}
 PART = "src/calc/part_1.1.py"

@@ -9,6 +9,8 @@ from swarmgate.domain.events import PauseReason, PhaseEstimated, RunPaused, Task
 from swarmgate.domain.state import Outcome
 from swarmgate.engine.spending import WorkClock
 
+pytestmark = pytest.mark.suite("unittest")
+
 
 def test_a_tasks_budget_pauses_the_run_and_a_retry_grants_it_again(project: Project) -> None:
     project.planned(budget__task={"tokens": 1})

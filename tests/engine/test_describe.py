@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import get_args
 
+import pytest
 from tests.project import Project, plan, review
 
 from swarmgate.domain import events as ev
@@ -15,6 +16,8 @@ from swarmgate.engine.describe import _WORDS, describe, first_line
 from swarmgate.engine.loop import describe_step
 from swarmgate.engine.outcome import EXIT_CODES
 from swarmgate.engine.steps import STEPS
+
+pytestmark = pytest.mark.suite("unittest")
 
 
 def test_every_event_has_words() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.project import Project, call, delegate, part, plan, rule
 
 from swarmgate.domain.events import GuidanceGiven
 from swarmgate.ledger import guidance
+
+pytestmark = pytest.mark.suite("unittest")
 
 QUESTION = "How are values stored?"
 

@@ -13,6 +13,8 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.usage import Usage
 from swarmgate.ledger.lock import live_owner
 
+pytestmark = pytest.mark.suite("unittest")
+
 
 def test_from_a_goal_to_approved_phases(project: Project) -> None:
     project.play(plan("1.1", "1.2", "2.1"))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from tests.project import Project, code, part, plain
 
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger import probes
 from swarmgate.testing import ScriptedServer
+
+pytestmark = pytest.mark.suite("unittest")
 
 
 def test_a_run_of_roles_that_must_differ_and_do_not_is_refused_before_any_call(project: Project) -> None:

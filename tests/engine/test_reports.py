@@ -10,6 +10,8 @@ from tests.project import Project, code, part, plain, plan, review
 from swarmgate.domain.state import State, replace
 from swarmgate.engine.reports import status_report
 
+pytestmark = pytest.mark.suite("unittest")
+
 
 def test_status_says_where_the_work_stands(project: Project) -> None:
     assert "No plan yet." in project.swarm("status").stdout

@@ -12,6 +12,8 @@ from tests.project import GOAL, Project, call, plan, rule
 from swarmgate.domain import events as ev
 from swarmgate.domain.state import TaskStatus
 
+pytestmark = pytest.mark.suite("unittest")
+
 
 def test_an_edit_of_the_structure_is_taken_at_the_next_command(project: Project) -> None:
     project.play(plan("1.1", "1.2"))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, code, part, plain, review
 
 from swarmgate.domain.events import GuardActed, TaskBlocked
 from swarmgate.domain.guard import Effect
+
+pytestmark = pytest.mark.suite("unittest")
 
 SHOW = "What the attempts so far show"
 WARN = "STOP AND THINK"

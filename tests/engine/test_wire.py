@@ -9,6 +9,8 @@ from tests.project import GOAL, Project, code, critic, part, plan, review
 
 from swarmgate.agents.markers import HEADERS
 
+pytestmark = pytest.mark.suite("unittest")
+
 _EXPECTED = {
     ("architect", "plan"): ["ROLE", "STEP", "GOAL"],
     ("critic", "review_plan"): ["ROLE", "STEP", "GOAL"],

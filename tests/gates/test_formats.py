@@ -7,7 +7,6 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
 
 from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity
@@ -179,6 +178,8 @@ ESSENTIALS: dict[str, Any] = {
 @pytest.mark.parametrize("report", [REPORT, EMPTY])
 def test_sarif_fits_the_schema(report: GateReport) -> None:
     told = json.loads(render("sarif", report, "a change"))
+    import jsonschema  # type: ignore[import-untyped]  # it ships no types; late: a second and a half for each worker
+
     schema = jsonschema.Draft7Validator(ESSENTIALS)
     assert [error.message for error in schema.iter_errors(told)] == []
     assert not schema.is_valid({**told, "version": "2.0.0"}), "the schema refuses what does not fit"

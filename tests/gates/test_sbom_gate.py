@@ -6,7 +6,6 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-import jsonschema  # type: ignore[import-untyped]  # it ships none
 import pytest
 from referencing import Registry, Resource
 
@@ -208,7 +207,7 @@ def test_samples_and_vendored_locks_are_not_the_projects(project: Project) -> No
     assert project.gate("sbom_generate").status is GateStatus.SKIP
 
 
-def _validator(spec: str) -> jsonschema.Draft7Validator:
+def _validator(spec: str) -> Any:
     folder = files("cyclonedx.schema") / "_res"
 
     def load(name: str) -> Any:
@@ -220,6 +219,8 @@ def _validator(spec: str) -> jsonschema.Draft7Validator:
     registry: Registry[Any] = Registry().with_resources(
         (base + name, Resource.from_contents(load(file))) for name, file in parts.items()
     )
+    import jsonschema  # type: ignore[import-untyped]  # it ships none; late: a second and a half for each worker
+
     return jsonschema.Draft7Validator(load(f"bom-{spec}.SNAPSHOT.schema.json"), registry=registry)
 
 

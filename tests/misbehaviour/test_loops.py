@@ -21,6 +21,8 @@ from swarmgate.domain.guard import Effect
 from swarmgate.errors import BreakerTripped
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall
 
+pytestmark = pytest.mark.suite("unittest")
+
 
 def limits(*, replies: int = 3, max_turns: int = 80, context_tokens: int = 128_000, **bounds: Any) -> Limits:
     return Limits(
@@ -254,6 +256,7 @@ def test_ping_pong(project: Project) -> None:
     "stuck on test: other work each time, and the same test fails with the same message",
     "stopped at the third time",
 )
+@pytest.mark.suite("pytest")
 def test_stuck_on_test(project: Project) -> None:
     failing = "def test_part() -> None:\n    assert 2 + 2 == 5, 'sums are wrong'\n"
     turns = [code({PART: part(f"try {number}")}, attempt=str(number)) for number in range(1, 6)]

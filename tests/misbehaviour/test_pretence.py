@@ -6,12 +6,15 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene, call, run, verdict, write
 from tests.project import Project, plain
 
 from swarmgate.agents.markers import SIGN
 from swarmgate.domain.state import TaskStatus
+
+pytestmark = pytest.mark.suite("unittest")
 
 # --- records ---
 

@@ -43,18 +43,20 @@ _WORTH_TELLING = 40
 class Section:
     """A titled piece of data. `title` and `note`, a sentence before the data, are swarmgate's own words.
 
-    `whole`: it is never cut; who makes such a section sees to its size.
+    `whole`: it is never cut; who makes such a section sees to its size. `ready`: its text went through `harmless`
+    already, all of it: what is told again and again need not be read through each time.
     """
 
     title: str
     text: str
     note: str = ""
     whole: bool = False
+    ready: bool = False
 
     def render(self, size: int = SECTION_SIZE) -> str:
         """The section as markdown, at most about `size` characters of its text."""
         note = f"{self.note}\n" if self.note else ""
-        return f"## {self.title}\n{note}{fenced(self.text, len(self.text) if self.whole else size)}"
+        return f"## {self.title}\n{note}{fenced(self.text, len(self.text) if self.whole else size, ready=self.ready)}"
 
 
 @dataclass(frozen=True)
@@ -152,14 +154,27 @@ def cut(text: str, size: int, tail: str) -> str:
     return text if len(text) <= size else text[:size] + tail
 
 
-def fenced(text: str, size: int = SECTION_SIZE) -> str:
-    """The text as a block that it cannot end itself; a line that reads like a header is quoted with `> `."""
-    whole = _lines(text).strip("\n")
+def fenced(text: str, size: int = SECTION_SIZE, *, ready: bool = False) -> str:
+    """The text as a block that it cannot end itself; a line that reads like a header is quoted with `> `.
+
+    `ready`: the text went through `harmless`.
+    """
+    whole = (text if ready else _lines(text)).strip("\n")
     left_out = len(whole) - size
     shown = cut(whole, size, f"\n[... {left_out} characters left out; read the files themselves ...]")
-    quoted = defused(_LOOKS_LIKE_HEADER.sub("> ", shown))
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", quoted)), default=0))
+    quoted = shown if ready else _unmarked(shown)
+    runs = re.findall("`{3,}", quoted) if "```" in quoted else ()
+    fence = "`" * max(3, 1 + max(map(len, runs), default=0))
     return f"{fence}text\n{quoted}\n{fence}"
+
+
+def harmless(text: str) -> str:
+    """The text as a block shows it. Each line is looked at by itself, so that blocks of lines can be put together."""
+    return _unmarked(_lines(text))
+
+
+def _unmarked(text: str) -> str:
+    return defused(_LOOKS_LIKE_HEADER.sub("> ", text))
 
 
 def _lines(text: str) -> str:

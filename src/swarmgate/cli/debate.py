@@ -12,7 +12,7 @@ import typer
 
 from swarmgate.cli.columns import columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
-from swarmgate.cli.options import Json, Repo, filled
+from swarmgate.cli.options import Json, Repo, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import CouncilRefused, SwarmError, UsageError
 
@@ -110,7 +110,7 @@ def hold(
             "participants": participant,
             "rounds": rounds,
             "moderator": moderator,
-            "files": None if file is None else [_path(each, repo) for each in file],
+            "files": None if file is None else [from_here(each, repo) for each in file],
             "diff": diff,
             "order": order,
             "synthesis": False if no_synthesis else None,
@@ -203,14 +203,6 @@ def _described(question: str) -> dict[str, Any]:
             "A file that describes a debate ends with .toml.",
         )
     return {}
-
-
-def _path(file: str, repo: Path | None) -> str:
-    """The file from where the user is, if it is there and not outside of the folder that was named; else as it is."""
-    here = Path(file).absolute()
-    if not os.path.exists(here):  # noqa: PTH110 - as above
-        return file
-    return str(here) if repo is None or here.resolve().is_relative_to(repo.resolve()) else file
 
 
 def _held(

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def held(repo: Path | None, terminal: Terminal, work: Callable[[Swarm], Coroutine[Any, Any, T]], *, goes_on: str) -> T:
+def held(
+    repo: Path | None,
+    terminal: Terminal,
+    work: Callable[[Swarm], Coroutine[Any, Any, T]],
+    *,
+    goes_on: str,
+    quiet: bool = False,
+) -> T:
     """Does the work with live progress.
 
     Args:
@@ -26,6 +33,7 @@ def held(repo: Path | None, terminal: Terminal, work: Callable[[Swarm], Coroutin
         terminal: where it prints.
         work: what is done with the project.
         goes_on: the command line with which it goes on after it was stopped; empty: there is none.
+        quiet: no progress is told; `work` tells its own.
 
     Raises:
         Stopped: Ctrl-C, or SIGTERM.
@@ -37,8 +45,8 @@ def held(repo: Path | None, terminal: Terminal, work: Callable[[Swarm], Coroutin
     from swarmgate.cli.progress import listener
     from swarmgate.engine.swarm import Swarm
 
-    with listener(as_json=terminal.as_json) as listen:
-        swarm = Swarm(repo, listener=_timed(listen, terminal.began))
+    with listener(as_json=terminal.as_json or quiet) as listen:
+        swarm = Swarm(repo) if quiet else Swarm(repo, listener=_timed(listen, terminal.began))
         return asyncio.run(_until_signals(work(swarm), goes_on))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -20,8 +21,19 @@ def filled(value: T) -> T:
     return value
 
 
+def from_here(file: str, repo: Path | None) -> str:
+    """The file from where the user is, if it is there and not outside of the folder that was named; else as it is."""
+    here = Path(file).absolute()
+    if not os.path.exists(here):  # noqa: PTH110 - it may be no path at all, which this takes for none
+        return file
+    return str(here) if repo is None or here.resolve().is_relative_to(repo.resolve()) else file
+
+
 Repo = Annotated[
     Path | None, typer.Option("--repo", metavar="DIR", help="A folder in the repository; the current one by default.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only on stdout, progress as JSON lines on stderr.")]
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="The id of a task, such as 1.2.")]
+Events = Annotated[
+    bool, typer.Option("--events", help="Print every event on stderr as one line of JSON, in the place of progress.")
+]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.printable import escaped, printable
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
     from rich.console import Console
     from rich.status import Status
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def listener(*, as_json: bool) -> Iterator[Listener]:
     """The listener to hand to `Swarm`; on a terminal a status line follows what is going on now."""
     if as_json:
-        yield _json_line
+        yield json_line
         return
     from rich.console import Console
 
@@ -32,13 +33,17 @@ def listener(*, as_json: bool) -> Iterator[Listener]:
         yield _Printer(console, status)
 
 
-def _json_line(progress: Progress) -> None:
-    sys.stderr.write(escaped(progress.model_dump_json()) + "\n")
+def json_line(record: BaseModel) -> None:
+    """Writes a record to stderr as one line of JSON: progress, or an event of a council's stream."""
+    sys.stderr.write(escaped(record.model_dump_json()) + "\n")
     sys.stderr.flush()
 
 
 class _Printer:
-    """Prints what is worth a line; shows the rest in the status line, where there is one."""
+    """Prints what is worth a line; shows the rest in the status line, where there is one.
+
+    A `question` is put to the user by somebody else: the status line is away until the next thing happens.
+    """
 
     def __init__(self, console: Console, status: Status | None) -> None:
         self._console = console
@@ -48,6 +53,12 @@ class _Printer:
     def __call__(self, progress: Progress) -> None:
         from rich.text import Text
 
+        if progress.kind == "question":
+            if self._status is not None:
+                self._status.stop()
+            return
+        if self._status is not None:
+            self._status.start()
         said = printable(progress.text)
         if progress.kind == "step":
             self._step = said

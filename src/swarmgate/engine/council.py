@@ -8,15 +8,13 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 
 from __future__ import annotations
 
-import difflib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from swarmgate.config import nearest
 from swarmgate.domain.chat import Chat, ChatRecord, ChatResult, ChatSummary
 from swarmgate.domain.debate import Debate, DebateRecord, Outcome, Seat
 from swarmgate.domain.dispatch import DispatchResult, DispatchTask
@@ -25,7 +23,7 @@ from swarmgate.engine.council_metrics import Metrics
 from swarmgate.engine.critiques import Critiques
 from swarmgate.engine.decisions import Decisions
 from swarmgate.engine.discussions import Discussions
-from swarmgate.engine.in_project import new_id
+from swarmgate.engine.in_project import new_id, raising
 from swarmgate.engine.orchestrations import Orchestrations
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, SwarmError
 from swarmgate.ledger.chats import ChatDatabase
@@ -36,10 +34,8 @@ from swarmgate.ledger.sessions import Session, unsettled
 if TYPE_CHECKING:
     from swarmgate.council.dispatch_request import Dispatch
     from swarmgate.council.dispatch_request import Where as DispatchWhere
+    from swarmgate.council.events import OnCouncilEvent
     from swarmgate.engine.seating import Participant, Where
-
-_NEAR = 0.8
-"""How like an id another one is that may be meant: ids of one day are alike by their date."""
 
 
 class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
@@ -171,7 +167,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
         try:
             return self._files.load(id)
         except CouncilRefused as error:
-            raise self._astray("debate", id, error) from None
+            raise self._refused("debate", id, error) from None
 
     # --- dispatches ---
 
@@ -182,6 +178,9 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
         tasks: Sequence[DispatchTask | Mapping[str, Any]],
         rounds: int | None = None,
         question: str = "",
+        id: str = "",  # noqa: A002 - as above
+        tokens: int | None = None,
+        usd: float | None = None,
     ) -> DispatchResult:
         """Has voices work on tasks, and gives what came of each, in the order of the tasks.
 
@@ -190,6 +189,9 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
             tasks: each a role or a participant, a text, and perhaps a model and a working folder.
             rounds: of a debate; None: `[council] rounds`.
             question: of a debate; empty: the text of the tasks, where it is the same in all.
+            id: its name; empty: the time and four letters. One of that id that did not come to its end is done anew.
+            tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
+            usd: the same in US dollars; None: `[council] usd`.
 
         Raises:
             CouncilRefused: it cannot be held as asked; the hint lists modes and roles.
@@ -199,8 +201,14 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
         """
         from swarmgate.council.dispatch_request import checked  # noqa: PLC0415 - late: looking needs no voices
 
-        default = self._swarm.config.council.rounds
-        return await self._dispatch(checked(mode, tasks, rounds=rounds, question=question, default_rounds=default))
+        settings = self._swarm.config.council
+        asked = checked(mode, tasks, rounds=rounds, question=question, default_rounds=settings.rounds)
+        if id:
+            DispatchFiles(self._swarm.folder).check_new(id)
+        allowance = Allowance(
+            usd=settings.usd if usd is None else usd, tokens=settings.total_tokens if tokens is None else tokens
+        )
+        return await self._dispatch(asked, name=id, allowance=allowance)
 
     async def dispatch_file(self, path: Path, *, mode: str = "", rounds: int | None = None) -> DispatchResult:
         """The same for the tasks of a TOML file; `mode` and `rounds` where the file does not say them."""
@@ -224,7 +232,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
         try:
             return DispatchFiles(self._swarm.folder).load(id)
         except CouncilRefused as error:
-            raise self._astray("dispatch", id, error) from None
+            raise self._refused("dispatch", id, error) from None
 
     # --- swarm chats ---
 
@@ -283,7 +291,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
             with ChatDatabase(self._swarm.folder) as database:
                 request = database.find(id)
         except CouncilRefused as error:
-            raise self._astray("chat", id, error) from None
+            raise self._refused("chat", id, error) from None
         return await self._chatted(request, resumed=True)
 
     def chats(self) -> tuple[ChatSummary, ...]:
@@ -302,7 +310,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
             with ChatDatabase(self._swarm.folder) as database:
                 return database.load(id)
         except CouncilRefused as error:
-            raise self._astray("chat", id, error) from None
+            raise self._refused("chat", id, error) from None
 
     # --- inside ---
 
@@ -311,7 +319,8 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
         from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
         from swarmgate.engine.sitting import sitting  # noqa: PLC0415 - as above
 
-        around, tell = self._around, teller(self._around.listener)
+        around = self._around
+        tell: OnCouncilEvent = teller(around.listener)
         goes_on = f"swarm chat resume {request.id}"
         async with sitting(around, f"chat-{request.id}", resume=goes_on) as voices:
             with ChatDatabase(around.folder, redact=around.redact) as store:
@@ -320,13 +329,20 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
                     return await resume(request.id, voices=voices, store=store, on_event=tell, used=used)
                 return await chat(request, voices=voices, store=store, on_event=tell)
 
-    async def _dispatch(self, asked: Dispatch, where: DispatchWhere | None = None) -> DispatchResult:
+    async def _dispatch(
+        self,
+        asked: Dispatch,
+        where: DispatchWhere | None = None,
+        *,
+        name: str = "",
+        allowance: Allowance | None = None,
+    ) -> DispatchResult:
         from swarmgate.council.dispatching import Means, carry_out  # noqa: PLC0415 - brings the agents
         from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
         from swarmgate.engine.sitting import sitting  # noqa: PLC0415 - as above
 
-        around, name = self._around, new_id()
-        async with sitting(around, f"dispatch-{name}", resume="") as voices:
+        around, name = self._around, name or new_id()
+        async with sitting(around, f"dispatch-{name}", allowance=allowance, resume="") as voices:
             means = Means(
                 id=name,
                 voices=voices,
@@ -373,7 +389,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
         except CouncilFailed as error:
             raise with_way_on(error, debate.id, files.rounds(debate.id)) from error
         except BudgetExhausted as error:
-            raise _more(error, goes_on, own=session in error.message) from error
+            raise raising(error, goes_on, own=session in error.message) from error
         if dispatched:
             again = held_again(dispatched, files.rounds(debate.id), outcome)
             DispatchFiles(around.folder, redact=around.redact).keep(again)
@@ -397,24 +413,6 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
                 hint="Dispatch it anew: without that record nobody knows the folders of its voices.",
             ) from error
 
-    def _astray(self, own: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - as above
-        """The refusal of an id, with what it is the id of, or the nearest one."""
-        kinds: dict[str, Callable[[], Sequence[str]]] = {
-            "debate": self._files.ids,
-            "dispatch": self.dispatches,
-            "chat": lambda: [each.id for each in self.chats()],
-        }
-        for kind, ids in kinds.items():
-            with suppress(SwarmError):
-                if kind != own and id in ids():
-                    return CouncilRefused(f"{id} is a {kind}, not a {own}.", hint=f"swarm {kind} show {id}")
-        known = kinds[own]()
-        close = nearest(id, known) or ""
-        near = difflib.SequenceMatcher(None, id, close).ratio() >= _NEAR
-        meant = f"Did you mean {close}? " if near else ""
-        hint = f"{meant}They are listed by: swarm {own} list" if known else f"There is no {own} here yet."
-        return type(error)(error.message, hint=hint)
-
     def _settle(self, session: str) -> None:
         """Has the ledger count a debate that was killed between its outcome and that."""
         from swarmgate.engine.sitting import settle  # noqa: PLC0415 - brings all rooms
@@ -436,9 +434,3 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
             )
         self._files.check_id(wanted)
         return wanted
-
-
-def _more(error: BudgetExhausted, goes_on: str, *, own: bool) -> BudgetExhausted:
-    """The error with the option that raises its budget, where it is the debate's own, and not the project's."""
-    option = " --usd X" if error.message.endswith("spent") else " --tokens N"
-    return BudgetExhausted(error.message, hint=error.hint.replace(goes_on, f"{goes_on}{option}") if own else error.hint)

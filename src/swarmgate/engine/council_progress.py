@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from swarmgate.council.events import (
     AgentSpoke,
@@ -19,6 +20,18 @@ from swarmgate.council.events import (
     Spoke,
     Synthesised,
 )
+from swarmgate.council.stream import (
+    Completed,
+    Contributed,
+    Converged,
+    Erred,
+    PatternEvent,
+    RoundCompleted,
+    RoundStarted,
+    Started,
+    StepStarted,
+)
+from swarmgate.domain.base import Frozen
 from swarmgate.domain.chat import ChatMessage, ChatTurn
 from swarmgate.domain.debate import Moderation, Round, Speech
 from swarmgate.domain.dispatch import DispatchedReply
@@ -29,12 +42,20 @@ _SHOWN = 160
 """Characters of a message that are told."""
 
 
-def teller(listener: Listener) -> Callable[[CouncilEvent], None]:
-    """Tells the listener what happens in one debate; the usage is that of the debate since now."""
+_PART = {"discussion": "round", "decision": "round", "critique": "iteration", "orchestration": "step"}
+"""What the numbered parts of a pattern are called."""
+
+Event = TypeVar("Event", bound=CouncilEvent)
+
+
+def teller(listener: Listener, also: Callable[[Event], None] | None = None) -> Callable[[Event], None]:
+    """Tells the listener what happens in one council, and `also` the event itself; the usage is that since now."""
     began, used = time.monotonic(), Usage()
 
-    def tell(event: CouncilEvent) -> None:
+    def tell(event: Event) -> None:
         nonlocal used
+        if also is not None:
+            also(event)
         used += _usage(event)
         told = said(event)
         if told:
@@ -75,8 +96,60 @@ def _of_a_chat(event: CouncilEvent) -> tuple[str, str] | None:
             return _chat_turn(event.turn)
         case ChatEnded():
             return "event", f"the chat is over: {event.result.end}"
+        case Frozen():
+            return of_a_pattern(event)
         case _:
             return None
+
+
+def of_a_pattern(event: PatternEvent) -> tuple[str, str] | None:
+    """The kind of progress and its words of a discussion, decision, critique or orchestration.
+
+    `round 1, argue: security-lead counters r1-msg-002 (r1-msg-005)`
+    """
+    part = _PART[event.pattern]
+    match event:
+        case Started():
+            return "event", _started(event)
+        case RoundStarted():
+            return "step", f"{part} {event.number} of at most {event.most}{_behind(': ', event.title)}"
+        case StepStarted():
+            return "step", f"{_where(event)}{_behind(': ', ', '.join(event.who))}"
+        case Contributed():
+            return "notice" if event.failed else "event", _contribution(event)
+        case RoundCompleted():
+            score = "" if event.score is None else f" ({event.score:.2f})"
+            return "event", f"{part} {event.number} is over and on record{_behind(': ', event.what)}{score}"
+        case Converged():
+            return (
+                "event",
+                f"it ends early{_behind(', ', f'{part} {event.number}' if event.number else '')}: {event.why}",
+            )
+        case Completed():
+            return "event", f"the {event.pattern} is over{_behind(': ', event.what)}"
+        case Erred():
+            return "notice", f"the {event.pattern} {event.id} cannot go on: {event.why}"
+
+
+def _started(event: Started) -> str:
+    how = "goes on" if event.resumed else "begins"
+    return f"{event.pattern} {event.id} {how}{_behind(' with ', ', '.join(event.who))}: {_shown(event.title)}"
+
+
+def _contribution(event: Contributed) -> str:
+    named = _behind(" (", event.message, ")")
+    if event.failed:
+        return f"{_where(event)}: {event.who} failed{named}: {event.failed}"
+    return f"{_where(event)}: {event.who}{_behind(' ', _shown(event.what))}{named}"
+
+
+def _where(event: StepStarted | Contributed) -> str:
+    """`round 1, argue`; what comes before the first round has its step alone."""
+    return f"{_PART[event.pattern]} {event.number}, {event.step}" if event.number else event.step
+
+
+def _behind(sign: str, text: str, close: str = "") -> str:
+    return f"{sign}{text}{close}" if text else ""
 
 
 def _usage(event: CouncilEvent) -> Usage:
@@ -91,6 +164,8 @@ def _usage(event: CouncilEvent) -> Usage:
             return event.moderation.usage
         case Synthesised():
             return event.synthesis.usage
+        case Contributed():
+            return event.usage
         case _:
             return Usage()
 

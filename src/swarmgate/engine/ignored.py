@@ -37,11 +37,12 @@ class IgnoredFiles:
         Args:
             tree: whose rules for ignoring count.
         """
-        first = self._hidden is None
+        left = None
         if self._hidden is None:
             self._since = time.time_ns()
-            self._hidden = hidden(self._repository, tree, _matters, git=self._git)
-        left = self._copies.take(ignored(self._git)) if first else None
+            found = ignored(self._git)
+            self._hidden = hidden(self._repository, tree, _matters, git=self._git, found=found)
+            left = self._copies.take(found)
         self._at_work.touch()
         return left
 

@@ -1,9 +1,229 @@
-"""The facade of the council: orchestrations."""
+"""The facade of the council: orchestrations.
+
+outcome = await Swarm(path).council.orchestrate(Path("pipeline.toml"), tokens=200_000)
+"""
 
 from __future__ import annotations
 
-from swarmgate.engine.in_project import InProject
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import ValidationError
+
+from swarmgate.config import COMMAND
+from swarmgate.config.sections import unknown_provider
+from swarmgate.domain.orchestration import MapStep, Orchestration, Step
+from swarmgate.domain.orchestration_results import OrchestrationOutcome, OrchestrationRecord
+from swarmgate.domain.orchestration_rules import checked, models, spelled
+from swarmgate.domain.usage import Allowance
+from swarmgate.engine.in_project import InProject, new_id
+from swarmgate.errors import BudgetExhausted, CouncilRefused, FileProblem, UnsafePath
+from swarmgate.ledger.sessions import Session
+
+if TYPE_CHECKING:
+    from swarmgate.council.stream import PatternEvent
+    from swarmgate.engine.council import Council
+    from swarmgate.engine.orchestration_steps import CouncilRunner
+
+    OnEvent = Callable[[PatternEvent], None]
+
+PATTERN = "orchestration"
+_MOST_LIST = 400_000
+"""Characters of a file of items."""
 
 
 class Orchestrations(InProject):
     """Orchestrations of one project; a part of `engine.council.Council`."""
+
+    async def orchestrate(
+        self,
+        what: Path | str | Orchestration | Mapping[str, Any],
+        *,
+        id: str = "",  # noqa: A002 - the field's name
+        tokens: int | None = None,
+        usd: float | None = None,
+        on_event: OnEvent | None = None,
+    ) -> OrchestrationOutcome:
+        """Does the steps of an orchestration; ends early at the first that fails (`failed` is its name).
+
+        Args:
+            what: the path of a TOML or Python file, or the description itself.
+            id: its name, at most 40 characters; empty: that of the description, else the time and four letters.
+            tokens: what all steps together may use, in tokens; None: as described, else only their own bounds hold.
+            usd: the same in US dollars.
+            on_event: told of everything that happens to the steps.
+
+        Raises:
+            CouncilRefused: it cannot be carried out, or there is one of that id.
+            BudgetExhausted: a budget of the whole, or the project's, is used up; `resume_orchestration` goes on.
+            LedgerError: a record is damaged, or cannot be written.
+        """
+        asked = self.orchestration(what)
+        name = id or asked.id or new_id()
+        given = {"id": name, "tokens": asked.tokens if tokens is None else tokens}
+        asked = _made({**_values(asked), **given, "usd": asked.usd if usd is None else usd})
+        if self._records.names(name):
+            raise CouncilRefused(
+                f"There is a record {name} already.", hint=f"Go on with it: swarm orchestrate resume {name}"
+            )
+        return await self._orchestrated(asked, Allowance(usd=asked.usd, tokens=asked.tokens), on_event)
+
+    async def resume_orchestration(
+        self,
+        id: str,  # noqa: A002 - as above
+        *,
+        tokens: int | None = None,
+        usd: float | None = None,
+        on_event: OnEvent | None = None,
+    ) -> OrchestrationOutcome:
+        """Goes on after the last finished step; gives the outcome at once where it is complete.
+
+        Args:
+            id: of the orchestration.
+            tokens: what all of it may use, in tokens, with what it used before; None: as it was begun with.
+            usd: the same in US dollars.
+            on_event: as of `orchestrate`.
+
+        Raises:
+            CouncilRefused: there is none of that id, or it goes on in another process.
+            SwarmError: as `orchestrate`.
+        """
+        record = self.orchestration_record(id)
+        if record.outcome:
+            return record.outcome
+        kept = self._records.manifest(id).allowance
+        allowance = Allowance(usd=kept.usd if usd is None else usd, tokens=kept.tokens if tokens is None else tokens)
+        return await self._orchestrated(record.orchestration, allowance, on_event)
+
+    def orchestration(self, what: Path | str | Orchestration | Mapping[str, Any]) -> Orchestration:
+        """The description, checked, with the items of every map; nobody is asked.
+
+        Raises:
+            CouncilRefused: it cannot be read, or not be carried out; of a file, the message has line and key.
+        """
+        from swarmgate.engine import orchestration_file  # noqa: PLC0415 - late: looking needs no files
+
+        if isinstance(what, (str, Path)):
+            found = orchestration_file.read(Path(what))
+        else:
+            found = checked(what if isinstance(what, Orchestration) else _made(what))
+        self._check_models(found)
+        steps = tuple(self._with_items(step) for step in found.steps)
+        return checked(found.model_copy(update={"steps": steps})) if steps != found.steps else found
+
+    def orchestrations(self) -> tuple[str, ...]:
+        """The ids of all orchestrations, the newest first."""
+        return self._records.ids(PATTERN)
+
+    def orchestration_record(self, id: str) -> OrchestrationRecord:  # noqa: A002 - as above
+        """All that is kept of an orchestration.
+
+        Raises:
+            CouncilRefused: there is none of that id.
+            LedgerError: its record is damaged, or was changed by hand.
+        """
+        from swarmgate.council.orchestrating import record  # noqa: PLC0415 - late: others need none
+
+        try:
+            return record(self._records, id)
+        except CouncilRefused as error:
+            raise self._refused(PATTERN, id, error) from None
+
+    # --- inside ---
+
+    async def _orchestrated(
+        self, asked: Orchestration, allowance: Allowance, on_event: OnEvent | None
+    ) -> OrchestrationOutcome:
+        from swarmgate.council.orchestrating import orchestrate  # noqa: PLC0415 - late, as above
+        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
+        from swarmgate.engine.orchestration_steps import CouncilRunner  # noqa: PLC0415 - brings all rooms
+
+        runner = CouncilRunner(cast("Council", self), self._swarm.folder, self._records)
+        goes_on = f"swarm orchestrate resume {asked.id}"
+        try:
+            async with self._together(asked.id, allowance, runner):
+                return await orchestrate(
+                    asked,
+                    runner=runner,
+                    records=self._records,
+                    on_event=teller(self._around.listener, on_event),
+                    allowance=allowance,
+                )
+        except BudgetExhausted as error:
+            own = f"{PATTERN}-{asked.id} " in error.message
+            option = (" --usd X" if error.message.endswith("spent") else " --tokens N") if own else ""
+            hint = f"nothing of the finished steps is lost: raise the budget, then: {goes_on}{option}"
+            raise BudgetExhausted(error.message, hint=hint) from error
+
+    @asynccontextmanager
+    async def _together(
+        self,
+        id: str,  # noqa: A002 - as above
+        allowance: Allowance,
+        runner: CouncilRunner,
+    ) -> AsyncIterator[None]:
+        """Keeps other processes out, and has one bound hold over all steps. It asks nobody by itself."""
+        from swarmgate.engine.sitting import TOGETHER, Together, settle  # noqa: PLC0415 - brings all rooms
+
+        name = f"{PATTERN}-{id}"
+        try:
+            with Session(self._around.folder, name).held():
+                token = TOGETHER.set(Together(name, allowance, runner.used(id)))
+                try:
+                    yield
+                finally:
+                    TOGETHER.reset(token)
+        finally:
+            settle(self._around)
+
+    def _check_models(self, asked: Orchestration) -> None:
+        """Tells of a model without provider before anybody is asked, and not when its step's turn comes.
+
+        Raises:
+            CouncilRefused: there is one.
+        """
+        providers = self._swarm.config.providers
+        for place, model in models(asked):
+            provider, sign, _ = model.partition("/")
+            if model and not model.startswith(COMMAND) and not (sign and provider in providers):
+                raise CouncilRefused(f"`{spelled(place)}` is {model[:80]!r}: {unknown_provider(provider, providers)}")
+
+    def _with_items(self, step: Step) -> Step:
+        """A map with the lines of its file as items.
+
+        Raises:
+            CouncilRefused: there is no such file, or no item in it.
+        """
+        from swarmgate.workspace.files import FileTree  # noqa: PLC0415 - late, as above
+
+        if not isinstance(step, MapStep) or not step.items_file:
+            return step
+        begins = f"the step `{step.id}`: `items_file`: "
+        try:
+            text = FileTree(self._swarm.folder.root).read(step.items_file, limit=_MOST_LIST)
+        except (FileProblem, UnsafePath) as error:
+            raise CouncilRefused(f"{begins}{error.message}", hint="Give a text file of the repository.") from error
+        items = tuple(line.strip() for line in text.splitlines() if line.strip())
+        if not items:
+            raise CouncilRefused(f"{begins}{step.items_file} has no item: an item is a line")
+        return step.model_copy(update={"items": items, "items_file": ""})
+
+
+def _values(asked: Orchestration) -> dict[str, Any]:
+    return {name: getattr(asked, name) for name in asked.model_fields_set}
+
+
+def _made(values: Mapping[str, Any]) -> Orchestration:
+    """The orchestration of these values.
+
+    Raises:
+        CouncilRefused: they describe none.
+    """
+    from swarmgate.council.orchestration import refused  # noqa: PLC0415 - late, as above
+
+    try:
+        return Orchestration.model_validate({key: each for key, each in values.items() if each is not None})
+    except ValidationError as error:
+        raise refused(error) from None

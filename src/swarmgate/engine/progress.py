@@ -14,8 +14,8 @@ class Progress(Frozen):
     """One thing that happened just now.
 
     `kind` is `step` (a step begins), `event` (something was recorded), `tool` (an agent used a tool), `gate` (a gate
-    gave its result), `model` (a call is tried again, a fallback took over) or `notice` (the user should know). Tokens
-    and cost are those of the whole project so far.
+    gave its result), `model` (a call is tried again, a fallback took over), `notice` (the user should know) or
+    `question` (the user is asked, on the terminal). Tokens and cost are those of the whole project so far.
     """
 
     kind: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import partial
 
 from swarmgate.config import Config
@@ -41,6 +42,44 @@ class Surroundings:
         return redact(text, [key for name in names if (key := self.environ.get(name, "").strip())])
 
 
+@dataclass
+class Together:
+    """One bound over all sittings of an orchestration, those too that go on at the same time.
+
+    Args:
+        name: what messages call it, with `the budget of` before it.
+        limits: what they may use together.
+        used: by those that are over.
+        budget: of the first of them: the calls of the others wait for its calls too where both would not fit.
+    """
+
+    name: str
+    limits: Allowance
+    used: Usage
+    budget: Budget | None = None
+    _going_on: list[Callable[[], Usage]] = field(default_factory=list)
+
+    @property
+    def accounts(self) -> tuple[Account, ...]:
+        """What was used of it a moment ago; none where nothing is limited."""
+        used = sum((each() for each in self._going_on), self.used)
+        return (Account(self.name, "council", self.limits, used),) if self.limits.limited else ()
+
+    @contextmanager
+    def joined(self, used: Callable[[], Usage]) -> Iterator[None]:
+        """Counts what a sitting uses."""
+        self._going_on.append(used)
+        try:
+            yield
+        finally:
+            self._going_on.remove(used)
+            self.used += used()
+
+
+TOGETHER: ContextVar[Together | None] = ContextVar("TOGETHER", default=None)
+"""What bounds the sittings that begin from here on, beside their own budgets."""
+
+
 @asynccontextmanager
 async def sitting(
     around: Surroundings, name: str, *, allowance: Allowance | None = None, resume: str
@@ -58,7 +97,7 @@ async def sitting(
         BudgetExhausted: its budget, or the project's, is used up; the hint says how it goes on.
         LedgerCorrupt: the ledger is damaged.
     """
-    session, config = Session(around.folder, name), around.config
+    session, config, together = Session(around.folder, name), around.config, TOGETHER.get()
     limits = allowance or Allowance(usd=config.council.usd, tokens=config.council.total_tokens)
     probed = current(config, probes.load(around.folder))
     held = False
@@ -69,11 +108,17 @@ async def sitting(
             due = session.due(Ledger.read(around.folder))
             uncounted = due.usage if due else Usage()
             budget = Budget(
-                lambda: _accounts(
-                    config, name, limits, spent=lambda: beside.whole + uncounted, before=before, now=_used(voices)
+                lambda: (
+                    *_accounts(
+                        config, name, limits, spent=lambda: beside.whole + uncounted, before=before, now=_used(voices)
+                    ),
+                    *(together.accounts if together else ()),
                 ),
                 on_event=partial(_tell, around.listener),
+                beside=together.budget if together else None,
             )
+            if together and not together.budget:
+                together.budget = budget
             voices = EngineVoices(
                 config=config,
                 folder=around.folder,
@@ -85,10 +130,11 @@ async def sitting(
                 probed=probed,
                 on_event=partial(_tell, around.listener),
             )
-            try:
-                yield voices
-            finally:
-                await voices.aclose()
+            with together.joined(partial(_used, voices)) if together else nullcontext():
+                try:
+                    yield voices
+                finally:
+                    await voices.aclose()
     except BudgetExhausted as error:
         hint = f"nothing of the whole rounds is lost: raise the budget, then: {resume}" if resume else error.hint
         raise BudgetExhausted(error.message, hint=hint) from error

@@ -58,6 +58,7 @@ class EngineVoices:
     on_guard: Callable[[GuardNote], None] = ignore
     on_turn: Callable[[Turn], None] = ignore
     _desks: dict[tuple[str, str, str, str], Desk] = field(default_factory=dict, init=False)
+    _prompts: dict[tuple[str, tuple[str, ...]], Prompts] = field(default_factory=dict, init=False)
 
     def desk(self, seat: Seat, *, folder: str = "") -> Desk:
         """The desk of a seat, its files rooted in the repository, or in a folder of it.
@@ -110,12 +111,10 @@ class EngineVoices:
         return place
 
     def _made(self, role: str, config: Config, place: Path, *, who: str, persona: str = "") -> Desk:
-        prompts = Prompts(self.folder.prompts, compact=compact_roles(config, (role,)))
-        prompts.load((role,))
         return Desk(
             model=self._model(role, config, who),
             files=FileTree(place, guarded=(place,)),
-            prompts=prompts,
+            prompts=self._prompts_of(role, compact_roles(config, (role,))),
             commands=CommandRunner(_NoCommands(), Confinement(root=place, home=place)),
             guidance=self.guidance,
             limits=_limits(config, role),
@@ -124,6 +123,13 @@ class EngineVoices:
             on_turn=self.on_turn,
             persona=persona,
         )
+
+    def _prompts_of(self, role: str, compact: tuple[str, ...]) -> Prompts:
+        """The prompts of a role, read once for all voices."""
+        if (role, compact) not in self._prompts:
+            self._prompts[role, compact] = Prompts(self.folder.prompts, compact=compact)
+            self._prompts[role, compact].load((role,))
+        return self._prompts[role, compact]
 
     def _model(self, role: str, config: Config, who: str) -> Metered:
         name = f"{role} {config.role(role).model}"

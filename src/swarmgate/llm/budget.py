@@ -33,15 +33,22 @@ class Budget:
     Args:
         accounts: the budgets as they stand now, with what was used a moment ago.
         on_event: who is told.
+        beside: another budget whose calls go on at the same time, and are bounded by the same account.
     """
 
-    def __init__(self, accounts: Callable[[], Iterable[Account]] = tuple, *, on_event: OnEvent = ignore) -> None:
+    def __init__(
+        self,
+        accounts: Callable[[], Iterable[Account]] = tuple,
+        *,
+        on_event: OnEvent = ignore,
+        beside: Budget | None = None,
+    ) -> None:
         self._accounts = accounts
         self._warned = False
         self._on_event = on_event
-        self._going_on: list[int] = []
+        self._going_on: list[int] = beside._going_on if beside else []  # noqa: SLF001 - of its own kind
         self._answer, self._dearest = _ANSWER, 0.0
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: list[asyncio.Future[None]] = beside._waiting if beside else []  # noqa: SLF001 - as above
 
     def require_room(self, tokens: int, what: str) -> None:
         """Whether `what` can be begun, which takes so many tokens at least.

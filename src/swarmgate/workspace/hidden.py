@@ -40,7 +40,12 @@ def ignored(git: Driver) -> tuple[str, ...]:
 
 
 def hidden(
-    repository: Repository, tree: str, matters: Callable[[str], bool], *, git: Driver | None = None
+    repository: Repository,
+    tree: str,
+    matters: Callable[[str], bool],
+    *,
+    git: Driver | None = None,
+    found: Iterable[str] | None = None,
 ) -> frozenset[str]:
     """The ignored files that the rules in `tree`, and the user's own, would not ignore.
 
@@ -49,12 +54,13 @@ def hidden(
         tree: whose `.gitignore` files count.
         matters: says of a path whether it is asked for.
         git: of the repository, where the caller has one; it knows the user's own rules as they were when it was made.
+        found: what `ignored` says now, where the caller has asked.
 
     Raises:
         WorkspaceError: git failed.
     """
     git = git or Driver(repository.root)
-    entries = [path for path in ignored(git) if not _is_of_tools(path)]
+    entries = [path for path in (ignored(git) if found is None else found) if not _is_of_tools(path)]
     known = _Known(repository, tree)
     rules = _rules(git, entries)
     suspect = [path for path in entries if path in rules and not known.has(rules[path])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from functools import cached_property
@@ -32,6 +33,8 @@ _NAMES = 200
 """Up to how many paths git looks up one by one; beyond, the whole tree is listed."""
 _KEPT_BYTES = 16_000_000
 """Of a tree, so much of what was read is kept."""
+_REMEMBERED = 4
+"""So many differences, and trees of scratch indexes, are kept: an attempt asks for the same ones again and again."""
 _REPOSITORY = b"\0\0\xe0\0"
 """How an entry of the index says that it is a commit of another repository: mode 160000 (gitformat-index(5))."""
 
@@ -56,6 +59,9 @@ class Repository:
         self._kept: dict[str, dict[bytes, bytes | None]] = {}
         self._listed: dict[str, tuple[str, ...]] = {}
         self._trees: dict[str, str] = {}
+        # What names its own content cannot go stale: an index its tree, two trees their difference.
+        self._written: dict[bytes, str] = {}
+        self._changes: dict[tuple[str, str], ChangeSet] = {}
 
     @classmethod
     def discover(cls, start: Path, *, lenient: bool = False) -> Repository:
@@ -204,7 +210,14 @@ class Repository:
             self._add_all(index)
             if tracked and not self.unborn:
                 self._git.run("reset", "--quiet", "HEAD", "--", ".swarm", index=index)
-            return self._git.run("write-tree", index=index).decode().strip()
+            return self._tree_in(index)
+
+    def _tree_in(self, index: Path) -> str:
+        """The tree of a scratch index; where another one of the same bytes was written before, that one's."""
+        content = hashlib.sha256(index.read_bytes() if index.exists() else b"").digest()
+        tree = self._written.pop(content, "") or self._git.run("write-tree", index=index).decode().strip()
+        self._written = {**dict(list(self._written.items())[1 - _REMEMBERED :]), content: tree}
+        return tree
 
     def _add_all(self, index: Path) -> None:
         left_out: tuple[str, ...] = ()
@@ -257,7 +270,13 @@ class Repository:
         """
         from swarmgate.workspace import diffs  # noqa: PLC0415 - late: see the imports above
 
-        return diffs.changes(self._git, base, tree)
+        if not (_ID.fullmatch(base) and _ID.fullmatch(tree)):  # a name such as HEAD may mean another tree the next time
+            return diffs.changes(self._git, base, tree)
+        found = self._changes.pop((base, tree), None)
+        if found is None:  # an empty one is false
+            found = diffs.changes(self._git, base, tree)
+        self._changes = {**dict(list(self._changes.items())[1 - _REMEMBERED :]), (base, tree): found}
+        return found
 
     def patch(self, base: str, tree: str) -> bytes:
         """The same difference as a patch for `git apply`, binary files included."""

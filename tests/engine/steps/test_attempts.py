@@ -12,6 +12,8 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.guard import Effect
 from swarmgate.domain.state import Attempt, Outcome, TaskStatus
 
+pytestmark = pytest.mark.suite("unittest")
+
 PART = "src/calc/part_1.1.py"
 BAD = '"""A part."""\n\n\ndef value() -> int:\n    """It."""\n    raise NotImplementedError\n'
 BROKEN = "def value(:\n"
@@ -36,6 +38,7 @@ def attempts(project: Project) -> tuple[Attempt, ...]:
     return project.state.task("1.1").attempts
 
 
+@pytest.mark.suite("pytest")
 @pytest.mark.parametrize("stage", FIRST_ATTEMPT)
 def test_a_rejection_opens_the_next_attempt_on_the_same_tree(project: Project, stage: str) -> None:
     project.planned(*FIRST_ATTEMPT[stage])
@@ -139,6 +142,7 @@ def test_retry_with_a_note_reaches_architect_and_coder(project: Project) -> None
     assert project.state.task("1.2").status is TaskStatus.COMPLETE
 
 
+@pytest.mark.suite("pytest")
 def test_an_overridden_reviewer_leaves_all_other_judges_in_office(project: Project) -> None:
     blocked(project, engineer({"tests/test_part.py": PROVEN}, task="1.1"))
     project.swarm("override", "1.1", "--reason", "UNITS-ARE-DOCUMENTED-ELSEWHERE")
@@ -172,6 +176,7 @@ def test_an_overruled_reviewer_is_not_asked_again_and_the_commit_says_so(project
     assert (last["verdict"], last["summary"]) == ("REJECTED", "NO-UNIT")  # the record says what was overruled
 
 
+@pytest.mark.suite("pytest")
 def test_failing_tests_can_be_overruled_and_the_commit_says_so(project: Project) -> None:
     project.planned(engineer(FAILING))
     project.swarm("run", exits=1)
@@ -182,6 +187,7 @@ def test_failing_tests_can_be_overruled_and_the_commit_says_so(project: Project)
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.suite("pytest")
 def test_an_override_of_the_reviewer_does_not_overrule_the_tests(project: Project) -> None:
     blocked(project, engineer(FAILING, task="1.1"))
     project.swarm("override", "1.1", "--reason", "it is fine")

@@ -87,9 +87,9 @@ def test_what_lies_in_the_tree_after_a_read_only_turn_goes_to_the_quarantine(pro
     project.write("src/calc/left.py", "x = 1\n")
     project.write("tests/test_calc.py", "")
     project.write(".coverage", "x")
-    taken = after_turn(ctx, "reviewer", "review", before=before)
-    assert set(taken) == {".coverage", "src/calc/left.py", "tests/test_calc.py"}
-    assert ctx.repository.snapshot() == before
+    settled = after_turn(ctx, "reviewer", "review", before=before)
+    assert set(settled.taken) == {".coverage", "src/calc/left.py", "tests/test_calc.py"}
+    assert ctx.repository.snapshot() == settled.tree == before
     assert project.quarantined("left.py")
     (note,) = ctx.reports
     assert isinstance(note, GuardNote)
@@ -100,6 +100,6 @@ def test_what_lies_in_the_tree_after_a_read_only_turn_goes_to_the_quarantine(pro
         "review",
         2,
     )
-    assert after_turn(ctx, "reviewer", "review", before=before) == ()
+    assert after_turn(ctx, "reviewer", "review", before=before).taken == ()
     assert len(ctx.reports) == 1
     ledger.close()

@@ -10,6 +10,8 @@ from tests.project import Project, call, code, engineer, part, rule
 
 from swarmgate.domain import events as ev
 
+pytestmark = pytest.mark.suite("unittest")
+
 PART = "src/calc/part_1.1.py"
 
 
@@ -188,6 +190,7 @@ def test_what_an_agent_writes_into_swarm_changes_no_judge_of_this_run(project: P
     assert project.state.task("1.1").attempts[0].stage.startswith("gates: syntax_check, lint_check")
 
 
+@pytest.mark.suite("pytest")
 def test_keys_reach_neither_tests_nor_hooks(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "k" * 20)
     project.hook("pre-commit", 'test -z "$MY_KEY"')

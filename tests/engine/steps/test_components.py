@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from tests.project import GOAL, Project, code, delegate, part
+
+pytestmark = pytest.mark.suite("unittest")
 
 PART, LOCK = "src/calc/part_1.1.py", "requirements.txt"
 

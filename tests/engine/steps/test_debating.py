@@ -18,6 +18,8 @@ from swarmgate.ledger import debate_worth
 from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.sessions import Session
 
+pytestmark = pytest.mark.suite("unittest")
+
 TWO: dict[str, dict[str, Any]] = {
     "roles__critic": {"model": "local/critical"},
     "prices__critical": {"input": 1, "output": 2},

@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.project import GOAL, Project, call, delegate, plan, rule
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.state import TaskStatus
 from swarmgate.engine import Swarm
+
+pytestmark = pytest.mark.suite("unittest")
 
 
 def test_a_delegation_that_names_another_open_task_is_refused(project: Project) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.project import Project, Rule, call, code, plain, review, rule
 
 from swarmgate.domain import events as ev
+
+pytestmark = pytest.mark.suite("unittest")
 
 LOGIN = '"""Who is there."""\n\n\ndef login(name: str) -> str:\n    """Say who."""\n    return name.strip()\n'
 LATER = LOGIN.replace("name.strip()", "name.strip().lower()")

@@ -10,6 +10,8 @@ from tests.project import GOAL, Project, call, critic, plan, rule, save, task
 from swarmgate.domain import events as ev
 from swarmgate.domain.state import Planning
 
+pytestmark = pytest.mark.suite("unittest")
+
 
 def test_nothing_is_delegated_before_approval(project: Project) -> None:
     project.play()

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.project import SETTINGS, Project, Rule, call, part, plan, rule, until, verdict
+from tests.project import Project, Rule, call, part, plan, rule, until, verdict
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.state import Outcome
 from swarmgate.ledger.lock import live_owner
+
+pytestmark = pytest.mark.suite("unittest")
 
 PART = "src/calc/part_1.1.py"
 _FINISH = [call("write_file", path=PART, content=part("1.1")), call("finish", summary="x")]
@@ -101,8 +103,9 @@ def test_killed_while_a_role_is_asked(project: Project, role: str, step: str, re
     assert interrupted == (0 if step == "delegate" else 1)
 
 
+@pytest.mark.suite("pytest")
 def test_killed_while_the_tests_run(project: Project, tmp_path: Path) -> None:
-    command = f"{killing(tmp_path / 'mark')}; {SETTINGS['tests']['command']}"
+    command = f"{killing(tmp_path / 'mark')}; {project.test_command}"
     project.planned(plan("1.1", "1.2"), tests={"command": command}, commands=UNCONFINED)
     killed(project)
     finished_well(project)
@@ -217,11 +220,12 @@ def until_told(process: subprocess.Popen[str], number: int) -> None:
                 return
 
 
+@pytest.mark.suite("pytest")
 def test_ctrl_c_in_the_tests_ends_them_too(project: Project, tmp_path: Path) -> None:
     mark = tmp_path / "marks/mark"
     mark.parent.mkdir()
     first = f"test -e '{mark}' || {{ touch '{mark}'; sleep 613; }}"
-    command = f"{first}; {SETTINGS['tests']['command']}"
+    command = f"{first}; {project.test_command}"
     project.planned(plan("1.1", "1.2"), tests={"command": command}, commands={"writable": [str(mark.parent)]})
     process = project.start("run")
     until(mark.exists)

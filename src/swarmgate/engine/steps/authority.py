@@ -37,8 +37,16 @@ class Breach:
     reason: str
 
 
-def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "") -> tuple[str, ...]:
-    """Takes back what a turn changed and its role may not write; returns those paths.
+@dataclass(frozen=True)
+class Settled:
+    """What is left of a turn: the tree of the files as they are now, and the paths of what was taken back."""
+
+    tree: str
+    taken: tuple[str, ...]
+
+
+def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "") -> Settled:
+    """Takes back what a turn changed and its role may not write.
 
     Args:
         ctx: the surroundings.
@@ -61,10 +69,11 @@ def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "
         strays = breaches(authority, changed, *(_texts(ctx, each, changed) for each in (before, now, tree)))
         if strays:
             ctx.repository.restore(before, quarantine=quarantine, only=[each.path for each in strays])
+            now = ctx.repository.snapshot()
         found += strays
     if found:
         _tell(ctx, role, step, found, ctx.folder.relative(quarantine))
-    return tuple(each.path for each in found)
+    return Settled(now, tuple(each.path for each in found))
 
 
 def _put_away(ctx: Context, paths: Iterable[str], quarantine: Path) -> None:

@@ -71,9 +71,10 @@ def _captured(state: State, ctx: Context, summary: str, *, judge_scope: bool = F
     task, record, attempt = current(state)
     ctx.keep_head(attempt)
     role, step = ("coder", "code") if attempt.kind is AttemptKind.CODER else ("architect", "implement")
-    if attempt.kind is not AttemptKind.OVERRIDE:
-        after_turn(ctx, role, step, before=attempt.tree, base=attempt.base)
-    tree = ctx.repository.snapshot()
+    if attempt.kind is AttemptKind.OVERRIDE:
+        tree = ctx.repository.snapshot()
+    else:
+        tree = after_turn(ctx, role, step, before=attempt.tree, base=attempt.base).tree
     change = ctx.change(attempt, tree)
     patch = ctx.repository.patch(change.base, change.tree)
     beyond = scope.outside_of_scope(ctx, change, record)

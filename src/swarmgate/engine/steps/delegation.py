@@ -48,7 +48,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
     observed = observe(record)
     events += [_noted(task.id, each) for each in observed if is_news(record, each)]
     number, kind = len(record.attempts) + 1, attempt_kind(state, task.id)
-    before = ctx.repository.snapshot()
+    tree = ctx.repository.snapshot()
     if kind is AttemptKind.ESCALATED and record.last is not None:
         scope, instructions = record.last.scope or task.files, "Architect implementing directly"
     else:
@@ -67,7 +67,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
             return [*events, TaskBlocked(task=task.id, stage=error.stage, reason=error.message)]
         except SelfCodingBlocked as error:
             return [*events, TaskBlocked(task=task.id, stage="architect", reason=error.message)]
-        after_turn(ctx, "architect", "delegate", before=before)
+        tree = after_turn(ctx, "architect", "delegate", before=tree).tree
         scope, instructions = delegation.scope, delegation.instructions
     opened = TaskDelegated(
         task=task.id,
@@ -75,7 +75,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         kind=kind,
         scope=scope,
         instructions=instructions,
-        tree=ctx.repository.snapshot(),
+        tree=tree,
         base=ctx.repository.head(),
     )
     return [*events, opened]

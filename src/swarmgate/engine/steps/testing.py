@@ -49,8 +49,7 @@ async def test(state: State, ctx: Context) -> list[Event]:
         feedback=feedback_text(record.attempts[:-1], record.notes),
     )
     ctx.keep_head(attempt)
-    after_turn(ctx, "test_engineer", "test", before=attempt.tree, base=attempt.base)
-    tree = ctx.repository.snapshot()
+    tree = after_turn(ctx, "test_engineer", "test", before=attempt.tree, base=attempt.base).tree
     written = ctx.repository.changes(attempt.tree, tree)
     events: list[Event] = [
         TestsWritten(

@@ -1,0 +1,102 @@
+"""The file of an orchestration: TOML, or Python that defines `orchestration`. Mistakes are told with file and line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from swarmgate.config import toml_text
+from swarmgate.council.orchestration import read as problem_of
+from swarmgate.domain.orchestration import Orchestration
+from swarmgate.domain.orchestration_rules import Problem, problems, spelled
+from swarmgate.engine.toml_lines import line_within
+from swarmgate.errors import CouncilRefused, SwarmError
+
+_MOST_BYTES = 10_000_000
+_HINT = "Mend that, then try again; every key: docs/orchestration.md"
+
+
+def read(path: Path) -> Orchestration:
+    """The orchestration that a file describes; one that ends with `.py` is run for it.
+
+    Raises:
+        CouncilRefused: it cannot be read, raises an error, or describes none that can be carried out.
+    """
+    text = _text(path)
+    return _from_python(path, text) if path.suffix == ".py" else _from_toml(path, text)
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.exists() and not path.is_file():
+            raise CouncilRefused(f"{path} is not a regular file", hint="Give a file: swarm orchestrate pipeline.toml")
+        if path.stat().st_size > _MOST_BYTES:
+            raise CouncilRefused(f"{path} has more than {_MOST_BYTES:,} bytes: it describes no orchestration")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise CouncilRefused(
+            f"{str(path)[:200]} cannot be read: {why}",
+            hint="Give the path of a TOML or Python file; docs/orchestration.md",
+        ) from None
+
+
+def _from_toml(path: Path, text: str) -> Orchestration:
+    try:
+        values = toml_text.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
+    try:
+        given = Orchestration.model_validate(values)
+    except ValidationError as error:
+        raise _refused(path, text, problem_of(error)) from None
+    for problem in problems(given):
+        raise _refused(path, text, problem)
+    return given
+
+
+def _refused(path: Path, text: str, problem: Problem) -> CouncilRefused:
+    line = line_within(text, problem.place)
+    key = f"`{spelled(problem.place)}`: " if problem.place else ""
+    return CouncilRefused(f"{path}{f', line {line}' if line else ''}: {key}{problem.what}", hint=_HINT)
+
+
+def _from_python(path: Path, text: str) -> Orchestration:
+    names = {"__name__": "orchestration", "__file__": str(path)}
+    _run(path, lambda: exec(compile(text, str(path), "exec"), names))  # noqa: S102 - the user's own file, as asked for
+    found = names.get("orchestration")
+    if not isinstance(found, Orchestration):
+        line = _line_that_binds(text)
+        what = f"`orchestration` is of type {type(found).__name__}" if line else "it defines no `orchestration`"
+        raise CouncilRefused(
+            f"{path}{f', line {line}' if line else ''}: {what}",
+            hint="End it with: orchestration = sequence(step(...), ...), from swarmgate.council.orchestration",
+        )
+    for problem in problems(found):
+        raise CouncilRefused(f"{path}: `{spelled(problem.place)}`: {problem.what}", hint=_HINT)
+    return found
+
+
+def _run(path: Path, work: Callable[[], None]) -> None:
+    try:
+        work()
+    except SyntaxError as error:
+        line = f", line {error.lineno}" if error.lineno and error.filename == str(path) else ""
+        raise CouncilRefused(f"{path}{line}: it is no Python: {error.msg}", hint=_HINT) from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's own file may raise anything
+        frames = (each for each in traceback.extract_tb(error.__traceback__) if each.filename == str(path))
+        line = max((f", line {each.lineno}" for each in list(frames)[-1:]), default="")
+        told = error.message if isinstance(error, SwarmError) else f"{type(error).__name__}: {error}"
+        raise CouncilRefused(f"{path}{line}: {told[:2000]}", hint=_HINT) from None
+
+
+def _line_that_binds(text: str) -> int:
+    found = re.search(r"^orchestration\b", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else 0

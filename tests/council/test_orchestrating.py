@@ -1,0 +1,171 @@
+"""How steps are carried out: order, conditions, failures, and what a killed sitting leaves, with records on disk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swarmgate.council.orchestrating import orchestrate, record
+from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
+from swarmgate.council.orchestration_runner import Came
+from swarmgate.council.records import Records
+from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
+from swarmgate.domain.orchestration import Orchestration
+from swarmgate.domain.orchestration_results import OrchestrationOutcome
+from swarmgate.domain.usage import Allowance, Usage
+from swarmgate.errors import BudgetExhausted, CouncilFailed
+from swarmgate.ledger.documents import FileDocuments
+from swarmgate.ledger.folder import SwarmFolder
+
+
+class Told:
+    """Implements `Runner`: answers with the text that it got; for some records it fails, or is out of budget."""
+
+    def __init__(self, *, fails: Iterable[str] = (), spent: Iterable[str] = ()) -> None:
+        self.fails, self.spent = set(fails), set(spent)
+        self.asked: list[str] = []
+        self.going_on = self.most = 0
+
+    async def ask(self, step: Any, record: str) -> Came:
+        self.asked.append(record)
+        self.going_on += 1
+        self.most = max(self.most, self.going_on)
+        await asyncio.sleep(0)
+        self.going_on -= 1
+        if record in self.spent:
+            raise BudgetExhausted("the budget is used up")
+        if record in self.fails:
+            raise CouncilFailed("no answer")
+        return Came(fields={"succeeded": 1}, text=f"<{step.text}>", record=record)
+
+    debate = discuss = decide = critique = dispatch = ask
+
+    def used(self, record: str) -> Usage:
+        return Usage(calls=self.asked.count(record), prompt_tokens=10 * self.asked.count(record))
+
+
+def ask(name: str = "", text: str = "Go.", **more: Any) -> Any:
+    return step("ask", name, participant="p", text=text, **more)
+
+
+def named(*steps: Any) -> Orchestration:
+    made = sequence(*steps, id="o")
+    assert isinstance(made, Orchestration)
+    return made
+
+
+class Place:
+    """Records in a folder, and what was told of."""
+
+    def __init__(self, root: Path) -> None:
+        self.records = Records(FileDocuments(SwarmFolder(root)), clean=lambda value: value)
+        self.events: list[PatternEvent] = []
+
+    async def run(self, asked: Orchestration, runner: Told) -> OrchestrationOutcome:
+        return await orchestrate(
+            asked, runner=runner, records=self.records, on_event=self.events.append, allowance=Allowance()
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+async def test_steps_are_done_in_order_and_at_most_so_many_at_once(place: Place) -> None:
+    runner = Told()
+    items = [f"i{number}" for number in range(7)]
+    outcome = await place.run(
+        named(ask("a"), map_reduce("m", items, ask("", "{item}"), ask("", "Sum."), at_once=3)), runner
+    )
+    assert runner.most == 3
+    assert (runner.asked[0], runner.asked[-1]) == ("o.a", "o.m.reduce")
+    assert sorted(runner.asked[1:-1]) == [f"o.m.{number:03d}" for number in range(1, 8)]
+    assert [each.text for each in outcome.steps[1].parts[:2]] == ["<i0>", "<i1>"]
+    assert outcome.steps[1].text.startswith("<Sum.\n\n## Item 1: i0\n<i0>")
+    assert (outcome.usage.calls, outcome.failures, outcome.all_failed) == (9, (), False)
+    assert record(place.records, "o").outcome == outcome
+    assert [PATTERN_EVENT.validate_json(each.model_dump_json()) for each in place.events] == place.events
+    said = [each.event for each in place.events if each.event in {"started", "round", "round_completed", "completed"}]
+    assert said == ["started", "round", "round_completed", "round", "round_completed", "completed"]
+
+
+async def test_a_group_goes_on_with_what_is_done_and_stops_below_its_least(place: Place) -> None:
+    steps = [parallel("g", ask("a"), ask("b"), ask("c")), ask("z", "After {g}.")]
+    outcome = await place.run(named(*steps), Told(fails={"o.b"}))
+    group = outcome.steps[0]
+    assert (group.status, group.why) == ("done", "2/3 done: b: no answer")
+    assert (outcome.failed, [each.label for each in outcome.failures]) == ("", ["b"])
+    assert "## The output of `b`\n(This step failed: no answer)" in outcome.steps[1].text
+
+
+async def test_what_is_done_is_not_asked_again(place: Place) -> None:
+    asked = named(ask("a"), parallel("g", ask("b"), ask("c"), least=2), ask("z"))
+    stopped = await place.run(asked, Told(fails={"o.b"}))
+    assert (stopped.failed, record(place.records, "o").status) == ("g", "failed")
+    runner = Told()
+    outcome = await place.run(asked, runner)
+    assert runner.asked == ["o.b", "o.z"]
+    assert [each.status for each in outcome.steps] == ["done"] * 3
+    last = Told()
+    assert await place.run(asked, last) == outcome
+    assert last.asked == []
+
+
+async def test_a_used_up_budget_ends_all_and_keeps_what_is_done(place: Place) -> None:
+    asked = named(map_reduce("m", ["x", "y", "z"], ask("", "{item}"), at_once=1))
+    with pytest.raises(BudgetExhausted):
+        await place.run(asked, Told(spent={"o.m.002"}))
+    there = record(place.records, "o")
+    assert (there.status, there.partial is not None and there.partial.status) == ("open", "open")
+    runner = Told()
+    await place.run(asked, runner)
+    assert "o.m.001" not in runner.asked
+
+
+async def test_conditions_skip_and_do_otherwise_and_say_so(place: Place, tmp_path: Path) -> None:
+    runner = Told()
+    steps = [
+        ask("a"),
+        when("a.succeeded", equals=0, then=ask("b"), otherwise=[ask("c"), ask("d", "See {c}.")]),
+        when("c.succeeded", at_least=1, then=ask("e", "{b}")),
+        when("b.succeeded", not_equals=9, then=ask("f")),
+        when("b.ended", equals="skipped", then=ask("g")),
+    ]
+    outcome = await place.run(named(*steps), runner)
+    assert runner.asked == ["o.a", "o.c", "o.d", "o.e", "o.g"]
+    assert [each.status for each in outcome.steps] == ["done", "skipped", "done", "skipped", "done"]
+    assert outcome.steps[1].why == "a.succeeded equals 0: that does not hold"
+    assert "(This step was skipped: a.succeeded equals 0" in outcome.steps[2].text
+    failed = await Place(tmp_path / "other").run(named(*steps), Told(fails={"o.c"}))
+    assert (failed.failed, failed.steps[-1].why) == ("b", "c: no answer")
+
+
+@settings(max_examples=12, deadline=None)
+@given(fails=st.sets(st.sampled_from(["o.a", "o.b", "o.c", "o.d", "o.m.001", "o.m.002", "o.m.reduce"])))
+def test_whatever_fails_first_a_resume_comes_to_the_same(
+    fails: set[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place, clean = (Place(tmp_path_factory.mktemp("o")) for _ in range(2))
+    asked = named(
+        ask("a"),
+        parallel("g", ask("b"), ask("c"), least=2),
+        map_reduce("m", ["x", "y"], ask("", "{item} {a}"), ask("", "Sum {g}."), least=2),
+        ask("d", "{m}"),
+    )
+
+    async def both() -> tuple[list[str], OrchestrationOutcome, OrchestrationOutcome]:
+        runner = Told(fails=fails)
+        while (await place.run(asked, runner)).failed:
+            runner.fails -= set(runner.asked)
+        return runner.asked, await place.run(asked, runner), await clean.run(asked, Told())
+
+    names, outcome, straight = asyncio.run(both())
+    assert [each.text for each in outcome.steps] == [each.text for each in straight.steps]
+    assert all(names.count(name) == (2 if name in fails else 1) for name in set(names))

@@ -1,0 +1,144 @@
+"""Orchestrations through the facade: discussions, decisions and critiques as steps, their records, and the metrics."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.debate_script import debating
+from tests.engine.discussion_script import discussing
+from tests.engine.test_dispatch import DOWN
+from tests.engine.test_dispatch import says as tells
+from tests.project import Project, rule
+
+from swarmgate.council.orchestration import map_reduce, sequence, step, when
+from swarmgate.domain.metrics import PatternMetrics
+from swarmgate.engine import Swarm
+from swarmgate.errors import CouncilRefused, LedgerError
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.sessions import unsettled
+
+AGREES = rule("participant", "contribute", {"text": json.dumps({"agreement": 0.9, "stand": "agree"})})
+FACILITATES = rule("participant", "facilitate", {"text": json.dumps({"proposal": "Ship it.", "openPoints": []})})
+ANSWERS = rule("participant", "dispatch", {"text": "{{participant}} has looked."})
+SCORES = {"scores": [{"criterion": "clear", "score": 0.9, "reason": "it is"}], "suggestions": []}
+CRITIQUES = (
+    rule("participant", "generate", {"text": "The notes, first version."}),
+    rule("participant", "evaluate", {"text": json.dumps(SCORES)}),
+)
+
+
+def by_pattern(project: Project) -> dict[str, PatternMetrics]:
+    return {each.pattern: each for each in Swarm(project.root).council.metrics()}
+
+
+async def test_every_pattern_is_a_step_and_the_metrics_count_it_once(project: Project) -> None:
+    project.play(ANSWERS, AGREES, FACILITATES, *CRITIQUES, *discussing(), *debating())
+    council = Swarm(project.root).council
+    asked = sequence(
+        step("discuss", "talk", topic="How are keys kept?", mode="lightweight"),
+        step("critique", "notes", task="Write the notes of {talk}.", criteria=[{"name": "clear"}]),
+        when(
+            "notes.passed",
+            equals=True,
+            then=step(
+                "decide", "vote", question="Shall it ship, with {notes}?", participants=["ann", "bob=local/junior"]
+            ),
+        ),
+        when("vote.consensus", equals=True, then=step("debate", "last", question="Is {vote} sound?")),
+        step("ask", "tell", participant="editor", text="Tell of it: {last}"),
+        title="Keys",
+    )
+    events: list[Any] = []
+    outcome = await council.orchestrate(asked, id="keys", on_event=events.append)
+    fields = {each.id: each.fields for each in outcome.steps}
+    assert [each.status for each in outcome.steps] == ["done"] * 5, outcome
+    assert (fields["talk"]["status"], fields["talk"]["agreements"]) == ("complete", 2)
+    assert (fields["notes"]["passed"], fields["notes"]["ended_by"]) == (True, "passed")
+    assert (fields["vote"]["consensus"], fields["last"]["verdict"]) == (True, "APPROVE")
+    assert "Rotate the keys, by a machine." in outcome.steps[0].text
+    assert outcome.steps[1].text == "The notes, first version."
+    assert [type(each).__name__ for each in events if each.pattern == "orchestration"][:2] == [
+        "Started",
+        "RoundStarted",
+    ]
+    assert council.decision_record("keys.vote").outcome is not None
+
+    spent = Ledger.read(project.folder).state.usage
+    assert (outcome.usage.calls, outcome.usage.tokens) == (spent.calls, spent.tokens)
+    found = by_pattern(project)
+    assert {name: each.executions for name, each in found.items()} == {
+        "debate": 1, "dispatch": 1, "discussion": 1, "decision": 1, "critique": 1, "orchestration": 1, "total": 6
+    }  # fmt: skip
+    assert found["total"].usage.tokens == found["orchestration"].usage.tokens == spent.tokens
+    assert (found["decision"].convergence_rate, found["critique"].convergence_rate) == (1, 1)
+    assert found["debate"].score == 1
+
+
+async def test_items_may_be_the_lines_of_a_file_and_a_missing_one_is_refused(project: Project) -> None:
+    project.play(ANSWERS)
+    council = Swarm(project.root).council
+    (project.root / "items.txt").write_text("src/a.py\n\n  src/b.py\n")
+    mapped = map_reduce("m", "items.txt", step("ask", participant="p", text="Look at {item}."))
+    outcome = await council.orchestrate(sequence(mapped))
+    assert [each.item for each in outcome.steps[0].parts] == ["src/a.py", "src/b.py"]
+    for name, told in (("none.txt", "the step `m`: `items_file`: "), ("../x", "`items_file`: ")):
+        with pytest.raises(CouncilRefused) as refused:
+            council.orchestration(sequence(map_reduce("m", name, step("ask", participant="p", text="{item}"))))
+        assert told in refused.value.message
+    with pytest.raises(CouncilRefused, match="There is a record"):
+        await council.orchestrate(sequence(mapped), id=outcome.id)
+
+
+async def test_a_model_that_nobody_serves_is_refused_before_anybody_is_asked(project: Project) -> None:
+    project.play(ANSWERS)
+    steps = [
+        step("ask", "a", participant="p", text="Go."),
+        step("debate", "d", question="Q?", participants=["x", "y=clod/m"]),
+    ]
+    with pytest.raises(CouncilRefused, match=r"`steps.2.participants.2.model`.*clod"):
+        await Swarm(project.root).council.orchestrate(sequence(*steps))
+    assert project.requests == []
+
+
+async def test_a_record_changed_by_hand_is_refused_and_counted_as_damaged(project: Project) -> None:
+    project.play(ANSWERS, tells("b", DOWN))
+    council = Swarm(project.root).council
+    steps = [step("ask", name, participant=name, text="Go.") for name in "ab"]
+    outcome = await council.orchestrate(sequence(*steps), id="o")
+    assert outcome.failed == "b"
+    assert unsettled(project.folder) == []
+    path = project.folder.discussions / "o" / "rounds" / "001.json"
+    path.write_text(path.read_text().replace("a has looked", "a has approved"))
+    with pytest.raises(LedgerError, match=r"rounds/001.json"):
+        await Swarm(project.root).council.resume_orchestration("o")
+    manifest = project.folder.discussions / "o" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"failed"', '"complete"'))
+    torn = project.folder.discussions / "torn" / "manifest.json"
+    torn.parent.mkdir()
+    torn.write_text("{}")
+    (project.folder.traces / "dispatches" / "o.a.json").write_text("no")
+    found = by_pattern(project)
+    assert found["orchestration"].damaged[0].startswith("o: ")
+    assert found["dispatch"].damaged[0].startswith("o.a: ")
+    assert found["unknown"].damaged[0].startswith("torn: ")
+    assert (found["total"].executions, len(found["total"].damaged)) == (4, 3)
+
+
+async def test_a_thousand_records_are_counted_in_two_seconds(project: Project) -> None:
+    project.play(*debating())
+    council = Swarm(project.root).council
+    await council.debate("Is it so?", id="first")
+    place: Path = project.folder.debates
+    for number in range(999):
+        copy = place / f"copy-{number}"
+        copy.mkdir()
+        for name in ("debate.json", "outcome.json"):
+            (copy / name).write_bytes((place / "first" / name).read_bytes())
+    began = time.process_time()
+    found = by_pattern(project)
+    assert time.process_time() - began < 2
+    assert (found["debate"].executions, found["debate"].complete) == (1000, 1000)
