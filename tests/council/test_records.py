@@ -27,10 +27,10 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.redact import redact
 
 BOTH = pytest.mark.parametrize("kind", ["files", "sqlite"])
-SECRET = "k3y-of-mine"
+HIDDEN = "k3y-of-mine"
 REQUEST = {"id": "mine", "topic": "Is it sound?"}
 
-clean = partial(masked, redact=partial(redact, secrets=[SECRET]), names=NAMES)
+clean = partial(masked, redact=partial(redact, secrets=[HIDDEN]), names=NAMES)
 
 
 def asked(id: str = "mine", **more: Any) -> Manifest:  # noqa: A002 - the field's name
@@ -144,19 +144,19 @@ def test_anything_that_can_be_said_is_read_again(texts: list[str], request_: dic
 def test_secrets_are_masked_wherever_they_stand_and_names_are_left_alone(records: Records, folder: SwarmFolder) -> None:
     """A name that looks like a secret would lead nowhere once it is masked."""
     name = "ghp_abcdefghijklmnopqrstuvwxyz"
-    said = Message(id="r1-msg-001", round=1, step=Step.POSITION, author=name, text=f"I use {SECRET}.")
-    records.begin(asked(request={"topic": f"{SECRET}?"}, why=SECRET, more={"note": [SECRET]}))
+    said = Message(id="r1-msg-001", round=1, step=Step.POSITION, author=name, text=f"I use {HIDDEN}.")
+    records.begin(asked(request={"topic": f"{HIDDEN}?"}, why=HIDDEN, more={"note": [HIDDEN]}))
     records.keep_partial("mine", 1, DiscussionRound(number=1, messages=(said,)))
-    records.keep_round("mine", 1, DiscussionRound(number=1, messages=(said,), direction=f"towards {SECRET}"))
-    records.append("mine", "progress.md", f"- {SECRET}\n")
-    records.put("mine", "context/summary.md", SECRET)
-    records.seal("mine", "cast.json", Message(id=SECRET, round=1, step=Step.POSITION, author="ann", text=SECRET))
-    records.change("mine", why=SECRET, more={"b": SECRET}, request_hash=SECRET)
+    records.keep_round("mine", 1, DiscussionRound(number=1, messages=(said,), direction=f"towards {HIDDEN}"))
+    records.append("mine", "progress.md", f"- {HIDDEN}\n")
+    records.put("mine", "context/summary.md", HIDDEN)
+    records.seal("mine", "cast.json", Message(id=HIDDEN, round=1, step=Step.POSITION, author="ann", text=HIDDEN))
+    records.change("mine", why=HIDDEN, more={"b": HIDDEN}, request_hash=HIDDEN)
     (kept,) = records.rounds("mine", DiscussionRound)
     assert (kept.messages[0].author, kept.messages[0].text) == (name, "I use [redacted].")
-    assert records.begin(asked(request={"topic": f"{SECRET}?"})).request == {"topic": "[redacted]?"}
+    assert records.begin(asked(request={"topic": f"{HIDDEN}?"})).request == {"topic": "[redacted]?"}
     texts = [path.read_bytes() for path in folder.path.rglob("*") if path.is_file()]
-    assert sum(text.count(SECRET.encode()) for text in texts) == 2  # the id and the hash
+    assert sum(text.count(HIDDEN.encode()) for text in texts) == 2  # the id and the hash
 
 
 FREE = {("Expert", "name"), ("Critique", "name"), ("Critique", "target"), ("Criterion", "gate")}
@@ -206,7 +206,7 @@ def test_rounds_come_one_after_the_other_and_what_is_sealed_stays(whole: Records
 
 def test_the_request_may_change_before_the_first_round(records: Records) -> None:
     records.begin(asked())
-    records.change("mine", request={"topic": SECRET}, request_hash="new")
+    records.change("mine", request={"topic": HIDDEN}, request_hash="new")
     records.keep_round("mine", 1, held(1))
     assert records.rounds("mine", DiscussionRound) == (held(1),)
     assert records.manifest("mine").request == {"topic": "[redacted]"}

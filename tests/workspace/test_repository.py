@@ -224,6 +224,25 @@ def test_an_edit_of_the_same_length_in_the_same_second_is_seen(repo: Path) -> No
         assert repository.read(repository.snapshot(), "src/app.py") == (repo / "src/app.py").read_bytes()
 
 
+def test_what_was_seen_before_is_told_apart_from_what_is_there_now(repo: Path, git: Git) -> None:
+    repository = Repository.discover(repo)
+    head, place = repository.head_tree(), repo / "src/app.py"
+    old, texts = place.read_text(), ("one = 1\n", "two = 2\n")
+    trees: dict[str, str] = {}
+    for text in (*texts, *texts, old):
+        place.write_text(text)
+        tree = repository.snapshot()
+        assert trees.setdefault(text, tree) == tree
+        assert git(repo, "show", f"{tree}:src/app.py") == text.rstrip("\n")
+        assert bool(repository.changes(head, tree)) == (text != old)
+        assert repository.changes(head, tree) == Repository.discover(repo).changes(head, tree)
+    assert len(set(trees.values())) == 3
+    assert repository.changes("HEAD", trees["one = 1\n"])
+    place.write_text("one = 1\n")
+    git(repo, "commit", "--quiet", "--all", "--message=one")
+    assert not repository.changes("HEAD", trees["one = 1\n"]), "a name may stand for another tree now"
+
+
 def test_a_snapshot_with_a_split_index_leaves_no_trace(repo: Path, git: Git) -> None:
     git(repo, "config", "core.splitIndex", "true")
     git(repo, "update-index", "--split-index")
