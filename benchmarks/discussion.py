@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +25,28 @@ from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.discussion.holding import hold
 from swarmgate.council.discussion.request import discussion_of
-from swarmgate.council.records import Records
+from swarmgate.council.records import NAMES, Records
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import DiscussionRecord
+from swarmgate.ledger.debates import masked
 from swarmgate.ledger.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.model import ModelReply, ModelRequest
+from swarmgate.llm.redact import redact
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.sandbox.running import CommandRunner
 from swarmgate.workspace.sandbox.surroundings import confine
+
+_MASK = cache(lambda text: redact(text, ["sk-key-key-key-12345"]))
+
+
+def cleaned(value: Any) -> Any:
+    """Without secrets, as the engine keeps it."""
+    return masked(value, _MASK, names=NAMES)
+
 
 TARGET_MS = 3.0
 EXPERTS = ("economist", "ecologist", "engineer", "lawyer")
@@ -68,7 +79,7 @@ def rules(rounds: int) -> list[dict[str, Any]]:
         rule("conclude", {"executiveSummary": "It depends.", "insights": [{"text": "x", "cites": ["r1-msg-001"]}]}),
     ]
     for number in map(str, range(1, rounds + 1)):
-        first, second = ({"to": f"r{number}-msg-00{each}", "steelMan": "at best"} for each in (1, 2))
+        first, second = ({"to": f"r{number}-msg-00{each}", "steelMan": "it is right at its best"} for each in (1, 2))
         moved = {"kind": "minor", "reason": "so", "cites": [f"r{number}-msg-010"]}
         made += [
             rule("argue", {"links": [{**first, "kind": "supports"}]}, round=number),
@@ -129,7 +140,7 @@ async def once(url: str, root: Path, rounds: int, name: str) -> tuple[float, flo
     model = connect("participant", Config.model_validate(settings), environ={}, recorder=None, budget=budget)
     kept = Kept(model)
     discussion = discussion_of(id=name, topic="Should we?", mode="deep", rounds=rounds, material="x = 1\n" * 500)
-    records = Records(FileDocuments(SwarmFolder(root)), clean=lambda value: value)
+    records = Records(FileDocuments(SwarmFolder(root)), clean=cleaned)
     room = Room(root, kept, CommandRunner(choose("none"), confine(root, environ={})))
     try:
         began = time.process_time()

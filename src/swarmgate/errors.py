@@ -12,7 +12,7 @@
     │   ├── CommandRefused              2    the policy for commands refused a line of an agent
     │   ├── PlanError                   2    a plan breaks the rules of a plan
     │   │   └── PlanSyntaxError         2    plan.md or plan.json cannot be read
-    │   ├── CouncilRefused              2    a debate, a dispatch or a chat cannot be held as asked
+    │   ├── CouncilRefused              2    a council (debate, discussion, decision ...) cannot be held as asked
     │   │   └── Archived                2    a chat that is over is read-only
     │   └── IllegalMove                 2    the request does not fit the state of the project
     │       └── InvalidTaskStateTransition   the life cycle of a task forbids it
@@ -27,7 +27,7 @@
     │   ├── EndpointFailed              5    for good: after retries and every fallback
     │   └── NoUsableReply               5    it answers, but never with what was asked for
     │       ├── BreakerTripped          5    its turn went past one of its bounds, and was stopped
-    │       └── CouncilFailed           5    no voice of a debate, or its synthesis, gave anything that counts
+    │       └── CouncilFailed           5    no voice of a council, or its synthesis, gave anything that counts
     ├── SelfCodingBlocked               1    the architect wrote project files itself, and was stopped
     ├── MissingRequirement              6    a tool or a key that was asked for is not there
     └── Stopped                         130  the user asked for it

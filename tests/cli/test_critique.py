@@ -9,12 +9,14 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import yaml
 from tests.project import Project, Rule, plain, rule, until
 
 from swarmgate.domain.critique import CritiqueRecord
 from swarmgate.engine import Swarm
 
 GOLDEN = Path(__file__).parent / "golden" / "critique.txt"
+TESTING = Path(__file__).parents[2] / "docs/testing.md"
 EXAMPLE = Path(__file__).parents[2] / "examples/critique.toml"
 
 
@@ -52,7 +54,8 @@ def test_the_best_version_goes_to_stdout_and_its_scores_to_stderr(project: Proje
     assert re.sub(r"[\d,]+ tokens, .*", "N tokens.", shown) == GOLDEN.read_text()
     record = CritiqueRecord.model_validate(project.json("critique", "show", row.id))
     assert record == Swarm(project.root).council.critique_record(row.id)
-    assert f"{row.id}  " in project.swarm("critique", "list").stdout
+    assert f"{row.id}  {row.began}  not passed  Write it." in project.swarm("critique", "list").stdout
+    assert re.search(r"\d\d:\d\d:\d\d UTC", row.began)
     asked = len(project.requests)
     again = project.swarm("critique", "resume", row.id, exits=1)  # finished: given at once
     told = project.swarm("critique", "Write it.", *CRITERIA, exits=1)  # the same request: from its record
@@ -150,13 +153,19 @@ BAD_INPUT: tuple[tuple[list[str], str], ...] = (
     (["--out", "no/such/folder.md"], "there is no folder"),
     (["--evaluator", "nobody/x"], "unknown provider `nobody`"),
     (["--model", ""], "the value is empty"),
+    (["--out", "HERE/.swarm/ledger.jsonl", "--force"], ".swarm/ledger.jsonl lies in .git or .swarm"),
+    (["--out", "HERE/src/../.git/hooks/new"], ".git/hooks/new lies in .git or .swarm"),
+    (["--out", "/dev/null", "--force"], "/dev/null is no regular file"),
+    (["--out", "HERE/link/config", "--force"], "link/config lies in .git or .swarm"),
 )
 
 
 def test_bad_input_is_2_and_asks_nobody(project: Project) -> None:
     project.play()
+    (project.root / "link").symlink_to(".git")
     for options, told in BAD_INPUT:
-        said = plain(project.swarm("critique", "Write it.", *options, exits=2).stderr)
+        given = [each.replace("HERE", str(project.root)) for each in options]
+        said = plain(project.swarm("critique", "Write it.", *given, exits=2).stderr)
         assert told in said, f"{options}\n{said}"
     assert project.requests == []
 
@@ -174,6 +183,13 @@ def test_what_cannot_be_judged_is_5_and_a_budget_is_4(project: Project) -> None:
     project.play(*making(scored(truth=0.1, style=0.1)))
     told = project.json("critique", "Write that.", *CRITERIA, "--tokens", "900", exits=4)
     assert "swarm critique resume" in told["hint"]
+
+
+def test_the_script_on_the_page_about_tests_is_played(project: Project) -> None:
+    page = TESTING.read_text("utf-8").partition("## Voices of discussions, decisions and critiques")[2]
+    project.play(*yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])["rules"])
+    assert project.swarm("critique", "Write it.").stdout == "Version 2.\n"
+    assert "We do it." in project.swarm("decide", "Well?", "--strategy", "unanimous").stdout
 
 
 def test_ctrl_c_keeps_what_is_whole_and_resume_goes_on(project: Project) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from tests.engine.discussion_script import CAST, PERSONAS, discussing
+from tests.engine.discussion_script import CAST, PERSONAS, discussing, without_models
 from tests.project import Project, event_lines, plain
 
 from swarmgate.council.stream import PATTERN_EVENT, Completed, Contributed
@@ -43,8 +44,11 @@ def test_a_discussion_is_told_as_it_goes_and_ends_in_a_synthesis(ready: Project,
     done = ready.swarm("discuss", TOPIC, *SHORT, "--yes", "--file", "AGENTS.md", "--tokens", "90000", "--timeout", "60")
     told = plain(done.stderr)
     assert "round 1, argue: security, operations" in told
-    assert "round 1, argue: security counters r1-msg-002 (r1-msg-004)" in told
-    assert "round 1, respond: operations responds_to r1-msg-006, moved: minor (r1-msg-009)" in told
+    assert "round 1, argue: security counters r1-msg-002 (r1-msg-004): Rotate." in told
+    assert "round 1, respond: operations responds_to r1-msg-006, moved: minor (r1-msg-009): So be it." in told
+    assert "frame: moderator 1 fault line, budget 4 of 10" in told
+    assert re.search(r"on record: . counters, 0 supports, . shifts?; disagreement of the whole round [0-9.]+ of", told)
+    assert "conclude: moderator: Rotate the keys, by a machine." in told
     for line in (
         "  Rotate the keys, by a machine.",
         "Agreements, resolved by majority:",
@@ -64,8 +68,17 @@ def test_a_discussion_is_told_as_it_goes_and_ends_in_a_synthesis(ready: Project,
 
     page, folder = tmp_path / "page.html", tmp_path / "all"
     shown = ready.swarm("discuss", "show", row["id"], "--html", str(page), "--export", str(folder)).stdout
-    assert "r1-msg-006 contrarian (local/senior), attack" in shown
-    assert "r1-msg-006" in page.read_text("utf-8")
+    assert shown == f"The page is {page}\nThe files are in {folder}\n"
+    assert f"<h1>{TOPIC}</h1>" in page.read_text("utf-8")
+    assert f"Discussion {row['id']}: lightweight" in page.read_text("utf-8")
+    without_models(ready)
+    assert "r1-msg-006 contrarian (local/senior), attack" in ready.swarm("discuss", "show", row["id"]).stdout
+    for options, said in (
+        (("--html", str(tmp_path)), "this is a folder"),
+        (("--html", str(tmp_path / "no/page.html")), "there is no folder"),
+        (("--export", str(page)), "this is a file"),
+    ):
+        assert said in ready.swarm("discuss", "show", row["id"], *options, exits=2).stderr
     kept = ready.folder.discussions / row["id"]
     files = {path.relative_to(kept).as_posix() for path in kept.rglob("*") if path.is_file()}
     assert {"rounds/001.json", "artifacts/synthesis.md", "personas/security.json", "progress.md"} <= files
@@ -77,8 +90,11 @@ def test_the_same_again_is_answered_from_its_record_and_asks_nobody(ready: Proje
     asked = len(ready.requests)
     done = ready.swarm("discuss", TOPIC, *SHORT, "--yes")
     assert f"answered from the record of {first['id']}" in plain(done.stderr)
-    assert "To discuss it anew: --no-cache" in done.stdout
-    assert ready.json("discuss", TOPIC, *SHORT, "--yes") == first
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"Answered from the record of {first['id']}, at no cost; --no-cache holds it anew"
+    assert any(line.startswith("Spent then: 12 calls, ") for line in lines)
+    assert first["cached"] is False
+    assert ready.json("discuss", TOPIC, *SHORT, "--yes") == {**first, "cached": True}
     assert len(ready.requests) == asked
     assert ready.json("discuss", TOPIC, *SHORT, "--yes", "--no-cache")["id"] != first["id"]
     other = ready.json("discuss", TOPIC, *SHORT, "--yes", "--rounds", "1")
@@ -91,7 +107,8 @@ def test_json_is_the_record_with_its_files_and_events_are_one_line_each(ready: P
     assert told["cast"]["experts"][0]["thinkingStyle"] == "step by step"
     assert told["conclusion"]["minorityReport"][0]["cites"] == ["r1-msg-005"]
     assert "r1-msg-004" in Path(told["artifacts"]["artifacts/synthesis.md"]).read_text("utf-8")
-    rest = {key: value for key, value in told.items() if key not in ("id", "artifacts")}
+    assert (told["cached"], told["not_reached"]) == (False, [])
+    rest = {key: value for key, value in told.items() if key not in ("id", "artifacts", "cached", "not_reached")}
     assert DiscussionRecord.model_validate(rest) == record(ready, told["id"])
     events = [PATTERN_EVENT.validate_python(line) for line in event_lines(done.stderr)]
     kinds = [each.event for each in events]
@@ -141,7 +158,7 @@ def test_without_a_terminal_the_cast_waits_and_may_be_edited(ready: Project) -> 
     assert [each["stakes"] for each in told["cast"]["experts"]] == ["the audit", "the audit"]
     assert ready.json("discuss", "resume", row["id"]) == told
     again = ready.json("discuss", TOPIC, *SHORT, "--yes")
-    assert again["id"] == row["id"]
+    assert again["id"] != row["id"], "what was edited answers no other request"
 
 
 def test_resuming_takes_another_mode_personas_and_choices(ready: Project, tmp_path: Path) -> None:
@@ -160,6 +177,13 @@ def test_resuming_takes_another_mode_personas_and_choices(ready: Project, tmp_pa
     assert [each["kind"] for each in told["choices"]] == ["inject", "deep-dive", "synthesize"]
     assert "Go deeper into: the cost" in ready.briefs("participant", "argue", round="3")[0]
     assert "there is nothing to choose" in ready.swarm("discuss", "resume", name, "--choose", "follow", exits=2).stderr
+    options = ["--constraint", "By May.", "--choose", "deep-dive=time", "--choose", "pause", "--choose", "follow"]
+    held = ready.json("discuss", TOPIC, "--personas", str(path), "--yes", *options, exits=3)
+    assert [(each["kind"], each["constraint"]) for each in held["choices"]] == [("deep-dive", "By May.")]
+    assert (held["rounds"][1]["direction"], held["rounds"][1]["constraints"]) == ("Go deeper into: time", ["By May."])
+    assert held["not_reached"] == ["--choose follow"]
+    done = ready.swarm("discuss", "resume", held["id"], "--choose", "synthesize", "--choose", "pause")
+    assert "Not reached: --choose pause" in done.stdout.splitlines()
     anew = ready.json("discuss", TOPIC, *SHORT, "--yes")
     assert anew["id"] != name, "what a user steered answers no other request"
 
@@ -179,16 +203,23 @@ def test_a_person_at_a_terminal_edits_confirms_speaks_and_chooses(ready: Project
         argv,
         {"EDITOR": str(editor)},
         [
+            ("[p]ause: ", "x"),
             ("[p]ause: ", "e"),
             ("[d]rop the changes: ", "e"),
             ("after position (Enter: nothing, /pause): ", "Look at cost."),
             ("after frame (Enter: nothing, /pause): ", ""),
-            ("after argue (Enter: nothing, /pause): ", "/pause"),
+            ("after argue (Enter: nothing, /pause): ", "\x04"),
         ],
         exits=3,
     )
+    assert "x is none of these: y, e, m, p" in told
+    assert "- disagreement budget: 4 of 10 - fault line: security: speed" in told
+    assert told.count("paused by the user, in round 1") == 1
     assert "line 8: `experts.1.stakess`: unknown key `stakess`; did you mean `stakes`?" in told
     (row,) = ready.json("discuss", "list")
+    again = [*argv[:4], "Why?", *argv[5:]]
+    told_once = at_terminal(again, {}, [("[p]ause: ", "\x04")], exits=3)
+    assert told_once.count("Tensions:") == told_once.count("It waits for you.") == 1
     held = record(ready, row["id"])
     assert held.cast is not None
     assert [each.stakes for each in held.cast.experts] == ["the audit", "the audit"]
@@ -214,7 +245,8 @@ def at_terminal(argv: list[str], environ: dict[str, str], talk: list[tuple[str, 
                 break
             if talk and talk[0][0] in shown[seen:]:
                 seen = len(shown)
-                os.write(ours, f"{talk.pop(0)[1]}\n".encode())
+                said = talk.pop(0)[1]
+                os.write(ours, said.encode() if said == "\x04" else f"{said}\n".encode())
         assert process.wait(timeout=5) == exits, shown
         assert talk == [], shown
         return plain(shown).replace("\r\n", "\n")
@@ -251,6 +283,15 @@ def test_what_is_wrong_is_named_before_anybody_is_asked(ready: Project, monkeypa
         assert "Traceback" not in done.stderr
     assert ready.requests == []
     assert ready.json("discuss", "list") == []
+
+
+def test_an_endpoint_that_does_not_answer_is_named_once_with_the_line_that_resumes(ready: Project) -> None:
+    ready.configure(providers__local={"base_url": "http://127.0.0.1:9/v1", "max_retries": 0})
+    done = ready.swarm("discuss", TOPIC, *SHORT, "--yes", exits=5)
+    (row,) = ready.json("discuss", "list")
+    told = plain(done.stderr)
+    assert told.count("its endpoint does not answer: local/senior: the connection failed: http://127.0.0.1:9/v1") == 1
+    assert f"swarm discuss resume {row['id']}" in told
 
 
 def test_an_empty_topic_and_a_verb_nearly_meant_are_refused(ready: Project) -> None:

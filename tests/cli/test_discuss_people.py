@@ -44,6 +44,7 @@ async def test_a_person_changes_the_mode_and_the_course(project: Project) -> Non
         (2, ChoiceKind.SYNTHESIZE, ""),
     ], "the bounds of the mode end it without a question"
     assert record.status == "complete"
+    assert {"small is none of these: deep, standard, lightweight", "x is none of these: f, d, a, i, s, p"} <= {*shown}
     assert "Which constraint holds from now on? " in asked
     told = "\n".join(shown)
     assert "A standard discussion of at most 3 rounds, with moderator, historian" in told

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from json import dumps
+
 from tests.engine.debate_script import debating
-from tests.project import Project
+from tests.project import Project, rule
+
+from swarmgate.cli.metrics import _cost
+from swarmgate.domain.usage import Usage
 
 
 def test_the_table_says_what_is_on_record(project: Project) -> None:
@@ -20,6 +25,34 @@ def test_the_table_says_what_is_on_record(project: Project) -> None:
     [row] = project.json("metrics", "--pattern", "debate")
     assert (row["executions"], row["usage"], row["score"]) == (1, outcome["usage"], 1.0)
     assert project.swarm("metrics", "--pattern", "chat").stdout == "No chat is on record yet.\n"
+
+
+def test_a_cost_is_told_as_far_as_it_is_known() -> None:
+    costs = {
+        "unknown": Usage(calls=2, usd=None),
+        "at least $0.0123": Usage(calls=2, usd=None, known_usd=0.0123),
+        "$1.5000": Usage(calls=1, usd=1.5),
+        "$0.0000": Usage(),
+    }
+    assert {told: _cost(usage) for told, usage in costs.items()} == {told: told for told in costs}
+
+
+def test_a_manifest_that_is_no_text_is_damaged_and_blocks_nothing(project: Project) -> None:
+    agrees = rule("participant", "contribute", {"text": dumps({"agreement": 0.9, "stand": "agree"})})
+    facilitates = rule("participant", "facilitate", {"text": dumps({"proposal": "Ship it.", "openPoints": []})})
+    project.play(agrees, facilitates)
+    torn = project.folder.discussions / "torn" / "manifest.json"
+    torn.parent.mkdir(parents=True)
+    torn.write_bytes(b"\xff\xfe")
+    seats = ("--participant", "ann", "--participant", "bob")
+    made = project.json("decide", "Shall it ship?", *seats)
+    for verb in ("decide", "critique", "discuss", "orchestrate"):
+        assert "torn" in [row["id"] for row in project.json(verb, "list")], verb
+    told = project.swarm("metrics").stdout
+    assert "Damaged: torn: .swarm/discussions/torn/manifest.json cannot be read: byte 1 is no UTF-8." in told
+    assert project.json("decide", "show", made["id"])["outcome"]["consensus"] is True
+    found = {row["pattern"]: row for row in project.json("metrics")}
+    assert (found["decision"]["complete"], found["unknown"]["executions"], found["total"]["executions"]) == (1, 1, 2)
 
 
 def test_an_unknown_pattern_is_refused_with_the_nearest(project: Project) -> None:

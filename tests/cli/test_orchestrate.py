@@ -198,3 +198,17 @@ def test_json_of_a_dry_run_is_the_description(project: Project) -> None:
     path = write(project, ask("a"), head='title = "T"')
     told = json.loads(project.swarm("orchestrate", str(path), "--dry-run", "--json").stdout)
     assert told == {"title": "T", "steps": [{"kind": "ask", "id": "a", "participant": "a", "text": "Look."}]}
+    two = 'id = "d"\nkind = "debate"\nquestion = "Is it?"\nparticipants = ["x", "y"]'
+    path = write(project, two, head="tokens = 5")
+    shown = project.swarm("orchestrate", str(path), "--dry-run", "--tokens", "9000", "--usd", "0.5").stdout
+    assert "All of it may use 9,000 tokens and $0.5." in shown
+    assert "participants.2.id = y" in shown
+    assert "model" not in shown
+    assert "--usd is inf" in project.swarm("orchestrate", str(path), "--dry-run", "--usd", "inf", exits=2).stderr
+    path = path.with_suffix(".py")
+    path.write_text(
+        'from swarmgate.council.orchestration import sequence, step\nprint("told")\n'
+        'orchestration = sequence(step("ask", "a", participant="p", text="Go."))\n'
+    )
+    done = project.swarm("orchestrate", str(path), "--dry-run", "--json")
+    assert (json.loads(done.stdout)["steps"][0]["id"], "told" in done.stderr) == ("a", True)

@@ -147,6 +147,44 @@ async def test_conditions_skip_and_do_otherwise_and_say_so(place: Place, tmp_pat
     assert (failed.failed, failed.steps[-1].why) == ("b", "c: no answer")
 
 
+async def test_a_failure_that_a_later_step_waits_for_does_not_stop_it(place: Place, tmp_path: Path) -> None:
+    steps = [
+        ask("a"),
+        when("a.ended", equals="failed", then=ask("repair", "Mend it.")),
+        when("a.ended", equals="done", then=ask("praise")),
+        ask("z", "{a}"),
+    ]
+    runner = Told(fails={"o.a"})
+    outcome = await place.run(named(*steps), runner)
+    assert runner.asked == ["o.a", "o.repair", "o.z"]
+    assert (outcome.failed, [each.label for each in outcome.failures]) == ("", ["a"])
+    assert [each.status for each in outcome.steps] == ["failed", "done", "skipped", "done"]
+    assert "(This step failed: no answer)" in outcome.steps[-1].text
+    assert (record(place.records, "o").status, await place.run(named(*steps), Told())) == ("complete", outcome)
+    # a test that a failure does not meet waits for none
+    stopped = await Place(tmp_path / "other").run(named(steps[0], steps[2]), Told(fails={"o.a"}))
+    assert stopped.failed == "a"
+
+
+async def test_a_failure_inside_of_a_group_may_be_waited_for_too(place: Place) -> None:
+    steps = [
+        ask("a"),
+        parallel("g", ask("b"), ask("c"), least=2),
+        when("b.ended", not_equals="done", then=ask("d")),
+        when(
+            "a.succeeded",
+            equals=0,
+            then=ask("e"),
+            otherwise=[ask("f"), when("f.ended", equals="failed", then=ask("h"))],
+        ),
+    ]
+    runner = Told(fails={"o.b", "o.f"})
+    outcome = await place.run(named(*steps), runner)
+    assert runner.asked == ["o.a", "o.b", "o.c", "o.d", "o.f", "o.h"]
+    assert [each.status for each in outcome.steps] == ["done", "failed", "done", "skipped"]
+    assert (outcome.failed, [each.label for each in outcome.failures]) == ("", ["b", "f"])
+
+
 @settings(max_examples=12, deadline=None)
 @given(fails=st.sets(st.sampled_from(["o.a", "o.b", "o.c", "o.d", "o.m.001", "o.m.002", "o.m.reduce"])))
 def test_whatever_fails_first_a_resume_comes_to_the_same(

@@ -251,6 +251,36 @@ def test_ids_are_listed_the_newest_first_and_found_by_their_request(records: Rec
     assert records.ids("decision") == ("c", "a"), "what cannot be read may be anything: nobody loses sight of it"
 
 
+@BOTH
+def test_one_that_cannot_be_read_is_listed_and_keeps_no_other_from_being_found(
+    records: Records, documents: Documents, folder: SwarmFolder, kind: str
+) -> None:
+    records.begin(asked("good", request_hash="abc", status="complete"))
+    for name in ("torn", "folder", "linked"):
+        documents.put(name, "progress.md", "")
+    if kind == "files":
+        (folder.discussions / "torn" / "manifest.json").write_bytes(b"\xff\xfe")
+        (folder.discussions / "folder" / "manifest.json").mkdir()
+        (folder.discussions / "linked" / "manifest.json").symlink_to(folder.discussions / "good" / "manifest.json")
+    else:
+        for name in ("torn", "folder", "linked"):
+            documents.put(name, "manifest.json", "[")
+    assert records.ids("discussion") == ("good", "torn", "linked", "folder")
+    assert records.find("discussion", "abc") == "good"
+    with pytest.raises(CouncilRefused, match="There is no discussion 'goood'"):
+        records.manifest("goood", "discussion")
+    with pytest.raises(LedgerError, match=r"torn/manifest\.json"):
+        records.manifest("torn")
+
+
+def test_what_begins_inside_of_another_says_so_and_keeps_that(documents: Documents) -> None:
+    records = Records(documents, clean=clean, part_of=lambda: "nightly")
+    assert records.begin(asked(more={"choices": 1})).more == {"part_of": "nightly", "choices": 1}
+    assert records.change("mine", more={"choices": 2}).more == {"part_of": "nightly", "choices": 2}
+    assert records.begin(asked("own", more={"part_of": "vote"})).more == {"part_of": "vote"}
+    assert records.begin(asked("nightly")).more == {}
+
+
 def test_a_request_is_the_same_whatever_its_id() -> None:
     def found(topic: str = "T", id: str = "a", **more: Any) -> str:  # noqa: A002 - the field's name
         given_ = {"models": {"ann": "local/one"}, "state": "s", "pattern": "discussion", **more}

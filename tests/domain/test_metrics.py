@@ -38,18 +38,20 @@ def test_what_is_a_part_is_counted_in_its_whole_once() -> None:
         for each in measured(
             [
                 one("orchestration", "o", 30),
-                one("debate", "o.d", 10),
-                one("decision", "o.v", 20),
-                one("discussion", "o.v.seat", 15),
-                one("debate", "p.d", 7),  # nothing is called p: it is none's part
+                one("debate", "o.d", 10, part_of="o"),
+                one("decision", "o.v", 20, part_of="o"),
+                one("discussion", "o.v.seat", 15, part_of="o.v"),
+                one("debate", "p.d", 7, part_of="p"),  # what it was a part of is not there any more
                 one("debate", "q", 1),
-                one("debate", "q.x", 1),  # a debate is no whole
+                one("debate", "o.x", 1),  # called like one, and is none
+                Execution(pattern="critique", id="torn", status="damaged", why="no JSON"),
+                one("debate", "torn.x", 1, part_of="torn"),  # what cannot be read counts nothing as its own
             ]
         )
     }
-    assert (found["debate"].executions, found["debate"].parts, found["debate"].usage.tokens) == (4, 1, 19)
+    assert (found["debate"].executions, found["debate"].parts, found["debate"].usage.tokens) == (5, 1, 20)
     assert (found["decision"].parts, found["discussion"].parts) == (1, 1)
-    assert (found["total"].parts, found["total"].usage.tokens) == (3, 39)
+    assert (found["total"].parts, found["total"].usage.tokens) == (3, 40)
 
 
 def test_nothing_on_record_is_nothing() -> None:
@@ -63,6 +65,7 @@ EXECUTIONS = st.lists(
         st.sampled_from(["a", "b", "a.x", "a.x.1", "b.y"]),
         st.integers(0, 99),
         st.sampled_from(["complete", "failed", "open"]),
+        part_of=st.sampled_from(["", "a", "a.x"]),
         converged=st.none() | st.booleans(),
         score=st.none() | st.floats(0, 1),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
-from swarmgate.domain.orchestration import FIELDS, KINDS, AskStep, Condition, DebateStep, DispatchStep
+from swarmgate.domain.orchestration import FIELDS, KINDS, AskStep, Condition, CritiqueStep, DebateStep, DispatchStep
 from swarmgate.domain.orchestration_results import StepResult
 from swarmgate.domain.orchestration_rules import problems, spelled
 from swarmgate.domain.orchestration_texts import filled, references
@@ -100,6 +101,10 @@ def result(name: str, text: str = "", **more: Any) -> StepResult:
         ("at_least = 1 }", "equals = true }", "line 30: `steps.3.steps.2.when.equals`: `succeeded` is a number"),
         ('step = "d"', 'step = "dd"', "line 37: `steps.4.when.step`: no step 'dd' stands before it; did you mean `d`?"),
         ('equals = "REJECT"', 'equals = "reject"', "`steps.4.when.equals`: `verdict` is one of APPROVE, REJECT"),
+        ("at_least = 1 }", "at_least = nan }", "line 30: `steps.3.steps.2.when.at_least`: is nan: give a number"),
+        ("at_least = 1 }", "equals = inf }", "line 30: `steps.3.steps.2.when.equals`: is inf: give a number"),
+        ('title = "T"', "usd = inf", "line 1: `usd`: must be a finite number"),
+        ('role = "critic"', 'role = "critc"', "line 28: `steps.3.steps.2.role`: must be 'architect', 'critic'"),
         ('equals = "REJECT"', "at_most = 1", "`steps.4.when.at_most`: `verdict` is no number"),
         ('field = "verdict", equals', 'field = "verdit", equals', "did you mean `verdict`?"),
         ('"y=local/junior"', '"y="', "line 36: `steps.4.participants.2`: 'y=' names no model behind `=`"),
@@ -124,6 +129,12 @@ def test_a_bad_file_is_refused_with_line_and_key(tmp_path: Path, old: str, new: 
         ("x = 1\norchestration = 3", "o.py, line 2: `orchestration` is of type int"),
         ("def", "o.py, line 1: it is no Python"),
         ("x = 1\nraise SystemExit(3)", "o.py, line 2: SystemExit: 3"),
+        ("class Own(BaseException): pass\nraise Own('so')", "o.py, line 2: Own: so"),
+        ("x = 1\nraise GeneratorExit", "o.py, line 2: GeneratorExit"),
+        (
+            IMPORT + 'step("ask", "a", participant="\\ud800", text="Go.")',
+            "o.py, line 2: `participant`: has half of a character (a lone surrogate), which no text can have",
+        ),
         ("def f():\n    return 1 / 0\nf()", "o.py, line 2: ZeroDivisionError: division by zero"),
         (
             IMPORT + 'orchestration = sequence(\n    step("ask", "a", txt="x"),\n)',
@@ -141,6 +152,28 @@ def test_a_bad_python_file_is_refused_with_its_line(tmp_path: Path, text: str, t
     with pytest.raises(CouncilRefused) as refused:
         read(path)
     assert told in refused.value.message
+
+
+def test_a_python_file_is_a_module_beside_its_neighbours_and_what_it_prints_is_no_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "of_mine_beside.py").write_text('NAME = "neighbour"\n')
+    path = tmp_path / "o.py"
+    path.write_text(
+        "from __future__ import annotations\nimport dataclasses\nimport of_mine_beside\n"
+        "from typing import ClassVar\n" + IMPORT + "@dataclasses.dataclass\nclass Item:\n"
+        "    kinds: ClassVar[str] = 'ask'\n    name: str = of_mine_beside.NAME\n"
+        'print("told")\norchestration = sequence(step(Item.kinds, Item().name, participant="p", text="Go."))\n'
+    )
+    before, modules = list(sys.path), set(sys.modules)
+    assert [each.id for each in read(path).steps] == ["neighbour"]
+    assert (capsys.readouterr(), sys.path) == (("", "told\n"), before)
+    assert {*sys.modules} - modules == {"of_mine_beside"}
+    monkeypatch.delitem(sys.modules, "of_mine_beside")
+    path.write_text("raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        read(path)
+    assert (sys.path, "orchestration" in sys.modules) == (before, False)
 
 
 def test_fifty_steps_are_the_limit_those_inside_of_others_too() -> None:
@@ -218,6 +251,15 @@ def test_what_failed_or_was_skipped_says_so() -> None:
     got = filled(ask, {"a": result("a", status="skipped", why="not due")}, given="## Item 1: i\nout")
     assert isinstance(got, AskStep)
     assert got.text.endswith("(This step was skipped: not due)\n\n## Item 1: i\nout")
+
+
+def test_a_notice_is_no_draft() -> None:
+    """What was skipped or failed gave nothing to improve, and nothing to judge."""
+    results = {"a": result("a", status="skipped", why="not due"), "b": result("b", status="failed", why="no answer")}
+    got = filled(CritiqueStep(id="c", task="Mend {a}.", draft="{a}", material="As {b}it is."), results)
+    assert isinstance(got, CritiqueStep)
+    assert got.draft == ""
+    assert got.material == "As it is.\n\n## The output of `a`\n(This step was skipped: not due)"
 
 
 @settings(max_examples=60, deadline=None)

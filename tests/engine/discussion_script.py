@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.project import Rule, rule
+from tests.project import Project, Rule, rule
 
 EXPERTS: list[dict[str, str]] = [
     {
@@ -71,6 +71,12 @@ def says(step: str, prose: str, data: Any, **match: Any) -> Rule:
     return rule("participant", step, {"text": f"{prose}\n```json\n{json.dumps(data)}\n```"}, **match)
 
 
+def without_models(project: Project) -> None:
+    """No role has a model from now on."""
+    kept = project.folder.config.read_text("utf-8")
+    project.folder.config.write_text(kept.replace('[roles.default]\nmodel = "local/senior"\n', ""), "utf-8")
+
+
 def discussing() -> tuple[Rule, ...]:
     """Everything goes well: security counters operations, operations moves, the moderator goes to the synthesis."""
     links = [{"to": "r1-msg-002", "kind": "counters", "steelMan": "Nobody should wait for a key."}]
@@ -89,7 +95,7 @@ def discussing() -> tuple[Rule, ...]:
         ),
         says("frame", "", {"faultLines": [{"between": ["security"], "axis": "speed"}], "disagreementBudget": 4}),
         says("argue", "Rotate.", {"links": links}, participant="security"),
-        says("argue", "Wait.", {"links": [{"to": "r1-msg-001", "kind": "counters", "steelMan": "Leaks hurt."}]}),
+        says("argue", "Wait.", {"links": [{"to": "r1-msg-001", "kind": "counters", "steelMan": "Leaks hurt us all."}]}),
         says("attack", "Who looks?", {"links": [{"to": "r1-msg-004", "kind": "counters", "steelMan": "It is safe."}]}),
         says("respond", "So be it.", {"links": [{"to": "r1-msg-006", "kind": "responds_to"}], "shift": moved}),
         says("analogy", "Locks.", {"links": [{"to": "r1-msg-004", "kind": "extends"}]}),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import pytest
 from tests.project import Project, rule
 
 from swarmgate.domain.events import UsageRecorded
-from swarmgate.engine import Swarm
-from swarmgate.errors import CouncilRefused, LedgerError
+from swarmgate.engine import Swarm, critique_file
+from swarmgate.engine.critique_replay import score_lines
+from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
 
 CRITERIA = ["truth=It is so."]
 
@@ -62,3 +65,73 @@ async def test_an_iteration_that_was_edited_by_hand_is_refused_with_its_name(pro
     assert [each.status for each in Swarm(project.root).council.critiques()] == ["damaged"]
     with pytest.raises(CouncilRefused, match=r"other"):
         await council.resume_critique("other")
+
+
+async def test_an_explicit_id_is_never_answered_from_another_record(project: Project) -> None:
+    play(project)
+    council = Swarm(project.root).council
+    first = await council.critique("Say it.", criteria=CRITERIA)
+    mine = await council.critique("Say it.", criteria=CRITERIA, id="mine")
+    assert (mine.id, len(project.requests)) == ("mine", 4)
+    fresh = await council.critique("Say it.", criteria=CRITERIA, minted="fresh")
+    assert (fresh.id in {first.id, "mine"}, len(project.requests)) == (True, 4)
+    project.write("k.toml", 'task = "Say it."\ncache = false\n')
+    described = critique_file.read(project.root / "k.toml")
+    (project.root / "k.toml").unlink()
+    assert (await council.critique(**described, criteria=CRITERIA, minted="fresh")).id == "fresh"
+    for wrong in ("../x", "a b", "x" * 81):
+        with pytest.raises(CouncilRefused, match="is no id of a critique"):
+            await council.critique("Say it.", criteria=CRITERIA, id=wrong)
+    assert len(project.requests) == 6
+
+
+async def test_what_was_taken_up_again_over_a_changed_project_answers_no_other_request(project: Project) -> None:
+    play(project, 0.1)
+    council = Swarm(project.root).council
+    with pytest.raises(BudgetExhausted):
+        await council.critique("Say it.", criteria=CRITERIA, iterations=2, id="mine", tokens=900)
+    project.write("new.txt", "x\n")
+    await council.resume_critique("mine", tokens=1_000_000)
+    manifest = council._records.manifest("mine")
+    assert (manifest.status, manifest.request_hash, manifest.allowance.tokens) == ("complete", "", 1_000_000)
+
+
+async def test_learnt_weights_that_are_the_same_are_answered_from_the_record(project: Project) -> None:
+    """Every run is one more to learn from: that alone must not make the cache miss; other weights must."""
+    told = [{"text": json.dumps({"scores": {"truth": 0.9, "style": style}})} for style in (0.1, 0.9)]
+    project.play(
+        rule("participant", "generate", {"text": "It is so."}),
+        rule("participant", "evaluate", told[0]),
+        rule("participant", "evaluate", told[1], contains="Say that."),
+    )
+    council, criteria = Swarm(project.root).council, ["truth=x", "style=y"]
+
+    async def held(task: str = "Say it.", **given: Any) -> tuple[str, int]:
+        asked = {"criteria": criteria, "name": "n", "iterations": 1, "adaptive": True, **given}
+        outcome = await council.critique(task, **asked)
+        return outcome.id, council.critique_record(outcome.id).critique.learnt_from
+
+    first, second, third = await held(), await held(), await held()
+    assert (first[1], second[1]) == (0, 1)
+    assert (second[0] != first[0], third[0]) == (True, second[0])  # the weights moved once, and not again
+    assert (await held(criteria=["truth:0.5=x", "style:0.5=y"]))[0] not in {first[0], second[0]}
+    await held("Say that.", adaptive=False)
+    assert (await held())[0] not in {first[0], second[0]}  # that run met the criterion: other weights
+
+
+async def test_a_critique_whose_time_was_over_is_paused_and_answers_nobody_until_it_went_on(project: Project) -> None:
+    short = rule("participant", "evaluate", {"text": json.dumps({"scores": {"truth": 0.1}})})
+    made = rule("participant", "generate", {"text": "It is so."})
+    hang = rule("participant", "improve", {"fault": {"kind": "hang"}})
+    project.play(made, short, hang, council={"whole_s": 1})
+    council = Swarm(project.root).council
+    first = await council.critique("Say it.", criteria=CRITERIA, id="mine")
+    record = council.critique_record("mine")
+    assert (first.ended_by, first.version, record.outcome, record.status) == ("timeout", "It is so.", first, "paused")
+    assert [each.status for each in council.critiques()] == ["paused"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", council.critiques()[0].began)
+    assert score_lines(record)[-1].endswith("its time was over. It can go on: swarm critique resume mine")
+    project.play(made, short, rule("participant", "improve", {"text": "It is so {{round}}."}))
+    council = Swarm(project.root).council
+    again = await council.resume_critique("mine")
+    assert (again.ended_by, again.iterations, council.critique_record("mine").status) == ("iterations", 3, "complete")

@@ -51,6 +51,10 @@ async def test_a_decision_is_on_record_and_the_same_one_is_not_asked_again(proje
     project.write("AGENTS.md", "Another rule.\n")
     other = await council(project).decide("Well?", participants=SEATS, files=["AGENTS.md"])
     assert len({outcome.id, anew.id, other.id}) == 3
+    named = await council(project).decide("Well?", participants=SEATS, files=["AGENTS.md"], id="mine")
+    assert named.id == "mine"
+    with pytest.raises(CouncilRefused, match="is no id of a decision"):
+        await council(project).decide("Well?", participants=SEATS, files=["AGENTS.md"], id="../mine")
     listed = council(project).decisions()
     assert {(each.status, each.strategy, each.question) for each in listed} == {("consensus", "majority", "Well?")}
 
@@ -111,6 +115,7 @@ async def test_a_budget_ends_it_and_a_larger_one_goes_on(project: Project) -> No
     with pytest.raises(BudgetExhausted) as error:
         await council(project).decide("Well?", participants=SEATS, id="d1", tokens=1_500)
     assert "swarm decide resume d1 --tokens N" in error.value.hint
+    assert council(project)._records.manifest("d1").usage.calls > 0
     outcome = await council(project).resume_decision("d1", tokens=100_000)
     assert (outcome.consensus, outcome.rounds) == (True, 2)
     assert outcome.usage.calls == 6
@@ -133,6 +138,7 @@ async def test_a_participant_improves_its_own_draft_before_it_speaks(project: Pr
         *AGREEING,
         rule("participant", "generate", {"text": "MY-DRAFT says no to half of it."}),
         rule("participant", "evaluate", {"text": json.dumps({"scores": scores, "suggestions": []})}),
+        council__critique={"stop": 0.6, "threshold": 0.5},
     )
     seats: list[Any] = ["ann", {"id": "bob", "critique": 1}]
     outcome = await council(project).decide("Well?", participants=seats, id="d1")
@@ -140,6 +146,11 @@ async def test_a_participant_improves_its_own_draft_before_it_speaks(project: Pr
     assert held.contributions[1].prepared == "d1.bob"
     assert "MY-DRAFT" in project.briefs("participant", "contribute", participant="bob")[0]
     assert "MY-DRAFT" not in project.briefs("participant", "contribute", participant="ann")[0]
+    inner = council(project).critique_record("d1.bob").critique
+    assert (inner.stop, {each.threshold for each in inner.criteria}) == (0.6, {0.5})
+    assert council(project)._records.manifest("d1.bob").more == {"part_of": "d1"}
+    spoke = [(each.headers["STEP"], each.headers["PARTICIPANT"]) for each in project.requests if "STEP" in each.headers]
+    assert ("generate", "bob") in spoke
     assert council(project).critique_record("d1.bob").outcome is not None
     assert outcome.usage.calls == 5
 
@@ -153,6 +164,7 @@ async def test_a_participant_may_be_a_discussion_and_speaks_from_its_conclusion(
     outcome = await council(project).decide("Do the keys rotate?", participants=seats, id="d1")
     (held,) = council(project).decision_record("d1").rounds
     inner = council(project).discussion_record("d1.ann")
+    assert council(project)._records.manifest("d1.ann").more["part_of"] == "d1"
     assert (inner.status, inner.discussion.topic) == ("complete", "Do the keys rotate?")
     assert "SEEN-BY-ANN" in inner.discussion.material
     assert held.contributions[0].prepared == "d1.ann"

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine.discussion_script import CAST, PERSONAS, discussing
+from tests.engine.discussion_script import CAST, PERSONAS, discussing, without_models
 from tests.project import Project
 
+from swarmgate.council.records import PART_OF
 from swarmgate.council.stream import (
     Completed,
     Contributed,
@@ -23,10 +24,11 @@ from swarmgate.council.stream import (
     Started,
     StepStarted,
 )
-from swarmgate.domain.discussion import Cast, Expert, Tension
+from swarmgate.domain.discussion import Cast, Choice, Discussion, DiscussionRecord, Expert, Mode, Step, Tension
 from swarmgate.domain.usage import Usage
 from swarmgate.engine import Swarm, personas_file
 from swarmgate.engine.council_progress import of_a_pattern, teller
+from swarmgate.engine.discussions import FOLLOWING, Confirmed, Pause
 from swarmgate.engine.progress import Progress
 from swarmgate.errors import CouncilRefused
 
@@ -103,10 +105,13 @@ async def test_another_state_of_the_project_is_another_request(project: Project)
     project.play(*discussing())
     council = Swarm(project.root).council
     options: dict[str, Any] = {"mode": "lightweight", "personas": CAST["experts"]}
-    first = await council.discuss("How?", **options)
+    live: list[PatternEvent] = []
+    first = await council.discuss("How?", **options, on_event=live.append)
+    told = [each for each in live if isinstance(each, Contributed)]
+    assert sum((each.usage for each in told), Usage()).tokens == first.usage.tokens, "the cast and synthesis, too"
     events: list[PatternEvent] = []
     same = await council.discuss("How?", **options, on_event=events.append)
-    assert (same, events) == (first, [])
+    assert (same, [each.event for each in events]) == (first, ["started", "completed"])
     project.write("src/calc/more.py", "X = 1\n")
     other = await council.discuss("How?", **options, on_event=events.append)
     assert other.discussion.id != first.discussion.id
@@ -125,7 +130,48 @@ async def test_experts_given_in_code_are_checked_by_name(project: Project) -> No
         await Swarm(project.root).council.discuss("How?", personas=[experts[0], experts[0]])
     with pytest.raises(CouncilRefused, match="has 1: the limit of a standard discussion is 2 to 3"):
         await Swarm(project.root).council.discuss("How?", personas=experts[:1])
+    with pytest.raises(CouncilRefused, match="The material has 400,001 characters: the limit is 400,000"):
+        await Swarm(project.root).council.discuss("How?", material="x" * 400_001)
     assert project.requests == []
+
+
+async def test_what_goes_on_needs_no_model_but_those_of_its_cast(project: Project) -> None:
+    project.play(*discussing())
+    experts = [{**each, "model": "local/senior"} for each in CAST["experts"]]
+    fixed = dict.fromkeys(("moderator", "contrarian"), "local/senior")
+    without_models(project)
+    ends: list[Step] = []
+
+    class Once:
+        """Pauses the first time that it is asked."""
+
+        async def confirm(self, discussion: Discussion, cast: Cast) -> Confirmed | Cast | Mode:
+            return await FOLLOWING.confirm(discussion, cast)
+
+        async def speak(self, _: DiscussionRecord, after: Step) -> str:
+            ends.append(after)
+            raise Pause
+
+        async def choose(self, record: DiscussionRecord) -> Choice:
+            return await FOLLOWING.choose(record)
+
+    council = Swarm(str(project.root)).council
+    paused = await council.discuss("How?", mode="lightweight", personas=experts, models=fixed, people=Once())
+    kept = project.folder.discussions / paused.discussion.id
+    assert (paused.status, ends) == ("paused", [Step.POSITION])
+    assert "paused by the user, in round 1" in (kept / "artifacts/discussion.html").read_text("utf-8")
+    done = await council.resume_discussion(paused.discussion.id)
+    assert done.status == "complete"
+
+
+async def test_a_part_of_another_record_is_listed_where_parts_are_asked_for(project: Project) -> None:
+    project.play(*discussing())
+    council = Swarm(project.root).council
+    whole = await council.discuss("How?", mode="lightweight")
+    part = await council.discuss("Why?", mode="lightweight")
+    council._records.change(part.discussion.id, more={PART_OF: whole.discussion.id})
+    assert [each.id for each in council.discussions()] == [whole.discussion.id]
+    assert {each.id for each in council.discussions(parts=True)} == {whole.discussion.id, part.discussion.id}
 
 
 # --- progress ---
@@ -147,6 +193,13 @@ OF: dict[str, Any] = {"pattern": "discussion", "id": "d1"}
             "round 1, argue: a counters r1-msg-002 (r1-msg-005)",
         ),
         (
+            Contributed(
+                **OF, number=1, step="respond", who="a", what="unmoved", text=f"No.  {'x' * 100}", message="m1"
+            ),
+            "event",
+            f"round 1, respond: a unmoved (m1): No. {'x' * 96}...",
+        ),
+        (
             Contributed(**OF, number=1, step="argue", who="a", failed="no answer", message="r1-msg-005"),
             "notice",
             "round 1, argue: a failed (r1-msg-005): no answer",
@@ -154,16 +207,35 @@ OF: dict[str, Any] = {"pattern": "discussion", "id": "d1"}
         (
             RoundCompleted(**OF, number=1, what="3 counters", score=0.5),
             "event",
-            "round 1 is over and on record: 3 counters (0.50)",
+            "round 1 is over and on record: 3 counters; disagreement of the whole round 5 of 10",
+        ),
+        (
+            RoundCompleted(pattern="decision", id="d", number=1, what="2 of 3 agree", score=0.666),
+            "event",
+            "round 1 is over and on record: 2 of 3 agree; score 0.67",
+        ),
+        (
+            RoundCompleted(pattern="critique", id="c", number=1, what="mean 0.50", score=0.5),
+            "event",
+            "iteration 1 is over and on record: mean 0.50",
         ),
         (Converged(**OF, number=2, why="nothing moves"), "event", "it ends early, round 2: nothing moves"),
         (Completed(**OF, what="concluded"), "event", "the discussion is over: concluded"),
-        (Erred(**OF, code="BUDGET", why="used up"), "notice", "the discussion d1 cannot go on: used up"),
     ],
     ids=lambda value: getattr(value, "event", ""),
 )
 def test_every_event_has_its_words(event: PatternEvent, kind: str, words: str) -> None:
     assert of_a_pattern(event) == (kind, words)
+
+
+def test_an_error_that_ends_the_command_is_told_by_the_command_alone() -> None:
+    told: list[Progress] = []
+    events: list[PatternEvent] = []
+    tell: Callable[[PatternEvent], None] = teller(told.append, events.append)
+    tell(Erred(**OF, code="BUDGET", why="used up"))
+    assert (told, len(events)) == ([], 1)
+    tell(Erred(pattern="orchestration", id="o1", code="STEP_FAILED", why="step a failed"))
+    assert [each.text for each in told] == ["the orchestration o1 cannot go on: step a failed"]
 
 
 def test_progress_counts_what_was_used_and_hands_the_events_on() -> None:

@@ -83,8 +83,10 @@ def test_looking_at_records_makes_nothing(project: Project) -> None:
 # --- the cache ---
 
 
-def test_a_request_is_found_again_while_nothing_that_it_hangs_on_has_changed(project: Project) -> None:
-    project.configure()
+def test_a_request_is_found_again_while_nothing_that_it_hangs_on_has_changed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.configure(commands={"env": ["TZ_OF_TESTS"]})
     same = part(project).hash_of(ann="local/one")
     changes: dict[str, str] = {}
 
@@ -104,14 +106,38 @@ def test_a_request_is_found_again_while_nothing_that_it_hangs_on_has_changed(pro
     changed("a tracked file")
     project.git("checkout", "--quiet", "AGENTS.md")
     assert part(project).hash_of(ann="local/one") == same
-    project.git("commit", "--quiet", "--allow-empty", "--message=More")
-    changed("HEAD")
+    project.git("add", "--force", ".swarm/discussions")
+    project.git("commit", "--quiet", "--message=More")
+    assert part(project).hash_of(ann="local/one") == same, (
+        "a record that is committed, and the commit itself, do not count"
+    )
     project.write(".swarm/prompts/participant.md", "Else.\n")
     changed("a prompt of the project")
     project.write(".swarm/context.md", "Else.\n")
     changed("the context")
+    project.write(".swarm/gates/mine.toml", 'title = "Mine"\n')
+    changed("a gate of the project")
+    project.write(".swarm/gates/baseline.json", '{"version": 1, "accepted": []}\n')
+    changed("accepted findings")
+    project.write(".swarm/gates/rules/more.yaml", "rules: []\n")
+    changed("what a gate reads")
+    monkeypatch.setenv("TZ_OF_TESTS", "UTC")
+    changed("a variable that commands inherit")
     project.configure(roles__default={"temperature": 0.5})
     changed("the settings of a role")
+    project.configure(commands={"timeout_s": 7})
+    changed("the settings of commands")
+    project.configure(gates={"timeout_s": 7})
+    changed("the settings of gates")
+    before = part(project).hash_of(ann="local/one")
+    project.configure(gates={"timeout_s": 7}, budget={"tokens": 7}, council={"cache": True})
+    assert part(project).hash_of(ann="local/one") == before, "what changes no answer does not count"
+    project.write(".gitignore", "AGENTS.md\n")
+    project.git("rm", "--quiet", "--cached", "AGENTS.md")
+    before = part(project).hash_of(ann="local/one")
+    project.write("AGENTS.md", "Else.\n")
+    changes["the house rules, though git ignores them"] = part(project).hash_of(ann="local/one")
+    assert changes["the house rules, though git ignores them"] != before
     changes["a model"] = part(project).hash_of(ann="local/two")
     assert len({same, *changes.values()}) == len(changes) + 1
 

@@ -15,9 +15,12 @@ from tests.engine.test_dispatch import says as tells
 from tests.project import Project, rule
 
 from swarmgate.council.orchestration import map_reduce, sequence, step, when
+from swarmgate.council.record_texts import sealed
+from swarmgate.council.records import Manifest
 from swarmgate.domain.metrics import PatternMetrics
 from swarmgate.engine import Swarm
-from swarmgate.errors import CouncilRefused, LedgerError
+from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
+from swarmgate.ledger.documents import opened
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import unsettled
 
@@ -29,6 +32,8 @@ CRITIQUES = (
     rule("participant", "generate", {"text": "The notes, first version."}),
     rule("participant", "evaluate", {"text": json.dumps(SCORES)}),
 )
+
+ASKED = sequence(step("ask", "a", participant="p", text="Go."), id="first")
 
 
 def by_pattern(project: Project) -> dict[str, PatternMetrics]:
@@ -85,10 +90,31 @@ async def test_items_may_be_the_lines_of_a_file_and_a_missing_one_is_refused(pro
     mapped = map_reduce("m", "items.txt", step("ask", participant="p", text="Look at {item}."))
     outcome = await council.orchestrate(sequence(mapped))
     assert [each.item for each in outcome.steps[0].parts] == ["src/a.py", "src/b.py"]
-    for name, told in (("none.txt", "the step `m`: `items_file`: "), ("../x", "`items_file`: ")):
+    for name, told in (("none.txt", "`steps.1.items_file`: there is no file"), ("../x", "`steps.1.items_file`: ")):
         with pytest.raises(CouncilRefused) as refused:
             council.orchestration(sequence(map_reduce("m", name, step("ask", participant="p", text="{item}"))))
         assert told in refused.value.message
+    path = project.root / "o.toml"
+    for text, name, told in (
+        ("x\n" * 101, "items.txt", "line 4: `steps.1.items_file`: items.txt: `items` is 101: the limit is 1 to 100"),
+        (
+            f"x\n{'y' * 4001}",
+            "items.txt",
+            "line 4: `steps.1.items_file`: items.txt: item 2: `item` has 4,001 characters",
+        ),
+        (
+            "",
+            "none.txt",
+            "line 4: `steps.1.items_file`: there is no file `none.txt`: give a text file of the repository",
+        ),
+        ("x", "items.txt", "line 8: `steps.1.step.model`: is 'clod/m': "),
+    ):
+        (project.root / "items.txt").write_text(text)
+        head = f'[[steps]]\nid = "m"\nkind = "map"\nitems_file = "{name}"\n[steps.step]\nkind = "ask"\n'
+        path.write_text(f'{head}text = "{{item}}"\nmodel = "{"clod/m" if text == "x" else ""}"\nparticipant = "p"\n')
+        with pytest.raises(CouncilRefused) as refused:
+            council.orchestration(path)
+        assert f"{path}, {told}" in refused.value.message
     with pytest.raises(CouncilRefused, match="There is a record"):
         await council.orchestrate(sequence(mapped), id=outcome.id)
 
@@ -126,6 +152,68 @@ async def test_a_record_changed_by_hand_is_refused_and_counted_as_damaged(projec
     assert found["dispatch"].damaged[0].startswith("o.a: ")
     assert found["unknown"].damaged[0].startswith("torn: ")
     assert (found["total"].executions, len(found["total"].damaged)) == (4, 3)
+
+
+async def test_what_a_failed_step_and_others_of_a_like_name_used_is_counted_where_it_belongs(project: Project) -> None:
+    """A record that failed has its calls in its traces; `my-o` is none of `o`'s."""
+    project.play(ANSWERS, *debating(), rule("participant", "contribute", DOWN))
+    council = Swarm(project.root).council
+    other = await council.debate("Is it so?", id="my-o")
+    asked = sequence(
+        step("ask", "a", participant="p", text="Go."),
+        step("decide", "vote", question="Shall it?", participants=["ann", "bob"]),
+        when("vote.ended", equals="failed", then=step("debate", "d", question="Why did {vote} fail?")),
+    )
+    outcome = await council.orchestrate(asked, id="o")
+    assert [each.status for each in outcome.steps] == ["done", "failed", "done"]
+    spent = Ledger.read(project.folder).state.usage
+    assert outcome.usage.tokens == spent.tokens - other.usage.tokens
+    found = by_pattern(project)
+    assert found["total"].usage.tokens == spent.tokens
+    assert (found["debate"].parts, found["dispatch"].parts, found["decision"].parts) == (1, 1, 1)
+    assert found["decision"].failed == 1
+    manifest = council._records.manifest("o.vote")
+    assert manifest.more["part_of"] == "o"
+
+
+@pytest.mark.parametrize("bound", ["tokens", "usd"])
+async def test_a_bound_holds_over_steps_that_go_on_at_the_same_time(project: Project, bound: str) -> None:
+    """Each step sits by itself: what one learnt of the length of answers, those beside it know."""
+    usage = {"prompt_tokens": 50, "completion_tokens": 5_000}
+    answer = {"text": "It has looked.", "usage": usage}
+    project.play(rule("participant", "dispatch", answer))
+    price = {"input": 1.0, "output": 2.0}
+    project.configure(**{'prices."local/junior"': price, 'prices."local/senior"': price})
+    items = [f"case {number}" for number in range(9)]
+    limit: dict[str, Any] = {"tokens": 14_000} if bound == "tokens" else {"usd": 0.025}
+    asked = sequence(map_reduce("m", items, step("ask", participant="p", text="See {item}."), at_once=8), **limit)
+    with pytest.raises(BudgetExhausted):
+        await Swarm(project.root).council.orchestrate(asked)
+    assert len(project.requests) == 3, "two that fit, and the one that uses up what is left"
+
+
+@pytest.mark.parametrize("store", ["files", "sqlite"])
+def test_a_thousand_records_are_listed_and_counted_in_two_seconds(project: Project, store: Any) -> None:
+    project.configure(council={"store": store})
+    records = Swarm(project.root).council._records
+    first = Manifest(id="first", pattern="orchestration", request=ASKED.model_dump(mode="json", exclude_unset=True))
+    records.begin(first.model_copy(update={"status": "complete"}))
+    documents = opened(project.folder, store)
+    text = documents.get("first", "manifest.json") or ""
+    data = json.loads(text)
+    for number in range(999):
+        kept = {**data, "id": f"r{number}"}
+        del kept["seal"]
+        documents.put(f"r{number}", "manifest.json", sealed(kept), durable=False)
+    council = Swarm(project.root).council
+    began = time.process_time()
+    assert len(council.orchestrations()) == 1000
+    listed = time.process_time() - began
+    found = by_pattern(project)
+    counted = time.process_time() - began - listed
+    assert (found["orchestration"].executions, found["orchestration"].complete) == (1000, 1000)
+    assert listed < 1
+    assert counted < 2
 
 
 async def test_a_thousand_records_are_counted_in_two_seconds(project: Project) -> None:

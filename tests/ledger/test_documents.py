@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import gc
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast
 
 import pytest
 from hypothesis import given, settings
@@ -214,3 +218,71 @@ def test_a_writer_that_never_ends_is_told(folder: SwarmFolder, monkeypatch: pyte
             store.append("a", "x", "more")
     store.append("a", "x", " on")
     assert store.get("a", "x") == "kept on"
+
+
+def test_the_file_is_opened_once_and_again_where_it_is_another_one(
+    folder: SwarmFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opens, connect = list[str](), sqlite3.connect
+
+    def counted(place: str, **more: Any) -> sqlite3.Connection:
+        opens.append(place)
+        return cast("sqlite3.Connection", connect(place, **more))
+
+    monkeypatch.setattr(sqlite3, "connect", counted)
+    store = SqliteDocuments(folder)
+    for number in range(5):
+        store.put("a", f"x{number}", "kept", durable=bool(number % 2))
+        assert store.get("a", f"x{number}") == "kept"
+    assert len(opens) == 1
+    backup = folder.records.read_bytes()
+    store.put("a", "late", "lost with the backup that is brought back")
+    folder.records.unlink()
+    folder.records.write_bytes(backup)
+    assert store.get("a", "late") is None
+    store.put("a", "after", "kept")
+    assert len(opens) == 2
+    assert SqliteDocuments(folder).get("a", "after") == "kept"
+
+
+def test_an_empty_file_is_looked_at_and_left_as_it_is(folder: SwarmFolder) -> None:
+    folder.records.parent.mkdir(parents=True, exist_ok=True)
+    folder.records.touch()
+    store = SqliteDocuments(folder)
+    assert (store.records(), store.get("a", "x"), folder.records.stat().st_size) == ((), None, 0)
+    store.put("a", "x", "kept")
+    assert store.records() == ("a",)
+
+
+def test_a_forked_process_opens_the_file_for_itself_and_several_threads_share_it(folder: SwarmFolder) -> None:
+    store = SqliteDocuments(folder)
+    store.put("a", "log", "")
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda number: store.append("a", "log", f"{number};"), range(20)))
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from swarmgate.ledger.documents_sqlite import SqliteDocuments\n"
+        "from swarmgate.ledger.folder import SwarmFolder\n"
+        f"store = SqliteDocuments(SwarmFolder(Path({str(folder.root)!r})))\n"
+        "store.append('a', 'log', 'parent;')\n"
+        "child = os.fork()\n"
+        "store.append('a', 'log', 'child;' if child == 0 else 'both;')\n"
+        "if child == 0: sys.exit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "store.append('a', 'log', 'end;')\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
+    said = (store.get("a", "log") or "").split(";")[:-1]
+    assert sorted(said) == sorted([*map(str, range(20)), "parent", "child", "both", "end"])
+    assert said[-1] == "end"
+    with closing(sqlite3.connect(folder.records)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_nothing_is_left_open(folder: SwarmFolder) -> None:
+    store = SqliteDocuments(folder)
+    store.put("a", "x", "kept")
+    before = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
+    del store
+    gc.collect()
+    assert not before or len(list(Path("/proc/self/fd").iterdir())) < before

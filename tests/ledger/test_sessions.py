@@ -10,7 +10,8 @@ from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.sessions import Beside, Session, settle, unsettled
+from swarmgate.ledger.sessions import Beside, Session, by_record, settle, unsettled
+from swarmgate.ledger.sessions import used as used_by
 
 NAME = "debate-a"
 
@@ -146,3 +147,20 @@ def test_what_others_use_meanwhile_is_seen(folder: SwarmFolder) -> None:
         assert (beside.due.tokens, of_one.due.tokens, of_one.whole.tokens) == (100, 0, 20)
     settled(folder)
     assert (beside.due.tokens, of_one.whole.tokens) == (0, 120)
+
+
+def test_a_record_is_found_by_its_name_and_not_by_how_that_of_another_one_ends(folder: SwarmFolder) -> None:
+    names = (
+        "debate-nightly",
+        "debate-my-nightly",
+        "decision-nightly.vote",
+        "discussion-nightly.vote.ann",
+        "debate-late",
+    )
+    for tokens, name in enumerate((*names, "other-nightly", "debate-nightly-2")):
+        with (session := Session(folder, name)).held():
+            session.record(exchange(10**tokens))
+    found = {name: used_by(sessions).tokens for name, sessions in by_record(folder).items()}
+    assert (found["nightly"], found["nightly.vote"], found["nightly.vote.ann"]) == (1101, 1100, 1000)
+    assert (found["my-nightly"], found["nightly-2"], found["late"]) == (10, 10**6, 10**4)
+    assert len(found) == 6

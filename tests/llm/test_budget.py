@@ -210,3 +210,63 @@ def test_what_cannot_be_begun_is_refused_with_the_numbers() -> None:
     with pytest.raises(BudgetExhausted, match=r"the first round takes about 1,001 tokens, and 0 of 1,000 tokens"):
         require_room(Books(tokens=1_000).accounts(), 1_001, "the first round")
     require_room(Books(usd=1.0).accounts(), 10**9, "the first round")
+
+
+def per_token(usage: Usage) -> float:
+    return usage.tokens / 1_000_000
+
+
+async def test_a_model_that_has_not_answered_yet_is_asked_once_before_many_are() -> None:
+    """Its price comes with its answers, so that of the first is waited for: ten at once would spend ten times that."""
+    inner = Slow(Usage(calls=1, usd=0.015))
+    books = Books(usd=0.02)
+    model = Metered(inner, Budget(books.accounts))
+    books.models.append(model)
+    ended = await asyncio.gather(*(model.complete(ASK) for _ in range(10)), return_exceptions=True)
+    assert (inner.calls, inner.most) == (2, 1)
+    assert sum(isinstance(each, BudgetExhausted) for each in ended) == 8
+
+
+async def test_a_known_price_tells_what_a_prompt_costs_before_anybody_is_asked() -> None:
+    """At a dollar per million tokens a first answer counts as 8,000: two fit in $0.017, eight do not."""
+    inner = Slow(Usage(calls=1, completion_tokens=7_000, usd=0.007))
+    books = Books(usd=0.017)
+    model = Metered(inner, Budget(books.accounts), price=per_token)
+    books.models.append(model)
+    await asyncio.gather(*(model.complete(ASK) for _ in range(8)), return_exceptions=True)
+    assert (inner.calls, inner.most) == (3, 2)
+
+
+async def test_what_one_budget_learnt_the_one_beside_it_knows_and_own_limits_count_own_calls_only() -> None:
+    """Eight steps at once, each with a budget of its own: together they use what is left, and one call more at most."""
+    inner, models = Slow(Usage(calls=1, prompt_tokens=50, completion_tokens=5_000)), list[Metered]()
+
+    def all_of_it() -> Account:
+        return Account("all", "council", Allowance(tokens=14_000), sum((each.total for each in models), Usage()))
+
+    first: Budget | None = None
+    for number in range(8):
+        own = Account(f"step {number}", "council", Allowance(tokens=6_000), Usage())
+        budget = Budget(lambda own=own: (own, all_of_it()), beside=first)  # type: ignore[misc]  # a default of a lambda
+        first = first or budget
+        models.append(Metered(inner, budget))
+    await asyncio.gather(*(each.complete(ASK) for each in models), return_exceptions=True)
+    assert inner.calls == 3
+    assert all_of_it().spent.tokens == 3 * 5_050
+    assert inner.most == 1, "a second one of 5,050 does not fit beside the first while 14,000 are the limit of three"
+
+
+async def test_calls_that_other_budgets_bound_do_not_hold_back_those_of_one() -> None:
+    inner = Slow(Usage(calls=1, prompt_tokens=50))
+    accounts = [Account(f"step {number}", "council", Allowance(tokens=9_000), Usage()) for number in range(2)]
+    first = Budget(lambda: accounts[:1])
+    budgets = [first, Budget(lambda: accounts[1:], beside=first)]
+    await asyncio.gather(*(Metered(inner, each).complete(ASK) for each in budgets))
+    assert inner.most == 2
+
+
+async def test_a_call_that_fails_without_use_teaches_nothing() -> None:
+    failed: list[ModelReply | Exception] = [CallFailed("down"), reply(tokens=90), reply(tokens=90)]
+    model = metered(Books(tokens=100), failed)
+    ended = await asyncio.gather(*(model.complete(ASK) for _ in range(3)), return_exceptions=True)
+    assert [type(each).__name__ for each in ended] == ["CallFailed", "ModelReply", "ModelReply"]

@@ -144,7 +144,6 @@ def hold(
     Example: swarm critique "Write a slugify function" --target src/slug.py --command "pytest -q tests/test_slug.py"
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.critique_replay import check_out
         from swarmgate.engine.in_project import new_id
 
         options: dict[str, Any] = {
@@ -165,12 +164,11 @@ def hold(
             "timeout_s": timeout,
         }
         given = {key: value for key, value in options.items() if value is not None}
-        if out is not None:
-            check_out(out, draft, force=force)
+        _check_out(out, draft, repo, force=force)
         described = _described(task)
         critique = described.get("id", "")
         if not critique:
-            given["id"] = critique = new_id()
+            given["minted"] = critique = new_id()
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, CritiqueOutcome]:
             council = swarm.council
@@ -194,10 +192,7 @@ def resume(
     Example: swarm critique resume 20261121-224500-3f2a --usd 3
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.critique_replay import check_out
-
-        if out is not None:
-            check_out(out, None, force=force)
+        _check_out(out, None, repo, force=force)
         work = partial(_resumed, critique=critique, tokens=tokens, usd=usd)
         _finish(terminal, repo, _held(repo, terminal, critique, work), out)
 
@@ -228,6 +223,19 @@ def listing(repo: Repo = None, json: Json = False) -> None:
         rows = Swarm(repo).council.critiques()
         lines = columns([[each.id, each.began, each.status, gist(each.task)] for each in rows])
         terminal.result(rows, lines or ["There is no critique here yet."])
+
+
+def _check_out(out: Path | None, draft: Path | None, repo: Path | None, *, force: bool) -> None:
+    """Whether the result may be written to --out, where that is given.
+
+    Raises:
+        UsageError: it may not.
+    """
+    if out is not None:
+        from swarmgate.engine.critique_replay import check_out
+        from swarmgate.engine.swarm import Swarm
+
+        check_out(out, draft, root=Swarm(repo).folder.root.resolve(), force=force)
 
 
 def _criteria(criteria: list[str], commands: list[str], gates: list[str]) -> list[Any]:

@@ -157,7 +157,7 @@ def hold(
 
         decision = described.get("id", "")
         if not decision:
-            given["id"] = decision = new_id()
+            given["minted"] = decision = new_id()
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DecisionOutcome]:
             council = swarm.council

@@ -45,6 +45,7 @@ app = typer.Typer(
 _HELP = "What can be given: swarm discuss hold --help, swarm discuss resume --help"
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a discussion, as `list` shows it.")]
+_All = Annotated[bool, typer.Option("--all", help="Those that a decision or an orchestration held, too.")]
 _Mode = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", callback=filled, help="deep, standard or lightweight.")
 ]
@@ -55,6 +56,25 @@ _Personas = Annotated[
 _Yes = Annotated[bool, typer.Option("--yes", help="Take the cast, and follow the moderator; nobody is asked.")]
 _Interactive = Annotated[
     bool, typer.Option("--interactive", help="Take part: you may speak after each step (needs a terminal).")
+]
+_Choose = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--choose",
+        metavar="WHAT[=TEXT]",
+        callback=filled,
+        help="What comes after this round: follow, deep-dive, different-angle, synthesize or pause, perhaps with "
+        "into what; once more for the next round.",
+    ),
+]
+_Constraint = Annotated[
+    str | None,
+    typer.Option(
+        "--constraint",
+        metavar="TEXT",
+        callback=filled,
+        help="What holds from the next round on; such a round comes first.",
+    ),
 ]
 _Tokens = Annotated[
     int | None,
@@ -95,6 +115,8 @@ def hold(
     diff: Annotated[str, typer.Option("--diff", metavar="REV", help="Discuss the work tree's change against it.")] = "",
     yes: _Yes = False,
     interactive: _Interactive = False,
+    choose: _Choose = None,
+    constraint: _Constraint = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Discuss anew what was discussed before.")] = False,
     tokens: _Tokens = None,
     usd: _Usd = None,
@@ -115,13 +137,13 @@ def hold(
     """
     with boundary(json) as terminal:
         _check_topic(topic)
-        from swarmgate.cli.discuss_answers import people_for
+        from swarmgate.cli.discuss_answers import Given, choices_of, people_for
         from swarmgate.cli.discuss_result import finish
         from swarmgate.engine.in_project import new_id
 
         answering = partial(people_for, terminal, yes=yes, interactive=interactive)
         answering(None)
-        name = new_id()
+        name, choices = new_id(), choices_of(choose or [], constraint)
         options: dict[str, Any] = {
             "mode": mode,
             "rounds": rounds,
@@ -130,7 +152,7 @@ def hold(
             "files": [from_here(each, repo) for each in file or []],
             "diff": diff,
             "user": interactive,
-            "cache": False if no_cache else None,
+            "cache": False if no_cache or choices else None,
             "id": name,
             "tokens": tokens,
             "usd": usd,
@@ -139,9 +161,9 @@ def hold(
         }
 
         def work(swarm: Swarm) -> Coroutine[Any, Any, DiscussionRecord]:
-            return swarm.council.discuss(topic, people=answering(swarm), **options)
+            return swarm.council.discuss(topic, people=Given(answering(swarm), choices=choices), **options)
 
-        finish(terminal, _council(repo), _held(repo, terminal, name, work, quiet=events), asked=name)
+        finish(terminal, _council(repo), _held(repo, terminal, name, work, quiet=events), asked=name, left=choices)
 
 
 @app.command("resume")
@@ -149,20 +171,8 @@ def resume(
     discussion: _Id,
     yes: _Yes = False,
     interactive: _Interactive = False,
-    choose: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--choose",
-            metavar="WHAT[=TEXT]",
-            callback=filled,
-            help="What comes after this round: follow, deep-dive, different-angle, synthesize or pause, perhaps with "
-            "into what; once more for the next round.",
-        ),
-    ] = None,
-    constraint: Annotated[
-        str | None,
-        typer.Option("--constraint", metavar="TEXT", callback=filled, help="What holds from the next round on."),
-    ] = None,
+    choose: _Choose = None,
+    constraint: _Constraint = None,
     mode: _Mode = None,
     personas: _Personas = None,
     tokens: _Tokens = None,
@@ -178,14 +188,12 @@ def resume(
     Example: swarm discuss resume 20261121-224500-3f2a --choose deep-dive="key rotation"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.discuss_answers import Given, check, choice_of, people_for
+        from swarmgate.cli.discuss_answers import Given, check, choices_of, people_for
         from swarmgate.cli.discuss_result import finish
-        from swarmgate.domain.discussion import ChoiceKind
         from swarmgate.engine.discussion_options import mode_of
         from swarmgate.engine.swarm import Swarm
 
-        choices = [(ChoiceKind.INJECT, constraint)] if constraint else []
-        choices += [choice_of(each) for each in choose or []]
+        choices = choices_of(choose or [], constraint)
         answers: dict[str, Any] = {"mode": mode_of(mode) if mode else None, "personas": personas, "choices": choices}
         answering = partial(people_for, terminal, yes=yes, interactive=interactive)
         answering(None)
@@ -196,7 +204,8 @@ def resume(
             told = _told(events)
             return swarm.council.resume_discussion(discussion, people=people, tokens=tokens, usd=usd, on_event=told)
 
-        finish(terminal, _council(repo), _held(repo, terminal, discussion, work, quiet=events), asked=discussion)
+        record = _held(repo, terminal, discussion, work, quiet=events)
+        finish(terminal, _council(repo), record, asked=discussion, left=choices)
 
 
 @app.command("show")
@@ -218,28 +227,24 @@ def show(
     Example: swarm discuss show 20261121-224500-3f2a --html discussion.html
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.discuss_result import data, written
+        from swarmgate.cli.discuss_result import check_places, data, save
         from swarmgate.engine.discussion_words import text_lines
 
+        check_places(html, export)
         council = _council(repo)
         record = council.discussion_record(discussion)
-        if html is not None:
-            html.write_text(council.discussion_page(discussion), encoding="utf-8")
-            terminal.note(f"The page is {html}")
-        if export is not None:
-            written(export, council.discussion_documents(discussion))
-            terminal.note(f"The files are in {export}")
-        terminal.result(data(council, record), text_lines(record))
+        saved = save(council, discussion, html=html, export=export)
+        terminal.result(data(council, record), saved or text_lines(record))
 
 
 @app.command("list")
-def listing(repo: Repo = None, json: Json = False) -> None:
+def listing(every: _All = False, repo: Repo = None, json: Json = False) -> None:
     """List the discussions of the project, the newest first: the id, when it began, how far it is, and the topic.
 
     Example: swarm discuss list
     """
     with boundary(json) as terminal:
-        found = _council(repo).discussions()
+        found = _council(repo).discussions(parts=every)
         lines = columns([[each.id, _at(each.began), each.status, gist(each.topic)] for each in found])
         terminal.result(list(found), lines or ["There is no discussion here yet."])
 

@@ -52,7 +52,7 @@ class Given:
         people: who is asked for everything else.
         mode: another mode for a cast that waits.
         personas: a file of the cast to take in its place.
-        choices: what is chosen after this round, after the next one, and so on: the kind, and its text.
+        choices: what is chosen after this round, after the next one, and so on; each is taken out when it is made.
     """
 
     def __init__(
@@ -61,12 +61,12 @@ class Given:
         *,
         mode: Mode | None = None,
         personas: Path | None = None,
-        choices: Sequence[tuple[ChoiceKind, str]] = (),
+        choices: list[Choice] | None = None,
     ) -> None:
         self._people = people
         self._mode = mode
         self._personas = personas
-        self._choices = list(choices)
+        self._choices = [] if choices is None else choices
 
     async def confirm(self, discussion: Discussion, cast: Cast) -> Confirmed | Cast | Mode:
         """The mode first, then the file.
@@ -90,12 +90,35 @@ class Given:
         """The next one that was given."""
         if not self._choices:
             return await self._people.choose(record)
-        kind, text = self._choices.pop(0)
-        return Choice(after=len(record.rounds), kind=kind, text=text)
+        return self._choices.pop(0).model_copy(update={"after": len(record.rounds)})
 
 
-def choice_of(given: str) -> tuple[ChoiceKind, str]:
-    """A choice as it stands on the command line: `deep-dive`, or `deep-dive=TEXT`.
+def choices_of(choose: Sequence[str], constraint: str | None) -> list[Choice]:
+    """The choices as they stand on the command line; the constraint joins the first, and holds from then on.
+
+    Where the first one lets no round come, a round with the constraint comes before it.
+
+    Raises:
+        UsageError: there is no such choice.
+    """
+    made = [_choice(each) for each in choose]
+    if not constraint:
+        return made
+    if not made or made[0].kind in (ChoiceKind.SYNTHESIZE, ChoiceKind.PAUSE):
+        return [Choice(after=0, kind=ChoiceKind.INJECT, text=constraint), *made]
+    return [made[0].model_copy(update={"constraint": constraint}), *made[1:]]
+
+
+def written(choice: Choice) -> str:
+    """A choice as it stands on the command line."""
+    if choice.kind is ChoiceKind.INJECT:
+        return f'--constraint "{choice.text}"'
+    constraint = f' --constraint "{choice.constraint}"' if choice.constraint else ""
+    return f"--choose {choice.kind}{f'={choice.text}' if choice.text else ''}{constraint}"
+
+
+def _choice(given: str) -> Choice:
+    """`deep-dive`, or `deep-dive=TEXT`.
 
     Raises:
         UsageError: there is no such choice; names the nearest.
@@ -106,7 +129,7 @@ def choice_of(given: str) -> tuple[ChoiceKind, str]:
         close = nearest(kind, known)
         told = f"did you mean {close}?" if close else f"it is one of {', '.join(known)}"
         raise UsageError(f"--choose {kind[:60]!r}: there is no such choice; {told}", hint=HELP)
-    return ChoiceKind(kind), text
+    return Choice(after=0, kind=ChoiceKind(kind), text=text)
 
 
 def check(record: DiscussionRecord, answers: dict[str, Any]) -> None:
@@ -124,13 +147,18 @@ def check(record: DiscussionRecord, answers: dict[str, Any]) -> None:
         raise UsageError(f"{record.discussion.id} is over: there is nothing to choose", hint=HELP)
 
 
+def at_terminal(terminal: Terminal) -> bool:
+    """Whether a person is there to be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and not terminal.as_json
+
+
 def people_for(terminal: Terminal, swarm: Swarm | None, *, yes: bool, interactive: bool) -> People:
     """Who answers for the user; without a project only whether the options fit.
 
     Raises:
         UsageError: to take part needs a terminal, and somebody who is asked.
     """
-    there = sys.stdin.isatty() and sys.stderr.isatty() and not terminal.as_json
+    there = at_terminal(terminal)
     if interactive and (yes or not there):
         why = "--yes asks nobody" if yes else "that needs a terminal, and no --json"
         raise UsageError(f"--interactive has you speak, and {why}", hint="Leave out one of the two.")

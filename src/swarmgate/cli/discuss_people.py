@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
@@ -18,7 +18,7 @@ from swarmgate.errors import CouncilRefused, UsageError
 Ask = Callable[[str], Awaitable[str | None]]
 """Puts a question on the terminal and gives the line that is typed; None: the end of the input."""
 
-_CHOICES = {
+_LETTERS = {
     "f": ChoiceKind.FOLLOW,
     "d": ChoiceKind.DEEP_DIVE,
     "a": ChoiceKind.DIFFERENT_ANGLE,
@@ -26,6 +26,7 @@ _CHOICES = {
     "s": ChoiceKind.SYNTHESIZE,
     "p": ChoiceKind.PAUSE,
 }
+_CHOICES = {**_LETTERS, **{str(each): each for each in ChoiceKind}, "": ChoiceKind.FOLLOW}
 _TEXTS = {
     ChoiceKind.DEEP_DIVE: "Into what? (Enter: what the moderator names) ",
     ChoiceKind.DIFFERENT_ANGLE: "From which angle? (Enter: the moderator finds one) ",
@@ -59,7 +60,7 @@ class AtTerminal:
         """
         self._show(discussion_words.cast_lines(discussion, cast))
         while True:
-            match (await self._line("Discuss with these? [Y]es, [e]dit, another [m]ode, [p]ause: ")).lower():
+            match said := (await self._line("Discuss with these? [Y]es, [e]dit, another [m]ode, [p]ause: ")).lower():
                 case "" | "y" | "yes":
                     return Confirmed()
                 case "e" | "edit":
@@ -70,8 +71,11 @@ class AtTerminal:
                     mode = await self._line("deep, standard or lightweight? ")
                     if mode.lower() in list(Mode):
                         return Mode(mode.lower())
+                    self._none_of(mode, Mode)
                 case "p" | "pause":
                     raise Pause
+                case _:
+                    self._none_of(said, "yemp")
 
     async def speak(self, record: DiscussionRecord, after: Step) -> str:
         """Shows what was said; what is typed, if the user is to speak.
@@ -98,8 +102,10 @@ class AtTerminal:
             "Next? [F]ollow the moderator, [d]eep dive, other [a]ngle, [i]nject a constraint, [s]ynthesise, [p]ause: "
         )
         while True:
-            kind = _CHOICES.get((await self._line(asked)).lower()[:1] or "f")
+            said = (await self._line(asked)).lower()
+            kind = _CHOICES.get(said)
             if kind is None:
+                self._none_of(said, _LETTERS)
                 continue
             text = await self._line(_TEXTS[kind]) if kind in _TEXTS else ""
             if text or kind is not ChoiceKind.INJECT:
@@ -114,17 +120,30 @@ class AtTerminal:
                 changed = personas_file.changed(cast, text, "the personas", discussion.mode)
             except (CouncilRefused, UsageError) as error:
                 self._show(["", error.message, *([f"  -> {error.hint}"] if error.hint else [])])
-                answer = await self._line("[E]dit it again, or [d]rop the changes: ")
-                if answer.lower()[:1] == "d":
+                if await self._dropped():
                     return None
             else:
                 return changed if text != before else None
 
+    async def _dropped(self) -> bool:
+        while True:
+            match said := (await self._line("[E]dit it again, or [d]rop the changes: ")).lower():
+                case "" | "e" | "edit":
+                    return False
+                case "d" | "drop":
+                    return True
+                case _:
+                    self._none_of(said, "ed")
+
     async def _line(self, question: str) -> str:
         typed = await self._ask(question)
         if typed is None:
+            self._say("")  # what comes next does not stand behind the question
             raise Pause
         return typed.strip()
+
+    def _none_of(self, said: str, known: Iterable[str]) -> None:
+        self._say(f"{said[:60] or 'nothing'} is none of these: {', '.join(known)}")
 
     def _show(self, lines: Sequence[str]) -> None:
         for line in lines:

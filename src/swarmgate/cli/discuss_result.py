@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from swarmgate.cli.answered import Answered
+from swarmgate.errors import UsageError
 
+if TYPE_CHECKING:
     from swarmgate.cli.terminal import Terminal
-    from swarmgate.domain.discussion import DiscussionRecord
+    from swarmgate.domain.discussion import Choice, DiscussionRecord
     from swarmgate.engine.council import Council
 
 _WAITS = 3
 
 
-def finish(terminal: Terminal, council: Council, record: DiscussionRecord, *, asked: str) -> None:
-    """Prints how it ended, or what it waits for, which is exit code 3."""
-    terminal.result(data(council, record), _lines(council, record, asked=asked))
+def finish(
+    terminal: Terminal, council: Council, record: DiscussionRecord, *, asked: str, left: Sequence[Choice] = ()
+) -> None:
+    """Prints how it ended, or what it waits for, which is exit code 3; and the given choices that are `left`."""
+    from swarmgate.cli.discuss_answers import at_terminal, written
+    from swarmgate.engine.discussion_words import cost_line
+
+    answered = Answered(asked, record.discussion.id)
+    unmade = [written(each) for each in left]
+    lines = answered.lines(_lines(council, record, shown=at_terminal(terminal)), cost=cost_line(record))
+    lines += [f"Not reached: {each}" for each in unmade]
+    terminal.result(answered.data({**data(council, record), "not_reached": unmade}), lines)
     raise typer.Exit(0 if record.status == "complete" else _WAITS)
 
 
@@ -29,28 +40,52 @@ def data(council: Council, record: DiscussionRecord) -> dict[str, Any]:
     return {"id": name, **record.model_dump(mode="json"), "artifacts": council.discussion_places(name)}
 
 
-def _lines(council: Council, record: DiscussionRecord, *, asked: str) -> Sequence[str]:
+def _lines(council: Council, record: DiscussionRecord, *, shown: bool) -> Sequence[str]:
+    """How it stands; `shown`: a person has just seen a cast that waits."""
     from swarmgate.engine.discussion_words import cast_lines, outcome_lines
 
     name, places = record.discussion.id, council.discussion_places(record.discussion.id)
     if record.status == "prepared" and record.cast is not None:
         files = [place for file, place in places.items() if file.startswith("personas/")]
         return [
-            *cast_lines(record.discussion, record.cast),
-            "",
+            *([] if shown else [*cast_lines(record.discussion, record.cast), ""]),
             f"It waits for you. To discuss with these: swarm discuss resume {name} --yes",
             f"To change them first, edit these files, or give your own with --personas FILE: {', '.join(files)}",
         ]
     lines = outcome_lines(record)
     if record.status != "complete":
         return [*lines, f"Go on with: swarm discuss resume {name}"]
-    if name != asked:
-        lines.append("This was discussed before, and nothing has changed since. To discuss it anew: --no-cache")
     made = [place for file, place in places.items() if file == "artifacts/synthesis.md"]
     return [*lines, *(f"The synthesis: {place}" for place in made), f"All of it: swarm discuss show {name}"]
 
 
-def written(folder: Path, documents: dict[str, str]) -> None:
+def check_places(html: Path | None, export: Path | None) -> None:
+    """Refuses places that nothing can be written to, before anything is read.
+
+    Raises:
+        UsageError: `html` is a folder, or in none; `export` is a file.
+    """
+    if html is not None and html.is_dir():
+        raise UsageError(f"--html {html}: this is a folder", hint=f"Name a file: --html {html / 'discussion.html'}")
+    if html is not None and not html.parent.is_dir():
+        raise UsageError(f"--html {html}: there is no folder {html.parent}", hint="Make it, then try again.")
+    if export is not None and export.exists() and not export.is_dir():
+        raise UsageError(f"--export {export}: this is a file", hint="Name a folder; it is made where there is none.")
+
+
+def save(council: Council, discussion: str, *, html: Path | None, export: Path | None) -> list[str]:
+    """Writes the page, and all files of a record; a line for each that says where."""
+    told = []
+    if html is not None:
+        html.write_text(council.discussion_page(discussion), encoding="utf-8")
+        told.append(f"The page is {html}")
+    if export is not None:
+        _written(export, council.discussion_documents(discussion))
+        told.append(f"The files are in {export}")
+    return told
+
+
+def _written(folder: Path, documents: dict[str, str]) -> None:
     """Writes each text under its name into a folder."""
     for name, text in documents.items():
         path = folder / name

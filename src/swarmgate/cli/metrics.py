@@ -13,6 +13,7 @@ from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:
     from swarmgate.domain.metrics import PatternMetrics
+    from swarmgate.domain.usage import Usage
 
 _HEAD = (
     "pattern",
@@ -22,10 +23,10 @@ _HEAD = (
     "open",
     "damaged",
     "converged",
-    "rounds",
-    "score",
-    "improved",
-    "seconds",
+    "mean rounds",
+    "mean score",
+    "mean improvement",
+    "mean seconds",
     "tokens",
     "cost",
 )
@@ -72,7 +73,6 @@ def _lines(found: list[PatternMetrics]) -> list[str]:
 
 def _row(each: PatternMetrics) -> tuple[str, ...]:
     usage = each.usage
-    least = "" if usage.usd is not None else "at least "
     rate = "-" if each.convergence_rate is None else f"{each.convergence_rate:.0%}"
     means = (_number(value) for value in (each.rounds, each.score, each.improvement, each.seconds))
     counts = (each.executions, each.complete, each.failed, each.open, len(each.damaged))
@@ -82,8 +82,15 @@ def _row(each: PatternMetrics) -> tuple[str, ...]:
         rate,
         *means,
         f"{usage.tokens:,}",
-        f"{least}${usage.least_usd:.4f}",
+        _cost(usage),
     )
+
+
+def _cost(usage: Usage) -> str:
+    """US dollars: all of them, those that are known, or that none are."""
+    if usage.usd is not None:
+        return f"${usage.usd:.4f}"
+    return f"at least ${usage.known_usd:.4f}" if usage.known_usd else "unknown"
 
 
 def _number(value: float | None) -> str:

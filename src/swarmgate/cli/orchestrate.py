@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from swarmgate.cli.columns import columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
 from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import Terminal, boundary
-from swarmgate.errors import CouncilFailed, SwarmError
+from swarmgate.errors import CouncilFailed, SwarmError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -67,18 +68,14 @@ def hold(
     Example: swarm orchestrate pipeline.toml --tokens 200000
     """
     with boundary(json) as terminal:
-        if dry_run:
-            from swarmgate.engine.swarm import Swarm
+        from swarmgate.engine.in_project import new_id
 
-            asked = Swarm(repo).council.orchestration(file)
+        asked = _bounded(_swarm(repo).council.orchestration(file), tokens, usd)
+        if dry_run:
             terminal.result(asked.model_dump(mode="json", exclude_unset=True), _planned(asked))
             return
-        from swarmgate.engine.in_project import new_id
-        from swarmgate.engine.swarm import Swarm
-
-        asked = Swarm(repo).council.orchestration(file)
         name = asked.id or new_id()
-        _finish(terminal, repo, name, lambda swarm: swarm.council.orchestrate(asked, id=name, tokens=tokens, usd=usd))
+        _finish(terminal, repo, name, lambda swarm: swarm.council.orchestrate(asked, id=name))
 
 
 @app.command("resume")
@@ -119,6 +116,18 @@ def _swarm(repo: Path | None) -> Swarm:
     from swarmgate.engine.swarm import Swarm
 
     return Swarm(repo)
+
+
+def _bounded(asked: Orchestration, tokens: int | None, usd: float | None) -> Orchestration:
+    """The orchestration with the bounds of the command line in the place of its own.
+
+    Raises:
+        UsageError: one is no number.
+    """
+    if usd is not None and not isfinite(usd):
+        raise UsageError(f"--usd is {usd}", hint="Give a number of US dollars.")
+    given = {"tokens": tokens, "usd": usd}
+    return asked.model_copy(update={key: value for key, value in given.items() if value is not None})
 
 
 def _resumed(
@@ -179,7 +188,7 @@ def _shown(record: OrchestrationRecord) -> list[str]:
 def _step(step: StepResult, depth: int = 0, *, texts: bool = False) -> list[str]:
     """A line for a step and each of its parts; `texts`: with what they gave."""
     indent = "  " * depth
-    fields = ", ".join(f"{name} {_value(value)}" for name, value in step.fields.items())
+    fields = ", ".join(f"{name} {_value(value)}" for name, value in step.fields.items() if value != "")
     cost = f" ({_spent(step)})" if step.usage.calls else ""
     item = f" {gist(step.item, 60)!r}" if step.item else ""
     line = f"{indent}[{step.status}] {step.label}, {step.kind}{item}{f': {fields}' if fields else ''}{cost}"
@@ -230,8 +239,11 @@ def _asks(step: Step) -> Iterator[str]:
 
     given = options(step)  # type: ignore[arg-type]  # a pattern: groups have been dealt with
     for place, text in texts(given):
+        if not text:
+            continue
         yield f"{'.'.join(str(part + 1 if isinstance(part, int) else part) for part in place)} = {gist(text)}"
-    yield from (f"{key} = {value}" for key, value in given.items() if isinstance(value, (bool, int, float)))
+    numbers = ((key, value) for key, value in given.items() if isinstance(value, (bool, int, float)))
+    yield from (f"{key} = {str(value).lower()}" for key, value in numbers)
 
 
 def _row(council: Council, name: str) -> dict[str, str]:

@@ -35,7 +35,7 @@ class Decision(Section):
     )
     rounds: int = Field(3, ge=1, le=10, description="The most rounds.")
     settled: float = Field(
-        0.05, ge=0, le=1, description="Change of the mean agreement below which two rounds count as the same."
+        0.05, ge=0, le=1, description="Change of each agreement below which two rounds count as the same."
     )
 
 

@@ -22,10 +22,11 @@ _OPENS = re.compile(r'\{(?=\s{0,80}["}])')
 _FENCE = re.compile(r"^[ \t]{0,8}(?:`{3,}|~{3,})[ \t]{0,8}\w{0,20}[ \t]{0,8}$", re.MULTILINE)
 _INLINE_FENCE = re.compile(rf"(?<!`)```(?:json)?[ \t]{{0,8}}(?={PLACES.pattern})|(?<=\x00)[ \t]{{0,8}}```")
 
+_THOUGHTS = "think|thinking|thought|reasoning|analysis|scratchpad|reflection"
 _TOKEN = re.compile(
     r"^[ \t]{0,8}(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)$"
-    r"|(?P<hidden><(?:think|thinking|reasoning)>|<!--)"
-    r"|^[ \t]{0,8}(?P<ended></(?:think|thinking|reasoning)>)",
+    rf"|(?P<hidden><(?:{_THOUGHTS})>|<!--)"
+    rf"|^[ \t]{{0,8}}(?P<ended></(?:{_THOUGHTS})>)",
     re.MULTILINE | re.IGNORECASE,
 )
 _CLOSING_FENCE = re.compile(r"^[ \t]{0,8}(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
@@ -122,7 +123,7 @@ def unfenced(text: str) -> str:
 
 
 def visible_lines(text: str) -> list[Line]:
-    """The lines without thoughts (`<think>`), comments (`<!-- -->`) and the lines that open and close a fence.
+    """The lines without thoughts (`<think>` ...), comments (`<!-- -->`) and the lines that open and close a fence.
 
     A fence that is never closed reaches to the end, so does a thought that opens a line; what stands before the end of
     a thought that was never opened is one. The opening line of a fenced quotation (`diff` ...) is left in its block.

@@ -31,13 +31,13 @@ from swarmgate.council.stream import (
     StepStarted,
 )
 from swarmgate.domain.orchestration import Leaf, MapStep, Orchestration, ParallelStep, Step, Value
+from swarmgate.domain.orchestration_places import PATTERN, REDUCE, place
 from swarmgate.domain.orchestration_results import OrchestrationOutcome, OrchestrationRecord, StepResult
-from swarmgate.domain.orchestration_rules import checked, inside
+from swarmgate.domain.orchestration_rules import checked, handled, inside
 from swarmgate.domain.orchestration_texts import filled, joined
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerWriteFailed, Stopped, SwarmError
 
-PATTERN = "orchestration"
 RESULT = "result.json"
 _SHOWN = 500
 """Characters of an output that an event shows."""
@@ -54,7 +54,9 @@ async def orchestrate(
     on_event: Callable[[PatternEvent], None],
     allowance: Allowance,
 ) -> OrchestrationOutcome:
-    """Does the steps that are not on record yet; stops at the first that fails (`OrchestrationOutcome.failed`).
+    """Does the steps that are not on record yet.
+
+    Stops at the first that fails (`OrchestrationOutcome.failed`), but for one whose failure a later one waits for.
 
     Args:
         orchestration: with its id, and with the items of every map.
@@ -114,6 +116,7 @@ class _Performance:
         self._done = list(records.rounds(self._id, StepResult))
         self._results: dict[str, StepResult] = {}
         self._number = 0
+        self._handled = handled(orchestration)
         self._before: Mapping[tuple[str, int], StepResult] = {}
         self._parts: dict[tuple[str, int], StepResult] = {}
         for step, result in zip(orchestration.steps, self._done, strict=False):
@@ -131,7 +134,7 @@ class _Performance:
                 continue
             self._say(RoundStarted, number=number, most=len(steps), title=f"{step.id}, {step.kind}")
             result = await self._top(number, step)
-            if result.status == "failed":
+            if result.status == "failed" and self._handled.isdisjoint(_names(step)):
                 return self._stopped(number, result)
             self._records.keep_round(self._id, number, result)
             self._done.append(result)
@@ -166,7 +169,7 @@ class _Performance:
             case MapStep():
                 return await self._map(step)
             case _:
-                return await self._leaf(step, f"{self._id}.{step.id}")
+                return await self._leaf(step, place(self._id, step.id))
 
     def _unmet(self, step: Step) -> str:
         """Why a step is not due; empty: it is."""
@@ -181,30 +184,28 @@ class _Performance:
             result = await self._kept(step, other.id, 0, partial(self._member, other))
             self._results[other.id] = result
             parts.append(result)
-            if result.status == "failed":
+            if result.status == "failed" and other.id not in self._handled:
                 break
-        failed = next((each for each in parts if each.status == "failed"), None)
+        failed = next((each for each in parts if each.status == "failed" and each.id not in self._handled), None)
         told = f"{failed.label}: {failed.why}" if failed else why
         return self._with_parts(step, "failed" if failed else "skipped", parts, why=told, text=joined(tuple(parts)))
 
     async def _member(self, step: Leaf) -> StepResult:
         if why := self._unmet(step):
             return StepResult(id=step.id, kind=step.kind, status="skipped", why=why)
-        return await self._leaf(step, f"{self._id}.{step.id}")
+        return await self._leaf(step, place(self._id, step.id))
 
     async def _map(self, step: MapStep) -> StepResult:
-        place = f"{self._id}.{step.id}"
-        work = [
-            (step.id, at, partial(self._leaf, step.step, f"{place}.{at:03d}", named=step.id, part=at, item=item))
-            for at, item in enumerate(step.items, start=1)
-        ]
+        def doing(part: int, item: str) -> Doing:
+            return partial(self._leaf, step.step, place(self._id, step.id, part), named=step.id, part=part, item=item)
+
+        work = [(step.id, part, doing(part, item)) for part, item in enumerate(step.items, start=1)]
         mapped = self._group(step, await self._at_once(step, work))
         if mapped.status == "failed" or step.reduce is None:
             return mapped
-        reducing = partial(
-            self._leaf, step.reduce, f"{place}.reduce", named=f"{step.id}.reduce", given=joined(mapped.parts)
-        )
-        reduced = await self._kept(step, f"{step.id}.reduce", 0, reducing)
+        name, at = f"{step.id}.{REDUCE}", place(self._id, step.id, REDUCE)
+        reducing = partial(self._leaf, step.reduce, at, named=name, given=joined(mapped.parts))
+        reduced = await self._kept(step, name, 0, reducing)
         parts = [*mapped.parts, reduced]
         status = "failed" if reduced.status == "failed" else "done"
         why = f"{reduced.id}: {reduced.why}" if reduced.why else ""
@@ -244,13 +245,13 @@ class _Performance:
         return result
 
     async def _leaf(
-        self, step: Leaf, place: str, *, named: str = "", part: int = 0, item: str | None = None, given: str = ""
+        self, step: Leaf, at: str, *, named: str = "", part: int = 0, item: str | None = None, given: str = ""
     ) -> StepResult:
         """One pattern; where it fails, the result says why."""
         name, began, started_at = named or step.id, time.monotonic(), _now()
         came, why = Came(), ""
         try:
-            came = await run(self._runner, filled(step, self._results, item=item, given=given), place)
+            came = await run(self._runner, filled(step, self._results, item=item, given=given), at)
         except (BudgetExhausted, LedgerWriteFailed, Stopped):
             raise
         except SwarmError as error:
@@ -266,8 +267,8 @@ class _Performance:
             why=why,
             fields=came.fields,
             text=came.text,
-            record=came.record or place,
-            usage=self._runner.used(place),
+            record=came.record or at,
+            usage=self._runner.used(at),
             started_at=started_at,
             seconds=time.monotonic() - began,
         )
@@ -351,6 +352,10 @@ class _Performance:
         self._tell(kind(pattern=PATTERN, id=self._id, **fields))
 
 
+def _names(step: Step) -> set[str]:
+    return {step.id, *(each.id for each in inside(step))}
+
+
 def _what(result: StepResult) -> str:
     """What a step comes to, in a few words."""
     fields = _fields(result)
@@ -358,7 +363,9 @@ def _what(result: StepResult) -> str:
 
 
 def _fields(result: StepResult) -> str:
-    return ", ".join(f"{name} {value}" for name, value in result.fields.items())
+    """The typed outcomes that say something."""
+    told = ((name, str(value).lower() if isinstance(value, bool) else value) for name, value in result.fields.items())
+    return ", ".join(f"{name} {value}" for name, value in told if value != "")
 
 
 def _called(name: str, part: int) -> str:

@@ -124,6 +124,8 @@ def read(error: ValidationError, place: tuple[int | str, ...] = ()) -> Problem:
             return Problem((*where, "kind"), _unknown_kind(first["input"]))
         case "string_pattern_mismatch":
             return Problem(where, f"{first['input']!r:.60} is too long, or has more than letters, digits, `_` and `-`")
+        case "string_unicode":
+            return Problem(where, "has half of a character (a lone surrogate), which no text can have")
         case "model_type" | "model_attributes_type" | "dict_type":
             return Problem(where, "must be a table")
     said = first["msg"].removeprefix("Value error, ").replace("valid tuple", "list").replace("Tuple", "List")
@@ -151,7 +153,7 @@ def _without_kinds(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
         )
         if not (of_a_step and part in KINDS and at + 1 <= len(loc) and not _is_key(loc, at)):
             kept.append(part)
-    while kept and kept[-1] in _TYPES:
+    while kept and (kept[-1] in _TYPES or str(kept[-1]).startswith("literal[")):
         kept.pop()
     return tuple(kept)
 
@@ -185,7 +187,7 @@ def _tables(kind: str) -> dict[str, type[BaseModel]]:
     }
 
 
-_TYPES = {"bool", "int", "float", "str", "constrained-str", "literal['']"}
+_TYPES = {"bool", "int", "float", "str", "constrained-str"}
 """What pydantic adds to the place of a value that may be of several types."""
 
 

@@ -44,6 +44,9 @@ NAMES = frozenset(
 )
 """Fields of the patterns' models that name something: they are kept as they are, whatever they look like."""
 
+PART_OF = "part_of"
+"""The key of `Manifest.more` that says what a record is a part of."""
+
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,79}")
 _ROUND = re.compile(r"rounds/([0-9]{3,})\.json")
 _BEFORE = "before"
@@ -54,7 +57,8 @@ class Manifest(Frozen):
 
     `request` is that of the pattern, as JSON; `request_hash` is `request_hash()` of it. `rounds` are the SHA-256, in
     hex, of every finished round's text, `sealed` those of other texts that never change again, by name. `more` is what
-    a pattern keeps beside: the choices of a discussion.
+    a pattern keeps beside: the choices of a discussion. Its key `part_of` is the id of the record that this one is a
+    part of, which counts its usage as its own.
     """
 
     id: str
@@ -89,10 +93,14 @@ class Records:
     Args:
         documents: where they are kept.
         clean: gives a JSON-ready value without secrets; everything goes through it before it is kept.
+        part_of: the id of the record that one that begins now is a part of; empty: of none.
     """
 
-    def __init__(self, documents: Documents, *, clean: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, documents: Documents, *, clean: Callable[[Any], Any], part_of: Callable[[], str] = lambda: ""
+    ) -> None:
         self._documents = documents
+        self._part_of = part_of
         self._texts = Texts(documents, clean=clean)
         self._seen: dict[str, _Seen] = {}
 
@@ -105,11 +113,12 @@ class Records:
             CouncilRefused: another record has this id, or it is no id.
         """
         self.check_id(manifest.id, manifest.pattern)
+        whole = {PART_OF: name} if (name := self._part_of()) and name != manifest.id else {}
         asked = manifest.model_copy(
             update={
                 "request": self._texts.plain(manifest.request),
                 "why": self._texts.plain(manifest.why),
-                "more": self._texts.plain(manifest.more),
+                "more": {**whole, **self._texts.plain(manifest.more)},
                 "created_at": manifest.created_at or datetime.now(UTC).isoformat(timespec="milliseconds"),
             }
         )
@@ -163,7 +172,7 @@ class Records:
         seconds: float | None = None,
         more: Mapping[str, Any] | None = None,
     ) -> Manifest:
-        """Changes those fields of the manifest that are given; `more` is replaced as a whole.
+        """Changes those fields of the manifest that are given; `more` is replaced as a whole, but for `part_of`.
 
         Raises:
             CouncilRefused: the request was to change, and there are rounds already.
@@ -171,6 +180,8 @@ class Records:
         there = self.manifest(id)
         if request is not None and there.rounds:
             raise CouncilRefused(f"The {there.pattern} {id} has rounds: what it is about cannot change any more.")
+        if more is not None:
+            more = {**{key: there.more[key] for key in (PART_OF,) if key in there.more}, **more}
         cleaned = {"why": why, "request": request, "more": more}
         given = {
             **{key: self._texts.plain(value) for key, value in cleaned.items() if value is not None},
@@ -184,22 +195,24 @@ class Records:
 
     # --- rounds ---
 
-    def keep_partial(self, id: str, number: int, model: BaseModel) -> None:  # noqa: A002 - as above
-        """Keeps the round at work as far as it is.
+    def keep_partial(self, id: str, number: int, model: BaseModel, *, cleaned: bool = False) -> None:  # noqa: A002 - as above
+        """Keeps the round at work as far as it is; `cleaned`: it came from `plain`, and has no secrets any more.
 
         Raises:
             CouncilRefused: it is not the next one.
         """
-        text = sealed(self._round(id, number, model), indent=None)  # after each message: three times as fast
+        text = sealed(
+            self._round(id, number, model, cleaned=cleaned), indent=None
+        )  # after each message: three times as fast
         self._documents.put(id, round_name(number) + PARTIAL, text, durable=False)
 
-    def keep_round(self, id: str, number: int, model: BaseModel) -> None:  # noqa: A002 - as above
-        """Keeps a whole round, which never changes again.
+    def keep_round(self, id: str, number: int, model: BaseModel, *, cleaned: bool = False) -> None:  # noqa: A002 - as above
+        """Keeps a whole round, which never changes again; `cleaned` as above.
 
         Raises:
             CouncilRefused: it is not the next one.
         """
-        text, manifest = sealed(self._round(id, number, model)), self.manifest(id)
+        text, manifest = sealed(self._round(id, number, model, cleaned=cleaned)), self.manifest(id)
         self._finish(round_name(number), text, manifest.model_copy(update={"rounds": (*manifest.rounds, digest(text))}))
 
     def rounds(self, id: str, kind: type[M]) -> tuple[M, ...]:  # noqa: A002 - as above
@@ -264,10 +277,18 @@ class Records:
             raise self._texts.damaged(id, name, f"{MANIFEST} knows nothing of it")
         return None
 
-    def put(self, id: str, name: str, value: BaseModel | str) -> None:  # noqa: A002 - as above
-        """Keeps a text, or a model as JSON, in the place of what has this name."""
+    def put(
+        self,
+        id: str,  # noqa: A002 - as above
+        name: str,
+        value: BaseModel | str,
+        *,
+        cleaned: bool = False,
+    ) -> None:
+        """Keeps a text, or a model as JSON, in the place of what has this name; a `cleaned` text as it is."""
         self.check_id(id)
-        self._documents.put(id, name, self._texts.text(value), durable=False)
+        text = value if cleaned and isinstance(value, str) else self._texts.text(value)
+        self._documents.put(id, name, text, durable=False)
 
     def get(self, id: str, name: str) -> str | None:  # noqa: A002 - as above
         """The text of that name, unchecked; None: there is none."""
@@ -293,11 +314,11 @@ class Records:
         """
         found: list[tuple[str, str]] = []
         for name in self._documents.records():
-            text = self._documents.get(name, MANIFEST)
-            if text is None:
-                continue
             head: dict[str, Any] = {}
             with suppress(LedgerError):
+                text = self._documents.get(name, MANIFEST)
+                if text is None:
+                    continue
                 head = self._texts.data(name, MANIFEST, text)
             if not pattern or head.get("pattern", pattern) == pattern:
                 found.append((str(head.get("created_at", "")), name))
@@ -307,9 +328,9 @@ class Records:
         """The id of the newest complete record of that request; empty: there is none. Damaged ones do not count."""
         found: list[tuple[str, str]] = []
         for name in self._documents.records() if request_hash else ():
-            if json.dumps(request_hash) not in (self._documents.get(name, MANIFEST) or ""):
-                continue
             with suppress(LedgerError, CouncilRefused):
+                if json.dumps(request_hash) not in (self._documents.get(name, MANIFEST) or ""):
+                    continue
                 there = self.manifest(name, pattern)
                 if there.request_hash == request_hash and there.status == "complete":
                     found.append((there.created_at, name))
@@ -319,6 +340,10 @@ class Records:
         """The names of all texts of a record, sorted."""
         self.check_id(id)
         return self._documents.names(id)
+
+    def plain(self, value: Any) -> Any:
+        """A JSON-ready value as it is kept: without secrets, and without what JSON and UTF-8 cannot hold."""
+        return self._texts.plain(value)
 
     def place(self, id: str, name: str) -> str:  # noqa: A002 - as above
         """Where a text is, as messages name it."""
@@ -355,11 +380,12 @@ class Records:
             if self._documents.get(manifest.id, name) != text:  # else a reader was faster
                 raise
 
-    def _round(self, id: str, number: int, model: BaseModel) -> dict[str, Any]:  # noqa: A002 - as above
+    def _round(self, id: str, number: int, model: BaseModel, *, cleaned: bool) -> dict[str, Any]:  # noqa: A002 - as above
         manifest = self.manifest(id)
         if number != len(manifest.rounds) + 1:
             raise CouncilRefused(f"Round {number} of the {manifest.pattern} {id} is not the next one.")
-        return {_BEFORE: self._seen[id].head, **self._texts.plain(model.model_dump(mode="json"))}
+        told = model.model_dump(mode="json")
+        return {_BEFORE: self._seen[id].head, **(told if cleaned else self._texts.plain(told))}
 
     def _unknown(self, id: str, pattern: str) -> CouncilRefused:  # noqa: A002 - as above
         known = self.ids(pattern)

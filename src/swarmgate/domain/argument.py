@@ -126,8 +126,10 @@ def shift_problem(shift: Shift, author: str, seen: Mapping[str, str]) -> str:
 def measured(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) -> Measured:
     """What the links of a round come to.
 
-    Counted are distinct links (from, to, kind) of those who take part (experts, contrarian, cross-domain, the user) to
-    messages that stand before theirs; a link that `link_problem` refuses counts nothing. Disagreement is
+    Counted are distinct links (from, to, kind) between messages of those who take part (experts, contrarian,
+    cross-domain, the user), to ones that stand before; what goes to the moderator's and the historian's words does not
+    count, nor does a link that `link_problem` refuses. One message takes one side of another: a counter wins over a
+    support, a support over an extension. A steel-man says something (`steel_manned`). Disagreement is
 
         10 * counters / (counters + supports + extends)
 
@@ -139,18 +141,18 @@ def measured(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) -> M
         held: the round, finished or not.
         before: the rounds before it.
     """
+    taking_part = {each.id for past in (*before, held) for each in past.messages if _takes_part(each)}
     authors = {
         each.id: each.author for each in chain.from_iterable(past.messages for past in before) if not each.failed
     }
     count: Counter[Relation] = Counter()
     steel_mans = 0
     for message, seen in _with_seen(held, authors):
-        if _takes_part(message):
-            links = {
-                (each.to, each.kind): each for each in message.links if not link_problem(each, message.author, seen)
-            }
-            count.update(kind for _, kind in links)
-            steel_mans += sum(each.kind is Relation.COUNTERS and bool(each.steel_man) for each in links.values())
+        if message.id in taking_part:
+            sound = [each for each in message.links if not link_problem(each, message.author, seen)]
+            links = _one_side({(each.to, each.kind): each for each in sound if each.to in taking_part})
+            count.update(each.kind for each in links)
+            steel_mans += sum(each.kind is Relation.COUNTERS and steel_manned(each) for each in links)
     shifts = [each.shift for each in held.messages if each.shift]
     counters, with_it = count[Relation.COUNTERS], count[Relation.SUPPORTS] + count[Relation.EXTENDS]
     return Measured(
@@ -163,6 +165,64 @@ def measured(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) -> M
         unresolved=sum(len(each.unresolved) for each in held.messages),
         disagreement=round(10 * counters / (counters + with_it), 2) if counters else 0,
     )
+
+
+_SIDES = (Relation.COUNTERS, Relation.SUPPORTS, Relation.EXTENDS)
+_LEAST_WORDS = 3
+
+
+def _one_side(links: Mapping[tuple[str, Relation], Link]) -> list[Link]:
+    """The links of one message, of those that take a side of the same other one the first of `_SIDES`."""
+    side = {to: min(_SIDES.index(kind) for at, kind in links if at == to and kind in _SIDES) for to, _ in _sided(links)}
+    return [each for (to, kind), each in links.items() if kind not in _SIDES or kind is _SIDES[side[to]]]
+
+
+def _sided(links: Iterable[tuple[str, Relation]]) -> Iterator[tuple[str, Relation]]:
+    return ((to, kind) for to, kind in links if kind in _SIDES)
+
+
+def steel_manned(link: Link) -> bool:
+    """Whether it states what it counters at its strongest: fewer than three words state nothing."""
+    return len([each for each in link.steel_man.split() if any(map(str.isalnum, each))]) >= _LEAST_WORDS
+
+
+def agreed_by(rounds: Sequence[DiscussionRound], cast: Cast, cites: Collection[str]) -> frozenset[str]:
+    """How an agreement that rests on these messages came about: `argument`, `majority`, both; empty: they show neither.
+
+    By *argument*: one of them moved somebody (a shift that counts cites it), or is the response that moved, or counters
+    a message whose author supports it in turn. By *majority*: at least half of the experts who still speak, those with
+    a message of the last round that did not fail, wrote one of them, or support one.
+
+    Args:
+        rounds: all of them.
+        cast: who takes part.
+        cites: ids of messages that there are.
+    """
+    cited = set(cites)
+    messages = [each for held in rounds for each in held.messages if not each.failed]
+    authors = {each.id: each.author for each in messages}
+    moved = [
+        each for each in messages if each.shift and each.shift.kind is not ShiftKind.NONE and not each.shift.refused
+    ]
+    supports = [
+        (each.author, link.to)
+        for each in messages
+        for link in each.links
+        if link.kind is Relation.SUPPORTS and not link_problem(link, each.author, authors)
+    ]
+    countered = {
+        (authors[link.to], each.id)
+        for each in messages
+        for link in each.links
+        if link.kind is Relation.COUNTERS and not link_problem(link, each.author, authors)
+    }
+    won = {each.id for each in moved} | {to for each in moved if each.shift for to in each.shift.cites}
+    won |= {to for author, to in supports if (author, to) in countered}
+    spoke = {each.author for each in rounds[-1].messages if not each.failed} if rounds else set()
+    living = {each.id for each in cast.experts} & spoke
+    holding = {authors[each] for each in cited if each in authors} | {author for author, to in supports if to in cited}
+    by_majority = bool(living) and 2 * len(living & holding) >= len(living)
+    return frozenset([*(["argument"] if cited & won else []), *(["majority"] if by_majority else [])])
 
 
 def _with_seen(held: DiscussionRound, authors: dict[str, str]) -> Iterator[tuple[Message, Mapping[str, str]]]:
@@ -198,7 +258,7 @@ def consensus_of(held: DiscussionRound, before: Sequence[DiscussionRound] = ()) 
             if authors.get(to, message.author) != message.author:
                 worth[to] += {Relation.SUPPORTS: 1, Relation.EXTENDS: 1, Relation.COUNTERS: -1}.get(kind, 0)
     agreed = {each: float(by) for each, by in worth.items() if by > 0}
-    return _strongest(agreed or {each.id: each.position.confidence for each in held.messages if each.position})
+    return _strongest(agreed or {each.id: each.position.confidence or 0 for each in held.messages if each.position})
 
 
 def _takes_part(message: Message) -> bool:

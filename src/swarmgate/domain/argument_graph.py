@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from swarmgate.domain.argument import steel_manned
 from swarmgate.domain.base import Line
 from swarmgate.domain.debate import SeatId
 from swarmgate.domain.discussion import USER, Camel, DiscussionRound, Message, Relation, Shift, ShiftKind, Step
@@ -36,8 +37,8 @@ class Edge(Camel):
 class Stand(Camel):
     """Where an expert stood after a message: a declared position, or a response with a shift.
 
-    `confidence` (0 to 1) and `position` are the last ones that it declared; None and empty: it never did. `cites` moved
-    it; `refused` says why a claimed shift counts as none.
+    `confidence` (0 to 1) and `position` are the last ones that it declared; None and empty: it never did, or declared a
+    position without a confidence that can be read. `cites` moved it; `refused` says why a claimed shift counts as none.
     """
 
     message: str
@@ -93,7 +94,7 @@ def graph(rounds: Sequence[DiscussionRound]) -> Graph:
     return Graph(
         nodes=tuple(map(_node, messages)),
         edges=tuple(
-            Edge(source=each.id, target=link.to, kind=link.kind, steel_manned=bool(link.steel_man))
+            Edge(source=each.id, target=link.to, kind=link.kind, steel_manned=steel_manned(link))
             for each in messages
             for link in each.links
             if link.to in ids
@@ -138,11 +139,14 @@ def _evolution(messages: Iterable[Message]) -> Iterator[Evolution]:
 
 def _stand(message: Message, last: Stand | None) -> Stand:
     position, shift = message.position, message.shift or Shift()
+    confidence = position.confidence if position else None
+    if confidence is None and last and message.step is not Step.POSITION:
+        confidence = last.confidence
     return Stand(
         message=message.id,
         round=message.round,
         step=message.step,
-        confidence=position.confidence if position else last.confidence if last else None,
+        confidence=confidence,
         position=gist(position.position) if position else last.position if last else "",
         shift=ShiftKind.NONE if shift.refused else shift.kind,
         cites=shift.cites,

@@ -71,7 +71,7 @@ class Decision(Frozen):
 
     `options` are what approval and ranked votes choose among. `facilitator` is the id of the participant that decides
     (strategy facilitator), else of the voice that synthesises each round. `threshold` is 0 to 1. `settled` is the
-    change of the mean agreement, 0 to 1, below which two rounds count as the same.
+    change of each level, 0 to 1, below which two rounds count as the same.
     """
 
     id: str
@@ -100,7 +100,8 @@ class Contribution(Frozen):
 
     `agreement` is 0 to 1, `stand` the word for it; for votes `approves` and `ranking` are options as they were put.
     `excluded` says why it does not count: it gave no typed answer when asked twice, or its model failed.
-    `prepared` is the id of the discussion or critique that it spoke from.
+    `prepared` is the id of the discussion or critique that it spoke from; `preparing` is what that took since the last
+    contribution, and part of `usage`.
     """
 
     id: str
@@ -116,6 +117,7 @@ class Contribution(Frozen):
     model: str = ""
     prompt_hash: str = ""
     usage: Usage = Usage()
+    preparing: Usage = Usage()
     seconds: float = 0.0
 
 

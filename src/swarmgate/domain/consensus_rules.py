@@ -1,7 +1,10 @@
 """How a round of contributions becomes a consensus, or does not: pure rules, one for each strategy.
 
-Only contributions that are not excluded count. The order of participants changes nothing, who abstains never agrees,
-and where nobody counts there is no consensus. Shares and means are exact: 2 of 3 reach a threshold of 2/3.
+Only contributions that are not excluded count, and where fewer than half of all do there is no consensus. The order
+of participants changes nothing, and who abstains never agrees. Shares and means are exact: 2 of 3 reach 2/3.
+
+Where unanimous finds a consensus, majority, supermajority, weighted and facilitator do too, if one threshold holds for
+all of them, the facilitator is not excluded, and all weights are above 0.
 """
 
 from __future__ import annotations
@@ -17,6 +20,9 @@ _HALF = Fraction(1, 2)
 _SMALL = 10_000
 """The largest denominator of a fraction that a number may stand for: `2 / 3` and `0.6667` are told apart."""
 
+_NEAR = Fraction(1, 10**12)
+"""How near a number is to the fraction that it stands for: `0.1 + 0.2` and `1 - 1 / 3` are off by less."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
@@ -29,9 +35,12 @@ class _Finding:
 
 
 def count(decision: Decision, contributions: Sequence[Contribution]) -> Count:
-    """What the strategy of a decision makes of the contributions of one round."""
+    """What the strategy of a decision makes of the contributions of one round, one of each participant."""
     counted = sorted((each for each in contributions if not each.excluded), key=lambda each: each.participant)
     found = _RULES[decision.strategy](decision, counted) if counted else _Finding(False, Fraction(0), "nobody counts")
+    if counted and len(counted) < (quorum := -(-len(contributions) // 2)):
+        few = f"only {len(counted)} of {len(contributions)} count, and a consensus needs {quorum} of them"
+        found = _Finding(False, found.score, f"{few}; {found.why}")
     stands = Counter(_stands(decision, each, found.choice) for each in counted)
     return Count(
         consensus=found.consensus,
@@ -47,18 +56,21 @@ def count(decision: Decision, contributions: Sequence[Contribution]) -> Count:
 
 
 def converged(decision: Decision, before: DecisionRound, now: Sequence[Contribution]) -> bool:
-    """Whether nothing moved: all vote or stand as before, and the mean level changed by less than `settled`."""
-    if _position(decision, before.contributions) != _position(decision, now):
+    """Whether nothing moved: all count, and vote or stand as before, and every level moved by less than `settled`."""
+    if any(each.excluded for each in (*before.contributions, *now)):
+        return False
+    first, then = ({each.participant: each for each in those} for those in (before.contributions, now))
+    if first.keys() != then.keys() or any(_vote(decision, first[who]) != _vote(decision, then[who]) for who in first):
         return False
     if decision.strategy in VOTING:
         return True
-    return abs(_mean(now) - _mean(before.contributions)) < exact(decision.settled)
+    return all(abs(_level(then[who]) - _level(first[who])) < exact(decision.settled) for who in first)
 
 
 def exact(number: float) -> Fraction:
-    """The fraction that a number is written for: 0.7 is 7/10, and what `2 / 3` gives is 2/3."""
+    """The fraction that a number is meant for: 0.7 is 7/10, and what `2 / 3` or `1 - 1 / 3` gives is 2/3."""
     simple = Fraction(number).limit_denominator(_SMALL)
-    return simple if float(simple) == number else Fraction(repr(float(number)))
+    return simple if abs(simple - Fraction(number)) < _NEAR else Fraction(repr(float(number)))
 
 
 # --- rules ---
@@ -129,21 +141,25 @@ def _approval(decision: Decision, counted: Sequence[Contribution]) -> _Finding:
 
 
 def _ranked(decision: Decision, counted: Sequence[Contribution]) -> _Finding:
-    """Instant run-off: whoever is first on most of the ballots that still name an option, the last ones leave by turns.
+    """Instant run-off: who is first on more than half of all ballots wins, the last ones leave by turns.
 
-    All that are last together leave together; where all are, there is no winner.
+    All that are last together leave together; where all are, there is no winner. An empty ballot, and one that names no
+    option any more, is one of those that it takes more than half of.
     """
     left, gone = list(decision.options), list[str]()
     while left:
         firsts = [next((option for option in each.ranking if option in left), "") for each in counted]
         votes = {option: firsts.count(option) for option in left}
-        ballots, most, least = sum(votes.values()), max(votes.values()), min(votes.values())
-        if not ballots:
+        ballots, most, least = len(counted), max(votes.values()), min(votes.values())
+        if not most:
             break
         share, leader = Fraction(most, ballots), max(votes, key=votes.__getitem__)
         out = f" without {_listed(gone)}" if gone else ""
         if share > _HALF:
             return _Finding(True, share, f"{leader} is first on {most} of {ballots} ballots{out}", leader)
+        if len(left) == 1:
+            why = f"{leader} is first on {most} of {ballots} ballots{out}; it takes more than half"
+            return _Finding(False, share, why)
         if most == least:
             return _Finding(False, share, f"a tie{out}: {_listed(left)} are first on {most} of {ballots} ballots each")
         gone += [option for option in left if votes[option] == least]
@@ -175,17 +191,8 @@ def _agreeing(counted: Sequence[Contribution]) -> tuple[Fraction, str]:
     return Fraction(agree, len(counted)), f"{agree} of {len(counted)} agree"
 
 
-def _mean(contributions: Sequence[Contribution]) -> Fraction:
-    levels = [_level(each) for each in contributions if not each.excluded]
-    return sum(levels, Fraction(0)) / len(levels) if levels else Fraction(0)
-
-
-def _position(decision: Decision, contributions: Sequence[Contribution]) -> Mapping[str, object]:
-    """Where everybody stands, for a comparison; None: excluded."""
-    return {each.participant: None if each.excluded else _vote(decision, each) for each in contributions}
-
-
 def _vote(decision: Decision, said: Contribution) -> object:
+    """Where somebody stands, for a comparison."""
     match decision.strategy:
         case Strategy.APPROVAL:
             return frozenset(said.approves)

@@ -60,6 +60,9 @@ DEPTH = Limit(least=1, most=2)
 """How deep patterns nest: a participant of a decision may be a discussion, and nothing in that may nest further."""
 
 
+_LONG = 10**20
+
+
 def within(name: str, value: Any, limit: Limit, *, whole: bool = True) -> None:
     """Insists that a number keeps to its limit.
 
@@ -73,9 +76,16 @@ def within(name: str, value: Any, limit: Limit, *, whole: bool = True) -> None:
         CouncilRefused: it is no such number; the message names parameter, value and limit.
     """
     kinds = (int,) if whole else (int, float)
-    fits = isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
-    if not fits or not limit.least <= value <= limit.most:
-        raise CouncilRefused(f"`{name}` is {value!r:.100}: the limit is {limit}")
+    fits = isinstance(value, kinds) and not isinstance(value, bool)
+    if not fits or not limit.least <= value <= limit.most:  # what is not finite keeps to no bounds
+        raise CouncilRefused(f"`{name}` is {_shown(value)}: the limit is {limit}")
+
+
+def _shown(value: Any) -> str:
+    """A value as a message names it: in short."""
+    if isinstance(value, int) and abs(value) >= _LONG:
+        return f"about {'-' if value < 0 else ''}10^{math.log10(abs(value)):.0f}"  # `repr` refuses 4,300 digits
+    return f"{value!r:.100}"
 
 
 def sized(name: str, text: str, limit: Limit) -> None:

@@ -24,6 +24,10 @@ Only line ends are made line feeds, those around it are left out, and what UTF-8
 """
 
 
+Number = Annotated[float, AfterValidator(lambda value: value + 0.0)]
+"""A number as it is shown: -0.0 is 0.0."""
+
+
 class Criterion(Frozen):
     """What a version is judged by; scores and `threshold` are 0 to 1.
 
@@ -35,8 +39,8 @@ class Criterion(Frozen):
     name: SeatId
     description: Text = ""
     rubric: Text = ""
-    weight: float = Field(1.0, ge=0, le=CRITERIA.most)
-    threshold: float = Field(0.7, ge=0, le=1)
+    weight: Number = Field(1.0, ge=0, le=CRITERIA.most)
+    threshold: Number = Field(0.7, ge=0, le=1)
     command: Line = ""
     gate: Line = ""
 
@@ -72,7 +76,7 @@ class Critique(Frozen):
     target: Line = ""
     criteria: tuple[Criterion, ...] = Field(min_length=1, max_length=int(CRITERIA.most))
     iterations: int = Field(3, ge=int(ITERATIONS.least), le=int(ITERATIONS.most))
-    stop: float = Field(0.8, ge=0, le=1)
+    stop: Number = Field(0.8, ge=0, le=1)
     adaptive: bool = False
     given_weights: dict[str, float] = Field(default_factory=dict)
     learnt_from: int = 0
@@ -89,7 +93,7 @@ class Score(Frozen):
     """How one version does by one criterion, 0 to 1. `clamped` is what was given where that lay outside."""
 
     criterion: SeatId
-    score: float = Field(ge=0, le=1)
+    score: Number = Field(ge=0, le=1)
     reason: Text = ""
     clamped: float | None = None
 
@@ -98,7 +102,7 @@ class Evaluation(Frozen):
     """The scores of one version, their weighted mean, and what would make it better; `model` is the evaluator's."""
 
     scores: tuple[Score, ...]
-    mean: float = Field(ge=0, le=1)
+    mean: Number = Field(ge=0, le=1)
     passed: bool
     suggestions: tuple[Text, ...] = ()
     model: str = ""
@@ -128,7 +132,8 @@ class Iteration(Frozen):
 class CritiqueOutcome(Frozen):
     """The best version and how it came about; `improvement` is its mean less that of the first judged version.
 
-    `ended_by` `unchanged`: twice in a row the improved version was one that had been judged before.
+    `ended_by` `unchanged`: twice in a row the improved version was one that had been judged before; `timeout`: the time
+    of a sitting was over, this is the best so far, and another sitting goes on.
     """
 
     id: str
@@ -144,10 +149,10 @@ class CritiqueOutcome(Frozen):
 
 
 class CritiqueRecord(Frozen):
-    """All that is kept of a critique."""
+    """All that is kept of a critique; one whose time was over (`paused`) has the outcome so far."""
 
     critique: Critique
-    status: Literal["open", "complete", "failed"] = "open"
+    status: Literal["open", "paused", "complete", "failed"] = "open"
     why: Line = ""
     iterations: tuple[Iteration, ...] = ()
     outcome: CritiqueOutcome | None = None

@@ -41,7 +41,8 @@ class Extent(Frozen):
     """The bounds of a mode, both ends included.
 
     `calls` bounds what is contributed in one round: the messages of its steps 3 to 6 (arguments, attacks, responses,
-    the analogy), those that a rule forces included. Positions, the moderator's and the historian's are not among them.
+    the analogy), those that a rule forces included. Positions, the moderator's and the historian's are not among them,
+    and a voice that is asked once more, because its answer could not be read, makes one message all the same.
     """
 
     experts: tuple[int, int]
@@ -139,10 +140,10 @@ class Link(Camel):
 
 
 class Position(Camel):
-    """Where an expert stands; `confidence` is 0 to 1."""
+    """Where an expert stands; `confidence` is 0 to 1, None: it gave no number that can be read."""
 
     position: Text
-    confidence: float = Field(ge=0, le=1)
+    confidence: float | None = Field(None, ge=0, le=1)
     conditions: tuple[Line, ...] = ()
     would_change_if: Text = ""
     key_risk: Text = ""
@@ -289,11 +290,15 @@ class ChoiceKind(StrEnum):
 
 
 class Choice(Camel):
-    """A choice after round `after`; `text` is the constraint, or what to go into. `by`: who chose."""
+    """A choice after round `after`; `text` is the constraint of INJECT, or what to go into. `by`: who chose.
+
+    `constraint` is one that a choice of another kind brings along: it holds from the next round on, too.
+    """
 
     after: int
     kind: ChoiceKind
     text: Text = ""
+    constraint: Text = ""
     by: Literal["user", "moderator", "bounds"] = "user"
 
 
@@ -315,10 +320,13 @@ class Unresolved(Camel):
 
 
 class Agreement(Camel):
-    """What was agreed, by whom, and how: because an argument was accepted, or because more held it."""
+    """What was agreed, and how: because an argument was accepted, or because more held it.
+
+    Both follow from the cited messages (`domain.argument.agreed_by`); `unproven`: it is claimed, and they show neither.
+    """
 
     text: Text
-    resolved_by: Literal["argument", "majority"]
+    resolved_by: Literal["argument", "majority", "unproven"]
     cites: tuple[str, ...] = ()
 
 

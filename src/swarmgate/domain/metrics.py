@@ -12,15 +12,13 @@ PatternName = Literal["debate", "dispatch", "chat", "discussion", "decision", "c
 PATTERNS: tuple[PatternName, ...] = get_args(PatternName)
 """In the order in which they are told; `unknown` is a damaged record that does not say what it is of."""
 
-_WHOLES = frozenset({"decision", "orchestration"})
-"""Patterns that others may be a part of: the id of a part is that of the whole, a dot, and a name."""
-
 
 class Execution(Frozen):
     """One execution, as its record has it; None: the pattern has no such thing, or the record does not say it yet.
 
     `converged`: it ended by itself, before its bounds did it: by consensus, by convergence, or with thresholds that are
     met. `score` is 0 to 1: of a decision its score, of a debate whether it was unanimous. `why`: what is damaged.
+    `part_of`: the id of the decision or orchestration that counts its usage as its own; empty: of none.
     """
 
     pattern: PatternName
@@ -33,6 +31,7 @@ class Execution(Frozen):
     usage: Usage = Usage()
     seconds: float | None = None
     why: Line = ""
+    part_of: str = ""
 
 
 class PatternMetrics(Frozen):
@@ -71,14 +70,9 @@ def measured(executions: Iterable[Execution]) -> tuple[PatternMetrics, ...]:
 
 
 def _parts(executions: Sequence[Execution]) -> frozenset[tuple[str, str]]:
-    """Those that are a part of another one that is on record."""
-    wholes = {each.id for each in executions if each.pattern in _WHOLES}
-    return frozenset((each.pattern, each.id) for each in executions if wholes.intersection(_above(each.id)))
-
-
-def _above(name: str) -> Iterable[str]:
-    pieces = name.split(".")
-    return (".".join(pieces[:count]) for count in range(1, len(pieces)))
+    """Those that are a part of another one that is on record, and whole: a damaged one counts nothing as its own."""
+    wholes = {each.id for each in executions if each.status != "damaged"}
+    return frozenset((each.pattern, each.id) for each in executions if each.part_of in wholes)
 
 
 def _of(

@@ -76,9 +76,15 @@ class Condition(Frozen):
 
     def __str__(self) -> str:
         return " and ".join(
-            f"{self.step}.{self.field} {name.replace('_', ' ')} {f'{value:g}' if isinstance(value, float) else value!r}"
-            for name, value in self.tests.items()
+            f"{self.step}.{self.field} {name.replace('_', ' ')} {_said(value)}" for name, value in self.tests.items()
         )
+
+
+def _said(value: Value) -> str:
+    """A value as a TOML file has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
 class _Step(Frozen):
@@ -96,7 +102,7 @@ class _About(_Step):
     files: tuple[str, ...] = ()
     diff: str = ""
     tokens: int | None = Field(None, ge=1)
-    usd: float | None = Field(None, ge=0)
+    usd: float | None = Field(None, ge=0, allow_inf_nan=False)
 
 
 class DebateStep(_About):
@@ -275,4 +281,4 @@ class Orchestration(Frozen):
     title: Line = ""
     steps: tuple[Step, ...]
     tokens: int | None = Field(None, ge=1)
-    usd: float | None = Field(None, ge=0)
+    usd: float | None = Field(None, ge=0, allow_inf_nan=False)

@@ -45,6 +45,11 @@ class StepResult(Frozen):
         return inner or ((self,) if self.status == "failed" else ())
 
     @property
+    def output(self) -> str:
+        """What came of it; nothing where it is not done."""
+        return self.text if self.status == "done" else ""
+
+    @property
     def outcome(self) -> dict[str, Value]:
         """What conditions may test."""
         return {**self.fields, "ended": self.status}

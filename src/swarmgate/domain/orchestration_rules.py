@@ -6,6 +6,7 @@ Every problem has the place in the description that it is about, for messages wi
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -74,6 +75,12 @@ def inside(step: Step) -> Iterator[Step]:
     """The steps inside of one: of a group or map, and those that stand `otherwise`."""
     yield from _all(_inner(step))
     yield from _all(step.otherwise)
+
+
+def handled(orchestration: Orchestration) -> frozenset[str]:
+    """The steps whose failure a condition waits for: `ended` equals failed, or is not something else."""
+    conditions = (step.when for step in _all(orchestration.steps) if step.when)
+    return frozenset(when.step for when in conditions if when.field == "ended" and when.holds({"ended": "failed"}))
 
 
 def models(orchestration: Orchestration) -> Iterator[tuple[Place, str]]:
@@ -164,7 +171,9 @@ def _condition(when: Condition, place: Place, seen: _Seen) -> Iterator[Problem]:
         return
     wanted, (name, value) = known[when.field], next(iter(when.tests.items()))
     number = wanted in {int, float}
-    if name in {"at_least", "at_most"} and not number:
+    if isinstance(value, float) and not math.isfinite(value):
+        yield Problem((*place, name), f"is {value}: give a number that can be reached")
+    elif name in {"at_least", "at_most"} and not number:
         yield Problem((*place, name), f"`{when.field}` is no number: test it with `equals` or `not_equals`")
     elif name in {"equals", "not_equals"} and (wrong := _unlike(wanted, value)):
         yield Problem((*place, name), f"`{when.field}` is {wrong}")

@@ -2,8 +2,9 @@
 
 `{{name}}` is the text `{name}` itself, and every other brace stands for itself, so code needs no more than that. What a
 model wrote earlier is never pasted into an instruction: the reference becomes a name for it, and the output itself
-stands in the material, or under a heading behind the task where a pattern has no material. `{item}` is the user's own,
-and is put in.
+stands in the material, or under a heading behind the task where a pattern has no material. What failed or was skipped
+says so there; where the output itself is asked for, as a draft, it is empty: a notice is nothing to be judged or
+improved. `{item}` is the user's own, and is put in.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def filled(step: Leaf, results: Mapping[str, StepResult], *, item: str | None = 
                 return f"{{{literal}}}"
             if name in named:
                 return f"the output of `{name}`"
-            return output(results[name]) if name in results else found[0]
+            return results[name].output if name in results else found[0]
 
         put_in = _REFERENCE.sub(put, text)
         if own:

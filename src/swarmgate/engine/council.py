@@ -84,7 +84,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
             BudgetExhausted: a budget is used up; `resume` goes on.
         """
         from swarmgate.council.requests import debate_of  # noqa: PLC0415 - late: looking needs no voices
-        from swarmgate.engine.material import gathered  # noqa: PLC0415 - as above
+        from swarmgate.engine.material import OF_A_DEBATE, gathered  # noqa: PLC0415 - as above
         from swarmgate.engine.seating import seat, seats_for  # noqa: PLC0415 - as above
 
         settings, folder = self._swarm.config.council, self._swarm.folder
@@ -94,7 +94,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
             seats=seats_for(participants),
             rounds=settings.rounds if rounds is None else rounds,
             moderator=None if moderator is None else seat(moderator, "moderator"),
-            material=gathered(folder.root, material, files=files, diff=diff, where=where),
+            material=gathered(folder.root, material, files=files, diff=diff, most=OF_A_DEBATE, where=where),
             order=order or settings.order,
             parent=synthesis,
             tokens=settings.tokens,

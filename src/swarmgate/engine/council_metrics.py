@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from pydantic import ValidationError
+
+from swarmgate.council.records import PART_OF
 from swarmgate.domain.consensus import DecisionOutcome
 from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
+from swarmgate.domain.orchestration import Orchestration
+from swarmgate.domain.orchestration_places import PATTERN, places
 from swarmgate.engine.in_project import InProject
 from swarmgate.errors import SwarmError
 from swarmgate.ledger import executions
+from swarmgate.ledger.sessions import Session, by_record
 
 _RESULT = "result.json"
 _EARLY = {"consensus", "convergence"}
@@ -33,14 +39,16 @@ class Metrics(InProject):
 
     def executions(self) -> Iterator[Execution]:
         """Every execution on record."""
-        folder = self._swarm.folder
-        yield from executions.debates(folder)
-        yield from executions.dispatches(folder)
-        yield from executions.chats(folder)
-        yield from (self._execution(name) for name in self._records.ids())
+        folder, sessions = self._swarm.folder, by_record(self._swarm.folder)
+        records = [self._execution(name, sessions) for name in self._records.ids()]
+        steps = {place: each.id for each in records if each.pattern == PATTERN for place in self._steps(each)}
+        for each in (*executions.debates(folder), *executions.dispatches(folder), *executions.chats(folder)):
+            whole = steps.get((each.pattern, each.id), "")
+            yield each.model_copy(update={"part_of": whole}) if whole else each
+        yield from records
 
-    def _execution(self, name: str) -> Execution:
-        """One record, from its manifest and its sealed result."""
+    def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
+        """One record, from its manifest and its sealed result; of one that is not complete, what its calls used."""
         values: dict[str, Any] = {"id": name}
         try:
             manifest = self._records.manifest(name)
@@ -48,14 +56,27 @@ class Metrics(InProject):
         except SwarmError as error:
             return Execution(id=name, pattern=self._pattern(name), status="damaged", why=error.message)
         ended = manifest.status in {"complete", "failed"}
+        whole = manifest.status == "complete"
+        part_of = manifest.more.get(PART_OF, "")
         values |= {
             "pattern": manifest.pattern,
             "status": manifest.status if ended else "open",
-            "rounds": len(manifest.rounds) if manifest.status == "complete" else None,
-            "usage": manifest.usage,
+            "rounds": len(manifest.rounds) if whole else None,
+            "usage": manifest.usage if whole else executions.at_least(sessions, name, manifest.usage),
             "seconds": manifest.seconds if ended else None,
+            "part_of": part_of if isinstance(part_of, str) else "",
         }
         return Execution.model_validate({**values, **found})
+
+    def _steps(self, orchestration: Execution) -> frozenset[tuple[str, str]]:
+        """Pattern and id of the records that an orchestration has: debates and dispatches do not say whose they are."""
+        if orchestration.status == "damaged":
+            return frozenset()
+        try:
+            asked = Orchestration.model_validate(self._records.manifest(orchestration.id).request)
+        except (SwarmError, ValidationError):  # of another version
+            return frozenset()
+        return frozenset(places(asked))
 
     def _pattern(self, name: str) -> PatternName:
         """What a damaged record says that it is of."""

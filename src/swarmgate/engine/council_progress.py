@@ -38,12 +38,15 @@ from swarmgate.domain.dispatch import DispatchedReply
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.progress import Listener, Progress
 
-_SHOWN = 160
-"""Characters of a message that are told."""
+_SHOWN, _BEGINNING = 160, 100
+"""Characters of a message that are told, and of one that has more told about it."""
 
 
 _PART = {"discussion": "round", "decision": "round", "critique": "iteration", "orchestration": "step"}
 """What the numbered parts of a pattern are called."""
+
+_SCORED = {"discussion": ("disagreement of the whole round", 10, "g"), "decision": ("score", 1, ".2f")}
+"""What the score of a part is, of how much, and its format."""
 
 Event = TypeVar("Event", bound=CouncilEvent)
 
@@ -105,7 +108,8 @@ def _of_a_chat(event: CouncilEvent) -> tuple[str, str] | None:
 def of_a_pattern(event: PatternEvent) -> tuple[str, str] | None:
     """The kind of progress and its words of a discussion, decision, critique or orchestration.
 
-    `round 1, argue: security-lead counters r1-msg-002 (r1-msg-005)`
+    `round 1, argue: security-lead counters r1-msg-002 (r1-msg-005): Keys leak, and nobody ...`
+    What stops it is none: the command ends with that error, which is told then.
     """
     part = _PART[event.pattern]
     match event:
@@ -118,8 +122,7 @@ def of_a_pattern(event: PatternEvent) -> tuple[str, str] | None:
         case Contributed():
             return "notice" if event.failed else "event", _contribution(event)
         case RoundCompleted():
-            score = "" if event.score is None else f" ({event.score:.2f})"
-            return "event", f"{part} {event.number} is over and on record{_behind(': ', event.what)}{score}"
+            return "event", f"{part} {event.number} is over and on record{_behind(': ', event.what)}{_score(event)}"
         case Converged():
             return (
                 "event",
@@ -128,7 +131,8 @@ def of_a_pattern(event: PatternEvent) -> tuple[str, str] | None:
         case Completed():
             return "event", f"the {event.pattern} is over{_behind(': ', event.what)}"
         case Erred():
-            return "notice", f"the {event.pattern} {event.id} cannot go on: {event.why}"
+            whole = event.pattern == "orchestration"  # whose failed steps end no command
+            return ("notice", f"the {event.pattern} {event.id} cannot go on: {event.why}") if whole else None
 
 
 def _started(event: Started) -> str:
@@ -140,7 +144,16 @@ def _contribution(event: Contributed) -> str:
     named = _behind(" (", event.message, ")")
     if event.failed:
         return f"{_where(event)}: {event.who} failed{named}: {event.failed}"
-    return f"{_where(event)}: {event.who}{_behind(' ', _shown(event.what))}{named}"
+    said = "" if event.text in event.what else _behind(": ", _shown(event.text, _BEGINNING))
+    return f"{_where(event)}: {event.who}{_behind(' ', _shown(event.what))}{named}{said}"
+
+
+def _score(event: RoundCompleted) -> str:
+    """What was measured of a whole round; a critique has its mean in words already."""
+    if event.score is None or event.pattern not in _SCORED:
+        return ""
+    name, of, form = _SCORED[event.pattern]
+    return f"; {name} {event.score * of:{form}}{f' of {of}' if of > 1 else ''}"
 
 
 def _where(event: StepStarted | Contributed) -> str:
@@ -188,9 +201,9 @@ def _message(message: ChatMessage) -> str:
     return f"{message.id} {message.sender} -> {', '.join(message.to)}: {_shown(message.content)}"
 
 
-def _shown(text: str) -> str:
+def _shown(text: str, most: int = _SHOWN) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= most else f"{text[:most].rstrip('. ')}..."
 
 
 def _chat_turn(turn: ChatTurn) -> tuple[str, str] | None:

@@ -64,6 +64,7 @@ class CritiqueFile(Frozen):
     material: str = ""
     files: list[str] = Field(default_factory=list)
     diff: str = ""
+    cache: bool | None = None
     id: str = ""
     tokens: int | None = Field(None, ge=1)
     usd: float | None = Field(None, ge=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from swarmgate.domain.critique import CritiqueRecord, Iteration, Score
 from swarmgate.domain.critique_rules import missed
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import UsageError
-from swarmgate.workspace import atomic
+from swarmgate.workspace import atomic, guard
 
 
 def text_lines(record: CritiqueRecord) -> list[str]:
@@ -54,14 +55,24 @@ def save(path: Path, version: str) -> None:
     atomic.replace(path, f"{version}\n")
 
 
-def check_out(path: Path, draft: Path | None, *, force: bool) -> None:
+def check_out(path: Path, draft: Path | None, *, root: Path, force: bool) -> None:
     """Whether the result may be written there; asked before anybody is paid for it.
 
+    Args:
+        path: where to; outside of the repository anywhere.
+        draft: the file that may be replaced, if there is one.
+        root: of the repository, resolved.
+        force: whether any file may be replaced; those in `.git` and `.swarm` may not.
+
     Raises:
-        UsageError: something else is there, or no folder.
+        UsageError: it is in `.git` or `.swarm`, something else is there, no file, or no folder.
     """
-    if path.is_dir():
-        raise UsageError(f"--out: {path} is a folder", hint="Name a file.")
+    for place in (Path(os.path.abspath(path)), path.resolve()):  # noqa: PTH100 - without following links
+        if place.is_relative_to(root) and guard.is_reserved(place.relative_to(root).as_posix()):
+            raise UsageError(f"--out: {path} lies in .git or .swarm", hint="Name a file of the project, or elsewhere.")
+    if path.exists() and not path.is_file():
+        what = "a folder" if path.is_dir() else "no regular file"
+        raise UsageError(f"--out: {path} is {what}", hint="Name a file.")
     if not path.parent.is_dir():
         raise UsageError(f"--out: there is no folder {path.parent}", hint="Make it first.")
     same = draft is not None and draft.exists() and path.exists() and path.samefile(draft)
@@ -87,7 +98,8 @@ def _scores(record: CritiqueRecord, name: str) -> Iterable[str]:
 def _ended(record: CritiqueRecord) -> str:
     outcome = record.outcome
     if outcome is None:
-        return f"It failed: {record.why}" if record.status == "failed" else "It is not over yet."
+        said = {"failed": f"It failed: {record.why}", "paused": f"No version was judged yet: {record.why}."}
+        return said.get(record.status, "It is not over yet.")
     verdict = "good enough" if outcome.passed else "not good enough"
     ends = {
         "passed": "nothing is left to improve",
@@ -95,10 +107,10 @@ def _ended(record: CritiqueRecord) -> str:
         "timeout": "its time was over",
         "unchanged": "nothing changed any more",
     }
-    best = (
-        f"Best: iteration {outcome.best} of {outcome.iterations}, mean {outcome.mean:.2f} ({outcome.improvement:+.2f})"
-    )
-    return f"{best}; {verdict}; {ends[outcome.ended_by]}."
+    gained = round(outcome.improvement, 2) + 0.0  # no -0.00
+    best = f"Best: iteration {outcome.best} of {outcome.iterations}, mean {outcome.mean:.2f} ({gained:+.2f})"
+    goes_on = f" It can go on: swarm critique resume {outcome.id}" if outcome.ended_by == "timeout" else ""
+    return f"{best}; {verdict}; {ends[outcome.ended_by]}.{goes_on}"
 
 
 def _said(record: CritiqueRecord, iteration: Iteration) -> Iterable[str]:

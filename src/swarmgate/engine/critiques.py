@@ -29,7 +29,10 @@ PATTERN: Final = "critique"
 
 
 class CritiqueSummary(Frozen):
-    """One critique of the list: `status` is open, failed, passed, not passed or damaged; then `task` says what is."""
+    """One critique of the list.
+
+    `status` is open, paused, failed, passed, not passed or damaged; then `task` says what is. `began` is in UTC.
+    """
 
     id: str
     began: str
@@ -59,6 +62,7 @@ class Critiques(InProject):
         diff: str = "",
         cache: bool | None = None,
         id: str = "",  # noqa: A002 - the field's name
+        minted: str = "",
         tokens: int | None = None,
         usd: float | None = None,
         timeout_s: float | None = None,
@@ -83,7 +87,8 @@ class Critiques(InProject):
             files: paths whose text is added to the material.
             diff: a revision; what the work tree changes against it is added to the material.
             cache: whether a request that was answered before is answered from its record; None: `[council] cache`.
-            id: its name; empty: the time and four letters.
+            id: its name, and no other record answers; empty: `minted`.
+            minted: its name where no record answers; empty: the time and four letters.
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
             timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
@@ -103,8 +108,10 @@ class Critiques(InProject):
         from swarmgate.gates.definition import Stage, load  # noqa: PLC0415 - as above
 
         settings, root = self._swarm.config.council, self._swarm.folder.root
+        name_of_record = id or minted or new_id()
+        self._records.check_id(name_of_record, PATTERN)
         asked = critique_of(
-            id=id or new_id(),
+            id=name_of_record,
             name=name,
             task=task,
             material=gathered(root, material, files=files, diff=diff, where=where),
@@ -124,8 +131,8 @@ class Critiques(InProject):
             where=where,
         )
         asked = self._critique_adapted(asked) if adaptive else asked
-        request_hash = self._request_hash(PATTERN, asked, self._critique_models(asked))
-        known = self._cached(PATTERN, request_hash, cache=cache)
+        request_hash = self._critique_hash(asked)
+        known = "" if id else self._cached(PATTERN, request_hash, cache=cache)
         if known and (outcome := self.critique_record(known).outcome):
             self._critique_notice(
                 f"answered from the record of {known}: nothing has changed since; --no-cache asks anew"
@@ -157,7 +164,10 @@ class Critiques(InProject):
         usd: float | None = None,
         on_event: OnEvent | None = None,
     ) -> CritiqueOutcome:
-        """Goes on with a critique after its last whole iteration; gives the outcome at once where it has one.
+        """Goes on with a critique after its last whole iteration, with a new sitting where its time was over.
+
+        One that is over gives its outcome at once. Where the project has changed since it began, the record answers no
+        other request: it was made of both.
 
         Args:
             id: of the critique.
@@ -175,6 +185,8 @@ class Critiques(InProject):
             return record.outcome
         kept = manifest.allowance
         allowance = Allowance(usd=kept.usd if usd is None else usd, tokens=kept.tokens if tokens is None else tokens)
+        if manifest.request_hash and manifest.request_hash != self._critique_hash(record.critique):
+            manifest = self._records.change(id, request_hash="")
         return await self._critique_improved(record.critique, allowance, on_event, request_hash=manifest.request_hash)
 
     def critiques(self) -> tuple[CritiqueSummary, ...]:
@@ -188,24 +200,18 @@ class Critiques(InProject):
             CouncilRefused: there is no such critique.
             LedgerError: its record is damaged, or was changed by hand; the message names what.
         """
-        from swarmgate.council.critique.improving import RESULT  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.critique.outcome import record_of  # noqa: PLC0415 - brings the agents
 
-        manifest = self._critique_manifest(id)
-        outcome = self._records.sealed(id, RESULT, CritiqueOutcome)
-        return CritiqueRecord(
-            critique=Critique.model_validate(manifest.request),
-            status="complete" if outcome else "failed" if manifest.status == "failed" else "open",
-            why=manifest.why,
-            iterations=self._records.rounds(id, Iteration),
-            outcome=outcome,
-        )
+        self._critique_manifest(id)
+        return record_of(self._records, id)
 
     # --- inside ---
 
     async def _critique_improved(
         self, critique: Critique, allowance: Allowance, on_event: OnEvent | None, *, request_hash: str
     ) -> CritiqueOutcome:
-        from swarmgate.council.critique.improving import improve, manifest_of  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.critique.improving import improve  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.critique.outcome import manifest_of  # noqa: PLC0415 - as above
         from swarmgate.engine.checks import ProjectChecks  # noqa: PLC0415 - as above
         from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
 
@@ -225,6 +231,19 @@ class Critiques(InProject):
             raise CouncilFailed(
                 f"the critique {critique.id} failed: {error.message}", hint=f"{error.hint}. {way}"
             ) from error
+
+    def _critique_hash(self, critique: Critique) -> str:
+        """What a critique is found again by: the request as it was given, and the weights that it learnt.
+
+        From how many runs they come does not count: every run is one more, and the same weights judge the same.
+        """
+        given = critique.given_weights
+        criteria = tuple(
+            each.model_copy(update={"weight": given.get(each.name, each.weight)}) for each in critique.criteria
+        )
+        learnt = {each.name: each.weight for each in critique.criteria} if critique.adaptive else {}
+        asked = critique.model_copy(update={"criteria": criteria, "given_weights": learnt, "learnt_from": 0})
+        return self._request_hash(PATTERN, asked, self._critique_models(critique))
 
     def _critique_adapted(self, critique: Critique) -> Critique:
         """The critique with weights that are learnt from past runs of its name; the user is told which."""
@@ -264,12 +283,12 @@ class Critiques(InProject):
     def _critique_summary(self, id: str) -> CritiqueSummary:  # noqa: A002 - as above
         began = ""
         try:
-            began = self._records.manifest(id, PATTERN).created_at
+            began = self._records.manifest(id, PATTERN).created_at[:19].replace("T", " ") + " UTC"
             record = self.critique_record(id)
         except SwarmError as error:
             return CritiqueSummary(id=id, began=began, status="damaged", task=error.message)
         status = str(record.status)
-        if record.outcome:
+        if record.outcome and status == "complete":
             status = "passed" if record.outcome.passed else "not passed"
         return CritiqueSummary(id=id, began=began, status=status, task=record.critique.task, name=record.critique.name)
 

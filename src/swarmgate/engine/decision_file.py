@@ -69,6 +69,7 @@ class DecisionFile(Frozen):
     threshold: float | None = None
     options: list[str] = Field(default_factory=list)
     facilitator: str | None = None
+    weights: dict[str, float] = Field(default_factory=dict)
     rounds: int | None = None
     material: str = ""
     files: list[str] = Field(default_factory=list)

@@ -62,6 +62,7 @@ class Decisions(InProject):
         timeout_s: float | None = None,
         on_event: Callable[[PatternEvent], None] | None = None,
         where: Where = lambda _: "",
+        minted: str = "",
     ) -> DecisionOutcome:
         """Has several decide on a question, in rounds, to a consensus or honestly to none.
 
@@ -80,12 +81,13 @@ class Decisions(InProject):
             files: paths whose text is added to the material: from the root of the repository, or absolute and inside.
             diff: a revision; what the work tree changes against it is added to the material.
             cache: whether the same request may be answered from its record; None: as `[council] cache` says.
-            id: its name; empty: the time and four letters.
+            id: its name, under which it is never answered from another record; empty: the time and four letters.
             tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
             usd: the same in US dollars; None: `[council] usd`.
             timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
             on_event: told of everything that happens.
             where: how messages about an argument begin.
+            minted: of `new_id`, the name that it gets where it has none, for who must know it beforehand.
 
         Raises:
             CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
@@ -94,6 +96,7 @@ class Decisions(InProject):
             BudgetExhausted: a budget is used up; `resume_decision` goes on.
         """
         from swarmgate.council.consensus.outcome import manifest_of  # noqa: PLC0415 - late: looking needs no voices
+        from swarmgate.council.consensus.preparing import check_records  # noqa: PLC0415 - as above
         from swarmgate.council.consensus.request import decision_of  # noqa: PLC0415 - as above
         from swarmgate.engine.material import gathered  # noqa: PLC0415 - as above
 
@@ -101,7 +104,7 @@ class Decisions(InProject):
         chair, chair_model = named(facilitator or "", "facilitator")
         try:
             decision = decision_of(
-                id=id or new_id(),
+                id=id or minted or new_id(),
                 question=question,
                 participants=weighed(seats(participants), weights or {}),
                 strategy=strategy or settings.decision.strategy,
@@ -119,8 +122,9 @@ class Decisions(InProject):
             raise _placed(error, where) from None
         gather = gathered(self._swarm.folder.root, material, files=files, diff=diff, where=where)
         decision = decision.model_copy(update={"material": gather.strip()})
+        check_records(decision, self._records)
         request = self._request_hash(PATTERN, decision, self._models_of(decision, where))
-        if known := self._cached(PATTERN, request, cache=cache):
+        if not id and (known := self._cached(PATTERN, request, cache=cache)):
             return self._decided_before(known)
         allowance = Allowance(
             usd=settings.usd if usd is None else usd, tokens=settings.total_tokens if tokens is None else tokens
@@ -201,15 +205,16 @@ class Decisions(InProject):
         where: Where = lambda _: "",
     ) -> DecisionOutcome:
         from swarmgate.council.consensus.deciding import decide  # noqa: PLC0415 - brings the agents
-        from swarmgate.council.consensus.preparing import check_records, preparation  # noqa: PLC0415 - as above
+        from swarmgate.council.consensus.preparing import Good, preparation  # noqa: PLC0415 - as above
         from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
 
         tell: Callable[[PatternEvent], None] = teller(self._around.listener, on_event)
-        check_records(decision, self._records)
+        drafts = self._swarm.config.council.critique
+        good = Good(threshold=drafts.threshold, stop=drafts.stop)
         goes_on = f"swarm decide resume {decision.id}"
         async with self._sitting(PATTERN, decision.id, begun.allowance, goes_on) as voices:
             _check_desks(decision, voices, where)
-            prepare = preparation(voices, self._records, tell)
+            prepare = preparation(voices, self._records, tell, good)
             return await decide(
                 decision, voices=voices, records=self._records, prepare=prepare, manifest=begun, on_event=tell
             )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from swarmgate.council.discussion import words
 from swarmgate.council.discussion.replay import conclusion_lines, text_lines
-from swarmgate.council.discussion.windowing import measured_line, scores
-from swarmgate.domain.discussion import Cast, Discussion, DiscussionRecord, DiscussionRound, Expert, Step
+from swarmgate.council.discussion.windowing import facts, measured_line, scores
+from swarmgate.domain.discussion import Cast, Discussion, DiscussionRecord, DiscussionRound, Expert, Message, Step
 
-__all__ = ["cast_lines", "last_said", "outcome_lines", "round_lines", "text_lines"]
+__all__ = ["cast_lines", "cost_line", "last_said", "outcome_lines", "round_lines", "text_lines"]
 
 _WIDTH = 110
 _TRAITS = {
@@ -79,8 +80,20 @@ def last_said(record: DiscussionRecord, after: Step) -> list[str]:
         line
         for each in (held.messages if held else ())
         if each.step is after and not each.human
-        for line in _item(f"{each.id} {each.author}: {each.failed or each.text}")
+        for line in _said(each)
     ]
+
+
+def _said(message: Message) -> Iterator[str]:
+    failed = f"failed: {message.failed}" if message.failed else ""
+    told = ": ".join(filter(None, (f"{message.id} {message.author}", failed or message.text)))
+    yield from _item(told)
+    yield from (line for each in facts(message) for line in _item(each, 4))
+
+
+def cost_line(record: DiscussionRecord) -> str:
+    """What all of it took; the last of `outcome_lines`."""
+    return words.cost(record.usage, record.seconds)
 
 
 def outcome_lines(record: DiscussionRecord) -> list[str]:

@@ -6,6 +6,7 @@ record = await Swarm(path).council.discuss("How should sessions be kept?", mode=
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -110,7 +111,7 @@ class Discussions(InProject):
         request = self._request_hash(PATTERN, discussion, self._models(discussion))
         known = "" if user else self._cached(PATTERN, request, cache=cache)
         if known:
-            return self._again(known)
+            return self._again(known, on_event)
         allowance = Allowance(
             usd=settings.usd if usd is None else usd, tokens=settings.total_tokens if tokens is None else tokens
         )
@@ -153,12 +154,14 @@ class Discussions(InProject):
         manifest = self._manifest(id)
         kept = manifest.allowance
         allowance = Allowance(usd=kept.usd if usd is None else usd, tokens=kept.tokens if tokens is None else tokens)
-        manifest = manifest.model_copy(update={"allowance": allowance})
-        return await self._discussed(record.discussion, manifest, people or FOLLOWING, on_event)
+        request = self._request_hash(PATTERN, record.discussion, self._models(record.discussion))
+        manifest = manifest.model_copy(update={"allowance": allowance, "request_hash": request})
+        return await self._discussed(record.discussion, manifest, people or FOLLOWING, on_event, record.cast)
 
-    def discussions(self) -> tuple[DiscussionSummary, ...]:
-        """Every discussion, the newest first."""
-        return tuple(self._summary(each) for each in self._records.ids(PATTERN))
+    def discussions(self, *, parts: bool = False) -> tuple[DiscussionSummary, ...]:
+        """Every discussion, the newest first; `parts`: those that were held as a part of another record, too."""
+        ids = self._records.ids(PATTERN)
+        return tuple(self._summary(each) for each in ids if parts or not self._is_part(each))
 
     def discussion_record(self, id: str) -> DiscussionRecord:  # noqa: A002 - as above
         """All that is kept of a discussion, checked.
@@ -208,6 +211,7 @@ class Discussions(InProject):
         manifest: Manifest,
         people: People,
         on_event: Callable[[PatternEvent], None] | None,
+        cast: Cast | None = None,
     ) -> DiscussionRecord:
         from swarmgate.council.discussion.holding import hold  # noqa: PLC0415 - brings the agents
         from swarmgate.council.discussion.table import provisional, seated  # noqa: PLC0415 - as above
@@ -220,8 +224,12 @@ class Discussions(InProject):
             self._records.change(discussion.id, request_hash="")
 
         async with self._sitting(PATTERN, discussion.id, manifest.allowance, goes_on) as voices:
-            seated(discussion, provisional(discussion), voices)  # what a voice lacks is told before anything is kept
-            if self._records.begin(manifest).allowance != manifest.allowance:
+            # What a voice lacks is told before anything is kept.
+            seated(discussion, cast or provisional(discussion), voices)
+            there = self._records.begin(manifest)
+            if there.request_hash not in ("", manifest.request_hash):
+                steered()  # models, settings or files are others than those that it began with
+            if there.allowance != manifest.allowance:
                 self._records.change(discussion.id, allowance=manifest.allowance)
             watched = Steered(people, steered)
             return await hold(discussion, voices=voices, records=self._records, people=watched, on_event=tell)
@@ -241,9 +249,14 @@ class Discussions(InProject):
         if text:
             personas_file.check_proposed(text, self._records.place(manifest.id, PROPOSED))
 
-    def _again(self, known: str) -> DiscussionRecord:
+    def _again(self, known: str, on_event: Callable[[PatternEvent], None] | None) -> DiscussionRecord:
         """A record in the place of a new discussion of the same request."""
+        from swarmgate.council.discussion.holding import told_again  # noqa: PLC0415 - brings the agents
+
         record = self.discussion_record(known)
+        if on_event is not None:
+            for event in told_again(record):
+                on_event(event)
         text = f"answered from the record of {known}: the same was discussed before, and nothing has changed since"
         self._around.listener(Progress(kind="notice", text=text))
         return record
@@ -267,6 +280,14 @@ class Discussions(InProject):
             return seat_config(self._swarm.config, Seat(id=name or "expert", model=model)).role(PARTICIPANT).model
         except ConfigError as error:
             raise ConfigError(f"{name or 'the experts'}: {error.message}", hint=error.hint) from error
+
+    def _is_part(self, id: str) -> bool:  # noqa: A002 - as above
+        """Whether a decision, or an orchestration, held it. What is damaged is listed as such."""
+        from swarmgate.council.records import PART_OF  # noqa: PLC0415 - late: one function's
+
+        with suppress(SwarmError):
+            return PART_OF in self._records.manifest(id, PATTERN).more
+        return False
 
     def _summary(self, id: str) -> DiscussionSummary:  # noqa: A002 - as above
         began = ""

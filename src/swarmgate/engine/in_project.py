@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import json
+import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -39,6 +41,15 @@ VERBS = {
 }
 """What a council does -> the command that does it, and has `show` and `list` for what is on record."""
 
+_ANSWERS_HANG_ON = {
+    *("roles", "providers", "models", "breakers", "loop", "project"),
+    *("commands", "tests", "gates", "scope", "authority"),
+}
+"""The sections of settings that count for the cache: those of voices, and those of commands and gates as criteria.
+
+`[council]` stands in the requests; budgets, prices and the rest change no answer.
+"""
+
 _NEAR = 0.8
 """How like an id another one is that may be meant: ids of one day are alike by their date."""
 
@@ -64,7 +75,7 @@ class InProject:
         # A round at work is kept again after each step. The surroundings are made by what writes, not by what looks.
         redact = cache(lambda text: self._around.redact(text))  # noqa: PLW0108 - late
         documents = opened(self._swarm.folder, self._swarm.config.council.store)
-        return Records(documents, clean=lambda value: masked(value, redact, names=NAMES))
+        return Records(documents, clean=lambda value: masked(value, redact, names=NAMES), part_of=_whole)
 
     @asynccontextmanager
     async def _sitting(
@@ -124,15 +135,25 @@ class InProject:
     def _state(self) -> str:
         """The SHA-256, in hex, of all in the project that an answer hangs on, beside the request.
 
-        The commit of HEAD, the files as they are now (untracked ones too, ignored ones not), the project's own prompts
-        and context, and the settings of roles and providers.
+        The files as they are now (untracked ones too, ignored ones and `.swarm/` not: to commit a record, or anything
+        else as it is, changes nothing), AGENTS.md, the project's own prompts, context, gates and accepted findings, the
+        settings that voices, commands and gates hang on, and the variables that commands inherit by their names. What
+        is installed does not count.
         """
-        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - late: looking needs no git
+        from swarmgate.engine.build import house_rules  # noqa: PLC0415 - late: looking needs no rooms
+        from swarmgate.workspace.driver import Driver  # noqa: PLC0415 - as above
+        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 
-        folder, repository = self._swarm.folder, Repository.discover(self._swarm.folder.root)
-        settings = self._swarm.config.model_dump_json(include={"roles", "providers"})
-        state = hashlib.sha256(f"{repository.head()}\n{repository.snapshot()}\n{settings}".encode())
-        for path in (folder.context, *sorted(folder.prompts.rglob("*"))):
+        folder, config = self._swarm.folder, self._swarm.config
+        repository = Repository.discover(folder.root)
+        settings = config.model_dump_json(include=_ANSWERS_HANG_ON)
+        inherited = json.dumps({name: os.environ.get(name) for name in config.commands.env})
+        listed = Driver(repository.root).records("ls-tree", "-z", repository.snapshot())
+        files = b"\n".join(each for each in listed if not each.endswith(b"\t.swarm")).hex()
+        parts = (files, settings, inherited, house_rules(folder.root))
+        state = hashlib.sha256("\n".join(parts).encode(errors="surrogateescape"))
+        own = (each for place in (folder.prompts, folder.gates) for each in sorted(place.rglob("*")))
+        for path in (folder.context, *own):
             if path.is_file():
                 state.update(f"\n{folder.relative(path)}\n{hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
         return state.hexdigest()
@@ -177,6 +198,14 @@ class InProject:
             "chat": chats,
             **{each: records(each) for each in ("discussion", "decision", "critique", "orchestration")},
         }
+
+
+def _whole() -> str:
+    """The orchestration that a record which begins now is a step of; empty: none."""
+    from swarmgate.engine.sitting import TOGETHER  # noqa: PLC0415 - brings all rooms, which are there by now
+
+    together = TOGETHER.get()
+    return together.record if together else ""
 
 
 def _a(kind: str) -> str:

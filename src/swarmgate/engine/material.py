@@ -1,16 +1,17 @@
-"""What a debate is about: given text, files of the repository, and what the work tree changes against a revision."""
+"""What a council is about: given text, files of the repository, and what the work tree changes against a revision."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from swarmgate.domain.council_limits import MATERIAL
 from swarmgate.errors import CouncilRefused, FileProblem, UnsafePath
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.repository import Repository
 
-_MOST = 200_000
-"""Characters of all material: what no window of today's models holds is refused, not cut."""
+OF_A_DEBATE = 200_000
+"""Characters of a debate's material, of which every brief has all: what is more is refused, not cut."""
 
 
 def gathered(
@@ -19,6 +20,7 @@ def gathered(
     *,
     files: Sequence[str] = (),
     diff: str = "",
+    most: int = int(MATERIAL.most),
     where: Callable[[tuple[int | str, ...]], str] = lambda _: "",
 ) -> str:
     """The material: the text, then each file and the diff under a title.
@@ -28,16 +30,17 @@ def gathered(
         text: as it is.
         files: paths of text files, from the root of the repository, or absolute ones inside of it.
         diff: a revision; empty: no diff.
+        most: characters of all of it.
         where: how a message about `files`, with the place in it from 0, or about `diff` begins.
 
     Raises:
-        CouncilRefused: a file is not there, or no text; it is more than 200,000 characters, or nothing was changed.
+        CouncilRefused: a file is not there, or no text; it is more than `most` characters, or nothing was changed.
         UnsafePath: a file is outside of the repository.
         WorkspaceError: no such revision.
     """
     parts = [text.strip()] if text.strip() else []
     tree = FileTree(root)
-    parts += [_file_part(tree, path, where(("files", at))) for at, path in enumerate(files)]
+    parts += [_file_part(tree, path, where(("files", at)), most) for at, path in enumerate(files)]
     if diff:
         repository = Repository.discover(root)
         patch = repository.patch(repository.tree_of(diff), repository.snapshot()).decode("utf-8", "replace")
@@ -45,18 +48,18 @@ def gathered(
             raise CouncilRefused(f"{where(('diff',))}`diff` is {diff!r}: the work tree does not differ from it.")
         parts.append(f"### The change against {diff}\n{patch}")
     material = "\n\n".join(parts)
-    if len(material) > _MOST:
+    if len(material) > most:
         raise CouncilRefused(
-            f"The material has {len(material):,} characters; a debate holds {_MOST:,}.",
+            f"The material has {len(material):,} characters: the limit is {most:,}.",
             hint="Give fewer files; the voices can read any file of the repository themselves.",
         )
     return material
 
 
-def _file_part(tree: FileTree, path: str, begins: str) -> str:
+def _file_part(tree: FileTree, path: str, begins: str, most: int) -> str:
     named = _from_root(tree.root, path)
     try:
-        return f"### {named}\n{tree.read(named, limit=_MOST + 1)}"
+        return f"### {named}\n{tree.read(named, limit=most + 1)}"
     except FileProblem as error:
         if (tree.root / named).exists():
             raise CouncilRefused(f"{begins}{error.message}", hint="Give text files of the repository.") from error

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 import traceback
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
+from types import ModuleType
 
 from pydantic import ValidationError
 
@@ -18,6 +21,9 @@ from swarmgate.engine.toml_lines import line_within
 from swarmgate.errors import CouncilRefused, SwarmError
 
 _MOST_BYTES = 10_000_000
+_MODULE = "orchestration"
+"""The name of a file that runs."""
+
 _HINT = "Mend that, then try again; every key: docs/orchestration.md"
 
 
@@ -56,22 +62,26 @@ def _from_toml(path: Path, text: str) -> Orchestration:
     try:
         given = Orchestration.model_validate(values)
     except ValidationError as error:
-        raise _refused(path, text, problem_of(error)) from None
+        problem = problem_of(error)
+        raise _refused(path, line_within(text, problem.place), problem) from None
     for problem in problems(given):
-        raise _refused(path, text, problem)
+        raise _refused(path, line_within(text, problem.place), problem)
     return given
 
 
-def _refused(path: Path, text: str, problem: Problem) -> CouncilRefused:
-    line = line_within(text, problem.place)
+def refusal(path: Path, problem: Problem) -> CouncilRefused:
+    """A problem of what a file describes, with the line of a TOML file that it stands in."""
+    line = 0 if path.suffix == ".py" else line_within(_text(path), problem.place)
+    return _refused(path, line, problem)
+
+
+def _refused(path: Path, line: int, problem: Problem) -> CouncilRefused:
     key = f"`{spelled(problem.place)}`: " if problem.place else ""
     return CouncilRefused(f"{path}{f', line {line}' if line else ''}: {key}{problem.what}", hint=_HINT)
 
 
 def _from_python(path: Path, text: str) -> Orchestration:
-    names = {"__name__": "orchestration", "__file__": str(path)}
-    _run(path, lambda: exec(compile(text, str(path), "exec"), names))  # noqa: S102 - the user's own file, as asked for
-    found = names.get("orchestration")
+    found = _run(path, text)
     if not isinstance(found, Orchestration):
         line = _line_that_binds(text)
         what = f"`orchestration` is of type {type(found).__name__}" if line else "it defines no `orchestration`"
@@ -80,21 +90,45 @@ def _from_python(path: Path, text: str) -> Orchestration:
             hint="End it with: orchestration = sequence(step(...), ...), from swarmgate.council.orchestration",
         )
     for problem in problems(found):
-        raise CouncilRefused(f"{path}: `{spelled(problem.place)}`: {problem.what}", hint=_HINT)
+        raise _refused(path, 0, problem)
     return found
 
 
-def _run(path: Path, work: Callable[[], None]) -> None:
+def _run(path: Path, text: str) -> object:
+    """What a file binds to `orchestration`."""
     try:
-        work()
+        with _as_module(path) as module:
+            exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - the user's own file, as asked for
+            return vars(module).get("orchestration")
+    except KeyboardInterrupt:
+        raise
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno and error.filename == str(path) else ""
         raise CouncilRefused(f"{path}{line}: it is no Python: {error.msg}", hint=_HINT) from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's own file may raise anything
+    except BaseException as error:  # noqa: BLE001 - the user's own file may raise anything
         frames = (each for each in traceback.extract_tb(error.__traceback__) if each.filename == str(path))
         line = max((f", line {each.lineno}" for each in list(frames)[-1:]), default="")
         told = error.message if isinstance(error, SwarmError) else f"{type(error).__name__}: {error}"
         raise CouncilRefused(f"{path}{line}: {told[:2000]}", hint=_HINT) from None
+
+
+@contextmanager
+def _as_module(path: Path) -> Iterator[ModuleType]:
+    """A module of that file while it runs: known by its name, beside its neighbours; what it prints is no result."""
+    module, folder = ModuleType(_MODULE), str(path.resolve().parent)
+    module.__file__ = str(path)
+    before = sys.modules.get(_MODULE)
+    sys.modules[_MODULE] = module
+    sys.path.insert(0, folder)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield module
+    finally:
+        with suppress(ValueError):
+            sys.path.remove(folder)
+        del sys.modules[_MODULE]
+        if before is not None:
+            sys.modules[_MODULE] = before
 
 
 def _line_that_binds(text: str) -> int:

@@ -27,7 +27,7 @@ from swarmgate.errors import BudgetExhausted, CouncilFailed
 from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.sessions import Session
+from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
     from swarmgate.council.records import Records
@@ -99,9 +99,7 @@ class CouncilRunner:
 
     def used(self, record: str) -> Usage:
         """What was used under a record, and under those whose ids go on from its own."""
-        places = self._folder.traces / "council"
-        found = [*places.glob(f"*-{record}"), *places.glob(f"*-{record}.*")]
-        return sum((Session(self._folder, each.name).used() for each in found), Usage())
+        return used(by_record(self._folder).get(record, ()))
 
     async def _dispatched(self, given: dict[str, Any], record: str) -> DispatchResult:
         files = DispatchFiles(self._folder)

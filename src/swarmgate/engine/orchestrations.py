@@ -14,9 +14,10 @@ from pydantic import ValidationError
 
 from swarmgate.config import COMMAND
 from swarmgate.config.sections import unknown_provider
-from swarmgate.domain.orchestration import MapStep, Orchestration, Step
+from swarmgate.domain.orchestration import MapStep, Orchestration
 from swarmgate.domain.orchestration_results import OrchestrationOutcome, OrchestrationRecord
-from swarmgate.domain.orchestration_rules import checked, models, spelled
+from swarmgate.domain.orchestration_rules import Problem, checked, models, problems, spelled
+from swarmgate.domain.orchestration_texts import Place
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine.in_project import InProject, new_id
 from swarmgate.errors import BudgetExhausted, CouncilRefused, FileProblem, UnsafePath
@@ -105,13 +106,19 @@ class Orchestrations(InProject):
         """
         from swarmgate.engine import orchestration_file  # noqa: PLC0415 - late: looking needs no files
 
+        path = None
         if isinstance(what, (str, Path)):
-            found = orchestration_file.read(Path(what))
+            path = Path(what)
+            found = orchestration_file.read(path)
         else:
             found = checked(what if isinstance(what, Orchestration) else _made(what))
-        self._check_models(found)
-        steps = tuple(self._with_items(step) for step in found.steps)
-        return checked(found.model_copy(update={"steps": steps})) if steps != found.steps else found
+        try:
+            self._check_models(found)
+            return self._with_items(found)
+        except _Wrong as error:
+            if path is not None:
+                raise orchestration_file.refusal(path, error.problem) from None
+            raise CouncilRefused(f"`{spelled(error.problem.place)}`: {error.problem.what}") from None
 
     def orchestrations(self) -> tuple[str, ...]:
         """The ids of all orchestrations, the newest first."""
@@ -170,7 +177,7 @@ class Orchestrations(InProject):
         name = f"{PATTERN}-{id}"
         try:
             with Session(self._around.folder, name).held():
-                token = TOGETHER.set(Together(name, allowance, runner.used(id)))
+                token = TOGETHER.set(Together(id, name, allowance, runner.used(id)))
                 try:
                     yield
                 finally:
@@ -179,36 +186,52 @@ class Orchestrations(InProject):
             settle(self._around)
 
     def _check_models(self, asked: Orchestration) -> None:
-        """Tells of a model without provider before anybody is asked, and not when its step's turn comes.
-
-        Raises:
-            CouncilRefused: there is one.
-        """
+        """Tells of a model without provider before anybody is asked, and not when its step's turn comes."""
         providers = self._swarm.config.providers
         for place, model in models(asked):
             provider, sign, _ = model.partition("/")
             if model and not model.startswith(COMMAND) and not (sign and provider in providers):
-                raise CouncilRefused(f"`{spelled(place)}` is {model[:80]!r}: {unknown_provider(provider, providers)}")
+                raise _Wrong(Problem(place, f"is {model[:80]!r}: {unknown_provider(provider, providers)}"))
 
-    def _with_items(self, step: Step) -> Step:
-        """A map with the lines of its file as items.
+    def _with_items(self, asked: Orchestration) -> Orchestration:
+        """The orchestration with the lines of the files of its maps as their items."""
+        steps, files = list(asked.steps), dict[Place, str]()
+        for at, step in enumerate(steps):
+            if isinstance(step, MapStep) and step.items_file:
+                files["steps", at] = step.items_file
+                items = self._items(step.items_file, ("steps", at, "items_file"))
+                steps[at] = step.model_copy(update={"items": items, "items_file": ""})
+        found = asked.model_copy(update={"steps": tuple(steps)}) if files else asked
+        for problem in problems(found):  # of what is in those files, all else was checked
+            *map_step, key = problem.place[:3]
+            if key != "items":
+                raise _Wrong(problem)
+            number = "".join(f" item {at + 1}:" for at in problem.place[3:] if isinstance(at, int))
+            raise _Wrong(Problem((*map_step, "items_file"), f"{files[tuple(map_step)]}:{number} {problem.what}"))
+        return found
 
-        Raises:
-            CouncilRefused: there is no such file, or no item in it.
-        """
+    def _items(self, name: str, place: Place) -> tuple[str, ...]:
+        """The lines of a text file of the repository."""
         from swarmgate.workspace.files import FileTree  # noqa: PLC0415 - late, as above
 
-        if not isinstance(step, MapStep) or not step.items_file:
-            return step
-        begins = f"the step `{step.id}`: `items_file`: "
         try:
-            text = FileTree(self._swarm.folder.root).read(step.items_file, limit=_MOST_LIST)
+            text = FileTree(self._swarm.folder.root).read(name, limit=_MOST_LIST)
         except (FileProblem, UnsafePath) as error:
-            raise CouncilRefused(f"{begins}{error.message}", hint="Give a text file of the repository.") from error
+            raise _Wrong(
+                Problem(place, f"{error.message.partition(';')[0]}: give a text file of the repository")
+            ) from error
         items = tuple(line.strip() for line in text.splitlines() if line.strip())
         if not items:
-            raise CouncilRefused(f"{begins}{step.items_file} has no item: an item is a line")
-        return step.model_copy(update={"items": items, "items_file": ""})
+            raise _Wrong(Problem(place, f"{name} has no item: an item is a line"))
+        return items
+
+
+class _Wrong(Exception):
+    """What is wrong with a description in this project; becomes a refusal, with the line where there is a file."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.what)
+        self.problem = problem
 
 
 def _values(asked: Orchestration) -> dict[str, Any]:

@@ -47,12 +47,14 @@ class Together:
     """One bound over all sittings of an orchestration, those too that go on at the same time.
 
     Args:
+        record: the id of the orchestration: the records of the sittings are parts of it.
         name: what messages call it, with `the budget of` before it.
         limits: what they may use together.
         used: by those that are over.
         budget: of the first of them: the calls of the others wait for its calls too where both would not fit.
     """
 
+    record: str
     name: str
     limits: Allowance
     used: Usage

@@ -37,6 +37,6 @@ class Steered:
     async def choose(self, record: DiscussionRecord) -> Choice:
         """As `people` do."""
         choice = await self._people.choose(record)
-        if choice.by == "user" and choice.kind not in _FOLLOWED:
+        if choice.by == "user" and (choice.kind not in _FOLLOWED or choice.constraint):
             self._steered()
         return choice

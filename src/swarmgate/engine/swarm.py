@@ -68,13 +68,13 @@ class Swarm:
 
     def __init__(
         self,
-        start: Path | None = None,
+        start: str | Path | None = None,
         *,
         listener: Listener = silent,
         environ: Mapping[str, str] | None = None,
         flags: Mapping[str, Any] | None = None,
     ) -> None:
-        self._start = (start or Path.cwd()).resolve()
+        self._start = (Path.cwd() if start is None else Path(start)).resolve()
         self._listener = listener
         self._environ = os.environ if environ is None else environ
         self._flags = flags or {}

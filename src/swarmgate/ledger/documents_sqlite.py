@@ -1,14 +1,21 @@
 """Records in one SQLite file, `.swarm/discussions.sqlite3`: a row for each named text.
 
-The file is opened for each call and closed after it, and has a rollback journal: nothing but the file itself is there
-between two calls, and a process that is killed leaves the old text or the new one.
+A store opens the file on first use and keeps it open: opening takes ten times as long as reading. It has a rollback
+journal, and each call is one transaction: nothing but the file itself is there between two calls, and a process that is
+killed leaves the old text or the new one. A file that was replaced, or changed by others, is opened anew; so is that
+of a process that was forked, which must not use its parent's.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import threading
+import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
 
 from swarmgate.errors import LedgerError, LedgerLocked, LedgerWriteFailed
 from swarmgate.ledger.chats_file import BUSY, BUSY_S, DISK
@@ -21,9 +28,30 @@ _TABLE = (
     " (record TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (record, name))"
 )
 
+_DURABLE, _WHOLE = "EXTRA", "FULL"
+"""`PRAGMA synchronous`. FULL never leaves a damaged file; with a rollback journal only EXTRA, which syncs the folder
+after the journal is gone, has a commit outlive a power cut for certain."""
+
+_OF_PARENTS: list[sqlite3.Connection] = []
+"""What a forked process holds and must not close, as dropping it would."""
+
+_Stamp = tuple[int, int, int, int]
+"""Device, inode, size and time of a file."""
+
+
+class _Opened(NamedTuple):
+    """An open file, how it was when it was last used, and what closes it."""
+
+    database: sqlite3.Connection
+    stamp: _Stamp
+    process: int
+    close: weakref.finalize[..., SqliteDocuments]
+
 
 class SqliteDocuments:
     """The texts of all records of one project; implements `council.record_texts.Documents`.
+
+    It may be used from several threads. The file is closed with the object, or at the end of the process.
 
     Every method raises `LedgerError` where the file is damaged, `LedgerLocked` where others write for too long, and
     `LedgerWriteFailed` where the disk refuses.
@@ -34,14 +62,14 @@ class SqliteDocuments:
 
     def __init__(self, folder: SwarmFolder) -> None:
         self._folder = folder
+        self._lock = threading.RLock()
+        self._opened: _Opened | None = None
 
     def put(self, record: str, name: str, text: str, *, durable: bool = True) -> None:
         """Keeps a text in the place of what has this name; `durable`: it outlives a power cut."""
         check_name(record)
         check_name(name)
-        with self._open() as database:
-            # NORMAL is safe from a killed process, and leaves the sync of the journal's folder out.
-            database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        with self._writing(durable=durable) as database:
             database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (record, name, text))
 
     def get(self, record: str, name: str) -> str | None:
@@ -53,8 +81,7 @@ class SqliteDocuments:
         """Adds to the text of that name, which need not be there yet."""
         check_name(record)
         check_name(name)
-        with self._open() as database:
-            database.execute("PRAGMA synchronous = NORMAL")
+        with self._writing() as database:
             database.execute(
                 "INSERT INTO documents VALUES (?, ?, ?)"
                 " ON CONFLICT (record, name) DO UPDATE SET text = text || excluded.text",
@@ -68,7 +95,7 @@ class SqliteDocuments:
             LedgerError: there is no such text.
         """
         check_name(new)
-        with self._open() as database:
+        with self._writing(durable=True) as database:
             statement = "UPDATE OR REPLACE documents SET name = ? WHERE record = ? AND name = ?"
             if database.execute(statement, (new, record, old)).rowcount == 0:
                 raise LedgerError(f"{self.place(record, old)} is not there.")
@@ -76,7 +103,7 @@ class SqliteDocuments:
     def drop(self, record: str, name: str) -> None:
         """Forgets a text, if it is there."""
         if self._folder.records.exists():
-            with self._open() as database:
+            with self._writing() as database:
                 database.execute("DELETE FROM documents WHERE record = ? AND name = ?", (record, name))
 
     def names(self, record: str) -> tuple[str, ...]:
@@ -99,45 +126,77 @@ class SqliteDocuments:
         """The first column of what is found."""
         for value in values:
             check_name(value)
-        if not self._folder.records.exists():
-            return ()
-        with self._open() as database:
-            found = tuple(row[0] for row in database.execute(statement, values))
+        with self._lock:
+            if not self._folder.records.exists():
+                return ()
+            with self._open() as database:
+                if _version(database) == 0:
+                    return ()
+                found = tuple(row[0] for row in database.execute(statement, values))
         if not all(isinstance(each, str) for each in found):
             raise self._damaged("there is something in it that is no text")
         return found
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """The file with its table, in a transaction; `durable`: that outlives a power cut."""
+        path = self._folder.records
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock, self._open(make=True) as database:
+            database.execute(f"PRAGMA synchronous = {_DURABLE if durable else _WHOLE}")
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                self._prepare(database)
+                yield database
+                database.execute("COMMIT")
+            except BaseException:
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _open(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
+        """The file, opened where it is not yet, or is another one than it was."""
         path = self._folder.records
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise LedgerError(f"{self._file} is no file.", hint="Move it away: records lie in the project itself.")
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with closing(sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)) as database:
-                self._prepare(database)
-                yield database
+            there = self._opened
+            if there is None or there.process != os.getpid() or there.stamp != _stamp(path):
+                there = self._anew(path, make=make)
+            yield there.database
         except sqlite3.DatabaseError as error:
+            self._let_go()
             raise self._told(error) from error
+        else:
+            self._opened = there._replace(stamp=_stamp(path))
 
-    def _prepare(self, database: sqlite3.Connection) -> None:
-        """Makes the table in a file without one.
-
-        Raises:
-            LedgerError: a newer swarmgate made it.
-        """
-        version = int(database.execute("PRAGMA user_version").fetchone()[0])
-        if version == 0:
-            database.execute("BEGIN IMMEDIATE")
-            database.execute(_TABLE)
-            database.execute(f"PRAGMA user_version = {_VERSION}")
-            database.execute("COMMIT")
-        elif version != _VERSION:
+    def _anew(self, path: Path, *, make: bool) -> _Opened:
+        self._let_go()
+        uri = f"{path.absolute().as_uri()}?mode={'rwc' if make else 'rw'}"
+        database = sqlite3.connect(uri, timeout=BUSY_S, isolation_level=None, check_same_thread=False, uri=True)
+        process = os.getpid()
+        self._opened = _Opened(database, _stamp(path), process, weakref.finalize(self, _close, database, process))
+        version = _version(database)
+        if version not in {0, _VERSION}:
+            self._let_go()
             raise LedgerError(
                 f"{self._file} has version {version} of its table; this swarmgate knows {_VERSION}.",
                 hint="Use the swarmgate that made it, or move the file away.",
             )
+        return self._opened
+
+    def _let_go(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def _prepare(self, database: sqlite3.Connection) -> None:
+        """Makes the table in a file without one."""
+        if _version(database) == 0:
+            database.execute(_TABLE)
+            database.execute(f"PRAGMA user_version = {_VERSION}")
 
     def _told(self, error: sqlite3.DatabaseError) -> LedgerError:
         """The error as a user reads it."""
@@ -156,3 +215,23 @@ class SqliteDocuments:
             f"{self._file} is damaged, or was changed by hand: {why}",
             hint="Bring the file back from a backup or from git. To save what can be saved: sqlite3 FILE .recover",
         )
+
+
+def _version(database: sqlite3.Connection) -> int:
+    return int(database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0, 0, 0
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _close(database: sqlite3.Connection, process: int) -> None:
+    """Closes a file, but not that of a parent process: it may be in the middle of writing, and has the only say."""
+    if process == os.getpid():
+        database.close()
+    else:
+        _OF_PARENTS.append(database)

@@ -6,35 +6,52 @@ A record that cannot be read is one that is damaged, and says what is; it never 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from swarmgate.domain.chat import ChatEnd, ChatSummary
 from swarmgate.domain.debate import Outcome
+from swarmgate.domain.dispatch import DispatchResult
 from swarmgate.domain.metrics import Execution
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
 from swarmgate.ledger.chats import ChatDatabase
 from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.sessions import Session, by_record, used
+
+
+def at_least(sessions: Mapping[str, Iterable[Session]], record: str, known: Usage) -> Usage:
+    """What was used under a record that is not complete: what it says, or more, where the calls themselves say so.
+
+    Args:
+        sessions: of every record (`ledger.sessions.by_record`).
+        record: its id.
+        known: what it says.
+    """
+    found = used(sessions.get(record, ()))
+    return found if found.calls > known.calls else known
 
 
 def debates(folder: SwarmFolder) -> Iterator[Execution]:
     """Every debate, those of runs too; one that a dispatch held is an execution of that."""
-    dispatched = set(DispatchFiles(folder).ids())
+    dispatched, sessions = set(DispatchFiles(folder).ids()), by_record(folder)
     for path in sorted(folder.debates.glob("*/debate.json")):
         name = path.parent.name
         if name not in dispatched:
             try:
-                yield _debate(name, path.parent)
+                found = _debate(name, path.parent)
             except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 yield _damaged("debate", name, f"{folder.relative(path.parent)}: {error}")
+            else:
+                usage = found.usage if found.status == "complete" else at_least(sessions, name, found.usage)
+                yield found.model_copy(update={"usage": usage})
 
 
 def dispatches(folder: SwarmFolder) -> Iterator[Execution]:
     """Every dispatch."""
-    files = DispatchFiles(folder)
+    files, sessions = DispatchFiles(folder), by_record(folder)
     for name in files.ids():
         try:
             found = files.load(name)
@@ -49,7 +66,7 @@ def dispatches(folder: SwarmFolder) -> Iterator[Execution]:
             rounds=found.outcome.rounds if found.outcome else None,
             converged=found.outcome.converged if found.outcome else None,
             score=float(found.outcome.tally.unanimous) if found.outcome else None,
-            usage=found.usage if found.finished else sum((each.usage for each in found.replies), Usage()),
+            usage=found.usage if found.finished else at_least(sessions, name, _replied(found)),
             seconds=found.seconds if found.finished else None,
         )
 
@@ -62,6 +79,10 @@ def chats(folder: SwarmFolder) -> Iterator[Execution]:
                 yield _chat(database, summary)
             except SwarmError as error:
                 yield _damaged("chat", summary.id, error.message)
+
+
+def _replied(found: DispatchResult) -> Usage:
+    return sum((each.usage for each in found.replies), Usage())
 
 
 def _debate(name: str, place: Path) -> Execution:

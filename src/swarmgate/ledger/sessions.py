@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from swarmgate.workspace.atomic import replace
 
 ROLE = "council"
 """The role under which the ledger counts what councils outside of runs used."""
+PATTERNS = ("debate", "dispatch", "chat", "discussion", "decision", "critique", "orchestration")
+"""What a session can be of: its name begins so, and its record's id follows."""
 _OPEN = "open"
 
 
@@ -120,6 +122,25 @@ class Session:
 def unsettled(folder: SwarmFolder) -> list[Session]:
     """The sessions of which the ledger may not count everything yet, live ones among them."""
     return [Session(folder, mark.parent.name) for mark in sorted(folder.traces.glob(f"council/*/{_OPEN}"))]
+
+
+def by_record(folder: SwarmFolder) -> dict[str, list[Session]]:
+    """The sessions of every record, and under it those too of records whose ids go on from its own with a dot.
+
+    A session is called by what it is of and by its record's id, and no more: `nightly` is no part of `my-nightly`.
+    """
+    found: dict[str, list[Session]] = {}
+    for place in sorted((folder.traces / "council").glob("*")):
+        pattern, _, record = place.name.partition("-")
+        pieces = record.split(".") if pattern in PATTERNS else []
+        for count in range(1, len(pieces) + 1):
+            found.setdefault(".".join(pieces[:count]), []).append(Session(folder, place.name))
+    return found
+
+
+def used(sessions: Iterable[Session]) -> Usage:
+    """What all of them used, in calls too that were killed later."""
+    return sum((each.used() for each in sessions), Usage())
 
 
 class Beside:

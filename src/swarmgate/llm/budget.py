@@ -1,16 +1,24 @@
 """Budgets: checked before each call, told once when a price is unknown; and what a role's calls used.
 
-Calls that go on at the same time cannot all begin on the same remainder: each reserves what it is expected to use, its
-prompt at a token per 4 characters and an answer as long as the longest so far, and one that no longer fits waits until
-another has ended. A call that goes on alone is bounded by what is spent only. So a limit is overrun by what one call
-uses, or by what answers of several are longer than any before them.
+Calls that go on at the same time cannot all begin on the same remainder: each is expected to use its prompt, at a token
+per 4 characters, and an answer as long as the longest of its model so far; in US dollars, what the model's price makes
+of that, and as much as its dearest call at least. One that does not fit beside the others waits until one has ended.
+Nothing is known of a model that has not answered: its answer is taken for a long one, and a price that comes with the
+answers only (that of an agent program) for more than is left. So near a limit its first call goes alone.
+
+What holds: no call begins once a limit is reached, and a call that is not alone begins only where all that go on are
+expected to end within every limit. So a limit is overrun by one call at most, the one that went on alone with what was
+left, or else by so much as answers that were under way at the same time are longer than the longest of their model
+before them, or than `_UNKNOWN` tokens of one that had not answered. A call that began is never cut off.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
 from swarmgate.domain.budget import Account
 from swarmgate.domain.usage import Usage
@@ -19,8 +27,46 @@ from swarmgate.llm.events import CostUnknown, OnEvent, ignore
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 from swarmgate.llm.wire import estimated_tokens
 
+_UNKNOWN = 8_000
+"""Tokens of an answer of a model that has not answered yet: few are longer."""
+
 _ANSWER = 500
-"""Tokens of an answer, before there was a longer one."""
+"""Tokens of any other answer at least: the longest so far may have been a short one."""
+
+Price = Callable[[Usage], float]
+"""What a call costs for certain, in US dollars; nothing where the price is unknown."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """A call that goes on, or is about to. `accounts`: the names of those that it is counted in."""
+
+    model: str
+    prompt: int
+    price: Price | None
+    accounts: frozenset[str] = frozenset()
+
+
+@dataclass
+class _Shared:
+    """What budgets share whose calls go on at the same time; `longest` and `dearest` by model, in tokens and USD."""
+
+    going_on: list[_Call] = field(default_factory=list)
+    waiting: list[asyncio.Future[None]] = field(default_factory=list)
+    longest: dict[str, int] = field(default_factory=dict)
+    dearest: dict[str, float] = field(default_factory=dict)
+
+    def expected(self, key: str, call: _Call) -> float:
+        """What a call will use of a measure."""
+        answer = max(_ANSWER, self.longest.get(call.model, _UNKNOWN))
+        if key == "tokens":
+            return call.prompt + answer
+        if key != "usd":
+            return 0
+        if call.price is None:
+            return self.dearest.get(call.model, math.inf)
+        usage = Usage(prompt_tokens=call.prompt, completion_tokens=answer)
+        return max(call.price(usage), self.dearest.get(call.model, 0.0))
 
 
 class Budget:
@@ -28,12 +74,13 @@ class Budget:
 
     When `usd` is limited and a call's price is unknown, nobody can say what is left: the user is told once
     (`CostUnknown`), and from then on `usd` is held against the known costs only, a lower bound. Tokens and seconds hold
-    always. A call that began is not cut off: a budget can be overrun by what one call uses.
+    always. By how much a limit can be overrun says the head of this file.
 
     Args:
         accounts: the budgets as they stand now, with what was used a moment ago.
         on_event: who is told.
-        beside: another budget whose calls go on at the same time, and are bounded by the same account.
+        beside: another budget whose calls go on at the same time, and are bounded by an account of the same name; what
+            is learnt of models by either is known to both.
     """
 
     def __init__(
@@ -46,9 +93,7 @@ class Budget:
         self._accounts = accounts
         self._warned = False
         self._on_event = on_event
-        self._going_on: list[int] = beside._going_on if beside else []  # noqa: SLF001 - of its own kind
-        self._answer, self._dearest = _ANSWER, 0.0
-        self._waiting: list[asyncio.Future[None]] = beside._waiting if beside else []  # noqa: SLF001 - as above
+        self._shared: _Shared = beside._shared if beside else _Shared()  # noqa: SLF001 - of its own kind
 
     def require_room(self, tokens: int, what: str) -> None:
         """Whether `what` can be begun, which takes so many tokens at least.
@@ -75,43 +120,52 @@ class Budget:
                     )
 
     @asynccontextmanager
-    async def call(self, prompt: int) -> AsyncIterator[None]:
+    async def call(self, prompt: int, model: str = "", price: Price | None = None) -> AsyncIterator[None]:
         """One call with a prompt of so many tokens; it waits while others go on and it would not fit beside them.
+
+        Args:
+            prompt: its tokens.
+            model: that is asked.
+            price: of its calls; None: only its answers say what they cost.
 
         Raises:
             BudgetExhausted: it may not be made.
         """
         self.check()
-        while self._going_on and not self._fits(prompt):
+        shared, call = self._shared, _Call(model, prompt, price, frozenset(each.name for each in self._accounts()))
+        while not self._fits(call):
             ended = asyncio.get_running_loop().create_future()
-            self._waiting.append(ended)
+            shared.waiting.append(ended)
             await ended
             self.check()
-        self._going_on.append(prompt)
+        shared.going_on.append(call)
         try:
             yield
         finally:
-            self._going_on.remove(prompt)
-            for each in self._waiting:
+            shared.going_on.remove(call)
+            for each in shared.waiting:
                 if not each.done():
                     each.set_result(None)
-            self._waiting.clear()
+            shared.waiting.clear()
 
-    def _fits(self, prompt: int) -> bool:
-        """Whether a further call is expected to stay within every budget, beside those that go on."""
-        calls = len(self._going_on) + 1
-        expected = {
-            "tokens": sum(self._going_on) + prompt + calls * self._answer,
-            "usd": calls * self._dearest,
-            "seconds": 0,
-        }
-        measures = (measure for account in self._accounts() for measure in account.measures())
-        return all(measure.spent + expected[measure.key] <= measure.limit for measure in measures)
+    def _fits(self, call: _Call) -> bool:
+        """Whether a further call is expected to stay within every budget, beside those that go on in it."""
+        for account in self._accounts():
+            beside = [each for each in self._shared.going_on if account.name in each.accounts]
+            for measure in account.measures() if beside else ():
+                expected = sum(self._shared.expected(measure.key, each) for each in (*beside, call))
+                if measure.spent + expected > measure.limit:
+                    return False
+        return True
+
+    def learn(self, usage: Usage, model: str, prompt: int) -> None:
+        """Take in what a call of `model` used whose prompt was taken for so many tokens."""
+        shared, answer = self._shared, max(usage.completion_tokens, usage.tokens - prompt)
+        shared.longest[model] = max(shared.longest.get(model, 0), answer)
+        shared.dearest[model] = max(shared.dearest.get(model, 0.0), usage.least_usd)
 
     def note(self, usage: Usage, model: str) -> None:
-        """Look at what a call of `model` used."""
-        self._answer = max(self._answer, usage.completion_tokens)
-        self._dearest = max(self._dearest, usage.least_usd)
+        """Tell of a call of `model` whose price is unknown, where that matters."""
         if usage.usd is not None or self._warned:
             return
         if any(measure.key == "usd" for account in self._accounts() for measure in account.measures()):
@@ -127,10 +181,17 @@ class Metered:
         budget: checked before each call.
         role: whose calls these are.
         close: closes the connections below.
+        price: what its calls cost, before they are made; None: only its answers say that.
     """
 
     def __init__(
-        self, inner: Model, budget: Budget, *, role: str = "", close: Callable[[], Awaitable[None]] | None = None
+        self,
+        inner: Model,
+        budget: Budget,
+        *,
+        role: str = "",
+        close: Callable[[], Awaitable[None]] | None = None,
+        price: Price | None = None,
     ) -> None:
         self.name = inner.name
         self.role = role
@@ -139,6 +200,7 @@ class Metered:
         self._inner = inner
         self._budget = budget
         self._close = close
+        self._price = price
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation.
@@ -147,13 +209,17 @@ class Metered:
             BudgetExhausted: before the call, which is then not made.
             CallFailed: as `inner`; what the failed calls used is counted.
         """
-        async with self._budget.call(_prompt_tokens(request)):
+        prompt = _prompt_tokens(request)
+        async with self._budget.call(prompt, self.name, self._price):
             try:
                 reply = await self._inner.complete(request)
             except CallFailed as error:
                 self._count(error.usage, self.name)
+                if error.usage.tokens:  # a call that came to nothing teaches nothing
+                    self._budget.learn(error.usage, self.name, prompt)
                 raise
             self._count(reply.usage, reply.model)
+            self._budget.learn(reply.usage, self.name, prompt)
             return reply
 
     @property

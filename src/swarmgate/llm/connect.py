@@ -8,9 +8,11 @@ import shutil
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from functools import partial
 
 from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role, program_of
 from swarmgate.domain.capabilities import Capabilities
+from swarmgate.domain.usage import Usage
 from swarmgate.errors import ConfigError, MissingRequirement
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.command_model import CommandModel, Program
@@ -73,8 +75,10 @@ def connect(
         stack.push_async_callback(model.aclose)
         return Retry(traced(model), provider.max_retries, on_event=on_event, sleep=sleep, jitter=jitter)
 
-    models = [endpoint(name) for name in _models(role)]
-    return Metered(Fallback(models, on_event=on_event), budget, role=role_name, close=stack.aclose)
+    names = _models(role)
+    models = [endpoint(name) for name in names]
+    dearest = None if any(model.startswith(COMMAND) for model in names) else partial(_dearest, names, config)
+    return Metered(Fallback(models, on_event=on_event), budget, role=role_name, close=stack.aclose, price=dearest)
 
 
 def check_keys(config: Config, environ: Mapping[str, str], *, roles: Iterable[str]) -> None:
@@ -101,6 +105,11 @@ def same_model_warning(config: Config) -> str:
     if (kin := family(coder)) == family(reviewer):
         return f"coder and reviewer are of one family ({kin}: {coder}, {reviewer}): they tend to miss the same bugs"
     return ""
+
+
+def _dearest(models: Iterable[str], config: Config, usage: Usage) -> float:
+    """What `usage` costs at the dearest of these models whose price is known; it may be the one that answers."""
+    return max(cost(model, usage, config) or 0.0 for model in models)
 
 
 def _models(role: Role) -> list[str]:

@@ -221,8 +221,9 @@ class OpenAIModel:
 
     def _no_connection(self, error: Exception) -> CallFailed:
         cause = error if error.__cause__ is None else error.__cause__
-        hint = f"is the endpoint running? [providers] base_url says {self._provider.base_url}"
-        return self._failure(f"the connection failed: {str(cause) or type(cause).__name__}", hint=hint, retriable=True)
+        url, why = self._provider.base_url, str(cause) or type(cause).__name__
+        hint = f"is the endpoint running? [providers] base_url says {url}"
+        return self._failure(f"the connection failed: {url}: {why}", hint=hint, retriable=True)
 
     def _refusal(self, error: openai.APIStatusError) -> CallFailed:
         """What a status says, and what the user should look at."""

@@ -14,7 +14,7 @@ from tests.council.conftest import Council, Rule
 from swarmgate.agents.desk import Desk
 from swarmgate.council.consensus.deciding import Prepare, decide, nothing
 from swarmgate.council.consensus.request import decision_of
-from swarmgate.council.records import Records
+from swarmgate.council.records import Manifest, Records
 from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
 from swarmgate.domain.consensus import Decision, DecisionOutcome, DecisionRound
 from swarmgate.domain.debate import Seat
@@ -75,8 +75,13 @@ class Deciding:
         given = [each if isinstance(each, dict) else {"id": each} for each in seats or NAMES]
         return decision_of(**{"id": "d1", "question": "Do we do it?", "participants": given, **settings})
 
-    async def decide(self, decision: Decision, prepare: Prepare = nothing) -> DecisionOutcome:
-        return await decide(decision, voices=self, records=self.records, prepare=prepare, on_event=self.events.append)
+    async def decide(
+        self, decision: Decision, prepare: Prepare = nothing, manifest: Manifest | None = None
+    ) -> DecisionOutcome:
+        tell = self.events.append
+        return await decide(
+            decision, voices=self, records=self.records, prepare=prepare, manifest=manifest, on_event=tell
+        )
 
     def rounds(self) -> tuple[DecisionRound, ...]:
         return self.records.rounds("d1", DecisionRound)

@@ -172,11 +172,30 @@ async def test_all_excluded_is_a_failure_and_the_round_is_asked_anew(deciding: D
     deciding.play(says(None, "85%"))
     with pytest.raises(CouncilFailed, match="all 3 participants failed in round 1: asked twice"):
         await deciding.decide(deciding.decision())
-    assert deciding.records.manifest("d1").status == "failed"
+    there = deciding.records.manifest("d1")
+    assert (there.status, there.usage.calls) == ("failed", 6)
     assert deciding.told()[-1] == "error"
     deciding.play()
-    assert (await deciding.decide(deciding.decision())).consensus
+    outcome = await deciding.decide(deciding.decision())
+    assert (outcome.consensus, outcome.usage.calls) == (True, 6 + 4)  # what was asked in vain counts too
     assert deciding.records.manifest("d1").status == "complete"
+
+
+async def test_a_quorum_is_half_of_all_and_such_a_record_answers_no_other_request(deciding: Deciding) -> None:
+    deciding.play(says("bob", "1/10"), says("cy", "Agreed."))
+    decision = deciding.decision(rounds=1)
+    begun = manifest_of(decision).model_copy(update={"request_hash": "the-hash"})
+    outcome = await deciding.decide(decision, manifest=begun)
+    assert (outcome.consensus, outcome.ended_by, list(outcome.excluded)) == (False, "rounds", ["bob", "cy"])
+    assert outcome.count is not None
+    assert outcome.count.why.startswith("only 1 of 3 count, and a consensus needs 2 of them; 1 of 1 agree")
+    assert "only 1 of 3 count" in (deciding.folder / "d1/artifacts/outcome.md").read_text()
+    assert deciding.records.manifest("d1").request_hash == ""
+    assert deciding.records.find("decision", "the-hash") == ""
+    deciding.play()
+    again = deciding.decision(rounds=1, id="d2")
+    await deciding.decide(again, manifest=manifest_of(again).model_copy(update={"request_hash": "the-hash"}))
+    assert deciding.records.find("decision", "the-hash") == "d2"
 
 
 async def test_the_chair_of_the_strategy_facilitator_takes_part_and_sums_up(deciding: Deciding) -> None:
@@ -254,6 +273,7 @@ async def test_the_time_of_the_sitting_holds_inside_of_a_round(deciding: Decidin
     assert outcome.seconds < 1.5
     record = record_of(deciding.records, "d1")
     assert (record.status, record.outcome) == ("paused", outcome)
+    assert deciding.records.manifest("d1").usage.calls == 6  # 4 in round 1, 2 in the one that was not whole
     deciding.play()
     later = await deciding.decide(deciding.decision(whole_s=1))
     assert (later.consensus, later.rounds, deciding.asked(step="contribute")) == (True, 2, 1)
@@ -305,6 +325,20 @@ async def test_a_preparation_is_made_once_and_stands_in_its_own_brief_alone(deci
     assert [each.contributions[0].prepared for each in held] == ["d1.ann", "d1.ann"]
     assert [each.contributions[0].usage.calls for each in held] == [6, 1]
     assert outcome.usage.calls == 13
+
+
+async def test_what_a_failed_preparation_took_counts_once(deciding: Deciding) -> None:
+    async def prepare(seat: DecisionSeat, decision: Decision, number: int) -> Prepared:
+        took = Usage(calls=3 * number, completion_tokens=30 * number)  # of its record, which is taken up again
+        name = f"{decision.id}.{seat.id}"
+        return Prepared("ready", name, took) if number > 1 else Prepared(usage=took, failed="no version")
+
+    deciding.play(says("bob", NO, number=1))
+    outcome = await deciding.decide(deciding.decision("ann", "bob", {"id": "cy", "critique": 1}), prepare)
+    first, second = (held.contributions[2] for held in deciding.rounds())
+    assert (first.excluded, first.prepared, first.usage.calls) == ("its preparation failed: no version", "", 3)
+    assert (second.prepared, second.preparing.calls, second.usage.calls) == ("d1.cy", 3, 4)
+    assert outcome.usage.calls == 2 + 3 + 1 + 3 + 3 + 1
 
 
 async def test_who_cannot_prepare_is_excluded_and_prepares_in_the_next_round(deciding: Deciding) -> None:

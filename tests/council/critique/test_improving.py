@@ -12,6 +12,7 @@ from tests.council.conftest import Council, Rule
 
 from swarmgate.council.critique.checks import Unchecked
 from swarmgate.council.critique.improving import improve, prepared
+from swarmgate.council.critique.outcome import manifest_of, record_of
 from swarmgate.council.critique.requests import critique_of
 from swarmgate.council.records import Records
 from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
@@ -138,7 +139,8 @@ async def test_an_evaluation_that_cannot_be_read_is_an_error_of_that_iteration(b
 async def test_nothing_that_could_be_judged_is_a_failure_with_no_score(bench: Bench) -> None:
     with pytest.raises(CouncilFailed, match="no version was judged in 2 whole iterations"):
         await bench.improve(said("evaluate", None, "good"), iterations=2)
-    assert bench.records.manifest("k1").status == "failed"
+    failed = bench.records.manifest("k1")
+    assert (failed.status, failed.usage.calls) == ("failed", 5)  # each evaluation was asked for once more
     assert bench.events[-1].event == "error"
     assert len(bench.asked("generate")) == 1
 
@@ -163,11 +165,43 @@ async def test_a_version_that_comes_again_is_not_judged_again_and_twice_is_the_e
     assert len(bench.asked("evaluate")) == 1
 
 
-async def test_when_its_time_is_over_the_best_so_far_is_given(bench: Bench) -> None:
+async def test_when_its_time_is_over_the_best_so_far_is_given_and_another_sitting_goes_on(bench: Bench) -> None:
     rules = (said("evaluate", 1, scored(0.5, 0.5)), said("evaluate", 2, {"fault": {"kind": "hang"}}))
     outcome = await bench.improve(*rules, whole_s=1)
     assert (outcome.ended_by, outcome.version, outcome.iterations) == ("timeout", "v1", 1)
     assert outcome.usage.calls == 3  # the version that was not judged was paid for
+    manifest = bench.records.manifest("k1")
+    assert (manifest.status, manifest.why, manifest.sealed) == ("paused", "the time of the whole critique was up", {})
+    assert manifest.usage == outcome.usage
+    record = record_of(bench.records, "k1")
+    assert (record.status, record.outcome) == ("paused", outcome)
+    again = await bench.improve(*rules, said("evaluate", 2, scored(0.9, 0.9)), whole_s=1)
+    assert (again.ended_by, again.version, again.iterations, again.usage.calls) == ("passed", "v2", 2, 4)
+    assert bench.asked("improve") == []  # the version at work was on record
+    manifest = bench.records.manifest("k1")
+    assert (manifest.status, manifest.why, record_of(bench.records, "k1").outcome) == ("complete", "", again)
+
+
+async def test_a_sitting_in_which_nothing_could_be_judged_is_paused_too(bench: Bench) -> None:
+    with pytest.raises(CouncilFailed, match="in 0 whole iterations; its 1 s are over"):
+        await bench.improve(said("evaluate", None, {"fault": {"kind": "hang"}}), whole_s=1)
+    record = record_of(bench.records, "k1")
+    assert (record.status, record.outcome, bench.records.manifest("k1").usage.calls) == ("paused", None, 1)
+    outcome = await bench.improve(said("evaluate", None, scored(0.9, 0.9)), whole_s=1)
+    assert (outcome.version, outcome.ended_by, bench.asked("generate")) == ("v1", "passed", [])
+
+
+async def test_a_record_with_a_failed_iteration_answers_no_other_request(bench: Bench) -> None:
+    given = bench.critique(iterations=2)
+    begun = manifest_of(given).model_copy(update={"request_hash": "0" * 64})
+    bench.records.begin(begun)
+    await bench.improve(said("evaluate", 1, "fine"), said("evaluate", 2, scored(0.9, 0.9)), iterations=2)
+    assert bench.done[0].failed
+    assert (bench.records.manifest("k1").request_hash, bench.records.find("critique", "0" * 64)) == ("", "")
+    other = bench.critique(iterations=2, id="k2")
+    bench.records.begin(manifest_of(other).model_copy(update={"request_hash": "0" * 64}))
+    await bench.improve(said("evaluate", None, scored(0.9, 0.9)), iterations=2, id="k2")
+    assert bench.records.find("critique", "0" * 64) == "k2"
 
 
 async def test_it_goes_on_after_the_last_whole_iteration_and_with_the_version_at_work(bench: Bench) -> None:
@@ -253,7 +287,11 @@ async def test_a_participant_prepares_its_text(bench: Bench) -> None:
         id="k1-ops",
         tokens=9_000,
         timeout_s=20,
+        whole_s=60,
+        part_of="d1",
     )
+    manifest = bench.records.manifest("k1-ops")
+    assert (manifest.more, manifest.request["whole_s"]) == ({"part_of": "d1"}, 60)
     assert (text, usage.calls) == ("v1", 2)
     (request,) = bench.council.heard(step="generate", participant="ops")
     assert "You run it at night." in str(request.messages[0]["content"])

@@ -126,7 +126,7 @@ def _first() -> DiscussionRound:
                 "ecologist",
                 "No.",
                 links={"r1-msg-007": "questions"},
-                shift={"reason": "tired", "refused": "it cites no message"},
+                shift={"reason": "tired", "refused": "a claimed minor shift was refused: it cites no message"},
                 noted=["a shift was refused"],
             ),
             message(1, 10, "analogy", "cross-domain", failed="the model gave no answer in 30 s"),

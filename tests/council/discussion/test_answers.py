@@ -86,11 +86,10 @@ def test_what_is_wrong_with_links_is_asked_for_and_else_noted(links: list[Any], 
     assert problem.rsplit(maxsplit=1)[-1] in " ".join(otherwise["noted"])
 
 
-def test_prose_alone_is_kept_without_links_and_nothing_at_all_is_none() -> None:
-    with pytest.raises(Unread) as unread:
-        READER.argument("It counters r1-msg-002.")
-    assert isinstance(unread.value.otherwise, dict)
-    assert unread.value.otherwise["text"] == "It counters r1-msg-002."
+def test_prose_alone_counters_nothing_and_nothing_at_all_is_none() -> None:
+    part = READER.argument("It counters r1-msg-002.")
+    assert part["text"] == "It counters r1-msg-002."
+    assert [each.kind for each in part["links"]] == [Relation.RESPONDS_TO]
     with pytest.raises(Unread, match="no prose") as empty:
         READER.argument(json.dumps({"links": [{"to": "r1-msg-002", "kind": "extends"}]}))
     assert empty.value.otherwise is None
@@ -120,13 +119,13 @@ def test_a_shift_rests_on_a_message_of_somebody_else(shift: Any, kind: ShiftKind
 
 def test_a_frame_names_voices_and_keeps_to_the_budget() -> None:
     lines = [{"between": ["ann", "zoe"], "axis": "cost"}, {"axis": ""}]
-    part = framing_of(said(faultLines=lines, disagreementBudget=9), ("ann", "bob"))
+    part = framing_of(said(faultLines=lines, disagreementBudget=9), {"ann": "ann", "bob": "bob"})
     assert [each.between for each in part["framing"].fault_lines] == [("ann",)]
     assert part["framing"].disagreement_budget == 6
     assert part["noted"] == ("zoe in a fault line is no voice", "disagreementBudget 9 was taken as 6")
     for wrong in ({"faultLines": [], "disagreementBudget": 4}, {"faultLines": lines, "disagreementBudget": "4"}):
         with pytest.raises(Unread):
-            framing_of(said(**wrong), ("ann",))
+            framing_of(said(**wrong), {"ann": "ann"})
 
 
 def test_an_assessment_has_six_numbers_and_one_of_four_recommendations() -> None:

@@ -138,7 +138,7 @@ def test_open_questions_stand_once_with_where_they_were_asked() -> None:
 
 def test_the_graph_file_is_the_graph() -> None:
     found = json.loads(artifacts(standard())["artifacts/argument-graph.json"])
-    assert (found.pop("discussion"), [each["disagreement"] for each in found.pop("measured")]) == ("disc-1", [6.0, 7.5])
+    assert (found.pop("discussion"), [each["disagreement"] for each in found.pop("measured")]) == ("disc-1", [7.5, 7.5])
     graph = Graph.model_validate(found)
     assert len(graph.nodes) == 21
     assert set(found["edges"][0]) == {"source", "target", "kind", "steelManned"}

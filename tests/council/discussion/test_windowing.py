@@ -10,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.council.discussion.records import message, records, standard
 
-from swarmgate.council.discussion.windowing import GIST, GIST_LINE, Both, Told, least_room, measured_line, told
+from swarmgate.council.discussion.windowing import (
+    DIRECTION,
+    GIST,
+    GIST_LINE,
+    Both,
+    Told,
+    least_room,
+    measured_line,
+    told,
+)
 from swarmgate.domain.discussion import EXTENTS, DiscussionRecord, Message, Mode
 from swarmgate.errors import CouncilRefused
 
@@ -41,7 +50,7 @@ def test_a_message_is_told_with_its_links_and_typed_fields() -> None:
     assert "position, confidence 0.90: Take it down. The river was here first.\nkey risk: silt" in text
     assert "fault line: economist against ecologist: price or right - what a river is" in text
     assert "position shift minor, moved by r1-msg-005: repair costs more" in text
-    assert "position shift none: a shift was claimed, and it cites no message" in text
+    assert "position shift none: a claimed minor shift was refused: it cites no message" in text
     assert "[r1-msg-006] user, a person, round 1, argue:" in text
     assert "[r1-msg-010] cross-domain, round 1, analogy gave no answer." in text
     assert "agreed: The dam is old.\ndisagreed: Whether a river can be priced." in text
@@ -155,8 +164,8 @@ def test_the_longest_gist_keeps_to_its_bound_and_a_whole_discussion_to_the_room_
     assert len(seen(longest, room=GIST_LINE).section.text) + 2 <= GIST_LINE
     assert GIST < GIST_LINE
     # 2 positions, frame, 5 contributions, ask, assess and record; twice
-    assert least_room(EXTENTS[Mode.LIGHTWEIGHT], experts=2, rounds=2) == 2 * 11 * GIST_LINE
-    assert least_room(EXTENTS[Mode.LIGHTWEIGHT], experts=2, rounds=1, user=True) == 22 * GIST_LINE
+    assert least_room(EXTENTS[Mode.LIGHTWEIGHT], experts=2, rounds=2) == 2 * 11 * GIST_LINE + DIRECTION
+    assert least_room(EXTENTS[Mode.LIGHTWEIGHT], experts=2, rounds=1, user=True) == 22 * GIST_LINE + DIRECTION
 
 
 def test_a_long_discussion_costs_each_voice_little() -> None:

@@ -27,7 +27,7 @@ _RULES = {
     Strategy.WEIGHTED: "The mean of the levels, by the weights of the participants, has to reach {bar:.2f}.",
     Strategy.FACILITATOR: "{facilitator} decides, after having heard everybody.",
     Strategy.APPROVAL: "The option that most approve of wins, where more than half do.",
-    Strategy.RANKED: "An instant run-off over the rankings decides.",
+    Strategy.RANKED: "An instant run-off over the rankings: more than half of all have to rank an option first.",
 }
 
 

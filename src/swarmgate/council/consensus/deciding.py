@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.agents.desk import Desk, ignore
@@ -27,10 +28,11 @@ from swarmgate.council.consensus.brief import (
     stand_of,
     voice_of,
 )
-from swarmgate.council.consensus.outcome import RESULT, Ended, completed, ended, manifest_of, outcome_of
+from swarmgate.council.consensus.outcome import RESULT, Ended, completed, ended, flawless, manifest_of, outcome_of
 from swarmgate.council.consensus.page import outcome_page
 from swarmgate.council.consensus.reading import MOST_TEXT, Said, proposal, said
 from swarmgate.council.consensus.request import check
+from swarmgate.council.consensus.spent import preparing_of, since, so_far, used
 from swarmgate.council.records import Manifest, Records
 from swarmgate.council.stream import (
     Completed,
@@ -56,7 +58,7 @@ from swarmgate.domain.consensus import (
 from swarmgate.domain.consensus_rules import converged, count
 from swarmgate.domain.debate import message_id
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import CouncilFailed, ModelError, SwarmError
+from swarmgate.errors import CouncilFailed, LedgerError, ModelError, SwarmError
 
 PAGE = "artifacts/outcome.md"
 
@@ -69,17 +71,21 @@ _TIME_IS_UP = "the time of the whole decision was up"
 
 
 class Prepared(NamedTuple):
-    """What a participant speaks from: a text, the id of the record that it comes from, and what it took."""
+    """What a participant speaks from: a text, the id of the record that it comes from, and what all of that took.
+
+    `failed` says why there is none; what it took counts all the same.
+    """
 
     text: str = ""
     record: str = ""
     usage: Usage = Usage()
+    failed: str = ""
 
 
 Prepare = Callable[[DecisionSeat, Decision, int], Awaitable[Prepared]]
 """What a participant speaks from, first in this round: of a discussion or a critique; what is on record is given again.
 
-A `ModelError` from it excludes the participant from the round; all else ends the sitting.
+Where it failed, or raises a `ModelError`, the participant is excluded from the round; all else ends the sitting.
 """
 
 
@@ -121,8 +127,10 @@ async def decide(
     try:
         return await sitting.whole()
     except SwarmError as error:
-        if isinstance(error, CouncilFailed):
-            records.change(decision.id, status="failed", why=error.message)
+        with suppress(LedgerError):  # that of the damage that ends it is told, not that of looking again
+            spent = so_far(records, decision, records.rounds(decision.id, DecisionRound))
+            told: dict[str, Any] = {"status": "failed", "why": error.message}
+            records.change(decision.id, usage=spent, **(told if isinstance(error, CouncilFailed) else {}))
         on_event(Erred(pattern="decision", id=decision.id, code=error.code, why=error.message, hint=error.hint))
         raise
 
@@ -180,6 +188,7 @@ class _Sitting:
                 break
             self.records.keep_round(name, held.number, held)
             rounds.append(held)
+            self.records.change(name, usage=used(rounds), seconds=sum(each.seconds for each in rounds))
             self._tell(RoundCompleted, number=held.number, what=held.count.why, score=held.count.score)
             why = ended(decision, rounds)
         return self._closed(rounds, why)
@@ -195,8 +204,11 @@ class _Sitting:
             self._tell(Converged, number=len(rounds), why=told)
         self.records.put(name, PAGE, outcome_page(self.decision, tuple(rounds), outcome))
         if why == "timeout":
-            self.records.change(name, status="paused", why=_TIME_IS_UP, usage=outcome.usage, seconds=outcome.seconds)
+            spent = so_far(self.records, self.decision, rounds)
+            self.records.change(name, status="paused", why=_TIME_IS_UP, usage=spent, seconds=outcome.seconds)
         else:
+            if not flawless(rounds):
+                self.records.change(name, request_hash="")  # the next request deserves all voices
             self.records.seal(name, RESULT, outcome)
             completed(self.records, outcome)
         what = "consensus" if outcome.consensus else f"no consensus ({why})"
@@ -241,7 +253,7 @@ class _Sitting:
         """Those of all participants, in their order; what was said before an interruption is not asked for again."""
         name, proposed = self.decision.id, proposal_after(before, question=self.decision.question)
         part = self.records.partial(name, number, DecisionPart)
-        heard = {each.participant: each for each in part.contributions if not each.excluded} if part else {}
+        heard = {each.participant: each for each in part.contributions} if part else {}
 
         def keep(said: Contribution) -> None:
             heard[said.participant] = said
@@ -251,26 +263,35 @@ class _Sitting:
         missing = [
             (message_id(number, at), seat)
             for at, seat in enumerate(self.decision.participants, start=1)
-            if seat.id not in heard
+            if seat.id not in heard or heard[seat.id].excluded
         ]
         if missing:
             self._tell(StepStarted, number=number, step=CONTRIBUTE, who=tuple(seat.id for _, seat in missing))
-        await _together([self._contribution(seat, message, before, keep) for message, seat in missing])
+        work = [self._contribution(seat, message, before, heard.get(seat.id), keep) for message, seat in missing]
+        await _together(work)
         return tuple(heard[seat.id] for seat in self.decision.participants)
 
     async def _contribution(
-        self, seat: DecisionSeat, message: str, before: Sequence[DecisionRound], keep: Callable[[Contribution], None]
+        self,
+        seat: DecisionSeat,
+        message: str,
+        before: Sequence[DecisionRound],
+        excluded: Contribution | None,
+        keep: Callable[[Contribution], None],
     ) -> None:
+        """One participant's; `excluded`: what came of asking it in this round in an earlier sitting."""
         number, decision = len(before) + 1, self.decision
-        prepared, failed = await self._preparation(seat, number)
-        if failed:
-            heard: Heard[tuple[str, Said]] = Heard(None, failed)
+        prepared = await self._preparation(seat, number)
+        if prepared.failed:
+            heard: Heard[tuple[str, Said]] = Heard(None, f"its preparation failed: {prepared.failed}")
         else:
             desk = self.desks[seat.id]
             brief = contribution_brief(decision, seat, desk, before, prepared=prepared.text)
-            heard = await ask(desk, brief, read=lambda text: (text, said(text, decision)))
+            heard = await ask(desk, brief, read=lambda text: (text, said(text, decision, seat)))
         text, typed = heard.value or ("", Said())
-        own = prepared.usage if not any(_spoke(seat, held) for held in before) else Usage()
+        tried = [excluded] if excluded else []
+        told = [*(each for held in before for each in held.contributions), *tried]
+        own = since(prepared.usage, preparing_of(seat.id, told))
         contribution = Contribution(
             id=message,
             round=number,
@@ -282,7 +303,8 @@ class _Sitting:
             ranking=typed.ranking,
             excluded=heard.failed,
             prepared=prepared.record,
-            **{**heard.took, "usage": heard.usage + own},
+            preparing=preparing_of(seat.id, tried) + own,
+            **{**heard.took, "usage": sum((each.usage for each in tried), heard.usage + own)},
         )
         keep(contribution)
         self._tell(
@@ -297,17 +319,20 @@ class _Sitting:
             usage=heard.usage,  # what it prepared was told as it was used
         )
 
-    async def _preparation(self, seat: DecisionSeat, number: int) -> tuple[Prepared, str]:
+    async def _preparation(self, seat: DecisionSeat, number: int) -> Prepared:
         """What a participant speaks from, made before its first contribution; or why there is none."""
         if not (seat.discussion or seat.critique):
-            return Prepared(), ""
+            return Prepared()
         if seat.id not in self.prepared:
             self._tell(StepStarted, number=number, step=PREPARE, who=(seat.id,))
             try:
-                self.prepared[seat.id] = await self.prepare(seat, self.decision, number)
+                made = await self.prepare(seat, self.decision, number)
             except ModelError as error:
-                return Prepared(), f"its preparation failed: {error.message}"
-        return self.prepared[seat.id], ""
+                return Prepared(failed=error.message)
+            if made.failed:
+                return made
+            self.prepared[seat.id] = made
+        return self.prepared[seat.id]
 
     async def _synthesis(self, before: Sequence[DecisionRound], held: DecisionRound) -> Proposal:
         """What the facilitator makes of a round; it fails alone, and never takes the round with it."""
@@ -346,11 +371,6 @@ class _Sitting:
 
 _MARGIN = 0.05
 """Seconds that are left of a sitting for putting a round on record."""
-
-
-def _spoke(seat: DecisionSeat, held: DecisionRound) -> bool:
-    """Whether a participant spoke from its preparation in a round."""
-    return any(each.participant == seat.id and each.prepared for each in held.contributions)
 
 
 def _silence(number: int, contributions: Sequence[Contribution]) -> CouncilFailed:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import ValidationError
 
+from swarmgate.council.consensus.spent import used
 from swarmgate.council.records import Manifest, Records
 from swarmgate.domain.consensus import Decision, DecisionOutcome, DecisionRecord, DecisionRound, Proposal
-from swarmgate.domain.usage import Usage
 from swarmgate.errors import LedgerError
 
 RESULT = "result.json"
@@ -70,13 +70,12 @@ def outcome_of(decision: Decision, rounds: Sequence[DecisionRound], ended_by: En
     )
 
 
-def used(rounds: Iterable[DecisionRound]) -> Usage:
-    """What all voices of these rounds used."""
-    total = Usage()
-    for held in rounds:
-        total = sum((each.usage for each in held.contributions), total)
-        total += held.synthesis.usage if held.synthesis else Usage()
-    return total
+def flawless(rounds: Sequence[DecisionRound]) -> bool:
+    """Whether everybody counted in every round, and the facilitator too: it may answer the same request again."""
+    return not any(
+        any(each.excluded for each in held.contributions) or (held.synthesis and held.synthesis.failed)
+        for held in rounds
+    )
 
 
 def ended(decision: Decision, rounds: Sequence[DecisionRound]) -> Ended | None:

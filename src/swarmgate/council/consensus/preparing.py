@@ -10,42 +10,54 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from swarmgate.agents.desk import Desk
+from swarmgate.council.consensus.brief import voice_of
 from swarmgate.council.consensus.deciding import Prepare, Prepared
-from swarmgate.council.records import Records
+from swarmgate.council.consensus.spent import prepared_with, record_id
+from swarmgate.council.records import PART_OF, Manifest, Records
 from swarmgate.council.stream import PatternEvent
 from swarmgate.council.voices import Voices
 from swarmgate.domain.consensus import VOTING, Decision, DecisionSeat
 from swarmgate.domain.council_limits import MATERIAL
+from swarmgate.domain.critique import Critique
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import Cited, Conclusion, Mode
-from swarmgate.errors import CouncilFailed, CouncilRefused
+from swarmgate.errors import CouncilFailed, CouncilRefused, ModelError
 
 _TASK = "Say where you stand on the question of the material, and why: what holds, what does not, what it hangs on."
 
 
-def record_id(decision: str, participant: str) -> str:
-    """The id of what a participant prepares."""
-    return f"{decision}.{participant}"
+@dataclass(frozen=True)
+class Good:
+    """What is good enough for a draft: the score of each criterion, and the mean of all, 0 to 1."""
+
+    threshold: float = 0.7
+    stop: float = 0.8
 
 
-def preparation(voices: Voices, records: Records, on_event: Callable[[PatternEvent], None]) -> Prepare:
+def preparation(
+    voices: Voices, records: Records, on_event: Callable[[PatternEvent], None], good: Good | None = None
+) -> Prepare:
     """How participants prepare: as their `discussion` or `critique` says, with these voices, kept in these records."""
 
     async def prepare(seat: DecisionSeat, decision: Decision, _number: int) -> Prepared:
         own = _OwnModel(voices, seat.model)
-        if seat.discussion is not None:
-            return await _discussed(seat.discussion, seat, decision, own, records, on_event)
-        return await _improved(seat, decision, own, records, on_event)
+        try:
+            if seat.discussion is not None:
+                return await _discussed(seat.discussion, seat, decision, own, records, on_event)
+            return await _improved(seat, decision, own, records, on_event, good or Good())
+        except ModelError as error:
+            return Prepared(usage=prepared_with(records, record_id(decision.id, seat.id)), failed=error.message)
 
     return prepare
 
 
 def check_records(decision: Decision, records: Records) -> None:
-    """Whether what participants prepare can be kept under its ids.
+    """Whether it, and what participants prepare, can be kept under their ids.
 
     Raises:
-        CouncilRefused: an id would be too long.
+        CouncilRefused: one is no id, or would be too long.
     """
+    records.check_id(decision.id, "decision")
     for seat in decision.participants:
         if seat.discussion or seat.critique:
             records.check_id(record_id(decision.id, seat.id))
@@ -87,6 +99,9 @@ async def _discussed(
         timeout_s=decision.timeout_s,
         whole_s=decision.whole_s,
     )
+    part_of = {PART_OF: decision.id}
+    request = discussion.model_dump(mode="json")
+    records.begin(Manifest(id=discussion.id, pattern="discussion", request=request, status="prepared", more=part_of))
     record = await hold(discussion, voices=voices, records=records, on_event=on_event)
     if record.conclusion is None:
         raise CouncilFailed(f"the discussion {discussion.id} has no conclusion: {record.why or record.status}")
@@ -99,23 +114,38 @@ async def _improved(
     voices: Voices,
     records: Records,
     on_event: Callable[[PatternEvent], None],
+    good: Good,
 ) -> Prepared:
-    from swarmgate.council.critique.improving import improve  # noqa: PLC0415 - as above
-    from swarmgate.council.critique.requests import critique_of  # noqa: PLC0415 - as above
+    from swarmgate.council.critique.improving import prepared  # noqa: PLC0415 - as above
 
-    critique = critique_of(
-        id=record_id(decision.id, seat.id),
-        task=_TASK,
-        material=_matter(seat, decision, question=True),
+    name = record_id(decision.id, seat.id)
+    good = _as_begun(records, name, decision.id) or good
+    text, usage = await prepared(
+        voice_of(seat),
+        _TASK,
         iterations=seat.critique,
-        model=seat.model,
-        system=seat.system,
+        voices=voices,
+        records=records,
+        id=name,
         tokens=decision.tokens,
         timeout_s=decision.timeout_s,
+        material=_matter(seat, decision, question=True),
         whole_s=decision.whole_s,
+        threshold=good.threshold,
+        stop=good.stop,
+        part_of=decision.id,
+        on_event=on_event,
     )
-    outcome = await improve(critique, voices=voices, records=records, on_event=on_event)
-    return Prepared(outcome.version, critique.id, outcome.usage)
+    return Prepared(text, name, usage)
+
+
+def _as_begun(records: Records, name: str, decision: str) -> Good | None:
+    """What was good enough when this draft was begun: settings may have changed since."""
+    there = records.manifest(name) if records.names(name) else None
+    if there is None or there.pattern != "critique" or there.more.get(PART_OF) != decision:
+        return None
+    critique = Critique.model_validate(there.request)
+    return Good(critique.criteria[0].threshold, critique.stop)
 
 
 def _matter(seat: DecisionSeat, decision: Decision, *, question: bool = False) -> str:

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from typing import Literal
 
 from swarmgate.agents.desk import ignore
 from swarmgate.council.critique.briefs import EVALUATOR
 from swarmgate.council.critique.checks import Checks
 from swarmgate.council.critique.iterating import Work, seated, summary
+from swarmgate.council.critique.outcome import RESULT, completed, end_of, manifest_of, outcome_of, paused
 from swarmgate.council.critique.requests import critique_of
 from swarmgate.council.records import Manifest, Records
 from swarmgate.council.stream import Completed, Converged, Erred, PatternEvent, RoundCompleted, Started
 from swarmgate.council.voices import Voices
+from swarmgate.domain.council_limits import WHOLE_SECONDS
 from swarmgate.domain.critique import Critique, CritiqueOutcome, Iteration
-from swarmgate.domain.critique_rules import best, improvement, unchanged, version_of
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, SwarmError
 
-RESULT = "result.json"
-"""The name under which the outcome is sealed."""
-
 _TITLE = 400
-
-End = Literal["passed", "iterations", "timeout", "unchanged"]
 
 
 async def improve(
@@ -35,24 +29,34 @@ async def improve(
     voices: Voices,
     records: Records,
     checks: Checks | None = None,
+    manifest: Manifest | None = None,
     on_event: Callable[[PatternEvent], None] = ignore,
 ) -> CritiqueOutcome:
     """Make, judge and improve until it is good enough; or go on after the last whole iteration on record.
 
-    A finished critique is given at once. `checks` judges by commands and gates; None: no criterion asks for that.
+    A finished critique is given at once. One whose time is over is paused, with the best so far as the outcome of this
+    sitting; called again, it goes on.
+
+    Args:
+        critique: what is made.
+        voices: makes the desks.
+        records: where it is kept.
+        checks: judges by commands and gates; None: no criterion asks for that.
+        manifest: as what its record is begun; None: with the request alone.
+        on_event: told what happens.
 
     Raises:
         CouncilRefused: it does not fit a voice's window; another record has its id.
-        CouncilFailed: no version was made, or none could be judged. That is on record.
+        CouncilFailed: no version was made, or none could be judged; that is on record. Or none was judged in time.
         ConfigError, MissingRequirement: a voice has no model or no key.
         BudgetExhausted, Stopped: as they come; the whole iterations so far are on record.
     """
     work = seated(critique, voices, records, checks, on_event)
-    there = records.begin(manifest_of(critique))
+    there = records.begin(manifest or manifest_of(critique))
     finished = records.sealed(critique.id, RESULT, CritiqueOutcome)
     if finished is not None:
-        return _complete(records, finished)
-    if there.status == "failed":
+        return completed(records, finished)
+    if there.status != "open":
         records.change(critique.id, status="open", why="")
     done = list(records.rounds(critique.id, Iteration))
     who, title = (critique.who, EVALUATOR), critique.task[:_TITLE]
@@ -60,7 +64,7 @@ async def improve(
     try:
         return await _to_its_end(work, done)
     except SwarmError as error:
-        if isinstance(error, CouncilFailed):
+        if isinstance(error, CouncilFailed) and records.manifest(critique.id).status != "paused":
             records.change(critique.id, status="failed", why=error.message, usage=_used(work, done))
         work.told(Erred, code=error.code, why=error.message, hint=error.hint)
         raise
@@ -77,6 +81,10 @@ async def prepared(
     tokens: int,
     timeout_s: float,
     material: str = "",
+    whole_s: float = WHOLE_SECONDS.most,
+    threshold: float = 0.7,
+    stop: float = 0.8,
+    part_of: str = "",
     on_event: Callable[[PatternEvent], None] = ignore,
 ) -> tuple[str, Usage]:
     """What a participant says after it criticised itself: for a decision, before it contributes.
@@ -94,6 +102,12 @@ async def prepared(
         tokens: of one step.
         timeout_s: seconds of one step.
         material: what the task is about.
+        whole_s: seconds of all of it, after which its text is the best so far.
+        threshold: the score of a criterion that is good enough, 0 to 1.
+        stop: the weighted mean of them that is, 0 to 1.
+        threshold: the score, 0 to 1, that each criterion must reach.
+        stop: the weighted mean that is good enough, 0 to 1.
+        part_of: the id of the record that it is made for; its own manifest names that.
         on_event: told what happens.
 
     Returns:
@@ -112,24 +126,22 @@ async def prepared(
         system=seat.system,
         tokens=tokens,
         timeout_s=timeout_s,
+        whole_s=whole_s,
+        threshold=threshold,
+        stop=stop,
     )
-    outcome = await improve(critique, voices=voices, records=records, on_event=on_event)
+    begun = manifest_of(critique, part_of=part_of)
+    outcome = await improve(critique, voices=voices, records=records, manifest=begun, on_event=on_event)
     return outcome.version, outcome.usage
 
 
-def manifest_of(critique: Critique) -> Manifest:
-    """How the record of a critique begins."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return Manifest(id=critique.id, pattern="critique", request=critique.model_dump(mode="json"), created_at=now)
-
-
 async def _to_its_end(work: Work, done: list[Iteration]) -> CritiqueOutcome:
-    critique, end = work.critique, None
+    critique, records, end = work.critique, work.records, None
     try:
         async with asyncio.timeout(critique.whole_s) as clock:
-            while (end := _end(critique, done)) is None:
+            while (end := end_of(critique, done)) is None:
                 iteration = await work.iteration(done)
-                work.records.keep_round(critique.id, iteration.number, iteration)
+                records.keep_round(critique.id, iteration.number, iteration)
                 done.append(iteration)
                 found = iteration.evaluation
                 what = summary(critique.criteria, found) if found else iteration.failed
@@ -138,55 +150,13 @@ async def _to_its_end(work: Work, done: list[Iteration]) -> CritiqueOutcome:
         if not clock.expired():
             raise
         end = "timeout"
-    outcome = _outcome(work, done, end)
-    work.records.seal(critique.id, RESULT, outcome)
-    _complete(work.records, outcome)
+        paused(records, critique, _used(work, done))
+    outcome = outcome_of(critique, done, end, used=_used(work, done))
+    if end != "timeout":
+        records.seal(critique.id, RESULT, outcome)
+        completed(records, outcome)
     _tell(work, outcome)
     return outcome
-
-
-def _complete(records: Records, outcome: CritiqueOutcome) -> CritiqueOutcome:
-    """The outcome, once the manifest says that there is one: a kill may have come in between."""
-    if records.manifest(outcome.id).status != "complete":
-        records.change(outcome.id, status="complete", why="", usage=outcome.usage, seconds=outcome.seconds)
-    return outcome
-
-
-def _end(critique: Critique, done: Sequence[Iteration]) -> End | None:
-    last = done[-1].evaluation if done else None
-    if last and last.passed:
-        return "passed"
-    if unchanged(done):
-        return "unchanged"
-    return "iterations" if len(done) >= critique.iterations else None
-
-
-def _outcome(work: Work, done: Sequence[Iteration], end: End) -> CritiqueOutcome:
-    """The best version.
-
-    Raises:
-        CouncilFailed: no version was judged.
-    """
-    top = best(done)
-    if top is None or top.evaluation is None:
-        why = "; ".join(dict.fromkeys(each.failed for each in done))
-        late = f"; its {work.critique.whole_s:g} s are over" if end == "timeout" else ""
-        raise CouncilFailed(
-            f"no version was judged in {len(done)} whole iterations{late}{f': {why}' if why else ''}",
-            hint="look at the model of the evaluator, and at the programs that commands and gates need",
-        )
-    return CritiqueOutcome(
-        id=work.critique.id,
-        best=top.number,
-        version=version_of(done, top.number),
-        mean=top.evaluation.mean,
-        passed=top.evaluation.passed,
-        ended_by=end,
-        improvement=improvement(done),
-        iterations=len(done),
-        usage=_used(work, done),
-        seconds=round(sum(each.seconds for each in done), 4),
-    )
 
 
 def _used(work: Work, done: Sequence[Iteration]) -> Usage:

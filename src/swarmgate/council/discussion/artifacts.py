@@ -17,6 +17,7 @@ from swarmgate.domain.argument_graph import Graph, graph
 from swarmgate.domain.discussion import Cited, Conclusion, DiscussionRecord, Unresolved
 from swarmgate.domain.printable import escaped
 
+SUMMARY = "context/summary.md"
 _TITLE = 100
 """Characters of a topic in a heading."""
 
@@ -35,9 +36,14 @@ def artifacts(record: DiscussionRecord) -> dict[str, str]:
         "artifacts/argument-graph.json": _graph_json(record, whole),
         "artifacts/argument-graph.mmd": mermaid(whole, experts),
         "artifacts/position-evolution.md": _document(_evolution(record, whole)),
-        "context/summary.md": _document(_summary(record, whole)),
+        SUMMARY: _document(_summary(record, whole)),
         **({} if record.status == "open" else {"artifacts/discussion.html": page(record, whole)}),
     }
+
+
+def summary(record: DiscussionRecord) -> str:
+    """The text of `SUMMARY` alone."""
+    return _document(_summary(record, graph(words.all_rounds(record))))
 
 
 def _document(blocks: Iterator[str]) -> str:
@@ -85,9 +91,14 @@ def _synthesis(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
 def _concluded(conclusion: Conclusion, whole: Graph) -> Iterator[str]:
     yield from section("Executive summary", [quote(conclusion.executive_summary)])
     yield from section("Insights", map(_cited, conclusion.insights))
-    for title, how in (("Resolved by argument", "argument"), ("Resolved by majority", "majority")):
+    titles = (
+        ("resolved by argument", "argument"),
+        ("resolved by majority", "majority"),
+        ("claimed, unproven", "unproven"),
+    )
+    for title, how in titles:
         agreed = [item(each.text, each.cites) for each in conclusion.agreements if each.resolved_by == how]
-        yield from section(f"Agreements: {title.lower()}", agreed)
+        yield from section(f"Agreements: {title}", agreed)
     yield from section("Minority report", map(_cited, conclusion.minority_report))
     yield from section("Unresolved debates", map(_unresolved, conclusion.unresolved_debates))
     yield from section("Position evolution", [*_told(conclusion.position_evolution), *_paths(whole)])
@@ -187,7 +198,7 @@ def _summary(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
     if record.cast:
         yield from section("Tensions", map(item, words.tensions(record.cast)))
     positions = words.positions_now(record).items()
-    held = (f"{who}, {words.percent(each.confidence)} sure: {each.position}" for who, each in positions)
+    held = (f"{who}, confidence {words.percent(each.confidence)}: {each.position}" for who, each in positions)
     yield from section("Positions now", map(item, held))
     message = words.last_assessed(record)
     if message and message.assessment:

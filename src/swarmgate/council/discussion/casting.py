@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from swarmgate.agents.brief import Brief, Section
+from swarmgate.agents.brief import Brief, Section, one_line
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import Unread
 from swarmgate.council.asking import ask, brief_for
@@ -63,6 +63,8 @@ async def cast_for(desk: Desk, discussion: Discussion, sections: Sequence[Sectio
         taken = {"tensions": tensions, "dropped": dropped, "model": given.model, "usage": given.usage}
         return Cast(experts=discussion.experts, models=models, **taken)
     heard = await ask(desk, brief, read=lambda text: _experts(text, discussion))
+    if heard.value is None and heard.unreached:
+        raise CouncilFailed(f"the moderator was not reached, its endpoint does not answer: {heard.failed}")
     if heard.value is None:
         raise CouncilFailed(
             f"the moderator named no usable experts: {heard.failed}",
@@ -75,13 +77,17 @@ def casting_brief(discussion: Discussion, sections: Sequence[Section]) -> Brief:
     """What the moderator is told to cast."""
     least, most = discussion.extent.experts
     number = f"{least}" if least == most else f"{least} to {most}"
-    given = "\n".join(f"{each.id}: {each.name}, {each.expertise}. {each.stakes}" for each in discussion.experts)
+    given = "\n".join(_told(each) for each in discussion.experts)
     wanted = (
         Section("The experts are given", given, "Name only the tensions between them, by their ids.")
         if given
         else Section("How many", f"{number} experts")
     )
     return brief_for(MODERATOR, "experts", 0, *sections, wanted)
+
+
+def _told(expert: Expert) -> str:
+    return f"{expert.id}: {one_line(expert.name)}, {one_line(expert.expertise)}. {one_line(expert.stakes)}"
 
 
 def persona(expert: Expert) -> str:
@@ -94,7 +100,7 @@ def persona(expert: Expert) -> str:
         "What is at stake for you": expert.stakes,
         "What you tend to overlook": expert.blind_spots,
     }
-    lines = [f"You are {expert.name}, an expert in a discussion."]
+    lines = [f"You are {one_line(expert.name)}, an expert in a discussion."]
     lines += [f"{title}: {text}" for title, text in told.items() if text]
     return "\n".join(lines + ([expert.system] if expert.system else []))
 

@@ -42,6 +42,8 @@ def checked_choice(choice: Choice, record: DiscussionRecord) -> Choice:
     """
     if choice.kind is ChoiceKind.INJECT or choice.text:
         sized("choice.text", choice.text, TOPIC)
+    if choice.constraint:
+        sized("choice.constraint", choice.constraint, TOPIC)
     within("choice.after", choice.after, Bounds(least=len(record.rounds), most=len(record.rounds)))
     return choice
 
@@ -58,12 +60,16 @@ def is_chosen(record: DiscussionRecord) -> bool:
 
 
 def resolved(choice: Choice, record: DiscussionRecord) -> Choice:
-    """The choice with what the moderator recommends where it is followed: an end only after the least rounds."""
+    """The choice with what the moderator recommends where it is followed.
+
+    It ends only after the least rounds, and not where a constraint was given for what is to come.
+    """
     if choice.kind is not ChoiceKind.FOLLOW:
         return choice
     assessment = assessment_of_round(record.rounds[choice.after - 1])
     wanted = assessment.recommendation if assessment else Recommendation.CONTINUE
-    too_early = wanted is Recommendation.SYNTHESIZE and choice.after < record.discussion.least
+    goes_on = choice.after < record.discussion.least or bool(choice.constraint)
+    too_early = wanted is Recommendation.SYNTHESIZE and goes_on
     if assessment is None or wanted is Recommendation.CONTINUE or too_early:
         return choice
     return choice.model_copy(update={"kind": ChoiceKind(wanted.value), "text": choice.text or assessment.focus})
@@ -77,9 +83,13 @@ def next_round(record: DiscussionRecord) -> DiscussionRound:
     return DiscussionRound(
         number=len(record.rounds) + 1,
         direction=f"{words}: {last.text or otherwise}" if last and words else "",
-        constraints=tuple(each.text for each in chosen if each.kind is ChoiceKind.INJECT),
+        constraints=tuple(filter(None, map(_constraint, chosen))),
         started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
     )
+
+
+def _constraint(choice: Choice) -> str:
+    return choice.text if choice.kind is ChoiceKind.INJECT else choice.constraint
 
 
 def _last(record: DiscussionRecord) -> Choice | None:

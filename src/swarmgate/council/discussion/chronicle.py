@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import ValidationError
 
-from swarmgate.council.discussion.artifacts import artifacts
-from swarmgate.council.discussion.progress import HEAD, choice_text, step_text
+from swarmgate.agents.brief import one_line
+from swarmgate.council.discussion.artifacts import SUMMARY, artifacts, summary
+from swarmgate.council.discussion.progress import HEAD, choice_text, round_text, step_text, synthesis_text
+from swarmgate.council.discussion.words import all_rounds
+from swarmgate.council.record_texts import canonical, digest
 from swarmgate.council.records import Manifest, Records, Status
-from swarmgate.domain.argument import integrity_problem
+from swarmgate.domain.argument import integrity_problem, places, slots
 from swarmgate.domain.discussion import (
     Cast,
     Choice,
@@ -89,13 +94,19 @@ class Chronicle:
         self._records, self._id = records, discussion.id
         self.record = record_of(records, discussion.id)
         self.resumed = self.record.cast is not None
-        if self.resumed and self.record.status != "complete":
+        if self.record.status != "complete":
             self._records.put(self._id, PROGRESS, self._progress())
+
+    def clean(self, value: Any) -> Any:
+        """A JSON-ready value as it is kept: without secrets."""
+        return self._records.plain(value)
 
     # --- the cast ---
 
-    def propose(self, cast: Cast) -> None:
-        """A cast that nobody has confirmed yet."""
+    def propose(self, cast: Cast, *, generated: bool = False) -> None:
+        """A cast that nobody has confirmed yet; `generated`: as it came, nobody has changed it."""
+        if generated:
+            self._more(proposed=_digest(cast))
         self._records.put(self._id, PROPOSED, cast)
         self._update(cast=cast)
 
@@ -110,7 +121,13 @@ class Chronicle:
         self._update(discussion=discussion)
 
     def confirm(self, cast: Cast) -> None:
-        """The cast is final: its text is sealed, and one for each expert is made of it."""
+        """The cast is final: its text is sealed, and one for each expert is made of it.
+
+        Where it is not the one that was generated, the discussion answers no request but its own.
+        """
+        manifest = self._records.manifest(self._id)
+        if manifest.request_hash and manifest.more.get("proposed", _digest(cast)) != _digest(cast):
+            self._records.change(self._id, request_hash="")
         self._records.seal(self._id, CAST, cast)
         for expert in cast.experts:
             self._records.put(self._id, f"personas/{expert.id}.json", expert)
@@ -125,28 +142,30 @@ class Chronicle:
 
     def keep_step(self, held: DiscussionRound, step: Step | None = None) -> None:
         """A step ended (`step`), or the user said something after it (None)."""
-        self._records.keep_partial(self._id, held.number, held)
+        self._records.keep_partial(self._id, held.number, held, cleaned=True)
         before = self.record.partial.messages if self.record.partial else ()
         self.record = self.record.model_copy(update={"partial": held})  # counted with the round
         self._records.append(self._id, PROGRESS, step_text(held, held.messages[len(before) :], step))
 
     def keep_round(self, held: DiscussionRound) -> None:
         """A round is whole."""
-        self._records.keep_round(self._id, held.number, held)
+        self._records.keep_round(self._id, held.number, held, cleaned=True)
         self._update(rounds=(*self.record.rounds, held), partial=None)
         self._records.change(self._id, usage=self.record.usage, seconds=self.record.seconds)
-        self._write_artifacts()
+        self._records.append(self._id, PROGRESS, round_text(held))
+        self._records.put(self._id, SUMMARY, summary(self.record), cleaned=True)
 
     def keep_choice(self, choice: Choice) -> None:
         """What comes next."""
         self._update(choices=(*self.record.choices, choice))
-        self._records.change(self._id, more={"choices": [each.model_dump(mode="json") for each in self.record.choices]})
+        self._more(choices=[each.model_dump(mode="json") for each in self.record.choices])
         self._records.append(self._id, PROGRESS, choice_text(choice))
 
     def conclude(self, conclusion: Conclusion) -> None:
         """It is concluded: the synthesis is sealed."""
         self._records.seal(self._id, SYNTHESIS, conclusion)
         self._update(conclusion=conclusion)
+        self._records.append(self._id, PROGRESS, synthesis_text(conclusion))
 
     def complete(self) -> None:
         """It is over, and all of its files are written."""
@@ -159,23 +178,36 @@ class Chronicle:
         """How it stands now, and why."""
         self._update(status=status, why=why)
         self._records.change(self._id, status=status, why=why, usage=self.record.usage, seconds=self.record.seconds)
+        if status != "open" and all_rounds(self.record):
+            self._write_artifacts()
+
+    def _more(self, **fields: Any) -> None:
+        self._records.change(self._id, more={**self._records.manifest(self._id).more, **fields})
 
     def _update(self, **fields: object) -> None:
         self.record = _counted(self.record.model_copy(update=fields))
 
     def _write_artifacts(self) -> None:
         for name, text in artifacts(self.record).items():
-            self._records.put(self._id, name, text)
+            self._records.put(self._id, name, text, cleaned=True)
 
     def _progress(self) -> str:
         """All of progress.md, from the record: a kill may have come between a step and its line."""
         rounds = [*self.record.rounds, *([self.record.partial] if self.record.partial else [])]
-        parts = [HEAD.format(self.record.discussion.topic)]
+        parts = [HEAD.format(one_line(self.record.discussion.topic))]
         for held in rounds:
-            for step in dict.fromkeys(held.done):
-                parts += [step_text(held, [each for each in held.messages if each.step is step], step)]
+            at = list(zip(places(held), held.messages, strict=True))
+            for slot, step in zip(slots(held.done), held.done, strict=True):
+                spoken = [each for place, each in at if place[1] == slot]
+                parts.append(step_text(held, [each for each in spoken if not each.human], step))
+                parts += [step_text(held, [each], None) for each in spoken if each.human]
+            parts += [round_text(held)] if held.measured else []
             parts += [choice_text(each) for each in self.record.choices if each.after == held.number]
-        return "".join(parts)
+        return "".join([*parts, *([synthesis_text(self.record.conclusion)] if self.record.conclusion else [])])
+
+
+def _digest(cast: Cast) -> str:
+    return digest(canonical(cast.model_dump(mode="json")))
 
 
 def _proposed(records: Records, id: str) -> Cast | None:  # noqa: A002 - as above

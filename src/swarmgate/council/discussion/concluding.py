@@ -8,19 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from swarmgate.agents.participant import Unread
-from swarmgate.council.discussion.table import Table
-from swarmgate.council.discussion.values import first_of, ids_of, items_of, known, text_of, texts_of
-from swarmgate.council.objects import fields_of, squeezed
-from swarmgate.domain.argument import link_problem
+from swarmgate.council.discussion.fields import fields, texts_in
+from swarmgate.council.discussion.masking import masked
+from swarmgate.council.discussion.table import Table, constraints_section
+from swarmgate.council.discussion.values import first_of, items_of, known, message_ids, text_of, texts_of
+from swarmgate.council.objects import squeezed
+from swarmgate.council.voting import MOST_TEXT
+from swarmgate.domain.argument import agreed_by
+from swarmgate.domain.debate import MESSAGE_ID
 from swarmgate.domain.discussion import (
     HISTORIAN,
     MODERATOR,
     Agreement,
+    Cast,
     Cited,
     Conclusion,
     DiscussionRound,
-    Relation,
-    ShiftKind,
     Unresolved,
 )
 from swarmgate.errors import CouncilFailed
@@ -61,41 +64,33 @@ async def concluded(table: Table, rounds: Sequence[DiscussionRound]) -> Conclusi
         BudgetExhausted, Stopped, MissingRequirement: as they come.
     """
     author = HISTORIAN if HISTORIAN in table.fixed else MODERATOR
-    checks = Checks.of(rounds)
+    checks = Checks.of(rounds, table.cast)
+    sections = (constraints_section(rounds[-1]),) if rounds else ()
 
     def reading(_: object) -> Callable[[str], Conclusion]:
         return lambda text: conclusion_of(text, checks)
 
-    heard, _ = await table.ask(author, "conclude", rounds=rounds, number=0, sections=(), read=reading)
+    heard, _ = await table.ask(author, "conclude", rounds=rounds, number=0, sections=sections, read=reading)
     if heard.value is None:
         raise CouncilFailed(f"the {author} gave no conclusion: {heard.failed}")
-    return heard.value.model_copy(update={"author": author, **heard.took})
+    return masked(heard.value.model_copy(update={"author": author, **heard.took}), table.clean)
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What a conclusion is held to: the ids of messages that there are, and those of them that show an argument taken.
+    """What a conclusion is held to: the ids of messages that there are, and how an agreement that cites some came about.
 
-    `accepted` are messages with a shift that counts, or with a link that supports another voice.
+    `agreed_by` is `domain.argument.agreed_by` of the discussion.
     """
 
     ids: frozenset[str]
-    accepted: frozenset[str]
+    agreed_by: Callable[[Collection[str]], frozenset[str]]
 
     @classmethod
-    def of(cls, rounds: Sequence[DiscussionRound]) -> Checks:
+    def of(cls, rounds: Sequence[DiscussionRound], cast: Cast) -> Checks:
         """Those of a discussion."""
-        messages = [each for held in rounds for each in held.messages if not each.failed]
-        authors = {each.id: each.author for each in messages}
-        accepted = {
-            each.id
-            for each in messages
-            if (each.shift and each.shift.kind is not ShiftKind.NONE)
-            or any(
-                link.kind is Relation.SUPPORTS and not link_problem(link, each.author, authors) for link in each.links
-            )
-        }
-        return cls(frozenset(authors), frozenset(accepted))
+        ids = frozenset(each.id for held in rounds for each in held.messages if not each.failed)
+        return cls(ids, lambda cites: agreed_by(rounds, cast, cites))
 
 
 def conclusion_of(text: str, checks: Checks) -> Conclusion:
@@ -104,11 +99,12 @@ def conclusion_of(text: str, checks: Checks) -> Conclusion:
     Raises:
         Unread: it has no summary; or it cites ids that do not exist, with which it is kept when asked once more.
     """
-    found = fields_of(text, _FIELDS, CONCLUSION_FORM, required=("executiveSummary",))
+    found, cut = fields(text, _FIELDS, CONCLUSION_FORM, required=("executiveSummary",), most=MOST_TEXT)
     summary = text_of(found["executivesummary"])
     if not summary:
         raise Unread("`executiveSummary` is empty.", CONCLUSION_FORM)
-    agreements, noted = _agreements(found.get("agreements"), checks)
+    agreements, claimed = _agreements(found.get("agreements"), checks)
+    noted = (*cut, *claimed)
     open_debates = items_of(found.get("unresolveddebates"))
     conclusion = Conclusion(
         executive_summary=summary,
@@ -130,7 +126,7 @@ def conclusion_of(text: str, checks: Checks) -> Conclusion:
 
 
 def _ids(found: Mapping[str, Any]) -> tuple[str, ...]:
-    return ids_of(first_of(found, "cites", "source", "sources", "evidence"))
+    return message_ids(first_of(found, "cites", "source", "sources", "evidence"))
 
 
 def _cited(value: Any, ids: Collection[str]) -> tuple[Cited, ...]:
@@ -148,22 +144,25 @@ def _debate(found: Mapping[str, Any], ids: Collection[str]) -> Unresolved:
 
 
 def _agreements(value: Any, checks: Checks) -> tuple[tuple[Agreement, ...], tuple[str, ...]]:
-    """The agreements, and a phrase for each that was said to be by argument and of which no message shows that."""
+    """The agreements as their messages show them, and a phrase for each of which they show less than it claims."""
     made: list[Agreement] = []
     noted: list[str] = []
     for number, each in enumerate(items_of(value), start=1):
         cites = known(_ids(each), checks.ids)[0]
-        claimed = squeezed(text_of(each.get("resolvedby"))) == "argument"
-        shown = not checks.accepted.isdisjoint(cites)
-        if claimed and not shown:
-            noted.append(f"agreement {number} cites no shift and no support, and counts as one by majority")
+        claimed = "argument" if squeezed(text_of(each.get("resolvedby"))) == "argument" else "majority"
+        shown = checks.agreed_by(cites)
+        way = claimed if claimed in shown else next(iter(shown), "unproven")
+        if way != claimed:
+            instead = "neither an argument nor a majority" if way == "unproven" else f"that it is by {way}"
+            noted.append(f"agreement {number} is claimed to be by {claimed}; its messages show {instead}")
         text = text_of(first_of(each, "text", "agreement") or each)
-        made.append(Agreement(text=text, resolved_by="argument" if claimed and shown else "majority", cites=cites))
+        made.append(Agreement.model_validate({"text": text, "resolved_by": way, "cites": cites}))
     return tuple(made), tuple(noted)
 
 
 def _unknown(found: Mapping[str, Any], ids: Collection[str]) -> tuple[str, ...]:
-    """Every id that is cited anywhere and does not exist."""
+    """Every id that is cited, or named in a text, and does not exist."""
     lists = ("insights", "agreements", "minorityreport", "unresolveddebates", "recommendations")
     cited = [each for name in lists for item in items_of(found.get(name)) for each in _ids(item)]
-    return tuple(dict.fromkeys(known(cited, ids)[1]))
+    named = [each for text in texts_in(found) for each in MESSAGE_ID.findall(text)]
+    return tuple(dict.fromkeys(known((*cited, *named), ids)[1]))

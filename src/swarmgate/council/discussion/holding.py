@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from swarmgate.agents.brief import one_line
 from swarmgate.agents.desk import ignore
 from swarmgate.council.discussion import choosing
 from swarmgate.council.discussion.casting import cast_for
 from swarmgate.council.discussion.chronicle import Chronicle
 from swarmgate.council.discussion.concluding import concluded
+from swarmgate.council.discussion.masking import masked, masked_cast
 from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.discussion.planning import forced_by, next_step
 from swarmgate.council.discussion.progress import beginning
@@ -20,7 +22,8 @@ from swarmgate.council.discussion.request import check, check_cast, in_mode
 from swarmgate.council.discussion.steps import spoken, turn_of
 from swarmgate.council.discussion.table import Table, provisional, seated, topic_sections
 from swarmgate.council.discussion.values import shortened
-from swarmgate.council.records import Records
+from swarmgate.council.discussion.words import many
+from swarmgate.council.records import Records, Status
 from swarmgate.council.stream import (
     Completed,
     Contributed,
@@ -47,6 +50,7 @@ from swarmgate.domain.discussion import (
     Mode,
     Step,
 )
+from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, LedgerError, SwarmError, WaitingForUser
 
 _OF_EXPERTS = frozenset({Step.POSITION, Step.ARGUE, Step.RESPOND})
@@ -88,7 +92,7 @@ async def hold(
     if log.record.status == "complete":
         return log.record
     discussion = log.record.discussion
-    table = seated(discussion, log.record.cast or provisional(discussion), voices)
+    table = seated(discussion, log.record.cast or provisional(discussion), voices, clean=log.clean)
     sitting = _Sitting(log, table, voices, people, on_event, discussion.whole_s)
     try:
         await sitting.held()
@@ -139,11 +143,13 @@ class _Sitting:
         """What ends this sitting, on record, with the line that goes on."""
         failed = isinstance(error, CouncilFailed) and not self.late
         if not isinstance(error, LedgerError):
-            self.log.stand("failed" if failed else "paused", error.message)
+            status: Status = "prepared" if not self.log.confirmed else "failed" if failed else "paused"
+            self.log.stand(status, self.log.clean(error.message))
         if isinstance(error, CouncilFailed):
             way = f"it goes on by: swarm discuss resume {self.log.record.discussion.id}"
             error = CouncilFailed(error.message, hint=f"{error.hint}; {way}" if error.hint else way)
-        self._tell(Erred, code=error.code, why=error.message, hint=error.hint)
+        why, hint = self.log.clean([error.message, error.hint])
+        self._tell(Erred, code=error.code, why=why, hint=hint)
         return error
 
     # --- the cast ---
@@ -156,7 +162,7 @@ class _Sitting:
             discussion = self.log.record.discussion
             cast = self.log.record.cast or await self._generated(discussion)
             check_cast(cast, discussion)
-            self.table = seated(discussion, cast, self.voices)
+            self.table = self._seated(discussion, cast)
             answer = await self.people.confirm(discussion, cast)
             if isinstance(answer, Confirmed):
                 self.log.confirm(cast)
@@ -164,15 +170,19 @@ class _Sitting:
                 self._in_mode(answer)
             else:
                 check_cast(answer, discussion)
-                self.log.propose(answer)
-                self.table = seated(discussion, answer, self.voices)
-                self.log.confirm(answer)
+                changed = masked_cast(answer, self.log.clean)
+                self.log.propose(changed)
+                self.table = self._seated(discussion, changed)
+                self.log.confirm(changed)
 
     async def _generated(self, discussion: Discussion) -> Cast:
         self._tell(StepStarted, number=0, step="experts", who=(MODERATOR,))
         async with self._in_time():
-            cast = await cast_for(self.table.desks[MODERATOR], discussion, topic_sections(discussion))
-        self.log.propose(cast)
+            made = await cast_for(self.table.desks[MODERATOR], discussion, topic_sections(discussion))
+        cast = masked_cast(made, self.log.clean, generated=not discussion.experts)
+        self.log.propose(cast, generated=True)
+        words = f"{many(len(cast.experts), 'expert')}, {many(len(cast.tensions), 'tension')}"
+        self._tell(Contributed, number=0, step="experts", who=MODERATOR, what=words, usage=cast.usage)
         return cast
 
     def _in_mode(self, mode: Mode) -> None:
@@ -183,11 +193,13 @@ class _Sitting:
         least, most = changed.extent.experts
         if cast is not None and not least <= len(cast.experts) <= most:
             self.log.forget_cast()
-            self.table = seated(changed, provisional(changed), self.voices)
+            self.table = self._seated(changed, provisional(changed))
+
+    def _seated(self, discussion: Discussion, cast: Cast) -> Table:
+        return seated(discussion, cast, self.voices, clean=self.log.clean)
 
     def _begun(self) -> None:
-        asked, who = self.log.record.discussion, (*self.table.experts, *self.table.fixed)
-        self._tell(Started, title=asked.topic, who=who, most=asked.rounds, resumed=self.log.resumed)
+        self.on_event(_started(self.log.record, self.table.experts, resumed=self.log.resumed))
 
     # --- a round ---
 
@@ -200,7 +212,7 @@ class _Sitting:
             held = await self._step(step, held)
         counted = measured(held, before)
         self.log.keep_round(held.model_copy(update={"measured": counted}))
-        words = f"{counted.counters} counters, {counted.supports} supports, {counted.shifts} shifts"
+        words = ", ".join(many(getattr(counted, f"{noun}s"), noun) for noun in ("counter", "support", "shift"))
         self._tell(RoundCompleted, number=held.number, what=words, score=round(counted.disagreement / 10, 4))
 
     async def _step(self, step: Step, held: DiscussionRound) -> DiscussionRound:
@@ -210,7 +222,8 @@ class _Sitting:
         self._tell(StepStarted, number=held.number, step=step, who=turn.who)
         async with self._in_time():
             messages = await spoken(turn, step, held, before, self.table, self.on_event)
-        if step in _OF_EXPERTS and messages and all(each.failed for each in messages):
+        whole = step in _OF_EXPERTS and len(messages) == len(self.table.experts)  # some have no room to respond
+        if whole and all(each.failed for each in messages):
             raise _silence(step, held.number, messages)
         forced = forced_by(step, held, before, self.table.cast, self.table.discussion.extent)
         held = held.model_copy(
@@ -229,7 +242,7 @@ class _Sitting:
         text, cut = shortened((await self.people.speak(self.log.record, step)).strip())
         if not text:
             return held
-        said = Message(
+        spoken_words = Message(
             id=message_id(held.number, len(held.messages) + 1),
             round=held.number,
             step=step,
@@ -238,6 +251,7 @@ class _Sitting:
             human=True,
             noted=(cut,) if cut else (),
         )
+        said = masked(spoken_words, self.log.clean)
         held = held.model_copy(update={"messages": (*held.messages, said)})
         self.log.keep_step(held)
         self._tell(Contributed, number=held.number, step=step, message=said.id, who=USER, text=beginning(said))
@@ -250,7 +264,10 @@ class _Sitting:
         record = self.log.record
         choice = choosing.bound_choice(record)
         if choice is None:
-            choice = choosing.checked_choice(await self.people.choose(record), record)
+            chosen = choosing.checked_choice(await self.people.choose(record), record)
+            choice = masked(chosen, self.log.clean)
+            after = choosing.next_round(record.model_copy(update={"choices": (*record.choices, choice)}))
+            self.table.check_room(after)
         if choice.kind is ChoiceKind.PAUSE:
             raise Pause
         self.log.keep_choice(choice)
@@ -263,11 +280,10 @@ class _Sitting:
             async with self._in_time():
                 conclusion = await concluded(self.table, self.log.record.rounds)
             self.log.conclude(conclusion)
+            said = {"who": conclusion.author, "text": one_line(conclusion.executive_summary), "usage": conclusion.usage}
+            self._tell(Contributed, number=0, step="conclude", **said)
         self.log.complete()
-        record = self.log.record
-        what = f"{len(record.rounds)} rounds, concluded"
-        outcome = record.conclusion.model_dump(mode="json") if record.conclusion else {}
-        self._tell(Completed, what=what, outcome=outcome, usage=record.usage, seconds=record.seconds)
+        self.on_event(_completed(self.log.record))
 
     # --- inside ---
 
@@ -295,6 +311,29 @@ class _Sitting:
 
     def _tell(self, kind: Callable[..., PatternEvent], **fields: object) -> None:
         self.on_event(kind(pattern="discussion", id=self.log.record.discussion.id, **fields))
+
+
+def told_again(record: DiscussionRecord) -> tuple[Started, Completed]:
+    """The events of a record that answers a request once more: nothing was asked, and nothing used."""
+    experts = tuple(each.id for each in record.cast.experts) if record.cast else ()
+    nothing = {"usage": Usage(), "seconds": 0.0}
+    return _started(record, experts, resumed=True), _completed(record).model_copy(update=nothing)
+
+
+def _started(record: DiscussionRecord, experts: tuple[str, ...], *, resumed: bool) -> Started:
+    asked, who = record.discussion, (*experts, *record.discussion.extent.roles)
+    return Started(pattern="discussion", id=asked.id, title=asked.topic, who=who, most=asked.rounds, resumed=resumed)
+
+
+def _completed(record: DiscussionRecord) -> Completed:
+    return Completed(
+        pattern="discussion",
+        id=record.discussion.id,
+        what=f"{many(len(record.rounds), 'round')}, concluded",
+        outcome=record.conclusion.model_dump(mode="json") if record.conclusion else {},
+        usage=record.usage,
+        seconds=record.seconds,
+    )
 
 
 def _silence(step: Step, number: int, messages: tuple[Message, ...]) -> CouncilFailed:

@@ -8,20 +8,22 @@ from typing import Any
 
 from swarmgate.agents.participant import Unread
 from swarmgate.council.discussion.answers import Part
+from swarmgate.council.discussion.fields import fields
 from swarmgate.council.discussion.values import (
+    SPOKEN,
     clamped,
-    dicts_of,
     first_of,
     ids_of,
     items_of,
     known,
+    message_ids,
     number_of,
     prose_of,
-    shortened,
+    said_of,
     text_of,
     texts_of,
 )
-from swarmgate.council.objects import fields_of, objects_of, squeezed
+from swarmgate.council.objects import squeezed
 from swarmgate.domain.discussion import Assessment, FaultLine, Framing, Insight, Recommendation
 
 _FRAMING = ("faultLines", "disagreementBudget")
@@ -31,7 +33,7 @@ FRAMING_FORM = "Answer with one JSON object: " + json.dumps(
         "disagreementBudget": 4,
     }
 )
-_BUDGET = (3, 6)
+_BUDGET, _USUAL_BUDGET = (3, 6), 4
 
 _SCORES = (
     "genuineDisagreement",
@@ -58,26 +60,31 @@ ASSESSMENT_FORM = "Answer with one JSON object: " + json.dumps(
 _RECOMMENDATIONS = {squeezed(each): each for each in Recommendation}
 
 
-def framing_of(text: str, voices: Collection[str]) -> Part:
-    """The framing of a round; `voices` are those that it may name.
+def framing_of(text: str, voices: Mapping[str, str]) -> Part:
+    """The framing of a round; `voices` are the ids of those that it may name, by id and by name.
 
     Raises:
-        Unread: it has no fault line with an axis, or a budget that is no number.
+        Unread: it has no fault line; or a budget that is no number, for which 4 is taken when asked once more, noted.
     """
-    found = fields_of(text, _FRAMING, FRAMING_FORM, required=_FRAMING)
-    budget = number_of(found["disagreementbudget"])
-    lines, noted = [], []
-    for each in dicts_of(found["faultlines"]):
+    found, cut = fields(text, _FRAMING, FRAMING_FORM, required=_FRAMING[:1])
+    lines, noted = [], list(cut)
+    for each in items_of(found["faultlines"]):
         between, stray = known(ids_of(each.get("between")), voices)
         noted += [f"{name} in a fault line is no voice" for name in stray]
-        if axis := text_of(each.get("axis")):
-            lines.append(FaultLine(between=between, axis=axis, description=text_of(each.get("description"))))
-    if not lines or budget is None:
-        wrong = "`disagreementBudget` must be a JSON number" if lines else "`faultLines` has no line with an `axis`"
-        raise Unread(f"{wrong}.", FRAMING_FORM)
-    kept, clamp = clamped("disagreementBudget", budget, *_BUDGET)
+        if axis := text_of(first_of(each, "axis", "text", "name", "title", "description")):
+            ids = tuple(dict.fromkeys(voices[name] for name in between))
+            lines.append(FaultLine(between=ids, axis=axis, description=text_of(each.get("description"))))
+    if not lines:
+        raise Unread("`faultLines` has no line with an `axis`.", FRAMING_FORM)
+    budget = number_of(found.get("disagreementbudget"))
+    kept, clamp = clamped("disagreementBudget", _USUAL_BUDGET if budget is None else budget, *_BUDGET)
     framing = Framing(fault_lines=tuple(lines), disagreement_budget=kept)
-    return {"text": prose_of(text), "framing": framing, "noted": (*noted, *filter(None, [clamp]))}
+    part = {"text": prose_of(text), "framing": framing, "noted": (*noted, *filter(None, [clamp]))}
+    if budget is None:
+        wrong = "`disagreementBudget` must be a JSON number of 3 to 6"
+        otherwise = {**part, "noted": (*noted, f"{wrong}: {_USUAL_BUDGET} was taken")}
+        raise Unread(f"{wrong}.", FRAMING_FORM, otherwise=otherwise)
+    return part
 
 
 def question_of(text: str) -> Part:
@@ -86,7 +93,7 @@ def question_of(text: str) -> Part:
     Raises:
         Unread: there is none.
     """
-    return _prose(text, ("text", "question"), "Answer with your question in prose.")
+    return _prose(text, ("text", "question", *SPOKEN), "Answer with your question in prose.")
 
 
 def record_of(text: str) -> Part:
@@ -95,7 +102,7 @@ def record_of(text: str) -> Part:
     Raises:
         Unread: there is none.
     """
-    return _prose(text, ("text", "record", "summary"), "Answer with the record in prose.")
+    return _prose(text, ("text", "record", "summary", *SPOKEN), "Answer with the record in prose.")
 
 
 def assessment_of(text: str, shown: Collection[str]) -> Part:
@@ -104,7 +111,7 @@ def assessment_of(text: str, shown: Collection[str]) -> Part:
     Raises:
         Unread: a score is no number, or the recommendation none of the four.
     """
-    found = fields_of(text, (*_SCORES, *_LISTS, "scores"), ASSESSMENT_FORM, required=("recommendation",))
+    found, cut = fields(text, (*_SCORES, *_LISTS, "scores"), ASSESSMENT_FORM, required=("recommendation",))
     scores, noted = _scores({**_mapping(found.get("scores")), **found})
     recommendation = _RECOMMENDATIONS.get(squeezed(text_of(found["recommendation"])))
     if recommendation is None:
@@ -119,7 +126,7 @@ def assessment_of(text: str, shown: Collection[str]) -> Part:
         recommendation=recommendation,
         focus=text_of(found.get("focus")),
     )
-    return {"text": prose_of(text), "assessment": assessment, "noted": noted, "unresolved": unresolved}
+    return {"text": prose_of(text), "assessment": assessment, "noted": (*cut, *noted), "unresolved": unresolved}
 
 
 def _scores(found: Mapping[str, Any]) -> tuple[dict[str, int], tuple[str, ...]]:
@@ -139,7 +146,7 @@ def _insights(value: Any, shown: Collection[str]) -> tuple[tuple[Insight, ...], 
     made: list[Insight] = []
     unresolved: list[str] = []
     for each in items_of(value):
-        source, unknown = known(ids_of(first_of(each, "source", "sources", "cites")), shown)
+        source, unknown = known(message_ids(first_of(each, "source", "sources", "cites")), shown)
         unresolved += unknown
         if text := text_of(first_of(each, "text", "insight") or each):
             made.append(Insight(text=text, source=source))
@@ -151,8 +158,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _prose(text: str, keys: Collection[str], form: str) -> Part:
-    fields = (each[key] for each in objects_of(text) for key in keys if isinstance(each.get(key), str))
-    said, cut = shortened(prose_of(text) or next(fields, "").strip())
+    said, cut = said_of(text, keys)
     if not said:
         raise Unread("Your answer has no text.", form)
     return {"text": said, "noted": (cut,) if cut else ()}

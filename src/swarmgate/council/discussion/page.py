@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from swarmgate.agents.brief import cut, one_line
 from swarmgate.council.discussion import words
 from swarmgate.council.discussion.drawing import positions, relations, text
 from swarmgate.council.discussion.windowing import facts
@@ -35,6 +36,9 @@ stroke-width: 2.5; } .counters { stroke: var(--red); stroke-dasharray: 6 4; fill
 .supports { stroke: var(--green); fill: none; } .supports-head { fill: var(--green); }
 """
 
+_TITLE = 100
+"""Characters of a topic in the title; a longer one stands below, whole."""
+
 
 def page(record: DiscussionRecord, graph: Graph) -> str:
     """The whole page.
@@ -45,8 +49,9 @@ def page(record: DiscussionRecord, graph: Graph) -> str:
     """
     asked = record.discussion
     ids = frozenset(node.id for node in graph.nodes)
-    title = f"Discussion {asked.id}"
-    body = [_tag("h1", title), _said(asked.topic, ids), _tag("p", words.bounds(record), "about")]
+    title = cut(one_line(asked.topic), _TITLE, "...")
+    body = [_tag("h1", title), _tag("p", f"Discussion {asked.id}: {words.bounds(record)}", "about")]
+    body += [] if title == asked.topic else [_said(asked.topic, ids)]
     body += [_tag("p", words.cost(record.usage, record.seconds), "about")]
     body += _list("Voices that failed", words.failures(record), ids, "h3")
     body += [*_synthesis(record, ids), *(_cast(record.cast) if record.cast else ()), *_structure(record, graph)]
@@ -117,10 +122,13 @@ def _synthesis(record: DiscussionRecord, ids: frozenset[str]) -> Iterator[str]:
     yield from _list("Open questions", (f"{each} ({', '.join(where)})" for each, where in asked.items()), ids)
 
 
+_HOW = {"argument": "resolved by argument", "majority": "resolved by majority", "unproven": "claimed, unproven"}
+
+
 def _concluded(conclusion: Conclusion, ids: frozenset[str]) -> Iterator[str]:
     yield _said(conclusion.executive_summary, ids)
     yield from _list("Insights", map(_cited, conclusion.insights), ids)
-    agreed = (f"{each.text}{_cites(each.cites)} (resolved by {each.resolved_by})" for each in conclusion.agreements)
+    agreed = (f"{each.text}{_cites(each.cites)} ({_HOW[each.resolved_by]})" for each in conclusion.agreements)
     yield from _list("Agreements", agreed, ids)
     yield from _list("Minority report", map(_cited, conclusion.minority_report), ids)
     debates = (f"{each.topic}{_cites(each.cites)}: {each.why}" for each in conclusion.unresolved_debates)
@@ -212,8 +220,7 @@ def _message(message: Message, ids: frozenset[str]) -> Iterator[str]:
     yield _tag("h3", f"{message.id} {message.author}{person}, {message.step}")
     if not message.human:
         model = f"{message.model}; " if message.model else ""
-        prompt = f"; prompt {message.prompt_hash[:12]}" if message.prompt_hash else ""
-        yield _tag("p", f"{model}{words.cost(message.usage, message.seconds)}{prompt}", "about")
+        yield _tag("p", f"{model}{words.cost(message.usage, message.seconds)}", "about")
     if message.failed:
         yield _tag("p", f"failed: {message.failed}", "failed")
     if message.text:

@@ -2,8 +2,10 @@
 
 `Extent.calls` bounds the messages of ARGUE, ATTACK, RESPOND, ANALOGY and STRESS of one round. That reading of the
 issue's calls a round is the one whose numbers fit its modes, as argument + attack + response + analogy: lightweight
-2+1+2 = 5; standard 2+1+2+1 = 6 to 3+1+3+1 = 8; deep 3+1+3+1 = 8 to 4+1+4+1 = 10, and with both forced passes 12. So a
-forced pass takes the place of the analogy, then of the responders to whom fewest links go.
+2+1+2 = 5; standard 2+1+2+1 = 6 to 3+1+3+1 = 8; deep 3+1+3+1 = 8 to 4+1+4+1 = 10, and 11 with a forced pass. So a
+forced pass takes the place of the analogy, then of the responders to whom fewest links go. There is one at most: the
+second attack of a cold round stands for the stress pass, so that at least one expert responds in every mode. A voice
+that is asked once more, because its answer could not be read, still makes one contribution.
 """
 
 from __future__ import annotations
@@ -80,7 +82,7 @@ def forced_by(
         disagreement = measured(held, before).disagreement
         cold = heat(held, before) is Heat.COLD
         rule = f"below {COLD_BELOW}: what could go wrong" if cold else f"above {HOT_ABOVE}: common ground"
-        return (f"disagreement {disagreement:g} of 10 is {rule} is asked for",)
+        return (f"after the attack, disagreement {disagreement:g} of 10 is {rule} is asked for",)
     if step is Step.ATTACK and step in held.done:
         return ("the contrarian goes again after too little disagreement",)
     if step is Step.STRESS:
@@ -114,10 +116,15 @@ def _last_word(held: DiscussionRound, before: Sequence[DiscussionRound], extent:
         return None
     if CROSS_DOMAIN in extent.roles and Step.ANALOGY not in held.done and _room(held, before, extent) > 0:
         return Step.ANALOGY
-    return None if measured(held, before).counters else Step.STRESS
+    return Step.STRESS if _stress_due(held, before) else None
 
 
 def _room(held: DiscussionRound, before: Sequence[DiscussionRound], extent: Extent) -> int:
     """Contributions that the bound leaves, one set aside for a stress pass as long as nobody countered anything."""
     spoken = sum(each.step in CONTRIBUTIONS and not each.human for each in held.messages)
-    return extent.calls[1] - spoken - (not measured(held, before).counters)
+    return extent.calls[1] - spoken - _stress_due(held, before)
+
+
+def _stress_due(held: DiscussionRound, before: Sequence[DiscussionRound]) -> bool:
+    """Whether nobody countered anything so far, and the contrarian has not gone again for that."""
+    return held.done.count(Step.ATTACK) <= 1 and not measured(held, before).counters

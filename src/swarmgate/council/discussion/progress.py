@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from swarmgate.agents.brief import cut, one_line
+from swarmgate.council.discussion import words
+from swarmgate.council.discussion.windowing import measured_line
 from swarmgate.domain.argument_graph import said
-from swarmgate.domain.discussion import Choice, DiscussionRound, Message, ShiftKind, Step
+from swarmgate.domain.discussion import Choice, Conclusion, DiscussionRound, Message, Shift, ShiftKind, Step
 
 HEAD = "# Discussion: {}\n"
 GIST = 200
@@ -21,10 +23,25 @@ def step_text(held: DiscussionRound, messages: Sequence[Message], step: Step | N
     return "\n".join(lines) + "\n"
 
 
+def round_text(held: DiscussionRound) -> str:
+    """What stands after the last step of a round: which rules made somebody speak, or be silent; what was counted."""
+    forced = [f"- a rule: {each}" for each in held.forced]
+    counted = [f"- {measured_line(held.number, held.measured)}"] if held.measured else []
+    return "\n".join(["", *forced, *counted]) + "\n"
+
+
+def synthesis_text(conclusion: Conclusion) -> str:
+    """The section of the synthesis; all of it is in the artifacts."""
+    noted = [f"- {one_line(each)}" for each in conclusion.noted]
+    return (
+        "\n".join(["\n## Synthesis\n", f"- {conclusion.author}: {one_line(conclusion.executive_summary)}", *noted])
+        + "\n"
+    )
+
+
 def choice_text(choice: Choice) -> str:
     """The line of a choice."""
-    text = f": {one_line(choice.text)}" if choice.text else ""
-    return f"\nAfter round {choice.after}, by the {choice.by}: {choice.kind}{text}\n"
+    return f"\n{one_line(words.choice(choice))}\n"
 
 
 def what(message: Message) -> str:
@@ -40,19 +57,26 @@ def beginning(message: Message) -> str:
 def _words(message: Message) -> Iterable[str]:
     yield from dict.fromkeys(f"{each.kind} {each.to}" for each in message.links)
     if message.position:
-        yield f"confidence {message.position.confidence:.2f}"
+        sure = message.position.confidence
+        yield f"confidence {'unknown' if sure is None else f'{sure:.2f}'}"
     if message.shift:
-        refused = " (a shift was refused)" if message.shift.refused else ""
-        yield "moved not" + refused if message.shift.kind is ShiftKind.NONE else f"moved: {message.shift.kind}"
+        yield _moved(message.shift)
     if message.framing:
-        yield f"{len(message.framing.fault_lines)} fault lines, budget {message.framing.disagreement_budget} of 10"
+        budget = f"budget {message.framing.disagreement_budget} of 10"
+        yield f"{words.many(len(message.framing.fault_lines), 'fault line')}, {budget}"
     if message.assessment:
-        yield f"overall {message.assessment.overall} of 5, recommends {message.assessment.recommendation}"
+        yield f"overall {message.assessment.overall} of 5, goes on with: {message.assessment.recommendation}"
+
+
+def _moved(shift: Shift) -> str:
+    if shift.refused:
+        return f"unmoved: {shift.refused}"
+    return "unmoved" if shift.kind is ShiftKind.NONE else f"moved: {shift.kind}"
 
 
 def _line(message: Message) -> str:
     if message.failed:
         return f"- {message.id} {message.author} gave no answer: {message.failed}"
-    words = what(message)
+    told = what(message)
     noted = f" [{'; '.join(message.noted)}]" if message.noted else ""
-    return f"- {message.id} {message.author}{f' ({words})' if words else ''}: {beginning(message)}{noted}"
+    return f"- {message.id} {message.author}{f' ({told})' if told else ''}: {beginning(message)}{noted}"

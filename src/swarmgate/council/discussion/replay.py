@@ -28,7 +28,7 @@ def text_lines(record: DiscussionRecord) -> list[str]:
 
 def conclusion_lines(record: DiscussionRecord) -> list[str]:
     """How it ended, or where it stands: the synthesis, how positions went, who failed, the cost."""
-    lines = [*_concluded(record.conclusion)] if record.conclusion else [f"No synthesis: {words.status(record)}"]
+    lines = [*_concluded(record.conclusion)] if record.conclusion else [f"No synthesis yet: {words.status(record)}"]
     paths = (f"{each.expert}: {words.path(each)}" for each in graph(words.all_rounds(record)).evolution)
     lines += _items("Confidence over the rounds", paths)
     lines += _items("Open questions", words.open_questions(record))
@@ -40,9 +40,10 @@ def _concluded(conclusion: Conclusion) -> Iterator[str]:
     yield f"Synthesis by {conclusion.author}:"
     yield from _indented(conclusion.executive_summary, 2)
     yield from _items("Insights", map(_cited, conclusion.insights))
-    for how in ("argument", "majority"):
+    titles = {"argument": "resolved by argument", "majority": "resolved by majority", "unproven": "claimed, unproven"}
+    for how, title in titles.items():
         agreed = (f"{each.text}{_cites(each.cites)}" for each in conclusion.agreements if each.resolved_by == how)
-        yield from _items(f"Agreements, resolved by {how}", agreed)
+        yield from _items(f"Agreements, {title}", agreed)
     yield from _items("Minority report", map(_cited, conclusion.minority_report))
     debates = (f"{each.topic}{_cites(each.cites)}: {each.why}" for each in conclusion.unresolved_debates)
     yield from _items("Unresolved debates", debates)

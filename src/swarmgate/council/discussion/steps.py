@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from swarmgate.agents.brief import Section
 from swarmgate.council.discussion.answers import Part, Reader
+from swarmgate.council.discussion.masking import masked
 from swarmgate.council.discussion.moderation import assessment_of, framing_of, question_of, record_of
 from swarmgate.council.discussion.planning import Heat, heat, responders
 from swarmgate.council.discussion.progress import beginning, what
@@ -41,7 +42,7 @@ class Turn:
 def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], table: Table) -> Turn:
     """Who is asked what in a step that is due."""
     experts = table.experts
-    voices = (*experts, *table.fixed)
+    voices = {each.name: each.id for each in table.cast.experts} | {each: each for each in (*experts, *table.fixed)}
     match step:
         case Step.POSITION:
             return Turn(experts, step, Reader.position)
@@ -121,7 +122,7 @@ async def _message(
     heard, told = await table.ask(who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading)
     condensed = tuple(each for each in told.condensed if each in told.shown)
     fields = {**(heard.value or {}), **heard.took, "failed": heard.failed, "condensed": condensed}
-    return Message(id=id, round=number, step=step, author=who, **fields)
+    return masked(Message(id=id, round=number, step=step, author=who, **fields), table.clean)
 
 
 def _attacked(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]) -> tuple[Section, ...]:

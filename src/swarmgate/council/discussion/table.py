@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from swarmgate.agents.brief import Section, harmless
+from swarmgate.agents.brief import Section, harmless, one_line
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import Heard, ask, bounded, brief_for
 from swarmgate.council.discussion.casting import persona
-from swarmgate.council.discussion.windowing import Both, Told, least_room, measured_line, told
+from swarmgate.council.discussion.masking import Clean, unchanged
+from swarmgate.council.discussion.windowing import DIRECTION, Both, Told, least_room, measured_line, told
 from swarmgate.council.voices import Voices
 from swarmgate.council.windows import Window, window_of
 from swarmgate.domain.debate import Seat
@@ -34,7 +35,8 @@ _CROSS_DOMAIN = "You look at a discussion from outside of its field: you bring w
 class Table:
     """One discussion with the desks of all who take part.
 
-    `texts` keeps messages that were put in words before, `windows` what was measured of briefs.
+    `texts` keeps messages that were put in words before, `windows` what was measured of briefs; `clean` masks secrets
+    in what is said.
     """
 
     discussion: Discussion
@@ -42,6 +44,7 @@ class Table:
     desks: Mapping[str, Desk]
     texts: dict[str, Both] = field(default_factory=dict)
     windows: dict[tuple[str, str], Window] = field(default_factory=dict)
+    clean: Clean = unchanged
 
     @property
     def fixed(self) -> tuple[str, ...]:
@@ -104,17 +107,43 @@ class Table:
             self.windows[who, step] = window_of(self.desks[who], longest)
         return self.windows[who, step]
 
+    def check_room(self, held: DiscussionRound) -> None:
+        """Insists that everybody can still follow to the end with the direction and the constraints of a round.
+
+        Raises:
+            CouncilRefused: somebody cannot; with their size.
+        """
+        size = sum(len(each.render()) for each in _round_sections((held,), held.number))
+        name, window = self.narrowest
+        room = window.room - self.least
+        if size > room + DIRECTION:
+            raise CouncilRefused(
+                f"direction and constraints have {size:,} characters; {name} has room for {room + DIRECTION:,}",
+                hint="say it in fewer words, or give that voice a larger window ([roles.X] context_tokens)",
+            )
+
+    @property
+    def least(self) -> int:
+        """Characters that everybody needs for the gists of the longest discussion."""
+        asked, experts = self.discussion, len(self.cast.experts) or self.discussion.extent.experts[1]
+        return least_room(asked.extent, experts=experts, rounds=asked.rounds, user=asked.user)
+
+    @property
+    def narrowest(self) -> tuple[str, Window]:
+        """The voice with the least room in its window."""
+        return min(((who, self.window(who, "respond")) for who in self.desks), key=lambda each: each[1].room)
+
     def _who(self) -> str:
-        lines = [f"{each.id}: {each.name}, {each.expertise}" for each in self.cast.experts]
+        lines = [f"{each.id}: {one_line(each.name)}, {one_line(each.expertise)}" for each in self.cast.experts]
         lines += [f"{role}: a fixed role" for role in self.fixed]
         lines += ["user: a person, who may speak between steps"] if self.discussion.user else []
         for each in self.cast.tensions:
-            description = f": {each.description}" if each.description else ""
-            lines.append(f"Tension between {' and '.join(each.between)}, {each.axis}{description}")
+            description = f": {one_line(each.description)}" if each.description else ""
+            lines.append(f"Tension between {' and '.join(each.between)}, {one_line(each.axis)}{description}")
         return "\n".join(lines)
 
 
-def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Table:
+def seated(discussion: Discussion, cast: Cast, voices: Voices, *, clean: Clean = unchanged) -> Table:
     """Everybody at the table, each with a desk, before anybody is asked.
 
     Raises:
@@ -123,7 +152,7 @@ def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Table:
     """
     seats = [*(_expert_seats(cast)), *(_role_seat(role, cast) for role in discussion.extent.roles)]
     desks = {seat.id: _desk(seat, discussion, voices) for seat in seats}
-    table = Table(discussion, cast, desks)
+    table = Table(discussion, cast, desks, clean=clean)
     _check_fits(table)
     return table
 
@@ -159,9 +188,14 @@ async def together(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 def _round_sections(rounds: Sequence[DiscussionRound], number: int) -> Iterable[Section]:
     held = next((each for each in rounds if each.number == number), None)
     if held:
-        constraints = "\n".join(f"- {each}" for each in held.constraints)
         yield Section("The direction of this round", held.direction)
-        yield Section("Constraints", constraints, "The user set them; they hold for all that is said from now on.")
+        yield constraints_section(held)
+
+
+def constraints_section(held: DiscussionRound) -> Section:
+    """What the user set until a round, as every reader gets it."""
+    constraints = "\n".join(f"- {each}" for each in held.constraints)
+    return Section("Constraints", constraints, "The user set them; they hold for all that is said from now on.")
 
 
 def _expert_seats(cast: Cast) -> Iterable[Seat]:
@@ -186,11 +220,8 @@ def _desk(seat: Seat, discussion: Discussion, voices: Voices) -> Desk:
 
 def _check_fits(table: Table) -> None:
     """Whether everybody can read topic, material and at least the gist of each message of the longest discussion."""
-    discussion = table.discussion
-    experts = len(table.cast.experts) or discussion.extent.experts[1]
-    lines = least_room(discussion.extent, experts=experts, rounds=discussion.rounds, user=discussion.user)
-    rooms = [(who, table.window(who, "respond")) for who in table.desks]
-    name, least = min(rooms, key=lambda each: each[1].room)
+    discussion, lines = table.discussion, table.least
+    name, least = table.narrowest
     if least.room < lines:
         raise CouncilRefused(
             f"`material` has {len(discussion.material):,} characters and `topic` {len(discussion.topic):,}: with the "

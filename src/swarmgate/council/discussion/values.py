@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from swarmgate.council.json_objects import PLACES, taken_apart, unfenced
+from swarmgate.council.objects import objects_of
 from swarmgate.council.voting import MOST_TEXT
+from swarmgate.domain.debate import MESSAGE_ID
 
+SPOKEN = (
+    "text",
+    "argument",
+    "content",
+    "message",
+    "response",
+    "reply",
+    "statement",
+    "claim",
+    "analogy",
+    "position",
+    "reason",
+)
+"""Keys under which an answer that is one JSON object has what it says, the likeliest first."""
+
+_WORD = 1_000
+"""Characters of a word at most that is left out whole where a text is cut."""
+
+ID_KEYS = ("to", "id", "target", "messageid", "message", "ref", "cites")
 _TEXT_KEYS = ("text", "statement", "summary", "insight", "question", "description", "topic")
 
 
@@ -55,6 +77,16 @@ def ids_of(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.strip().strip("[]") for each in listed if isinstance(each, str) and each.strip()))
 
 
+def message_ids(value: Any) -> tuple[str, ...]:
+    """Ids of messages, each once, in order, however they are listed: texts, one text with commas, objects with one."""
+    made: list[str] = []
+    for each in value if isinstance(value, list) else [value]:
+        named = first_of(each, *ID_KEYS) if isinstance(each, Mapping) else each
+        if isinstance(named, str):
+            made += MESSAGE_ID.findall(named) or re.split(r"[\s,;]+", named)
+    return tuple(dict.fromkeys(filter(None, (each.strip("[]()`.") for each in made))))
+
+
 def known(ids: Iterable[str], shown: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ids that were shown, and those that were not."""
     listed = tuple(ids)
@@ -79,12 +111,36 @@ def clamped(name: str, value: float, least: int, most: int) -> tuple[int, str]:
 
 def prose_of(text: str) -> str:
     """The answer without its JSON objects, at most as long as a message may be."""
-    return shortened(PLACES.sub("", unfenced(taken_apart(text).text)).strip())[0]
+    return shortened(_prose(text))[0]
 
 
-def shortened(text: str) -> tuple[str, str]:
-    """A text as long as a message may be, and what is noted where it was longer."""
-    left_out = len(text) - MOST_TEXT
-    return (
-        (text, "") if left_out <= 0 else (text[:MOST_TEXT], f"{left_out:,} characters were cut: a message is shorter")
-    )
+def said_of(text: str, keys: Iterable[str] = SPOKEN) -> tuple[str, str]:
+    """What an answer says, and what is noted where it was longer than a message may be; empty: it says nothing.
+
+    That is its prose, or else the first text in its objects under one of these keys.
+    """
+    return shortened(_prose(text) or next(_texts_under(objects_of(text), keys), ""))
+
+
+def _prose(text: str) -> str:
+    return PLACES.sub("", unfenced(taken_apart(text).text)).strip()
+
+
+def _texts_under(found: Collection[Mapping[str, Any]], keys: Iterable[str]) -> Iterator[str]:
+    inner = [value for each in found for value in each.values() if isinstance(value, Mapping)]
+    for key in keys:
+        texts = (each[key].strip() for each in (*found, *inner) if isinstance(each.get(key), str))
+        yield from filter(None, texts)
+
+
+def shortened(text: str, most: int = MOST_TEXT) -> tuple[str, str]:
+    """A text as long as it may be, and what is noted where it was longer.
+
+    It ends with a whole word where one ends nearby: the half of a key is not known as a key, and would not be masked.
+    """
+    if len(text) <= most:
+        return text, ""
+    kept = text[:most]
+    ends = max(map(kept.rfind, (" ", "\n", "\t"))) if not text[most].isspace() else most
+    kept = kept[:ends] if ends > most - _WORD else kept
+    return kept, f"{len(text) - len(kept):,} characters were cut: a message is shorter"

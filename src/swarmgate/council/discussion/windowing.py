@@ -34,6 +34,9 @@ GIST = 160
 GIST_LINE = GIST + 105
 """Characters of the whole line of a gist at most, with the blank line after it."""
 
+DIRECTION = 2_200
+"""Characters of the direction that a moderator can give a round; longer ones and constraints are refused as chosen."""
+
 _QUOTE = "| "
 _BETWEEN = "\n\n"
 _LINKS_OF_A_GIST = 3
@@ -126,7 +129,9 @@ def _chosen(
 
 
 def least_room(extent: Extent, *, experts: int, rounds: int, user: bool = False) -> int:
-    """The most characters that gists of a whole discussion take: a voice with less room cannot follow it to the end.
+    """The most characters that gists of a whole discussion take, with the direction that a moderator gives.
+
+    A voice with less room cannot follow it to the end.
 
     Args:
         extent: the bounds of its mode.
@@ -136,7 +141,7 @@ def least_room(extent: Extent, *, experts: int, rounds: int, user: bool = False)
     """
     steps = len(ORDER)
     a_round = experts + extent.calls[1] + sum(slot not in CONTRIBUTIONS for slot in ORDER[1:]) + (steps if user else 0)
-    return rounds * a_round * GIST_LINE
+    return rounds * a_round * GIST_LINE + DIRECTION
 
 
 def measured_line(number: int, measured: Measured) -> str:
@@ -144,7 +149,7 @@ def measured_line(number: int, measured: Measured) -> str:
     return (
         f"Measured in round {number}: counters {measured.counters} ({measured.steel_mans} with a steel-man), "
         f"supports {measured.supports}, questions {measured.questions}, shifts of position {measured.shifts}; "
-        f"disagreement {measured.disagreement:g} of 10."
+        f"disagreement of the whole round {measured.disagreement:g} of 10."
     )
 
 
@@ -191,9 +196,10 @@ def _link(link: Link) -> str:
 
 
 def _position(position: Position) -> Iterator[str]:
-    yield f"position, confidence {position.confidence:.2f}: {one_line(position.position)}"
+    sure = "unknown" if position.confidence is None else f"{position.confidence:.2f}"
+    yield f"position, confidence {sure}: {one_line(position.position)}"
     if position.conditions:
-        yield f"conditions: {'; '.join(position.conditions)}"
+        yield f"conditions: {'; '.join(map(one_line, position.conditions))}"
     if position.would_change_if:
         yield f"would change if: {one_line(position.would_change_if)}"
     if position.key_risk:
@@ -202,7 +208,7 @@ def _position(position: Position) -> Iterator[str]:
 
 def _shift(shift: Shift) -> str:
     if shift.refused:
-        return f"position shift none: a shift was claimed, and {shift.refused}"
+        return f"position shift none: {shift.refused}"
     moved_by = f", moved by {', '.join(shift.cites)}" if shift.kind is not ShiftKind.NONE else ""
     return f"position shift {shift.kind}{moved_by}{f': {one_line(shift.reason)}' if shift.reason else ''}"
 
@@ -211,7 +217,8 @@ def _framing(framing: Framing) -> Iterator[str]:
     yield f"disagreement budget: {framing.disagreement_budget} of 10"
     for each in framing.fault_lines:
         between = f"{' against '.join(map(one_line, each.between))}: " if each.between else ""
-        yield f"fault line: {between}{each.axis}{f' - {one_line(each.description)}' if each.description else ''}"
+        description = f" - {one_line(each.description)}" if each.description else ""
+        yield f"fault line: {between}{one_line(each.axis)}{description}"
 
 
 def _assessment(assessment: Assessment) -> Iterator[str]:

@@ -42,8 +42,9 @@ def many(number: int, noun: str) -> str:
 
 
 def status(record: DiscussionRecord) -> str:
-    """How far it is: `complete`, `paused: the user asked for it`."""
-    return f"{record.status}: {record.why}" if record.why else str(record.status)
+    """How far it is: `complete`, `paused by the user, after round 1`, `failed: all 2 experts failed ...`."""
+    sign = " " if record.why.startswith("by ") else ": "
+    return f"{record.status}{sign}{record.why}" if record.why else str(record.status)
 
 
 def bounds(record: DiscussionRecord) -> str:
@@ -74,9 +75,12 @@ def failures(record: DiscussionRecord) -> list[str]:
 
 
 def choice(made: Choice) -> str:
-    """`After round 1, the user: inject - must cost nothing`."""
-    who = {"user": "the user", "moderator": "the moderator", "bounds": "the bounds"}[made.by]
-    return f"After round {made.after}, {who}: {made.kind}{f' - {made.text}' if made.text else ''}"
+    """`After round 1, the user: inject - must cost nothing`; `After the last round: the synthesis`."""
+    if made.by == "bounds":
+        return "After the last round: the synthesis"
+    text = f" - {made.text}" if made.text else ""
+    constraint = f"; constraint - {made.constraint}" if made.constraint else ""
+    return f"After round {made.after}, the {made.by}: {made.kind}{text}{constraint}"
 
 
 def constraints(record: DiscussionRecord) -> list[str]:
@@ -97,14 +101,14 @@ def last_assessed(record: DiscussionRecord) -> Message | None:
 
 
 def percent(confidence: float | None) -> str:
-    """`70%`; a dash where none was declared."""
-    return "-" if confidence is None else f"{confidence:.0%}"
+    """`70%`; `unknown` where none was declared that can be read."""
+    return "unknown" if confidence is None else f"{confidence:.0%}"
 
 
 def shift(stand: Stand) -> str:
-    """`minor`, `none`, `none (refused: it cites nothing)`, or a dash where a position was declared."""
+    """`minor`, `none (a claimed shift was refused: it cites nothing)`, or a dash where a position was declared."""
     if stand.refused:
-        return f"none (refused: {stand.refused})"
+        return f"none ({stand.refused})"
     return str(stand.shift) if stand.shift is not ShiftKind.NONE else "-"
 
 
@@ -113,7 +117,7 @@ def path(evolution: Evolution) -> str:
     steps = []
     for each in evolution.stands:
         moved = f" ({each.shift} shift in {each.message}, moved by {', '.join(each.cites)})"
-        refused = f" (a shift in {each.message} was refused: {each.refused})" if each.refused else ""
+        refused = f" (in {each.message}, {each.refused})" if each.refused else ""
         steps.append(percent(each.confidence) + (moved if each.shift is not ShiftKind.NONE else refused))
     return " -> ".join(steps)
 
