@@ -52,7 +52,9 @@ def test_the_best_version_goes_to_stdout_and_its_scores_to_stderr(project: Proje
     assert (row.status, row.task) == ("not passed", "Write it.")
     shown = project.swarm("critique", "show", row.id).stdout.replace(row.id, "ID")
     assert re.sub(r"[\d,]+ tokens, .*", "N tokens.", shown) == GOLDEN.read_text()
-    record = CritiqueRecord.model_validate(project.json("critique", "show", row.id))
+    told = project.json("critique", "show", row.id)
+    assert (told.pop("id"), told["status"]) == (row.id, "complete")
+    record = CritiqueRecord.model_validate(told)
     assert record == Swarm(project.root).council.critique_record(row.id)
     assert f"{row.id}  {row.began}  not passed  Write it." in project.swarm("critique", "list").stdout
     assert re.search(r"\d\d:\d\d:\d\d UTC", row.began)
@@ -63,7 +65,10 @@ def test_the_best_version_goes_to_stdout_and_its_scores_to_stderr(project: Proje
     assert f"answered from the record of {row.id}" in plain(told.stderr)
     refused = project.swarm("critique", "Write it.", *CRITERIA, "--out", str(out), exits=2)
     assert "is there already" in refused.stderr
-    project.json("critique", "Write it.", *CRITERIA, "--no-cache", "--out", str(out), "--force", exits=1)
+    cached = [project.json("critique", "Write it.", *CRITERIA, exits=1)["cached"]]
+    anew = ("--no-cache", "--out", str(out), "--force")
+    cached.append(project.json("critique", "Write it.", *CRITERIA, *anew, exits=1)["cached"])
+    assert cached == [True, False]
     assert len(project.requests) == 2 * asked
     near = project.swarm("critique", "show", row.id[:-1] + "x", exits=2).stderr
     assert "Did you mean" in near
@@ -119,10 +124,10 @@ MISTAKES = (
     ("iterations = 4", "iterations = 11", "line 7: `iterations` is 11: the limit is 1 to 10"),
     ("iterations = 4", 'iterations = "4"', "line 7: `iterations`: must be a valid integer"),
     ("iterations = 4", "itrations = 4", "line 7: `itrations`: unknown key `itrations`; did you mean `iterations`?"),
-    ("weight = 0.7", "weight = 7", "line 20: `criteria[2].weight` is 7.0: the limit is 0 to 1"),
+    ("weight = 0.7", "weight = 7", "line 20: `criteria.2.weight` is 7.0: the limit is 0 to 1"),
     ("weight = 0.7", "wieght = 0.7", "line 20: `criteria.2.wieght`: unknown key `wieght`"),
-    ('name = "usefulness"', 'name = "Accuracy"', "line 18: `criteria[2].name`: 'Accuracy' and 'accuracy' read as"),
-    ("command = ", 'gate = "sintax_check"\n# ', "line 27: `criteria[3].gate`: there is no gate 'sintax_check'"),
+    ('name = "usefulness"', 'name = "Accuracy"', "line 18: `criteria.2.name`: 'Accuracy' and 'accuracy' read as"),
+    ("command = ", 'gate = "sintax_check"\n# ', "line 27: `criteria.3.gate`: there is no gate 'sintax_check'"),
     ('target = "NEWS.md"', "", "`target` is empty: length is judged by a command"),
     ("iterations = 4", "iterations = = 4", "is not valid TOML"),
 )

@@ -72,12 +72,16 @@ def test_show_and_list(project: Project) -> None:
     project.swarm("decide", "hold", "list", "--participant", "ann")
     asked = len(project.requests)
     again = project.swarm("decide", "hold", "list", "--participant", "ann")
-    assert (len(project.requests), "answered from the record of" in plain(again.stderr)) == (asked, True)
+    assert (len(project.requests), "from the record of" in plain(again.stderr)) == (asked, False)
+    assert again.stdout.startswith("Answered from the record of")
+    assert "Spent then: 2 calls, " in again.stdout
+    assert project.json("decide", "hold", "list", "--participant", "ann")["cached"] is True
     (row,) = project.json("decide", "list")
     assert (row["status"], row["strategy"], row["question"]) == ("consensus", "majority", "list")
     shown = project.swarm("decide", "show", row["id"]).stdout
     assert ("# list" in shown, "## Round 1" in shown, "- ann: agrees, 0.80" in shown) == (True, True, True)
-    assert project.json("decide", "show", row["id"])["outcome"]["consensus"] is True
+    told = project.json("decide", "show", row["id"])
+    assert (told["id"], told["status"], told["outcome"]["consensus"]) == (row["id"], "complete", True)
     assert "There is no decision" in project.swarm("decide", "show", "nope", exits=2).stderr
     begun = project.swarm("decide", "Do we do it?", "--json")
     assert [line["kind"] for line in event_lines(begun.stderr)][:2] == ["event", "step"]
@@ -136,17 +140,17 @@ MISTAKES = [
     ("threshold = 0.6", "threshold = 1.6", "line 4: `threshold` is 1.6: the limit is 0 to 1"),
     ('"weighted"', '"majority"', "line 4: `threshold` is 0.6, and the strategy majority reads none"),
     ('"weighted"', '"facilitator"', "`facilitator` is 'chair'"),
-    ("weight = 0.5", "weight = 5", "line 18: `participants[1].weight` is 5.0: the limit is 0 to 1"),
-    ('id = "bob"', 'id = "ann"', "`participants` names ann twice"),
-    ('id = "bob"', 'id = "b b"', "line 17: `participants[1].id`: letters, digits"),
+    ("weight = 0.5", "weight = 5", "line 18: `participants.2.weight` is 5.0: the limit is 0 to 1"),
+    ('id = "bob"', 'id = "ann"', "line 17: `participants.2.id`: ann takes part already"),
+    ('id = "bob"', 'id = "b b"', "line 17: `participants.2.id`: letters, digits"),
     ('id = "bob"\n', "", "line 16: `participants.2`: the key `id` is missing"),
     (
         "weight = 0.5",
         'wieght = "x"',
         "line 18: `participants.2.wieght`: unknown key `wieght`; did you mean `weight`?",
     ),
-    ("weight = 0.5", 'discussion = "deeep"', "line 18: `participants[1].discussion`: there is no such mode"),
-    ("weight = 0.5", "participants = []", "line 16: `participants[1]` would nest further: the limit is 2 deep"),
+    ("weight = 0.5", 'discussion = "deeep"', "line 18: `participants.2.discussion`: there is no such mode"),
+    ("weight = 0.5", "participants = []", "line 16: `participants.2` would nest further: the limit is 2 deep"),
     ('question = "Do we do it?"', "", "the key `question` is missing"),
     ('"AGENTS.md"', '"nope.md"', "line 6: There is no file 'nope.md'"),
     ('model = "local/junior"', 'model = "nope/x"', "line 19: bob: "),

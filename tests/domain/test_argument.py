@@ -7,12 +7,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.council.discussion.records import CAST, held, lightweight, message, records, standard
 
-from swarmgate.domain.argument import consensus_of, integrity_problem, key, measured, shown_before
+from swarmgate.domain.agreement import agreed_by
+from swarmgate.domain.argument import (
+    consensus_of,
+    integrity_problem,
+    key,
+    measured,
+    shown_before,
+    steel_manned,
+)
 from swarmgate.domain.argument_graph import GIST, gist, graph
 from swarmgate.domain.discussion import (
     EXTENTS,
+    Cast,
     DiscussionRecord,
     DiscussionRound,
+    Expert,
     Link,
     Message,
     Mode,
@@ -265,7 +275,8 @@ def test_the_graph_has_every_message_link_and_position() -> None:
     assert [each.confidence for each in economist.stands] == [0.7, 0.55, 0.4, 0.8]
     assert economist.stands[-1].cites == ("r2-msg-003", "r1-msg-005")
     refused = found.evolution[1].stands[1]
-    assert (refused.confidence, refused.shift, refused.refused) == (0.9, ShiftKind.NONE, "a claimed minor shift was refused: it cites no message")
+    assert (refused.confidence, refused.shift) == (0.9, ShiftKind.NONE)
+    assert refused.refused == "a claimed minor shift was refused: it cites no message"
 
 
 @given(records())
@@ -282,3 +293,51 @@ def test_a_gist_is_one_short_line() -> None:
     assert gist("a\n b") == "a b"
     assert gist("x" * 9_000) == "x" * GIST + "..."
     assert gist(" " * 9_000 + "x") == "..."
+
+
+# --- agreements ---
+
+
+def said(id: str, author: str, *links: Link, **more: object) -> Message:  # noqa: A002 - the field's name
+    return Message.model_validate({"id": id, "round": 1, "step": "argue", "author": author, "links": links, **more})
+
+
+def test_an_agreement_is_by_argument_or_majority_only_where_its_messages_show_it() -> None:
+    people = Cast(experts=tuple(Expert(id=each, name="E", expertise="all") for each in ("a", "b", "c", "d")))
+    shift = Shift(kind=ShiftKind.MINOR, reason="so", cites=("m3",))
+    messages = (
+        said("m1", "a"),
+        said("m2", "b", link("m1", Relation.SUPPORTS)),
+        said("m3", "contrarian", link("m1")),
+        said("m4", "c", link("m3", Relation.SUPPORTS), shift=shift),
+        said("m5", "d"),
+        said("m6", "contrarian", link("m5")),
+        said("m7", "d", link("m6", Relation.SUPPORTS)),
+    )
+    rounds = [DiscussionRound(number=1, messages=messages)]
+    shown = {each.id: set(agreed_by(rounds, people, [each.id])) for each in messages}
+    assert shown == {
+        "m1": {"majority"},  # a wrote it and b supports it: two of four
+        "m2": set(),
+        "m3": {"argument"},  # it moved c
+        "m4": {"argument"},  # and that is where c moved
+        "m5": set(),
+        "m6": {"argument"},  # d, whom it counters, supports it
+        "m7": set(),
+    }
+    gone = [each.model_copy(update={"failed": "hangs"}) if each.author in "cd" else each for each in messages]
+    assert "majority" in agreed_by([DiscussionRound(number=1, messages=tuple(gone))], people, ["m2"])
+    assert agreed_by([], people, ["m1"]) == frozenset()
+
+
+@pytest.mark.parametrize(("text", "counts"), [("-", False), ("it is", False), (". . .", False), ("it is right", True)])
+def test_a_steel_man_of_fewer_than_three_words_is_none(text: str, *, counts: bool) -> None:
+    counter = Link(to="r1-msg-001", kind=Relation.COUNTERS, steel_man=text)
+    assert steel_manned(counter) is counts
+    two = DiscussionRound(
+        number=1, messages=(said("m1", "a"), said("m2", "b", counter.model_copy(update={"to": "m1"})))
+    )
+    two = two.model_copy(
+        update={"messages": (two.messages[0], two.messages[1].model_copy(update={"step": Step.ATTACK}))}
+    )
+    assert measured(two).steel_mans == int(counts)

@@ -85,7 +85,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"participants": []}, "`participants` is 0: the limit is 1 to 10"),
     ({"participants": ["ann="]}, "names no model behind `=`"),
     ({"weights": {"an": 0.5}}, "`weights` names 'an', who does not take part; did you mean `ann`?"),
-    ({"weights": {"ann": 2}}, "`participants[0].weight` is 2: the limit is 0 to 1"),
+    ({"weights": {"ann": 2}}, "`participants.1.weight` is 2: the limit is 0 to 1"),
     ({"facilitator": "bo", "strategy": "facilitator"}, "`facilitator` is 'bo'"),
     ({"files": ["nothing.md"]}, "There is no file 'nothing.md'"),
     ({"id": "../x"}, "is no id of a decision"),

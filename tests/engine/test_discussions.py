@@ -123,6 +123,41 @@ async def test_another_state_of_the_project_is_another_request(project: Project)
     assert again.discussion.id == fresh.discussions()[0].id
 
 
+async def test_a_record_that_went_on_elsewhere_answers_no_request_and_a_commit_changes_nothing(
+    project: Project,
+) -> None:
+    project.play(*discussing())
+    first = await Swarm(project.root).council.discuss("How?", mode="lightweight")
+    project.git("add", "-A")
+    project.git("add", "-f", ".swarm/discussions")
+    project.git("commit", "-qm", "with its record")
+    events: list[PatternEvent] = []
+    again = await Swarm(project.root).council.discuss("How?", mode="lightweight", on_event=events.append)
+    assert again.discussion.id == first.discussion.id
+    assert [each.event for each in events] == ["started", "completed"]
+    paused = await Swarm(project.root).council.discuss("Why?", mode="lightweight", people=Leaving())
+    other = project.root / "other.py"
+    other.write_text("y = 2\n")
+    await Swarm(project.root).council.resume_discussion(paused.discussion.id)
+    other.unlink()
+    anew = await Swarm(project.root).council.discuss("Why?", mode="lightweight")
+    assert anew.discussion.id != paused.discussion.id
+
+
+class Leaving:
+    """Pauses before the cast is confirmed."""
+
+    async def confirm(self, discussion: Discussion, cast: Cast) -> Confirmed:
+        del discussion, cast
+        raise Pause
+
+    async def speak(self, record: DiscussionRecord, after: Step) -> str:
+        raise NotImplementedError
+
+    async def choose(self, record: DiscussionRecord) -> Choice:
+        raise NotImplementedError
+
+
 async def test_experts_given_in_code_are_checked_by_name(project: Project) -> None:
     project.play(*discussing())
     experts = CAST["experts"]

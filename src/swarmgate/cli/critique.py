@@ -174,7 +174,7 @@ def hold(
             council = swarm.council
             return council.critique_file(Path(task), **given) if described else council.critique(task, **given)
 
-        _finish(terminal, repo, _held(repo, terminal, critique, work), out)
+        _finish(terminal, repo, _held(repo, terminal, critique, work), out, asked=critique)
 
 
 @app.command("resume")
@@ -194,7 +194,7 @@ def resume(
     with boundary(json) as terminal:
         _check_out(out, None, repo, force=force)
         work = partial(_resumed, critique=critique, tokens=tokens, usd=usd)
-        _finish(terminal, repo, _held(repo, terminal, critique, work), out)
+        _finish(terminal, repo, _held(repo, terminal, critique, work), out, asked=critique)
 
 
 @app.command("show")
@@ -208,7 +208,8 @@ def show(critique: _Id, repo: Repo = None, json: Json = False) -> None:
         from swarmgate.engine.swarm import Swarm
 
         record = Swarm(repo).council.critique_record(critique)
-        terminal.result(record, text_lines(record))
+        top = {"id": critique, "status": record.status}
+        terminal.result({**top, **record.model_dump(mode="json")}, text_lines(record))
 
 
 @app.command("list")
@@ -318,8 +319,14 @@ def _resumed(
     return swarm.council.resume_critique(critique, tokens=tokens, usd=usd)
 
 
-def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out: Path | None) -> None:
-    """Prints the best version, and the scores on the side; leaves with whether it is good enough."""
+def _finish(
+    terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out: Path | None, *, asked: str
+) -> None:
+    """Prints the best version, and the scores on the side; leaves with whether it is good enough.
+
+    `asked` is the id that it was to have. That another record answers is told in the progress: stdout is the version.
+    """
+    from swarmgate.cli.answered import Answered
     from swarmgate.engine import critique_replay
     from swarmgate.engine.swarm import Swarm
 
@@ -332,6 +339,7 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out
     terminal.note(f"All of it: swarm critique show {outcome.id}")
     weights = {"given_weights": record.critique.given_weights, "learnt_from": record.critique.learnt_from}
     evaluations = [each.model_dump(mode="json", exclude={"usage"}) for each in record.iterations]
-    told = {**outcome.model_dump(mode="json"), **weights, "evaluations": evaluations}
-    terminal.result(told, outcome.version.split("\n"))
+    top = {"id": outcome.id, "status": record.status, "task": record.critique.task}
+    told = {**top, **outcome.model_dump(mode="json"), **weights, "evaluations": evaluations}
+    terminal.result(Answered(asked, outcome.id).data(told), outcome.version.split("\n"))
     raise typer.Exit(0 if outcome.passed else 1)

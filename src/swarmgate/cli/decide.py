@@ -163,7 +163,7 @@ def hold(
             council = swarm.council
             return council.decide_file(Path(question), **given) if described else council.decide(question, **given)
 
-        _finish(terminal, repo, _held(repo, terminal, decision, work))
+        _finish(terminal, repo, _held(repo, terminal, decision, work), asked=decision)
 
 
 @app.command("resume")
@@ -174,7 +174,7 @@ def resume(decision: _Id, tokens: _Tokens = None, usd: _Usd = None, repo: Repo =
     """
     with boundary(json) as terminal:
         work = partial(_resumed, decision=decision, tokens=tokens, usd=usd)
-        _finish(terminal, repo, _held(repo, terminal, decision, work))
+        _finish(terminal, repo, _held(repo, terminal, decision, work), asked=decision)
 
 
 @app.command("show")
@@ -188,7 +188,8 @@ def show(decision: _Id, repo: Repo = None, json: Json = False) -> None:
         from swarmgate.engine.swarm import Swarm
 
         record = Swarm(repo).council.decision_record(decision)
-        terminal.result(record, text_lines(record))
+        top = {"id": decision, "status": record.status}
+        terminal.result({**top, **record.model_dump(mode="json")}, text_lines(record))
 
 
 @app.command("list")
@@ -260,8 +261,9 @@ def _resumed(
     return swarm.council.resume_decision(decision, tokens=tokens, usd=usd)
 
 
-def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome) -> None:
-    """Prints how it ended and leaves with 0 where there is a consensus."""
+def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, *, asked: str) -> None:
+    """Prints how it ended and leaves with 0 where there is a consensus; `asked` is the id that it was to have."""
+    from swarmgate.cli.answered import Answered
     from swarmgate.engine.decisions import outcome_lines
     from swarmgate.engine.swarm import Swarm
 
@@ -273,5 +275,10 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome) -> 
         each.model_dump(mode="json", include={"participant", "stand", "agreement", "approves", "ranking", "excluded"})
         for each in (record.rounds[-1].contributions if record.rounds else ())
     ]
-    terminal.result({**outcome.model_dump(mode="json"), "stands": stands}, [*outcome_lines(record), *more])
+    top = {"id": outcome.id, "status": record.status, "question": record.decision.question}
+    answered, lines = Answered(asked, outcome.id), outcome_lines(record)
+    told = answered.lines(lines, cost=lines[-1])
+    terminal.result(
+        answered.data({**top, **outcome.model_dump(mode="json"), "stands": stands}), [*told, *more]
+    )
     raise typer.Exit(0 if outcome.consensus else 1)

@@ -90,7 +90,7 @@ def _cost(usage: Usage) -> str:
     """US dollars: all of them, those that are known, or that none are."""
     if usage.usd is not None:
         return f"${usage.usd:.4f}"
-    return f"at least ${usage.known_usd:.4f}" if usage.known_usd else "unknown"
+    return f"at least ${usage.known_usd:.4f}, the rest unknown" if usage.known_usd else "cost unknown"
 
 
 def _number(value: float | None) -> str:

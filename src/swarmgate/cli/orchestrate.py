@@ -265,6 +265,6 @@ def _value(value: object) -> str:
 
 
 def _spent(of: StepResult | OrchestrationOutcome) -> str:
-    from swarmgate.engine.debate_replay import cost
+    from swarmgate.engine.discussion_words import cost
 
     return cost(of.usage, of.seconds)

@@ -322,7 +322,7 @@ class Unresolved(Camel):
 class Agreement(Camel):
     """What was agreed, and how: because an argument was accepted, or because more held it.
 
-    Both follow from the cited messages (`domain.argument.agreed_by`); `unproven`: it is claimed, and they show neither.
+    Both follow from the cited messages (`domain.agreement.agreed_by`); `unproven`: claimed, and they show neither.
     """
 
     text: Text

@@ -15,6 +15,8 @@ from swarmgate.workspace import atomic, guard
 
 def text_lines(record: CritiqueRecord) -> list[str]:
     """All of it: the task, a table of the scores, reasons and suggestions, the best version and what it took."""
+    from swarmgate.council.discussion.words import cost  # noqa: PLC0415 - late: scores alone need none
+
     critique, outcome = record.critique, record.outcome
     lines = [f"Critique {critique.id}{f' ({critique.name})' if critique.name else ''}: {critique.task}", ""]
     lines += [*score_lines(record), ""]
@@ -23,8 +25,8 @@ def text_lines(record: CritiqueRecord) -> list[str]:
     if outcome:
         lines += [f"The best version, that of iteration {outcome.best}:", "", *outcome.version.split("\n"), ""]
     used = outcome.usage if outcome else sum((each.usage for each in record.iterations), Usage())
-    price = "price unknown" if used.usd is None else f"{used.usd:.4f} USD"
-    return [*lines, f"It took {used.calls} calls, {used.tokens:,} tokens, {price}."]
+    seconds = outcome.seconds if outcome else sum(each.seconds for each in record.iterations)
+    return [*lines, f"Cost: {cost(used, seconds)}"]
 
 
 def score_lines(record: CritiqueRecord) -> list[str]:

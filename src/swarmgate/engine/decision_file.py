@@ -29,7 +29,7 @@ from swarmgate.errors import CouncilRefused
 Place = tuple[int | str, ...]
 
 _MOST_BYTES = 1_000_000
-_KEY = re.compile(r"`([a-z_]+)(?:\[([0-9]+)\])?(?:\.([a-z_]+))?`")
+_KEY = re.compile(r"`([a-z_]+)(?:\.([0-9]+))?(?:\.([a-z_]+))?`")
 _HINT = "Mend that, then try again; every key: docs/consensus.md, A file."
 
 
@@ -117,11 +117,11 @@ def places(path: Path) -> Callable[[Place], str]:
 
 
 def place_in(message: str) -> Place:
-    """The place of the key that a refusal names first, such as `participants[1].weight`; empty: it names none."""
+    """The place of the key that a refusal names first, such as `participants.2.weight`; empty: it names none."""
     found = _KEY.search(message)
     if found is None or found[1] not in DecisionFile.model_fields:
         return ()
-    return tuple(part for part in (found[1], int(found[2]) if found[2] else None, found[3]) if part is not None)
+    return tuple(part for part in (found[1], int(found[2]) - 1 if found[2] else None, found[3]) if part is not None)
 
 
 # --- inside ---
@@ -140,7 +140,7 @@ def _check_depth(path: Path, text: str, values: dict[str, Any]) -> None:
     listed = values.get("participants")
     for at, each in enumerate(listed if isinstance(listed, list) else ()):
         try:
-            check_depth(each, f"participants[{at}]")
+            check_depth(each, f"participants.{at + 1}")
         except CouncilRefused as error:
             raise CouncilRefused(
                 f"{_begins(path, text, ('participants', at))}{error.message}", hint=error.hint

@@ -120,6 +120,7 @@ class Decisions(InProject):
             )
         except CouncilRefused as error:
             raise _placed(error, where) from None
+        self._notice_weights(decision)
         gather = gathered(self._swarm.folder.root, material, files=files, diff=diff, where=where)
         decision = decision.model_copy(update={"material": gather.strip()})
         check_records(decision, self._records)
@@ -206,6 +207,7 @@ class Decisions(InProject):
     ) -> DecisionOutcome:
         from swarmgate.council.consensus.deciding import decide  # noqa: PLC0415 - brings the agents
         from swarmgate.council.consensus.preparing import Good, preparation  # noqa: PLC0415 - as above
+        from swarmgate.council.consensus.brief import prompt_tokens  # noqa: PLC0415 - as above
         from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
 
         tell: Callable[[PatternEvent], None] = teller(self._around.listener, on_event)
@@ -214,16 +216,23 @@ class Decisions(InProject):
         goes_on = f"swarm decide resume {decision.id}"
         async with self._sitting(PATTERN, decision.id, begun.allowance, goes_on) as voices:
             _check_desks(decision, voices, where)
+            if not self._records.names(decision.id):
+                voices.budget.require_room(prompt_tokens(decision, voices), "the first round (its prompts alone)")
             prepare = preparation(voices, self._records, tell, good)
             return await decide(
                 decision, voices=voices, records=self._records, prepare=prepare, manifest=begun, on_event=tell
             )
 
+    def _notice_weights(self, decision: Decision) -> None:
+        """Tells of weights that the strategy does not read."""
+        weighed = [each.id for each in decision.participants if each.weight != 1]
+        if weighed and decision.strategy is not Strategy.WEIGHTED:
+            text = f"the weight of {', '.join(weighed)} does not count: the strategy {decision.strategy} reads none"
+            self._around.listener(Progress(kind="notice", text=text))
+
     def _decided_before(self, known: str) -> DecisionOutcome:
         """An outcome on record in the place of a new decision of the same request."""
         record = self.decision_record(known)
-        text = f"answered from the record of {known}: the same was decided before, and nothing has changed since"
-        self._around.listener(Progress(kind="notice", text=text))
         if record.outcome is None:
             raise CouncilRefused(f"The decision {known} is complete and has no outcome.", hint="Take --no-cache.")
         return record.outcome
@@ -271,7 +280,7 @@ def text_lines(record: DecisionRecord) -> list[str]:
 
 
 def outcome_lines(record: DecisionRecord) -> list[str]:
-    """How a decision ended, who stood where in its last round, and why somebody did not count."""
+    """How a decision ended, who stood where in its last round, and why somebody did not count; last what it took."""
     from swarmgate.council.consensus.page import last_lines, result_lines  # noqa: PLC0415 - as above
 
     told = result_lines(record.outcome) if record.outcome else []
@@ -283,7 +292,7 @@ def outcome_lines(record: DecisionRecord) -> list[str]:
 
 
 def _placed(error: CouncilRefused, where: Where) -> CouncilRefused:
-    """The refusal with where the key stands that it names first, in backticks: `participants[1].weight`."""
+    """The refusal with where the key stands that it names first, in backticks: `participants.2.weight`."""
     from swarmgate.engine.decision_file import place_in  # noqa: PLC0415 - late: most requests are fine
 
     place = place_in(error.message)

@@ -6,11 +6,12 @@ import textwrap
 from collections.abc import Iterator
 
 from swarmgate.council.discussion import words
+from swarmgate.council.discussion.words import cost
 from swarmgate.council.discussion.replay import conclusion_lines, text_lines
 from swarmgate.council.discussion.windowing import facts, measured_line, scores
 from swarmgate.domain.discussion import Cast, Discussion, DiscussionRecord, DiscussionRound, Expert, Message, Step
 
-__all__ = ["cast_lines", "cost_line", "last_said", "outcome_lines", "round_lines", "text_lines"]
+__all__ = ["cast_lines", "cost", "cost_line", "last_said", "outcome_lines", "round_lines", "text_lines"]
 
 _WIDTH = 110
 _TRAITS = {
@@ -93,7 +94,7 @@ def _said(message: Message) -> Iterator[str]:
 
 def cost_line(record: DiscussionRecord) -> str:
     """What all of it took; the last of `outcome_lines`."""
-    return words.cost(record.usage, record.seconds)
+    return cost(record.usage, record.seconds)
 
 
 def outcome_lines(record: DiscussionRecord) -> list[str]:

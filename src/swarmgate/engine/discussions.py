@@ -99,7 +99,7 @@ class Discussions(InProject):
             topic=topic,
             mode=mode_of(mode or settings.discussion.mode),
             rounds=settings.discussion.rounds if rounds is None else rounds,
-            personas=cast.experts,
+            personas=[each.model_copy(update={"name": self._around.redact(each.name)}) for each in cast.experts],
             tensions=cast.tensions,
             models=roles,
             material=gathered(self._swarm.folder.root, material, files=files, diff=diff),
@@ -154,7 +154,9 @@ class Discussions(InProject):
         manifest = self._manifest(id)
         kept = manifest.allowance
         allowance = Allowance(usd=kept.usd if usd is None else usd, tokens=kept.tokens if tokens is None else tokens)
-        request = self._request_hash(PATTERN, record.discussion, self._models(record.discussion))
+        request = ""
+        with suppress(ConfigError):  # a model that is asked for, and that nobody of its cast needs, may be gone
+            request = self._request_hash(PATTERN, record.discussion, self._models(record.discussion))
         manifest = manifest.model_copy(update={"allowance": allowance, "request_hash": request})
         return await self._discussed(record.discussion, manifest, people or FOLLOWING, on_event, record.cast)
 

@@ -22,17 +22,17 @@ def made(**fields: Any) -> Any:
     [
         ({"criteria": []}, "`criteria` is 0: the limit is 1 to 10"),
         ({"criteria": [f"c{n}=x" for n in range(11)]}, "`criteria` is 11: the limit is 1 to 10"),
-        ({"criteria": ["a=x", "A=y"]}, "`criteria[2].name`: 'A' and 'a' read as one name"),
-        ({"criteria": ["a:1.5=x"]}, "`criteria[1].weight` is 1.5: the limit is 0 to 1"),
-        ({"criteria": ["a:-1=x"]}, "`criteria[1].weight` is -1.0: the limit is 0 to 1"),
-        ({"criteria": ["a:nan=x"]}, "`criteria[1].weight` is nan: the limit is 0 to 1"),
-        ({"criteria": ["a:1:2=x"]}, "`criteria[1].threshold` is 2.0: the limit is 0 to 1"),
-        ({"criteria": ["a:high=x"]}, "`criteria[1].weight`: 'high' is no number"),
-        ({"criteria": ["clarity"]}, "`criteria[1]`: 'clarity' is no criterion"),
-        ({"criteria": ["a b=x"]}, "`criteria[1].name`: letters, digits"),
+        ({"criteria": ["a=x", "A=y"]}, "`criteria.2.name`: 'A' and 'a' read as one name"),
+        ({"criteria": ["a:1.5=x"]}, "`criteria.1.weight` is 1.5: the limit is 0 to 1"),
+        ({"criteria": ["a:-1=x"]}, "`criteria.1.weight` is -1.0: the limit is 0 to 1"),
+        ({"criteria": ["a:nan=x"]}, "`criteria.1.weight` is nan: the limit is 0 to 1"),
+        ({"criteria": ["a:1:2=x"]}, "`criteria.1.threshold` is 2.0: the limit is 0 to 1"),
+        ({"criteria": ["a:high=x"]}, "`criteria.1.weight`: 'high' is no number"),
+        ({"criteria": ["clarity"]}, "`criteria.1`: 'clarity' is no criterion"),
+        ({"criteria": ["a b=x"]}, "`criteria.1.name`: letters, digits"),
         ({"criteria": ["a:0=x", "b:0=x"]}, "the weights of `criteria` sum to 0: the limit is more than 0"),
-        ({"criteria": [{"name": "a", "rubric": "x" * 8_001}]}, "`criteria[1].rubric` has 8,001 characters: the limit"),
-        ({"criteria": [{"name": "a", "wait": 1}]}, "`criteria[1].wait`"),
+        ({"criteria": [{"name": "a", "rubric": "x" * 8_001}]}, "`criteria.1.rubric` has 8,001 characters: the limit"),
+        ({"criteria": [{"name": "a", "wait": 1}]}, "`criteria.1.wait`"),
         (
             {"criteria": [{"name": "a", "command": "true", "gate": "lint_check"}], "target": "a.py"},
             "has a `command` and a `gate`",
@@ -61,7 +61,7 @@ def test_the_nearest_gate_is_named_and_messages_begin_where_the_key_stands() -> 
     wrong = [{"name": "a"}, {"name": "b", "gate": "lint_chek"}]
     with pytest.raises(CouncilRefused) as raised:
         made(criteria=wrong, target="a.py", where=lambda place: f"at {place}: ")
-    assert raised.value.message.startswith("at ('criteria', 1, 'gate'): `criteria[2].gate`")
+    assert raised.value.message.startswith("at ('criteria', 1, 'gate'): `criteria.2.gate`")
     assert raised.value.hint == "Did you mean lint_check?"
 
 

@@ -208,7 +208,7 @@ TEXT = st.lists(st.sampled_from(MARKS), max_size=10).map("".join)
 
 
 @given(TEXT)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_markdown_of_a_voice_opens_nothing(said: str) -> None:
     assert len(item(said).splitlines()) == 1
     bare = re.sub(r"\\.", "", line(said))
@@ -229,7 +229,7 @@ def test_words_and_lists_stay_as_they_were_written() -> None:
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_no_text_leaves_its_label(said: str) -> None:
     assert not re.search(r'["\n;](?!$)|[<>&\[\]{}|`%\\]', re.sub(r"#\d+;", "", label(said)))
     assert "#" not in re.sub(r"#\d+;", "", label(said))

@@ -87,7 +87,7 @@ def played(people: Cast, mode: Mode, before: list[DiscussionRound], data: st.Dat
 
 
 @given(data=st.data(), mode=st.sampled_from(Mode), more=st.booleans())
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_any_answers_make_sound_rounds_within_their_bounds(data: st.DataObject, mode: Mode, *, more: bool) -> None:
     extent = EXTENTS[mode]
     count = extent.experts[more]

@@ -19,6 +19,7 @@ import pytest
 from tests.council.discussion.conftest import Room, User, assessed, concluded, experts, linked, rule
 
 from swarmgate.council.discussion.chronicle import record_of
+from swarmgate.council.discussion.people import Pause
 from swarmgate.council.records import NAMES, Manifest, Records
 from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
 from swarmgate.errors import CouncilRefused
@@ -116,8 +117,7 @@ class Waits(User):
     """Pauses before the cast is confirmed."""
 
     async def confirm(self, discussion: Any, cast: Cast) -> Any:
-        from swarmgate.council.discussion.people import Pause  # noqa: PLC0415 - here alone
-
+        del discussion, cast
         raise Pause
 
 
@@ -201,7 +201,7 @@ async def test_a_kill_at_any_moment_costs_at_most_the_step_in_flight(room: Make)
     reference = room(count=4, latency_s=0.01)
     began = time.perf_counter()
     expected = plain(await reference.hold(mode="deep", rounds=2))
-    length, chance = time.perf_counter() - began, random.Random(6)
+    length, chance = time.perf_counter() - began, random.Random(6)  # noqa: S311 - moments, not keys
     root = Path(__file__).parents[3]
     for number in range(3):
         there = Room(reference.repo.parent / f"killed{number}", reference.server)

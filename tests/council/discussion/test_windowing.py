@@ -76,7 +76,7 @@ PIECES = ["x", HEAD, "counters r1-msg-001; steel-man: y", "```", "- ", "\n", "\r
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_no_line_of_prose_or_of_a_field_passes_for_another_message(said: str) -> None:
     forged = message(
         1,

@@ -10,10 +10,12 @@ from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import brief_for
 from swarmgate.council.consensus.reading import MOST_PROPOSAL, form_of, lettered
 from swarmgate.council.transcript import GIST_LINE, Transcript
+from swarmgate.council.voices import Voices
 from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.consensus import VOTING, Contribution, Count, Decision, DecisionRound, DecisionSeat, Strategy
 from swarmgate.domain.debate import Round, Seat, Speech
 from swarmgate.errors import CouncilRefused
+from swarmgate.llm.wire import estimated_tokens
 
 CONTRIBUTE, FACILITATE = "contribute", "facilitate"
 
@@ -82,6 +84,20 @@ def facilitation_brief(
 
     room = window_of(desk, brief()).room
     return brief(*_said(decision, (*before, held), room=room, own=seat.id))
+
+
+def prompt_tokens(decision: Decision, voices: Voices) -> int:
+    """The prompts of all participants in round 1, at a token per 4 characters, without what is prepared for them.
+
+    Raises:
+        ConfigError, MissingRequirement: a voice has no model.
+    """
+    total = 0
+    for each in decision.participants:
+        desk = voices.desk(voice_of(each))
+        window = window_of(desk, contribution_brief(decision, each, desk, ()))
+        total += estimated_tokens(window.size - window.room)
+    return total
 
 
 def check_windows(decision: Decision, desks: Iterable[tuple[str, Desk]]) -> None:

@@ -73,15 +73,18 @@ def decision_of(
     within("timeout_s", timeout_s, VOICE_SECONDS, whole=False)
     within("whole_s", whole_s, WHOLE_SECONDS, whole=False)
     _check_threshold(more.get("threshold"))
-    fields = {
+    fields: dict[str, Any] = {
         "question": question,
-        "participants": tuple(seat_of(each, f"participants[{at}]") for at, each in enumerate(participants)),
+        "participants": tuple(seat_of(each, f"participants.{at + 1}") for at, each in enumerate(participants)),
         "strategy": _strategy(strategy),
         "rounds": rounds,
         "timeout_s": timeout_s,
         "whole_s": whole_s,
         **({} if facilitator is None else {"facilitator": facilitator}),
     }
+    if facilitator is None and fields["strategy"] is Strategy.FACILITATOR:
+        ids = ", ".join(each.id for each in fields["participants"])
+        raise CouncilRefused(f"the strategy facilitator needs `facilitator`, who decides: one of {ids}")
     decision: Decision = _checked(Decision, fields | more, "")
     check(decision)
     return decision
@@ -99,10 +102,10 @@ def check(decision: Decision) -> None:
     within("timeout_s", decision.timeout_s, VOICE_SECONDS, whole=False)
     within("whole_s", decision.whole_s, WHOLE_SECONDS, whole=False)
     for at, seat in enumerate(decision.participants):
-        sized(f"participants[{at}].perspective", seat.perspective, PERSONA)
-        sized(f"participants[{at}].system", seat.system, PERSONA)
+        sized(f"participants.{at + 1}.perspective", seat.perspective, PERSONA)
+        sized(f"participants.{at + 1}.system", seat.system, PERSONA)
         if seat.discussion and seat.critique:
-            raise CouncilRefused(f"`participants[{at}]` has `discussion` and `critique`: one of the two prepares it")
+            raise CouncilRefused(f"`participants.{at + 1}` has `discussion` and `critique`: one of the two prepares it")
     _check_ids(decision)
     _check_strategy(decision)
     _check_options(decision)
@@ -145,14 +148,17 @@ def check_depth(given: Any, name: str) -> None:
 
 def _check_ids(decision: Decision) -> None:
     ids = [each.id for each in decision.participants]
-    twice = [each for each, times in Counter(ids).items() if times > 1]
-    if twice:
-        raise CouncilRefused(f"`participants` names {', '.join(twice)} twice: every participant has an id of its own")
+    for at, each in enumerate(ids):
+        if each in ids[:at]:
+            raise CouncilRefused(
+                f"`participants.{at + 1}.id`: {each} takes part already: every participant has an id of its own",
+                hint="Give one of the two another id.",
+            )
     if decision.strategy is Strategy.FACILITATOR and decision.facilitator not in ids:
         raise CouncilRefused(
             f"`facilitator` is {decision.facilitator!r}, and the strategy facilitator lets a participant decide: "
             f"{', '.join(ids)}",
-            hint=f"Name one of them: --facilitator {nearest(decision.facilitator, ids) or ids[0]}",
+            hint=f"Name one of them, such as {nearest(decision.facilitator, ids) or ids[0]}: `facilitator`",
         )
 
 
@@ -181,7 +187,7 @@ def _check_options(decision: Decision) -> None:
         return
     within("options", len(options), OPTIONS)
     for at, each in enumerate(options):
-        sized(f"options[{at}]", each, OPTION)
+        sized(f"options.{at + 1}", each, OPTION)
     twice = [each for each, times in Counter("".join(each.split()).casefold() for each in options).items() if times > 1]
     if twice:
         raise CouncilRefused(f"`options` has {twice[0]!r} twice: every option differs by more than case and blanks")
@@ -212,7 +218,8 @@ def _checked(model: Any, fields: Mapping[str, Any], name: str) -> Any:
         return model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in ([name] if name else []) + list(first["loc"])) or name
+        loc = (str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
+        place = ".".join([*([name] if name else []), *loc])
         raise CouncilRefused(f"`{place}`: {_what(first, model)}") from None
 
 

@@ -102,7 +102,10 @@ def critique_of(
             )
     with _at(where, "adaptive"):
         if critique.adaptive and not critique.name:
-            raise CouncilRefused("`adaptive` needs a `name`: weights are learnt from past runs of the same name")
+            raise CouncilRefused(
+                "`adaptive` needs a `name`: weights are learnt from past runs of the same name",
+                hint="Name what is made each time, such as notes: `name`",
+            )
     return critique
 
 
@@ -122,12 +125,12 @@ def _check_names(critique: Critique, where: Where) -> None:
         with _at(where, "criteria", at, "name"):
             if key in seen:
                 names = f"{each.name!r} and {seen[key]!r}"
-                raise CouncilRefused(f"`criteria[{at + 1}].name`: {names} read as one name: each criterion has its own")
+                raise CouncilRefused(f"`criteria.{at + 1}.name`: {names} read as one name: each criterion has its own")
         seen[key] = each.name
 
 
 def _check_program(each: Criterion, at: int, target: str, gates: Collection[str] | None, where: Where) -> None:
-    place = f"criteria[{at + 1}]"
+    place = f"criteria.{at + 1}"
     with _at(where, "criteria", at, "command" if each.command else "gate"):
         if each.command and each.gate:
             raise CouncilRefused(f"`{place}`: {each.name} has a `command` and a `gate`: it is judged by one of them")
@@ -139,12 +142,12 @@ def _check_program(each: Criterion, at: int, target: str, gates: Collection[str]
             kind = "command" if each.command else "gate"
             raise CouncilRefused(
                 f"`target` is empty: {each.name} is judged by a {kind}, which sees the version as a file",
-                hint="Say at which path of the repository it stands, such as src/app.py: --target, or `target`.",
+                hint="Say at which path of the repository it stands, such as src/app.py: `target`.",
             )
 
 
 def _criterion(given: Given, at: int, threshold: float, where: Where) -> Criterion:
-    place = f"criteria[{at + 1}]"
+    place = f"criteria.{at + 1}"
     with _at(where, "criteria", at):
         fields = _fields(given, place)
     for key in (each for each in ("weight", "threshold") if each in fields):
@@ -185,6 +188,7 @@ def _validated(model: Any, fields: Mapping[str, Any], place: str) -> Any:
         return model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        key = ".".join(str(part) for part in ([place] if place else []) + list(first["loc"]))
+        loc = (str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
+        key = ".".join([*([place] if place else []), *loc])
         what = _NAME if first["type"] == "string_pattern_mismatch" else first["msg"]
         raise CouncilRefused(f"`{key}`: {what}") from None

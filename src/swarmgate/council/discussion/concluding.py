@@ -14,7 +14,7 @@ from swarmgate.council.discussion.table import Table, constraints_section
 from swarmgate.council.discussion.values import first_of, items_of, known, message_ids, text_of, texts_of
 from swarmgate.council.objects import squeezed
 from swarmgate.council.voting import MOST_TEXT
-from swarmgate.domain.argument import agreed_by
+from swarmgate.domain.agreement import agreed_by
 from swarmgate.domain.debate import MESSAGE_ID
 from swarmgate.domain.discussion import (
     HISTORIAN,
@@ -78,9 +78,9 @@ async def concluded(table: Table, rounds: Sequence[DiscussionRound]) -> Conclusi
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What a conclusion is held to: the ids of messages that there are, and how an agreement that cites some came about.
+    """What a conclusion is held to: the ids of messages that there are, and how an agreement on some came about.
 
-    `agreed_by` is `domain.argument.agreed_by` of the discussion.
+    `agreed_by` is `domain.agreement.agreed_by` of the discussion.
     """
 
     ids: frozenset[str]

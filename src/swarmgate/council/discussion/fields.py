@@ -38,9 +38,10 @@ def fields(
     try:
         found = fields_of(text, wanted, form, required=required)
     except Unread:
-        found = _together(text, wanted, form, required)
-        if found is None:
+        together = _together(text, wanted, form, required)
+        if together is None:
             raise
+        found = together
     cut = [
         f"`{key}` was cut: a text in it had more than {most:,} characters" for key in found if _long(found[key], most)
     ]
