@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,8 @@ def test_the_best_version_goes_to_stdout_and_its_scores_to_stderr(project: Proje
     assert (told.pop("id"), told["status"]) == (row.id, "complete")
     record = CritiqueRecord.model_validate(told)
     assert record == Swarm(project.root).council.critique_record(row.id)
-    assert f"{row.id}  {row.began}  not passed  Write it." in project.swarm("critique", "list").stdout
-    assert re.search(r"\d\d:\d\d:\d\d UTC", row.began)
+    began = datetime.fromisoformat(row.began).strftime("%Y-%m-%d %H:%M:%S UTC")
+    assert f"{row.id}  {began}  not passed  Write it." in project.swarm("critique", "list").stdout
     asked = len(project.requests)
     again = project.swarm("critique", "resume", row.id, exits=1)  # finished: given at once
     told = project.swarm("critique", "Write it.", *CRITERIA, exits=1)  # the same request: from its record
@@ -104,6 +105,8 @@ def test_weights_are_learnt_from_past_runs_of_the_name_and_shown(project: Projec
     assert "weights learnt from 1 past run of notes: truth 1.00 -> 0.75, style 0.50 -> 0.75" in plain(told.stderr)
     assert "0.50 -> 0.75" in told.stderr
     other = project.json("critique", *CRITERIA, "Write it.", "--name", "other", "--adaptive", exits=1)
+    none = plain(project.swarm("critique", *CRITERIA, "Do it.", "--name", "new", "--adaptive", exits=1).stderr)
+    assert "no past runs of new: the weights are as given" in none
     assert (other["learnt_from"], other["given_weights"]) == (0, {"truth": 1.0, "style": 0.5})
 
 
@@ -146,17 +149,18 @@ def test_a_mistake_in_a_file_is_named_with_line_and_key(project: Project, tmp_pa
 
 
 BAD_INPUT: tuple[tuple[list[str], str], ...] = (
-    (["--iterations", "0"], "`iterations` is 0: the limit is 1 to 10"),
-    (["--stop", "2"], "`stop` is 2.0: the limit is 0 to 1"),
+    (["--iterations", "0"], "--iterations is 0: the limit is 1 to 10"),
+    (["--timeout", "901"], "--timeout is 901.0: the limit is 1 to 900 s -> Change --timeout, then try again; what"),
+    (["--stop", "2"], "--stop is 2.0: the limit is 0 to 1"),
     (["--criterion", "truth"], "NAME=DESCRIPTION"),
     (["--gate", "lint_chek", "--target", "a.py"], "Did you mean lint_check?"),
     (["--gate", "lint_fix", "--target", "a.py"], "there is no gate 'lint_fix' that judges"),
-    (["--command", "true"], "`target` is empty"),
+    (["--command", "true"], "--target is empty"),
     (["--command", "true", "--target", "../a.py"], "leaves the repository"),
-    (["--adaptive"], "`adaptive` needs a `name`"),
+    (["--adaptive"], "--adaptive needs a --name"),
     (["--draft", "nowhere.md"], "nowhere.md cannot be read"),
     (["--out", "no/such/folder.md"], "there is no folder"),
-    (["--evaluator", "nobody/x"], "unknown provider `nobody`"),
+    (["--evaluator", "nobody/x"], "--evaluator: unknown provider `nobody`"),
     (["--model", ""], "the value is empty"),
     (["--out", "HERE/.swarm/ledger.jsonl", "--force"], ".swarm/ledger.jsonl lies in .git or .swarm"),
     (["--out", "HERE/src/../.git/hooks/new"], ".git/hooks/new lies in .git or .swarm"),

@@ -176,6 +176,10 @@ BAD = [
     (["Well?", "--weight", "ann"], "is not of the form ID=X"),
     (["Well?", "--weight", "ann=x"], "is not of the form ID=X"),
     (["Well?", "--option", "A"], "has no vote on options"),
+    (["Well?", "--strategy", "facilitator"], "needs --facilitator, who decides: one of builder, operator, user"),
+    (["Well?", "--strategy", "ranked", "--option", "A"], "--option is 1: the limit is 2 to 10 -> Change --option"),
+    (["Well?", "--weight", "user=2"], "--weight is 2.0: the limit is 0 to 1"),
+    (["Well?", "--participant", "a b"], "--participant 1: letters, digits"),
     (["  "], "the value is empty"),
     (["shwo"], "did you mean `show`?"),
 ]
@@ -186,6 +190,19 @@ def test_bad_input_is_told_and_costs_nothing(project: Project) -> None:
     for args, told in BAD:
         assert told in plain(project.swarm("decide", *args, exits=2).stderr)
     assert project.requests == []
+
+
+def test_what_cannot_be_paid_or_heard_says_how_it_goes_on(project: Project) -> None:
+    project.play(YES, FACILITATES)
+    told = project.json("decide", "Well?", "--tokens", "10", exits=4)
+    assert (project.requests, "the first round (its prompts alone) takes about" in told["message"]) == ([], True)
+    assert f"swarm decide resume {the_id(project)} --tokens N" in told["hint"]
+    assert project.json("decide", "resume", the_id(project), "--tokens", "90000")["consensus"] is True
+    weighed = project.swarm("decide", "That?", "--participant", "ann", "--weight", "ann=0.5")
+    assert "the weight of ann does not count: the strategy majority reads none" in plain(weighed.stderr)
+    project.play(says("no"), FACILITATES)
+    told = project.json("decide", "This?", exits=5)
+    assert f"Go on with: swarm decide resume {Swarm(project.root).council.decisions()[0].id}" in told["hint"]
 
 
 def test_a_kill_costs_the_words_in_flight_alone(project: Project) -> None:

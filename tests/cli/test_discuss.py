@@ -260,11 +260,11 @@ def at_terminal(argv: list[str], environ: dict[str, str], talk: list[tuple[str, 
 
 
 MISTAKES: list[tuple[list[str], str]] = [
-    (["x" * 1_000_000], "`topic` has 1,000,000 characters: the limit is 4,000"),
-    ([TOPIC, "--rounds", "11"], "`rounds` is 11: the limit is 1 to 10"),
-    ([TOPIC, "--timeout", "901"], "`timeout_s` is 901.0: the limit is 1 to 900 s"),
-    ([TOPIC, "--mode", "standart"], "`mode` is 'standart': there is no such mode; did you mean `standard`?"),
-    ([TOPIC, "--model", "moderater=local/x"], "`models` names 'moderater', who does not take part; did you mean"),
+    (["x" * 1_000_000], "TOPIC has 1,000,000 characters: the limit is 4,000"),
+    ([TOPIC, "--rounds", "11"], "--rounds is 11: the limit is 1 to 10"),
+    ([TOPIC, "--timeout", "901"], "--timeout is 901.0: the limit is 1 to 900 s"),
+    ([TOPIC, "--mode", "standart"], "--mode is 'standart': there is no such mode; did you mean `standard`?"),
+    ([TOPIC, "--model", "moderater=local/x"], "--model names 'moderater', who does not take part; did you mean"),
     ([TOPIC, "--model", "moderator="], "is not of the form ROLE=MODEL"),
     ([TOPIC, "--model", "contrarian=nowhere/x"], "contrarian: unknown provider `nowhere`"),
     ([TOPIC, "--interactive"], "--interactive has you speak, and that needs a terminal"),

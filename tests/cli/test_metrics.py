@@ -29,8 +29,8 @@ def test_the_table_says_what_is_on_record(project: Project) -> None:
 
 def test_a_cost_is_told_as_far_as_it_is_known() -> None:
     costs = {
-        "unknown": Usage(calls=2, usd=None),
-        "at least $0.0123": Usage(calls=2, usd=None, known_usd=0.0123),
+        "cost unknown": Usage(calls=2, usd=None),
+        "at least $0.0123, the rest unknown": Usage(calls=2, usd=None, known_usd=0.0123),
         "$1.5000": Usage(calls=1, usd=1.5),
         "$0.0000": Usage(),
     }
@@ -51,8 +51,18 @@ def test_a_manifest_that_is_no_text_is_damaged_and_blocks_nothing(project: Proje
     told = project.swarm("metrics").stdout
     assert "Damaged: torn: .swarm/discussions/torn/manifest.json cannot be read: byte 1 is no UTF-8." in told
     assert project.json("decide", "show", made["id"])["outcome"]["consensus"] is True
+    [row] = project.json("metrics", "--pattern", "decide")
+    assert row["pattern"] == "decision"
     found = {row["pattern"]: row for row in project.json("metrics")}
     assert (found["decision"]["complete"], found["unknown"]["executions"], found["total"]["executions"]) == (1, 1, 2)
+    edited = project.folder.discussions / made["id"] / "rounds/001.json"
+    edited.write_text(edited.read_text().replace("0.9", "0.8"))
+    assert {row["status"] for row in project.json("decide", "list")} == {"damaged"}
+    assert [len(row["damaged"]) for row in project.json("metrics", "--pattern", "decision")] == [1]
+    project.play(agrees, facilitates, council={"store": "sqlite"})
+    for args in (("decide", "list"), ("critique", "list"), ("orchestrate", "list"), ("metrics",)):
+        assert "2 records are in .swarm/discussions (store = files)" in project.swarm(*args).stderr
+    assert "2 records are in" in project.swarm("decide", "show", made["id"], exits=2).stderr
 
 
 def test_an_unknown_pattern_is_refused_with_the_nearest(project: Project) -> None:

@@ -78,7 +78,7 @@ def result(name: str, text: str = "", **more: Any) -> StepResult:
         ('id = "m"', 'id = "a.b"', "line 10: `steps.2.id`: 'a.b' is too long, or has more than letters"),
         ('id = "m"\n', "", "line 9: `steps.2`: the key `id` is missing"),
         ('kind = "map"', 'kind = "mapp"', "line 11: `steps.2.kind`: unknown kind 'mapp'; did you mean `map`?"),
-        ('items = ["one", "two"]', "items = []", "line 9: `steps.2`: has either `items` or `items_file`"),
+        ('items = ["one", "two"]', "items = []", "line 12: `steps.2.items`: is empty: the limit is 1 to 100 items"),
         (
             'items = ["one", "two"]',
             f"items = {['x'] * 101}",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,7 @@ def test_a_disk_that_refuses_is_an_error_that_names_the_file(folder: SwarmFolder
         folder.keep("plan.md", b"x")
     with pytest.raises(LedgerWriteFailed, match="here could not be written: gone"), writing(Path("here")):
         raise OSError("gone")
+    for number, hint in ((errno.EACCES, "permission"), (errno.EROFS, "read-only"), (errno.ENOSPC, "room on the disk")):
+        with pytest.raises(LedgerWriteFailed) as refused, writing(Path("here")):
+            raise OSError(number, "no")
+        assert hint in refused.value.hint

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -12,6 +14,13 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join([*(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)), row[-1]]).rstrip()
         for row in rows
     ]
+
+
+def at(began: str) -> str:
+    """A time of ISO 8601 for people: `2026-11-22 02:29:54 UTC`; `?` where there is none."""
+    with suppress(ValueError):
+        return datetime.fromisoformat(began).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return "?"
 
 
 def gist(text: str, most: int = 100) -> str:

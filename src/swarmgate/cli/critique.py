@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import columns, gist
+from swarmgate.cli.columns import at, columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.flags import in_flags
 from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import Terminal, boundary
-from swarmgate.errors import CouncilRefused, UsageError
+from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from swarmgate.domain.critique import CritiqueOutcome
+    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 
@@ -40,10 +42,30 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_HELP = "What can be given: swarm critique hold --help, swarm critique resume --help"
+_FLAGS = {
+    "task": "TASK",
+    "criteria": "--criterion",
+    "criteria.command": "--command",
+    "criteria.gate": "--gate",
+    "draft": "--draft",
+    "target": "--target",
+    "iterations": "--iterations",
+    "stop": "--stop",
+    "model": "--model",
+    "evaluator": "--evaluator",
+    "name": "--name",
+    "adaptive": "--adaptive",
+    "files": "--file",
+    "diff": "--diff",
+    "tokens": "--tokens",
+    "usd": "--usd",
+    "timeout_s": "--timeout",
+}
+"""The flags of the keys of a request."""
 _MOST_BYTES = 4_000_000
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a critique, as `list` shows it.")]
+_All = Annotated[bool, typer.Option("--all", help="Those that a decision or an orchestration held, too.")]
 _Tokens = Annotated[
     int | None,
     typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
@@ -174,7 +196,12 @@ def hold(
             council = swarm.council
             return council.critique_file(Path(task), **given) if described else council.critique(task, **given)
 
-        _finish(terminal, repo, _held(repo, terminal, critique, work), out, asked=critique)
+        try:
+            outcome = _held(repo, terminal, critique, work)
+        except (ConfigError, CouncilRefused) as error:
+            page, verb = "docs/commands.md, swarm critique", "swarm critique hold"
+            raise in_flags(error, _FLAGS, given=given, in_file=bool(described), page=page, verb=verb) from None
+        _finish(terminal, repo, outcome, out, asked=critique)
 
 
 @app.command("resume")
@@ -213,7 +240,7 @@ def show(critique: _Id, repo: Repo = None, json: Json = False) -> None:
 
 
 @app.command("list")
-def listing(repo: Repo = None, json: Json = False) -> None:
+def listing(every: _All = False, repo: Repo = None, json: Json = False) -> None:
     """List the critiques of the project, the newest first: the id, when it began, how it ended, and the task.
 
     Example: swarm critique list
@@ -221,9 +248,19 @@ def listing(repo: Repo = None, json: Json = False) -> None:
     with boundary(json) as terminal:
         from swarmgate.engine.swarm import Swarm
 
-        rows = Swarm(repo).council.critiques()
-        lines = columns([[each.id, each.began, each.status, gist(each.task)] for each in rows])
-        terminal.result(rows, lines or ["There is no critique here yet."])
+        council = Swarm(repo).council
+        if told := council.elsewhere():
+            terminal.note(told)
+        rows = council.critiques(parts=every)
+        lines = columns([[each.id, at(each.began), each.status, gist(each.task)] for each in rows])
+        terminal.result(list(rows), lines or [_none(council)])
+
+
+def _none(council: Council) -> str:
+    """What is said where nothing is listed."""
+    if parts := len(council.critiques(parts=True)):
+        return f"There is no critique here but {parts} that others held: swarm critique list --all"
+    return "There is no critique here yet."
 
 
 def _check_out(out: Path | None, draft: Path | None, repo: Path | None, *, force: bool) -> None:
@@ -307,10 +344,7 @@ def _held(
 ) -> CritiqueOutcome:
     from swarmgate.cli.holding import held
 
-    try:
-        return held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
-    except CouncilRefused as error:
-        raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
+    return held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
 
 
 def _resumed(
@@ -319,9 +353,7 @@ def _resumed(
     return swarm.council.resume_critique(critique, tokens=tokens, usd=usd)
 
 
-def _finish(
-    terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out: Path | None, *, asked: str
-) -> None:
+def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out: Path | None, *, asked: str) -> None:
     """Prints the best version, and the scores on the side; leaves with whether it is good enough.
 
     `asked` is the id that it was to have. That another record answers is told in the progress: stdout is the version.

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import columns, gist
+from swarmgate.cli.columns import at, columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.flags import in_flags
 from swarmgate.cli.options import Json, Repo, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
-from swarmgate.errors import CouncilRefused, UsageError
+from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from swarmgate.domain.consensus import DecisionOutcome
+    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 
@@ -40,9 +42,26 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_HELP = "What can be given: swarm decide hold --help, swarm decide resume --help"
+_FLAGS = {
+    "question": "QUESTION",
+    "participants": "--participant",
+    "participants.weight": "--weight",
+    "strategy": "--strategy",
+    "options": "--option",
+    "threshold": "--threshold",
+    "facilitator": "--facilitator",
+    "weights": "--weight",
+    "rounds": "--rounds",
+    "files": "--file",
+    "diff": "--diff",
+    "tokens": "--tokens",
+    "usd": "--usd",
+    "timeout_s": "--timeout",
+}
+"""The flags of the keys of a request."""
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a decision, as `list` shows it.")]
+_All = Annotated[bool, typer.Option("--all", help="Those that an orchestration held, too.")]
 _Tokens = Annotated[
     int | None,
     typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
@@ -163,7 +182,12 @@ def hold(
             council = swarm.council
             return council.decide_file(Path(question), **given) if described else council.decide(question, **given)
 
-        _finish(terminal, repo, _held(repo, terminal, decision, work), asked=decision)
+        try:
+            outcome = _held(repo, terminal, decision, work)
+        except (ConfigError, CouncilRefused) as error:
+            page, verb = "docs/consensus.md, A file", "swarm decide hold"
+            raise in_flags(error, _FLAGS, given=given, in_file=bool(described), page=page, verb=verb) from None
+        _finish(terminal, repo, outcome, asked=decision)
 
 
 @app.command("resume")
@@ -193,7 +217,7 @@ def show(decision: _Id, repo: Repo = None, json: Json = False) -> None:
 
 
 @app.command("list")
-def listing(repo: Repo = None, json: Json = False) -> None:
+def listing(every: _All = False, repo: Repo = None, json: Json = False) -> None:
     """List the decisions of the project, the newest first: the id, when it began, how it ended, and the question.
 
     Example: swarm decide list
@@ -201,9 +225,19 @@ def listing(repo: Repo = None, json: Json = False) -> None:
     with boundary(json) as terminal:
         from swarmgate.engine.swarm import Swarm
 
-        rows = [each.model_dump() for each in Swarm(repo).council.decisions()]
-        lines = columns([[*list(row.values())[:4], gist(row["question"])] for row in rows])
-        terminal.result(rows, lines or ["There is no decision here yet."])
+        council = Swarm(repo).council
+        if told := council.elsewhere():
+            terminal.note(told)
+        rows = council.decisions(parts=every)
+        lines = columns([[each.id, at(each.began), each.status, each.strategy, gist(each.question)] for each in rows])
+        terminal.result(list(rows), lines or [_none(council)])
+
+
+def _none(council: Council) -> str:
+    """What is said where nothing is listed."""
+    if parts := len(council.decisions(parts=True)):
+        return f"There is no decision here but {parts} that others held: swarm decide list --all"
+    return "There is no decision here yet."
 
 
 def _weight(given: str) -> tuple[str, float]:
@@ -249,10 +283,7 @@ def _held(
 ) -> DecisionOutcome:
     from swarmgate.cli.holding import held
 
-    try:
-        return held(repo, terminal, work, goes_on=f"swarm decide resume {decision}")
-    except CouncilRefused as error:
-        raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
+    return held(repo, terminal, work, goes_on=f"swarm decide resume {decision}")
 
 
 def _resumed(
@@ -278,7 +309,5 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, *, 
     top = {"id": outcome.id, "status": record.status, "question": record.decision.question}
     answered, lines = Answered(asked, outcome.id), outcome_lines(record)
     told = answered.lines(lines, cost=lines[-1])
-    terminal.result(
-        answered.data({**top, **outcome.model_dump(mode="json"), "stands": stands}), [*told, *more]
-    )
+    terminal.result(answered.data({**top, **outcome.model_dump(mode="json"), "stands": stands}), [*told, *more])
     raise typer.Exit(0 if outcome.consensus else 1)

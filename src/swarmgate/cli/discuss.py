@@ -13,6 +13,7 @@ import typer
 
 from swarmgate.cli.columns import columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.flags import in_flags
 from swarmgate.cli.options import Events, Json, Repo, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import CouncilRefused, UsageError, WaitingForUser
@@ -42,7 +43,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_HELP = "What can be given: swarm discuss hold --help, swarm discuss resume --help"
+_FLAGS = {
+    "topic": "TOPIC",
+    "mode": "--mode",
+    "rounds": "--rounds",
+    "models": "--model",
+    "files": "--file",
+    "diff": "--diff",
+    "tokens": "--tokens",
+    "usd": "--usd",
+    "timeout_s": "--timeout",
+}
+"""The flags of the keys of a request; what `--personas` gave keeps its keys, which stand in a file."""
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a discussion, as `list` shows it.")]
 _All = Annotated[bool, typer.Option("--all", help="Those that a decision or an orchestration held, too.")]
@@ -306,4 +318,5 @@ def _held(
     except WaitingForUser:
         return _council(repo).discussion_record(discussion)
     except CouncilRefused as error:
-        raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
+        page, verb = "docs/discussion.md, Personas", "swarm discuss hold"
+        raise in_flags(error, _FLAGS, given=_FLAGS, in_file=False, page=page, verb=verb) from None

@@ -1,4 +1,4 @@
-"""Refusals in the words of the command line: keys of a request as the flags that gave them, and what to do about them."""
+"""Refusals in the words of the command line: keys of a request as the flags that gave them, and what to do then."""
 
 from __future__ import annotations
 

@@ -35,7 +35,12 @@ _HEAD = (
 def command(
     pattern: Annotated[
         str | None,
-        typer.Option("--pattern", metavar="P", callback=filled, help="Of one pattern only: debate, dispatch, chat ..."),
+        typer.Option(
+            "--pattern",
+            metavar="P",
+            callback=filled,
+            help="Of one pattern only: debate, dispatch, chat ...; its verb will do.",
+        ),
     ] = None,
     repo: Repo = None,
     json: Json = False,
@@ -50,13 +55,18 @@ def command(
     with boundary(json) as terminal:
         from swarmgate.config import nearest
         from swarmgate.domain.metrics import PATTERNS
+        from swarmgate.engine.in_project import VERBS
         from swarmgate.engine.swarm import Swarm
 
+        pattern = next((noun for noun, verb in VERBS.items() if verb == pattern), pattern)
         if pattern is not None and pattern not in PATTERNS:
             close = nearest(pattern, PATTERNS)
             hint = f"Did you mean {close}?" if close else f"They are: {', '.join(PATTERNS)}"
             raise UsageError(f"there is no pattern {pattern[:60]!r}", hint=hint)
-        found = [each for each in Swarm(repo).council.metrics() if pattern in (None, each.pattern)]
+        council = Swarm(repo).council
+        if told := council.elsewhere():
+            terminal.note(told)
+        found = [each for each in council.metrics() if pattern in (None, each.pattern)]
         rows = [each.model_dump(mode="json") for each in found]
         nothing = f"No {pattern} is on record yet." if pattern else "Nothing is on record yet."
         terminal.result(rows, _lines(found) if found else [nothing])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import columns, gist
+from swarmgate.cli.columns import at, columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
 from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import Terminal, boundary
@@ -101,15 +101,23 @@ def show(orchestration: _Id, repo: Repo = None, json: Json = False) -> None:
 
 @app.command("list")
 def listing(repo: Repo = None, json: Json = False) -> None:
-    """List the orchestrations, the newest first: the id, how it stands, finished steps, and the title.
+    """List the orchestrations, the newest first: the id, when it began, how it stands, finished steps, the title.
 
     Example: swarm orchestrate list
     """
     with boundary(json) as terminal:
         council = _swarm(repo).council
         rows = [_row(council, name) for name in council.orchestrations()]
-        lines = columns([[row["id"], row["status"], row["steps"], gist(row["title"])] for row in rows])
+        _tell_elsewhere(terminal, council)
+        lines = columns(
+            [[row["id"], at(row["began"]), row["status"], row["steps"], gist(row["title"])] for row in rows]
+        )
         terminal.result(rows, lines or ["There is no orchestration here yet."])
+
+
+def _tell_elsewhere(terminal: Terminal, council: Council) -> None:
+    if told := council.elsewhere():
+        terminal.note(told)
 
 
 def _swarm(repo: Path | None) -> Swarm:
@@ -168,7 +176,8 @@ def _ended(outcome: OrchestrationOutcome) -> list[str]:
     lines += ["", last.text] if last and not outcome.failed else []
     lines += ["", f"{len(outcome.steps)} steps ({_spent(outcome)}); all of it: swarm orchestrate show {outcome.id}"]
     if outcome.failed:
-        lines += [f"It stopped at the step {outcome.failed}. Go on with: swarm orchestrate resume {outcome.id}"]
+        why = next((step.why for step in outcome.steps if step.id == outcome.failed), "")
+        lines += [f"It stopped at the step {outcome.failed}. {_way_on(outcome.id, why)}"]
     return lines
 
 
@@ -181,8 +190,16 @@ def _shown(record: OrchestrationRecord) -> list[str]:
     left = asked.steps[len(record.steps) + bool(record.partial) :]
     lines += ["", f"Still to do: {', '.join(step.id for step in left)}"] if left else []
     if record.status != "complete":
-        lines += ["", *([record.why] if record.why else []), f"Go on with: swarm orchestrate resume {asked.id}"]
+        why = record.partial.why if record.partial and record.status == "failed" else ""
+        lines += ["", *([record.why] if record.why else []), _way_on(asked.id, why)]
     return lines
+
+
+def _way_on(name: str, why: str) -> str:
+    """How it goes on after a step that failed, and `why`; a bound that a step has of its own stands in the file."""
+    if f"-{name}." in why and "budget" in why:
+        return "A bound of that step is used up: change it in the file, and begin anew with: swarm orchestrate FILE"
+    return f"Go on with: swarm orchestrate resume {name}"
 
 
 def _step(step: StepResult, depth: int = 0, *, texts: bool = False) -> list[str]:
@@ -192,7 +209,9 @@ def _step(step: StepResult, depth: int = 0, *, texts: bool = False) -> list[str]
     cost = f" ({_spent(step)})" if step.usage.calls else ""
     item = f" {gist(step.item, 60)!r}" if step.item else ""
     line = f"{indent}[{step.status}] {step.label}, {step.kind}{item}{f': {fields}' if fields else ''}{cost}"
-    lines = [line, *([f"{indent}  {step.why}"] if step.why else [])]
+    failed = any(part.status == "failed" for part in step.parts)  # each says why in its own line
+    why = "" if failed and not step.fields else step.why.partition(":")[0] if failed else step.why
+    lines = [line, *([f"{indent}  {why}"] if why else [])]
     if texts and step.record and step.status == "done":
         lines += [f"{indent}  record {step.record}", *(f"{indent}  | {each}" for each in step.text.splitlines())]
     for part in step.parts:
@@ -251,9 +270,9 @@ def _row(council: Council, name: str) -> dict[str, str]:
     try:
         record = council.orchestration_record(name)
     except SwarmError as error:
-        return {"id": name, "status": "damaged", "steps": "", "title": error.message}
+        return {"id": name, "began": "", "status": "damaged", "steps": "", "title": error.message}
     title = record.orchestration.title or ", ".join(step.id for step in record.orchestration.steps)
-    return {"id": name, "status": record.status, "steps": _counted(record), "title": title}
+    return {"id": name, "began": record.began, "status": record.status, "steps": _counted(record), "title": title}
 
 
 def _counted(record: OrchestrationRecord) -> str:

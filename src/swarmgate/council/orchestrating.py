@@ -42,6 +42,9 @@ RESULT = "result.json"
 _SHOWN = 500
 """Characters of an output that an event shows."""
 
+_ITEM = 60
+"""Characters of an item behind the name of its part."""
+
 Doing = Callable[[], Coroutine[Any, Any, StepResult]]
 """Begins a part of a step."""
 
@@ -94,6 +97,7 @@ def record(records: Records, id: str) -> OrchestrationRecord:  # noqa: A002 - th
         raise CouncilRefused(f"The record of the orchestration {id} is of another version: {error}") from None
     return OrchestrationRecord(
         orchestration=orchestration,
+        began=manifest.created_at,
         status=status,
         why=manifest.why,
         steps=steps,
@@ -341,7 +345,7 @@ class _Performance:
             Contributed,
             number=self._number,
             step=result.kind,
-            who=result.label,
+            who=f"{result.label} ({' '.join(result.item.split())[:_ITEM]})" if result.item else result.label,
             what=_fields(result) or result.status,
             text=result.text[:_SHOWN],
             failed=result.why if result.status == "failed" else "",

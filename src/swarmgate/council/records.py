@@ -234,6 +234,15 @@ class Records:
                 raise self._texts.damaged(id, name, f"{MANIFEST} knows of no such round")
         return tuple(found)
 
+    def check_rounds(self, id: str) -> None:  # noqa: A002 - as above
+        """Compares the texts of the whole rounds with their hashes; what they say is not read.
+
+        Raises:
+            LedgerError: one is missing, damaged or was changed by hand.
+        """
+        for number, expected in enumerate(self.manifest(id).rounds, start=1):
+            self._texts.finished(id, round_name(number), expected)
+
     def partial(self, id: str, number: int, kind: type[M]) -> M | None:  # noqa: A002 - as above
         """The round at work as far as it was kept; None: it has not begun, or it is whole."""
         manifest, name = self.manifest(id), round_name(number) + PARTIAL

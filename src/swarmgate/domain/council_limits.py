@@ -53,7 +53,7 @@ PERSONA = Limit(least=0, most=8_000, unit="characters")
 STEPS = Limit(least=1, most=50)
 """Steps of an orchestration, those inside of others too."""
 
-ITEMS = Limit(least=1, most=100)
+ITEMS = Limit(least=1, most=100, unit="items")
 """Items of a map."""
 
 DEPTH = Limit(least=1, most=2)

@@ -77,9 +77,13 @@ class OrchestrationOutcome(Frozen):
 
 
 class OrchestrationRecord(Frozen):
-    """All that is kept of an orchestration: `partial` is the step at work, or the one that failed."""
+    """All that is kept of an orchestration: `partial` is the step at work, or the one that failed.
+
+    `began` is in UTC, as ISO 8601 has it.
+    """
 
     orchestration: Orchestration
+    began: str = ""
     status: Literal["open", "complete", "failed"] = "open"
     why: Line = ""
     steps: tuple[StepResult, ...] = ()

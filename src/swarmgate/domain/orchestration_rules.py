@@ -208,7 +208,9 @@ def _parallel(step: ParallelStep, place: Place, seen: _Seen) -> Iterator[Problem
 
 
 def _map(step: MapStep, place: Place, seen: _Seen) -> Iterator[Problem]:
-    if bool(step.items) is bool(step.items_file):
+    if "items" in step.model_fields_set and not step.items and not step.items_file:
+        yield Problem((*place, "items"), f"is empty: the limit is {ITEMS}")
+    elif bool(step.items) is bool(step.items_file):
         yield Problem(place, "has either `items` or `items_file`" + (", not both" if step.items else ""))
     elif step.items:
         yield from _limit((*place, "items"), "items", len(step.items))

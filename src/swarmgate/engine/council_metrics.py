@@ -52,6 +52,7 @@ class Metrics(InProject):
         values: dict[str, Any] = {"id": name}
         try:
             manifest = self._records.manifest(name)
+            self._records.check_rounds(name)
             found = self._result(manifest.pattern, name)
         except SwarmError as error:
             return Execution(id=name, pattern=self._pattern(name), status="damaged", why=error.message)

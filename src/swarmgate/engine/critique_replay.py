@@ -84,7 +84,8 @@ def check_out(path: Path, draft: Path | None, *, root: Path, force: bool) -> Non
 
 def _weight(record: CritiqueRecord, name: str, weight: float) -> str:
     before = record.critique.given_weights.get(name, weight)
-    return f"{weight:.2f}" if before == weight else f"{before:.2f} -> {weight:.2f}"
+    told = f"{before:.2f} -> {weight:.2f}"
+    return f"{weight:.2f}" if round(before, 2) == round(weight, 2) else told
 
 
 def _scores_of(iteration: Iteration) -> tuple[Score, ...]:

@@ -16,7 +16,7 @@ from swarmgate.domain.critique_rules import learnt_weights
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine.in_project import InProject, new_id
 from swarmgate.engine.progress import Progress
-from swarmgate.errors import CouncilFailed, CouncilRefused, SwarmError
+from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, SwarmError
 
 if TYPE_CHECKING:
     from swarmgate.council.critique.requests import Given, Where
@@ -31,7 +31,8 @@ PATTERN: Final = "critique"
 class CritiqueSummary(Frozen):
     """One critique of the list.
 
-    `status` is open, paused, failed, passed, not passed or damaged; then `task` says what is. `began` is in UTC.
+    `status` is open, paused, failed, passed, not passed or damaged; then `task` says what is. `began` is in UTC, as
+    ISO 8601 has it.
     """
 
     id: str
@@ -131,7 +132,7 @@ class Critiques(InProject):
             where=where,
         )
         asked = self._critique_adapted(asked) if adaptive else asked
-        request_hash = self._critique_hash(asked)
+        request_hash = self._critique_hash(asked, where)
         known = "" if id else self._cached(PATTERN, request_hash, cache=cache)
         if known and (outcome := self.critique_record(known).outcome):
             self._critique_notice(
@@ -189,9 +190,10 @@ class Critiques(InProject):
             manifest = self._records.change(id, request_hash="")
         return await self._critique_improved(record.critique, allowance, on_event, request_hash=manifest.request_hash)
 
-    def critiques(self) -> tuple[CritiqueSummary, ...]:
-        """Every critique, the newest first."""
-        return tuple(self._critique_summary(each) for each in self._records.ids(PATTERN))
+    def critiques(self, *, parts: bool = False) -> tuple[CritiqueSummary, ...]:
+        """Every critique, the newest first; `parts`: those that were held as a part of another record, too."""
+        ids = self._records.ids(PATTERN)
+        return tuple(self._critique_summary(each) for each in ids if parts or not self._belongs(each, PATTERN))
 
     def critique_record(self, id: str) -> CritiqueRecord:  # noqa: A002 - as above
         """All that is kept of a critique, checked.
@@ -210,7 +212,9 @@ class Critiques(InProject):
     async def _critique_improved(
         self, critique: Critique, allowance: Allowance, on_event: OnEvent | None, *, request_hash: str
     ) -> CritiqueOutcome:
-        from swarmgate.council.critique.improving import improve  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.critique.briefs import prompt_tokens  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.critique.improving import improve  # noqa: PLC0415 - as above
+        from swarmgate.council.critique.iterating import author_of  # noqa: PLC0415 - as above
         from swarmgate.council.critique.outcome import manifest_of  # noqa: PLC0415 - as above
         from swarmgate.engine.checks import ProjectChecks  # noqa: PLC0415 - as above
         from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
@@ -224,6 +228,9 @@ class Critiques(InProject):
             async with self._sitting(PATTERN, critique.id, allowance, goes_on) as voices:
                 self._records.begin(begun)
                 self._records.change(critique.id, allowance=allowance)
+                if not critique.draft and not self._records.rounds(critique.id, Iteration):
+                    needed = prompt_tokens(critique, author_of(critique, voices))
+                    voices.budget.require_room(needed, "the first version (its prompt alone)")
                 return await improve(critique, voices=voices, records=self._records, checks=checks, on_event=tell)
         except CouncilFailed as error:
             left = len(self._records.rounds(critique.id, Iteration)) < critique.iterations
@@ -232,7 +239,7 @@ class Critiques(InProject):
                 f"the critique {critique.id} failed: {error.message}", hint=f"{error.hint}. {way}"
             ) from error
 
-    def _critique_hash(self, critique: Critique) -> str:
+    def _critique_hash(self, critique: Critique, where: Where = lambda _: "") -> str:
         """What a critique is found again by: the request as it was given, and the weights that it learnt.
 
         From how many runs they come does not count: every run is one more, and the same weights judge the same.
@@ -243,7 +250,7 @@ class Critiques(InProject):
         )
         learnt = {each.name: each.weight for each in critique.criteria} if critique.adaptive else {}
         asked = critique.model_copy(update={"criteria": criteria, "given_weights": learnt, "learnt_from": 0})
-        return self._request_hash(PATTERN, asked, self._critique_models(critique))
+        return self._request_hash(PATTERN, asked, self._critique_models(critique, where))
 
     def _critique_adapted(self, critique: Critique) -> Critique:
         """The critique with weights that are learnt from past runs of its name; the user is told which."""
@@ -251,7 +258,8 @@ class Critiques(InProject):
         learnt = learnt_weights(critique.criteria, past)
         shown = ", ".join(f"{name} {weight:.2f} -> {learnt.after[name]:.2f}" for name, weight in learnt.before.items())
         runs = "1 past run" if learnt.runs == 1 else f"{learnt.runs} past runs"
-        self._critique_notice(f"weights learnt from {runs} of {critique.name}: {shown}")
+        told = f"weights learnt from {runs} of {critique.name}: {shown}"
+        self._critique_notice(told if learnt.runs else f"no past runs of {critique.name}: the weights are as given")
         criteria = tuple(each.model_copy(update={"weight": learnt.after[each.name]}) for each in critique.criteria)
         update = {"criteria": criteria, "given_weights": learnt.before, "learnt_from": learnt.runs}
         return critique.model_copy(update=update)
@@ -264,15 +272,27 @@ class Critiques(InProject):
                 return self.critique_record(id)
         return None
 
-    def _critique_models(self, critique: Critique) -> dict[str, str]:
-        """The models of author and evaluator, as they stand after all settings."""
+    def _critique_models(self, critique: Critique, where: Where = lambda _: "") -> dict[str, str]:
+        """The models of author and evaluator, as they stand after all settings.
+
+        Raises:
+            ConfigError: one has none.
+        """
         from swarmgate.domain.debate import Seat  # noqa: PLC0415 - late: looking needs no voices
         from swarmgate.engine.voices import PARTICIPANT, seat_config  # noqa: PLC0415 - as above
 
         own = {"author": critique.model, "evaluator": critique.evaluator_model or critique.model}
         seats = {name: Seat(id=name, model=model) for name, model in own.items()}
         config = self._swarm.config
-        return {name: seat_config(config, seat).role(PARTICIPANT).model for name, seat in seats.items()}
+        found: dict[str, str] = {}
+        for name, seat in seats.items():
+            key = "evaluator" if name == "evaluator" and critique.evaluator_model else "model"
+            try:
+                found[name] = seat_config(config, seat).role(PARTICIPANT).model
+            except ConfigError as error:
+                what = f"`{key}`: " if seat.model else ""
+                raise ConfigError(f"{where((key,))}{what}{error.message}", hint=error.hint) from error
+        return found
 
     def _critique_manifest(self, id: str) -> Manifest:  # noqa: A002 - as above
         try:
@@ -283,7 +303,7 @@ class Critiques(InProject):
     def _critique_summary(self, id: str) -> CritiqueSummary:  # noqa: A002 - as above
         began = ""
         try:
-            began = self._records.manifest(id, PATTERN).created_at[:19].replace("T", " ") + " UTC"
+            began = self._records.manifest(id, PATTERN).created_at
             record = self.critique_record(id)
         except SwarmError as error:
             return CritiqueSummary(id=id, began=began, status="damaged", task=error.message)

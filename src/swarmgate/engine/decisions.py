@@ -15,7 +15,7 @@ from swarmgate.domain.usage import Allowance
 from swarmgate.engine.decision_seats import Participant, named, seats, weighed
 from swarmgate.engine.in_project import InProject, new_id
 from swarmgate.engine.progress import Progress
-from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement, SwarmError
+from swarmgate.errors import BudgetExhausted, ConfigError, CouncilFailed, CouncilRefused, MissingRequirement, SwarmError
 
 if TYPE_CHECKING:
     from swarmgate.council.records import Manifest
@@ -29,7 +29,10 @@ Where = Callable[[tuple[int | str, ...]], str]
 
 
 class DecisionSummary(Frozen):
-    """One decision of the list. `status` is `consensus`, `none`, that of its record, or `damaged`: see `question`."""
+    """One decision of the list. `status` is `consensus`, `none`, that of its record, or `damaged`: see `question`.
+
+    `began` is in UTC, as ISO 8601 has it.
+    """
 
     id: str
     began: str
@@ -177,9 +180,10 @@ class Decisions(InProject):
             manifest = self._records.change(id, allowance=allowance)
         return await self._decided(record.decision, manifest, on_event)
 
-    def decisions(self) -> tuple[DecisionSummary, ...]:
-        """Every decision, the newest first."""
-        return tuple(self._summary_of(each) for each in self._records.ids(PATTERN))
+    def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:
+        """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
+        ids = self._records.ids(PATTERN)
+        return tuple(self._summary_of(each) for each in ids if parts or not self._belongs(each, PATTERN))
 
     def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - as above
         """All that is kept of a decision, checked.
@@ -205,23 +209,32 @@ class Decisions(InProject):
         on_event: Callable[[PatternEvent], None] | None,
         where: Where = lambda _: "",
     ) -> DecisionOutcome:
+        from swarmgate.council.consensus.brief import prompt_tokens  # noqa: PLC0415 - as above
         from swarmgate.council.consensus.deciding import decide  # noqa: PLC0415 - brings the agents
         from swarmgate.council.consensus.preparing import Good, preparation  # noqa: PLC0415 - as above
-        from swarmgate.council.consensus.brief import prompt_tokens  # noqa: PLC0415 - as above
         from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
 
         tell: Callable[[PatternEvent], None] = teller(self._around.listener, on_event)
         drafts = self._swarm.config.council.critique
         good = Good(threshold=drafts.threshold, stop=drafts.stop)
         goes_on = f"swarm decide resume {decision.id}"
-        async with self._sitting(PATTERN, decision.id, begun.allowance, goes_on) as voices:
-            _check_desks(decision, voices, where)
-            if not self._records.names(decision.id):
-                voices.budget.require_room(prompt_tokens(decision, voices), "the first round (its prompts alone)")
-            prepare = preparation(voices, self._records, tell, good)
-            return await decide(
-                decision, voices=voices, records=self._records, prepare=prepare, manifest=begun, on_event=tell
-            )
+        try:
+            async with self._sitting(PATTERN, decision.id, begun.allowance, goes_on) as voices:
+                _check_desks(decision, voices, where)
+                if not self._records.names(decision.id):
+                    try:
+                        needed = prompt_tokens(decision, voices)
+                        voices.budget.require_room(needed, "the first round (its prompts alone)")
+                    except BudgetExhausted:
+                        self._records.begin(begun)  # so that it can go on with more
+                        raise
+                prepare = preparation(voices, self._records, tell, good)
+                return await decide(
+                    decision, voices=voices, records=self._records, prepare=prepare, manifest=begun, on_event=tell
+                )
+        except CouncilFailed as error:
+            hint = f"{error.hint}. Go on with: {goes_on}" if error.hint else f"Go on with: {goes_on}"
+            raise CouncilFailed(error.message, hint=hint) from error
 
     def _notice_weights(self, decision: Decision) -> None:
         """Tells of weights that the strategy does not read."""
@@ -259,7 +272,7 @@ class Decisions(InProject):
     def _summary_of(self, id: str) -> DecisionSummary:  # noqa: A002 - as above
         began = ""
         try:
-            began = self._records.manifest(id, PATTERN).created_at[:19].replace("T", " ") + " UTC"
+            began = self._records.manifest(id, PATTERN).created_at
             record = self.decision_record(id)
         except SwarmError as error:
             return DecisionSummary(id=id, began=began, status="damaged", strategy="", question=error.message)

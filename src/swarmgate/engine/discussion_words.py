@@ -5,10 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from swarmgate.council.discussion import words
-from swarmgate.council.discussion.words import cost
 from swarmgate.council.discussion.replay import conclusion_lines, text_lines
 from swarmgate.council.discussion.windowing import facts, measured_line, scores
+from swarmgate.council.discussion.words import cost
 from swarmgate.domain.discussion import Cast, Discussion, DiscussionRecord, DiscussionRound, Expert, Message, Step
 
 __all__ = ["cast_lines", "cost", "cost_line", "last_said", "outcome_lines", "round_lines", "text_lines"]

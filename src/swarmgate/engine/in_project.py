@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from swarmgate.config import nearest
 from swarmgate.domain.usage import Allowance
@@ -49,6 +49,9 @@ _ANSWERS_HANG_ON = {
 
 `[council]` stands in the requests; budgets, prices and the rest change no answer.
 """
+
+_RECORDS = ("discussion", "decision", "critique", "orchestration")
+"""What is kept where `[council] store` says."""
 
 _NEAR = 0.8
 """How like an id another one is that may be meant: ids of one day are alike by their date."""
@@ -158,6 +161,25 @@ class InProject:
                 state.update(f"\n{folder.relative(path)}\n{hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
         return state.hexdigest()
 
+    def _belongs(self, id: str, pattern: Pattern) -> bool:  # noqa: A002 - the field's name
+        """Whether a record is a part of another one; one that cannot be read is its own."""
+        from swarmgate.council.records import PART_OF  # noqa: PLC0415 - late, as above
+
+        with suppress(SwarmError):
+            return PART_OF in self._records.manifest(id, pattern).more
+        return False
+
+    def elsewhere(self) -> str:
+        """That records lie in the store that `[council] store` does not name, in a line; empty: none do."""
+        mine, folder = self._swarm.config.council.store, self._swarm.folder
+        other: Literal["files", "sqlite"] = "sqlite" if mine == "files" else "files"
+        place = folder.discussions if other == "files" else folder.records
+        with suppress(SwarmError):
+            if place.exists() and (many := len(opened(folder, other).records())):
+                told = "1 record is" if many == 1 else f"{many:,} records are"
+                return f"{told} in {folder.relative(place)} (store = {other})"
+        return ""
+
     # --- ids ---
 
     def _refused(self, kind: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - as above
@@ -180,7 +202,8 @@ class InProject:
         near = difflib.SequenceMatcher(None, id, close).ratio() >= _NEAR
         meant = f"Did you mean {close}? " if near else ""
         hint = f"{meant}They are listed by: swarm {VERBS[kind]} list" if known else f"There is no {kind} here yet."
-        return type(error)(error.message, hint=hint)
+        other = self.elsewhere() if kind in _RECORDS else ""
+        return type(error)(error.message, hint=f"{hint} {other}." if other else hint)
 
     def _kinds(self) -> dict[str, Callable[[], Sequence[str]]]:
         """What a council does -> the ids of all of those on record."""
@@ -196,7 +219,7 @@ class InProject:
             "debate": DebateFiles(self._swarm.folder).ids,
             "dispatch": DispatchFiles(self._swarm.folder).ids,
             "chat": chats,
-            **{each: records(each) for each in ("discussion", "decision", "critique", "orchestration")},
+            **{each: records(each) for each in _RECORDS},
         }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,6 +12,17 @@ from pathlib import Path
 from swarmgate import assets
 from swarmgate.errors import LedgerWriteFailed, NotAProject, UsageError
 from swarmgate.workspace.atomic import replace
+
+_MENDS = {
+    errno.EACCES: "You may not write there: give yourself the permission (chmod u+w),",
+    errno.EPERM: "You may not write there: give yourself the permission (chmod u+w),",
+    errno.EROFS: "It is mounted read-only: mount it writable,",
+    errno.ENOSPC: "Make room on the disk,",
+    errno.EDQUOT: "Your quota is used up: make room,",
+}
+"""What to do about what a disk refuses."""
+
+_OTHERWISE = "Make room on the disk, or make the folder writable,"
 
 
 @contextlib.contextmanager
@@ -25,7 +37,7 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         raise LedgerWriteFailed(
             f"{path} could not be written: {error.strerror or error}. Nothing was recorded; the file is as before.",
-            hint="Make room on the disk (or make the folder writable) and run the command again.",
+            hint=f"{_MENDS.get(error.errno or 0, _OTHERWISE)} then try again.",
         ) from error
 
 

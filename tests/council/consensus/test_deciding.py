@@ -116,7 +116,7 @@ async def test_the_page_of_a_decision_of_two_rounds(deciding: Deciding) -> None:
     page = re.sub(r"[\d.]+ s$", "N s", files["outcome.md"].read_text(), flags=re.MULTILINE)
     assert page.replace("so " * 400, "SO ") == (GOLDEN / "outcome.md").read_text()
     (shown,) = (line for line in record_lines(record_of(deciding.records, "d1")) if "<b>so" in line)
-    assert shown.endswith("so ... (1,211 characters)")
+    assert shown.endswith("so ... (1,212 characters)")
 
 
 async def test_a_round_is_blind_and_the_next_one_hears_all_of_it(deciding: Deciding) -> None:

@@ -10,6 +10,7 @@ from swarmgate.council.asking import brief_for
 from swarmgate.council.windows import window_of
 from swarmgate.domain.critique import Criterion, Critique, Iteration
 from swarmgate.domain.critique_rules import best, missed, version_of
+from swarmgate.llm.wire import estimated_tokens
 
 EVALUATOR = "evaluator"
 """The name of who judges, on the wire."""
@@ -41,6 +42,12 @@ def improving(critique: Critique, done: Sequence[Iteration]) -> Brief:
     )
     fixed = (*_about(critique), _criteria(critique.criteria), _place(critique))
     return brief_for(critique.who, "improve", len(done) + 1, *fixed, *sections)
+
+
+def prompt_tokens(critique: Critique, author: Desk) -> int:
+    """The prompt of the first version, at a token per 4 characters."""
+    window = window_of(author, generating(critique))
+    return estimated_tokens(window.size - window.room)
 
 
 def too_large(desk: Desk, brief: Brief) -> str:

@@ -180,10 +180,10 @@ def seated(
     """
     if checks is None and any(each.programmatic for each in critique.criteria):
         raise CouncilRefused("`criteria`: commands and gates judge in a project only, and there is none here")
-    author = Seat(id=critique.who, model=critique.model, system=critique.system)
     judge = Seat(id=EVALUATOR, model=critique.evaluator_model or critique.model)
     desks = [
-        bounded(voices.desk(seat), tokens=critique.tokens, timeout_s=critique.timeout_s) for seat in (author, judge)
+        bounded(desk, tokens=critique.tokens, timeout_s=critique.timeout_s)
+        for desk in (author_of(critique, voices), voices.desk(judge))
     ]
     for desk, brief in zip(desks, (generating(critique), evaluating(critique, 1, critique.draft)), strict=True):
         if why := too_large(desk, brief):
@@ -192,6 +192,15 @@ def seated(
                 hint="give less, or a model with a larger window ([roles.X] context_tokens)",
             )
     return Work(critique, desks[0], desks[1], records, checks, on_event)
+
+
+def author_of(critique: Critique, voices: Voices) -> Desk:
+    """The desk of who makes the versions.
+
+    Raises:
+        ConfigError, MissingRequirement: it has no model, or no key.
+    """
+    return voices.desk(Seat(id=critique.who, model=critique.model, system=critique.system))
 
 
 def summary(criteria: Sequence[Criterion], evaluation: Evaluation) -> str:
