@@ -13,7 +13,7 @@ import typer
 from swarmgate.cli.columns import at, columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Json, Repo, filled
+from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
@@ -66,14 +66,6 @@ _MOST_BYTES = 4_000_000
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a critique, as `list` shows it.")]
 _All = Annotated[bool, typer.Option("--all", help="Those that a decision or an orchestration held, too.")]
-_Tokens = Annotated[
-    int | None,
-    typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
-]
-_Usd = Annotated[
-    float | None,
-    typer.Option("--usd", metavar="X", min=0, help="US dollars that all of it may use; see [council] usd."),
-]
 _Out = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", callback=filled, help="Write the best version there, too.")
 ]
@@ -135,26 +127,16 @@ def hold(
     adaptive: Annotated[
         bool, typer.Option("--adaptive", help="Learn the weights from past runs of that name; they are shown.")
     ] = False,
-    file: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--file", metavar="PATH", callback=filled, help="A file of the repository it is about; repeatable."
-        ),
-    ] = None,
-    diff: Annotated[
-        str | None,
-        typer.Option("--diff", metavar="REV", callback=filled, help="It is about the work tree's change against REV."),
-    ] = None,
+    file: Files = None,
+    diff: Diff = None,
     out: _Out = None,
     force: _Force = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Ask anew, also where the same was asked for before.")
     ] = False,
-    tokens: _Tokens = None,
-    usd: _Usd = None,
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", metavar="S", help="Longest time of one voice in one step, seconds.")
-    ] = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
+    timeout: Timeout = None,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -209,8 +191,8 @@ def resume(
     critique: _Id,
     out: _Out = None,
     force: _Force = False,
-    tokens: _Tokens = None,
-    usd: _Usd = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
     repo: Repo = None,
     json: Json = False,
 ) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from swarmgate.cli.columns import columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
-from swarmgate.cli.options import Json, Repo, filled, from_here
+from swarmgate.cli.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import CouncilRefused, SwarmError, UsageError
 
@@ -44,14 +44,6 @@ app = typer.Typer(
 _HELP = "What can be given: swarm debate hold --help, swarm debate resume --help"
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a debate, as `list` shows it.")]
-_Tokens = Annotated[
-    int | None,
-    typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
-]
-_Usd = Annotated[
-    float | None,
-    typer.Option("--usd", metavar="X", min=0, help="US dollars that all of it may use; see [council] usd."),
-]
 
 
 @app.command("hold")
@@ -75,27 +67,16 @@ def hold(
         str | None,
         typer.Option("--moderator", metavar="ID[=MODEL]", callback=filled, help="A voice that may order the rounds."),
     ] = None,
-    file: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--file",
-            metavar="PATH",
-            callback=filled,
-            help="A file of the repository to debate, from here or from its root; repeatable.",
-        ),
-    ] = None,
-    diff: Annotated[
-        str | None,
-        typer.Option("--diff", metavar="REV", callback=filled, help="Debate the work tree's change against it."),
-    ] = None,
+    file: Files = None,
+    diff: Diff = None,
     order: Annotated[
         str | None, typer.Option("--order", metavar="ORDER", help="Who is read first: fixed, or rotate (in turns).")
     ] = None,
     no_synthesis: Annotated[
         bool, typer.Option("--no-synthesis", help="The majority decides; the architect is not asked.")
     ] = False,
-    tokens: _Tokens = None,
-    usd: _Usd = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -133,7 +114,7 @@ def hold(
 
 
 @app.command("resume")
-def resume(debate: _Id, tokens: _Tokens = None, usd: _Usd = None, repo: Repo = None, json: Json = False) -> None:
+def resume(debate: _Id, tokens: Tokens = None, usd: Usd = None, repo: Repo = None, json: Json = False) -> None:
     """Go on with a debate that was interrupted, after its last whole round; exit codes as of `hold`.
 
     Example: swarm debate resume 20261121-224500-3f2a --usd 3

@@ -13,7 +13,7 @@ import typer
 from swarmgate.cli.columns import at, columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Json, Repo, filled, from_here
+from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
@@ -62,14 +62,6 @@ _FLAGS = {
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a decision, as `list` shows it.")]
 _All = Annotated[bool, typer.Option("--all", help="Those that an orchestration held, too.")]
-_Tokens = Annotated[
-    int | None,
-    typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
-]
-_Usd = Annotated[
-    float | None,
-    typer.Option("--usd", metavar="X", min=0, help="US dollars that all of it may use; see [council] usd."),
-]
 
 
 @app.command("hold")
@@ -123,28 +115,14 @@ def hold(
     rounds: Annotated[
         int | None, typer.Option("--rounds", metavar="N", help="The most rounds, 1 to 10; [council.decision] rounds.")
     ] = None,
-    file: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--file",
-            metavar="PATH",
-            callback=filled,
-            help="A file of the repository that it is about, from here or from its root; repeatable.",
-        ),
-    ] = None,
-    diff: Annotated[
-        str | None,
-        typer.Option("--diff", metavar="REV", callback=filled, help="It is about the work tree's change against REV."),
-    ] = None,
+    file: Files = None,
+    diff: Diff = None,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Decide anew, also what was decided before as it is asked now.")
     ] = False,
-    tokens: _Tokens = None,
-    usd: _Usd = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option("--timeout", metavar="S", help="Seconds of one voice in one step, 1 to 900; [council] timeout_s."),
-    ] = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
+    timeout: Timeout = None,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -191,7 +169,7 @@ def hold(
 
 
 @app.command("resume")
-def resume(decision: _Id, tokens: _Tokens = None, usd: _Usd = None, repo: Repo = None, json: Json = False) -> None:
+def resume(decision: _Id, tokens: Tokens = None, usd: Usd = None, repo: Repo = None, json: Json = False) -> None:
     """Go on with a decision that was interrupted, or whose time was up, after what is whole; exit codes as of `hold`.
 
     Example: swarm decide resume 20261121-224500-3f2a --usd 3

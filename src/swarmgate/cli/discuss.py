@@ -14,7 +14,7 @@ import typer
 from swarmgate.cli.columns import columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Events, Json, Repo, filled, from_here
+from swarmgate.cli.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import CouncilRefused, UsageError, WaitingForUser
 
@@ -88,14 +88,6 @@ _Constraint = Annotated[
         help="What holds from the next round on; such a round comes first.",
     ),
 ]
-_Tokens = Annotated[
-    int | None,
-    typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
-]
-_Usd = Annotated[
-    float | None,
-    typer.Option("--usd", metavar="X", min=0, help="US dollars that all of it may use; see [council] usd."),
-]
 
 
 @app.command("hold")
@@ -115,27 +107,16 @@ def hold(
             help="The model of a fixed role or of an expert of --personas; repeatable.",
         ),
     ] = None,
-    file: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--file",
-            metavar="PATH",
-            callback=filled,
-            help="A file of the repository that it is about, from here or from its root; repeatable.",
-        ),
-    ] = None,
+    file: Files = None,
     diff: Annotated[str, typer.Option("--diff", metavar="REV", help="Discuss the work tree's change against it.")] = "",
     yes: _Yes = False,
     interactive: _Interactive = False,
     choose: _Choose = None,
     constraint: _Constraint = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Discuss anew what was discussed before.")] = False,
-    tokens: _Tokens = None,
-    usd: _Usd = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option("--timeout", metavar="S", help="The longest time of a voice in a step, 1 to 900 seconds."),
-    ] = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
+    timeout: Timeout = None,
     events: Events = False,
     repo: Repo = None,
     json: Json = False,
@@ -187,8 +168,8 @@ def resume(
     constraint: _Constraint = None,
     mode: _Mode = None,
     personas: _Personas = None,
-    tokens: _Tokens = None,
-    usd: _Usd = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
     events: Events = False,
     repo: Repo = None,
     json: Json = False,

@@ -1,4 +1,4 @@
-"""The options that every verb takes."""
+"""The options that several verbs take."""
 
 from __future__ import annotations
 
@@ -36,4 +36,28 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON only on stdout, p
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="The id of a task, such as 1.2.")]
 Events = Annotated[
     bool, typer.Option("--events", help="Print every event on stderr as one line of JSON, in the place of progress.")
+]
+Tokens = Annotated[
+    int | None,
+    typer.Option("--tokens", metavar="N", min=1, help="Tokens that all of it may use; see [council] total_tokens."),
+]
+Usd = Annotated[
+    float | None,
+    typer.Option("--usd", metavar="X", min=0, help="US dollars that all of it may use; see [council] usd."),
+]
+Files = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--file",
+        metavar="PATH",
+        callback=filled,
+        help="A file of the repository that it is about, from here or from its root; repeatable.",
+    ),
+]
+Diff = Annotated[
+    str | None,
+    typer.Option("--diff", metavar="REV", callback=filled, help="It is about the work tree's change against REV."),
+]
+Timeout = Annotated[
+    float | None, typer.Option("--timeout", metavar="S", help="Longest time of one voice in one step, in seconds.")
 ]

@@ -11,7 +11,7 @@ import typer
 
 from swarmgate.cli.columns import at, columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
-from swarmgate.cli.options import Json, Repo, filled
+from swarmgate.cli.options import Json, Repo, Tokens, Usd, filled
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import CouncilFailed, SwarmError, UsageError
 
@@ -42,12 +42,6 @@ app = typer.Typer(
 )
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="Of an orchestration, as `list` shows it.")]
-_Tokens = Annotated[
-    int | None, typer.Option("--tokens", metavar="N", min=1, help="Tokens that all steps together may use.")
-]
-_Usd = Annotated[
-    float | None, typer.Option("--usd", metavar="X", min=0, help="US dollars that all steps together may use.")
-]
 
 
 @app.command("hold")
@@ -56,8 +50,8 @@ def hold(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the steps and what they would ask; ask nobody.")
     ] = False,
-    tokens: _Tokens = None,
-    usd: _Usd = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -79,7 +73,7 @@ def hold(
 
 
 @app.command("resume")
-def resume(orchestration: _Id, tokens: _Tokens = None, usd: _Usd = None, repo: Repo = None, json: Json = False) -> None:
+def resume(orchestration: _Id, tokens: Tokens = None, usd: Usd = None, repo: Repo = None, json: Json = False) -> None:
     """Go on with an orchestration after its last finished step; exit codes as of `hold`.
 
     Example: swarm orchestrate resume 20261121-224500-3f2a --usd 3

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
-from typing import Any
 
-from swarmgate.config import toml_text
 from swarmgate.config.refusals import unknown
+from swarmgate.council.described import tables_of, text_of
 from swarmgate.council.dispatch_request import Dispatch, Where, checked, mode_of
 from swarmgate.errors import CouncilRefused
 
 KEYS = ("mode", "question", "rounds", "tasks")
 """What may stand in the file."""
 
-_MOST_BYTES = 10_000_000
 _LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
 
 
@@ -34,7 +31,7 @@ def read(path: Path, *, mode: str = "", rounds: int | None = None, default_round
     if mode:
         mode_of(mode)
     text = _text(path)
-    values = _parsed(path, text)
+    values = tables_of(path, text)
     where = _places(path, text)
     for key in values:
         if key not in KEYS:
@@ -66,29 +63,6 @@ def places(path: Path) -> Where:
     return _places(path, _text(path))
 
 
-def _text(path: Path) -> str:
-    try:
-        if path.exists() and not path.is_file():
-            raise CouncilRefused(f"{path} is not a regular file", hint="Give a TOML file: swarm dispatch tasks.toml")
-        if path.stat().st_size > _MOST_BYTES:
-            raise CouncilRefused(f"{path} has more than {_MOST_BYTES:,} bytes: it is no dispatch file")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
-    except OSError as error:
-        raise CouncilRefused(
-            f"{path} cannot be read: {error.strerror or error}",
-            hint="Give the path of a TOML file with [[tasks]]; the format: swarm dispatch --help",
-        ) from None
-
-
-def _parsed(path: Path, text: str) -> dict[str, Any]:
-    try:
-        return toml_text.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
-
-
 def _places(path: Path, text: str) -> Where:
     """Names the line of a key; of a table where the key itself does not stand there, and no line where neither does."""
     lines = _LONG_TEXTS.sub(lambda match: "''" + "\n" * match[0].count("\n"), text).splitlines()
@@ -112,3 +86,9 @@ def _places(path: Path, text: str) -> Where:
         return f"{path}{line}: " + (f"task {task}: " if task else "")
 
     return where
+
+
+def _text(path: Path) -> str:
+    return text_of(
+        path, "dispatch file", hint="Give the path of a TOML file with [[tasks]]; the format: swarm dispatch --help"
+    )

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from swarmgate.config import toml_text
 from swarmgate.council.chat_request import KEYS, chat_of, check_keys
+from swarmgate.council.described import tables_of, text_of
 from swarmgate.engine.toml_lines import line_of
 from swarmgate.errors import CouncilRefused
 
-_MOST_BYTES = 10_000_000
 _LEFT_OUT = {"id": "chat", "ttl_s": 1, "messages": 1, "tokens": 1}
 """For keys that the file leaves out: the settings say them, which were checked already."""
 
@@ -26,11 +24,8 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         CouncilRefused: the file cannot be read, or is not that of such a chat; the message names file, line and key.
     """
-    text = _text(path)
-    try:
-        values = toml_text.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
+    text = text_of(path, "chat file", hint="Give the path of a TOML file; the format: swarm chat --help")
+    values = tables_of(path, text)
     try:
         check_keys(values, KEYS, "")
         for key in ("agents", "initial"):
@@ -43,19 +38,6 @@ def read(path: Path) -> dict[str, Any]:
         where = f"{path}, line {line}" if line else str(path)
         raise CouncilRefused(f"{where}: {error.message}", hint=error.hint) from None
     return values
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.exists() and not path.is_file():
-            raise CouncilRefused(f"{path} is not a regular file")
-        if path.stat().st_size > _MOST_BYTES:
-            raise CouncilRefused(f"{path} has more than {_MOST_BYTES:,} bytes: it is no chat file")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
-    except OSError as error:
-        raise CouncilRefused(f"{path} cannot be read: {error.strerror or error}") from None
 
 
 def _place(message: str) -> tuple[int | str, ...]:

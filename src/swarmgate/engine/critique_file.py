@@ -13,22 +13,20 @@ threshold = 0.8
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from swarmgate.config import toml_text
 from swarmgate.config.refusals import unknown
+from swarmgate.council.described import tables_of, text_of
 from swarmgate.domain.base import Frozen
 from swarmgate.engine.toml_lines import line_of
 from swarmgate.errors import CouncilRefused
 
 Place = tuple[int | str, ...]
 
-_MOST_BYTES = 4_000_000
 _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
@@ -99,10 +97,7 @@ def read(path: Path) -> dict[str, Any]:
         CouncilRefused: it cannot be read, or a key is unknown or of another type; names file, line and key.
     """
     text = _text(path)
-    try:
-        values = toml_text.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
+    values = tables_of(path, text)
     try:
         given = CritiqueFile.model_validate(values)
     except ValidationError as error:
@@ -111,22 +106,6 @@ def read(path: Path) -> dict[str, Any]:
     if given.criteria is not None:
         found["criteria"] = [each.model_dump(exclude_unset=True) for each in given.criteria]
     return found
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.exists() and not path.is_file():
-            raise CouncilRefused(f"{path} is not a regular file", hint="Give a TOML file: swarm critique critique.toml")
-        if path.stat().st_size > _MOST_BYTES:
-            raise CouncilRefused(f"{path} has {path.stat().st_size:,} bytes: the limit is {_MOST_BYTES:,}")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
-    except OSError as error:
-        raise CouncilRefused(
-            f"{path} cannot be read: {error.strerror or error}",
-            hint=f"Give the path of a TOML file. For a task of these letters, add a blank: '{path} '",
-        ) from None
 
 
 def _refusal(path: Path, error: ValidationError) -> CouncilRefused:
@@ -142,4 +121,10 @@ def _refusal(path: Path, error: ValidationError) -> CouncilRefused:
     return CouncilRefused(
         f"{Places(path)(place)}{f'`{key}`: ' if key else ''}{told}",
         hint="Mend that, then try again; every key: docs/commands.md, swarm critique.",
+    )
+
+
+def _text(path: Path) -> str:
+    return text_of(
+        path, "critique file", hint=f"Give the path of a TOML file. For a task of these letters, add a blank: '{path} '"
     )

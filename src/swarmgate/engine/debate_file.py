@@ -12,15 +12,14 @@ model = "local/senior"
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
-from swarmgate.config import toml_text
 from swarmgate.config.refusals import unknown
+from swarmgate.council.described import tables_of, text_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 from swarmgate.engine.toml_lines import line_of
@@ -66,10 +65,7 @@ def read(path: Path) -> dict[str, Any]:
         CouncilRefused: it cannot be read, or a key is unknown or out of bounds; names file, line and key.
     """
     text = _text(path)
-    try:
-        values = toml_text.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
+    values = tables_of(path, text)
     try:
         given = DebateFile.model_validate(values)
     except ValidationError as error:
@@ -94,20 +90,6 @@ def places(path: Path) -> Callable[[tuple[int | str, ...]], str]:
     """
     text = _text(path)
     return lambda place: _begins(path, text, place)
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.exists() and not path.is_file():
-            raise CouncilRefused(f"{path} is not a regular file", hint="Give a TOML file: swarm debate debate.toml")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
-    except OSError as error:
-        raise CouncilRefused(
-            f"{path} cannot be read: {error.strerror or error}",
-            hint=f"Give the path of a TOML file. For a question of these letters, add a blank: '{path} '",
-        ) from None
 
 
 def _refusal(path: Path, text: str, error: ValidationError) -> CouncilRefused:
@@ -137,3 +119,11 @@ def _begins(path: Path, text: str, place: tuple[int | str, ...]) -> str:
     line = line_of(text, place, tables="participants")
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
     return f"{path}{f', line {line}' if line else ''}: {f'`{key}`: ' if key else ''}"
+
+
+def _text(path: Path) -> str:
+    return text_of(
+        path,
+        "debate file",
+        hint=f"Give the path of a TOML file. For a question of these letters, add a blank: '{path} '",
+    )

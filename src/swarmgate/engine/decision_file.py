@@ -12,15 +12,14 @@ perspective = "You keep it running."
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
-from swarmgate.config import toml_text
 from swarmgate.config.refusals import unknown
+from swarmgate.council.described import tables_of, text_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.consensus import DecisionSeat
 from swarmgate.engine.toml_lines import line_of
@@ -28,7 +27,6 @@ from swarmgate.errors import CouncilRefused
 
 Place = tuple[int | str, ...]
 
-_MOST_BYTES = 1_000_000
 _KEY = re.compile(r"`([a-z_]+)(?:\.([0-9]+))?(?:\.([a-z_]+))?`")
 _HINT = "Mend that, then try again; every key: docs/consensus.md, A file."
 
@@ -88,10 +86,7 @@ def read(path: Path) -> dict[str, Any]:
         CouncilRefused: it cannot be read, or a key is missing, unknown or of another kind; names file, line and key.
     """
     text = _text(path)
-    try:
-        values = toml_text.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
+    values = tables_of(path, text)
     _check_depth(path, text, values)
     try:
         given = DecisionFile.model_validate(values)
@@ -147,22 +142,6 @@ def _check_depth(path: Path, text: str, values: dict[str, Any]) -> None:
             ) from None
 
 
-def _text(path: Path) -> str:
-    try:
-        if path.exists() and not path.is_file():
-            raise CouncilRefused(f"{path} is not a regular file", hint="Give a TOML file: swarm decide decision.toml")
-        if path.stat().st_size > _MOST_BYTES:
-            raise CouncilRefused(f"{path} has more than {_MOST_BYTES:,} bytes: it describes no decision")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
-    except (OSError, ValueError) as error:
-        raise CouncilRefused(
-            f"{path} cannot be read: {getattr(error, 'strerror', None) or error}",
-            hint=f"Give the path of a TOML file. For a question of these letters, add a blank: '{path} '",
-        ) from None
-
-
 def _mistake(error: ValidationError) -> tuple[Place, str]:
     """The first mistake of the form: where it is, and what. A misspelled key is missing, too: the spelling is told."""
     found = error.errors(include_url=False, include_input=False)
@@ -182,3 +161,11 @@ def _mistake(error: ValidationError) -> tuple[Place, str]:
 def _begins(path: Path, text: str, place: Place) -> str:
     line = line_of(text, place, tables="participants") if place else 0
     return f"{path}{f', line {line}' if line else ''}: "
+
+
+def _text(path: Path) -> str:
+    return text_of(
+        path,
+        "decision file",
+        hint=f"Give the path of a TOML file. For a question of these letters, add a blank: '{path} '",
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import tomllib
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
@@ -13,14 +12,13 @@ from types import ModuleType
 
 from pydantic import ValidationError
 
-from swarmgate.config import toml_text
+from swarmgate.council.described import tables_of, text_of
 from swarmgate.council.orchestration import read as problem_of
 from swarmgate.domain.orchestration import Orchestration
 from swarmgate.domain.orchestration_rules import Problem, problems, spelled
 from swarmgate.engine.toml_lines import line_within
 from swarmgate.errors import CouncilRefused, SwarmError
 
-_MOST_BYTES = 10_000_000
 _MODULE = "orchestration"
 """The name of a file that runs."""
 
@@ -37,28 +35,8 @@ def read(path: Path) -> Orchestration:
     return _from_python(path, text) if path.suffix == ".py" else _from_toml(path, text)
 
 
-def _text(path: Path) -> str:
-    try:
-        if path.exists() and not path.is_file():
-            raise CouncilRefused(f"{path} is not a regular file", hint="Give a file: swarm orchestrate pipeline.toml")
-        if path.stat().st_size > _MOST_BYTES:
-            raise CouncilRefused(f"{path} has more than {_MOST_BYTES:,} bytes: it describes no orchestration")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise CouncilRefused(
-            f"{str(path)[:200]} cannot be read: {why}",
-            hint="Give the path of a TOML or Python file; docs/orchestration.md",
-        ) from None
-
-
 def _from_toml(path: Path, text: str) -> Orchestration:
-    try:
-        values = toml_text.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CouncilRefused(f"{path} is not valid TOML: {error}", hint="Mend that line, then try again.") from None
+    values = tables_of(path, text)
     try:
         given = Orchestration.model_validate(values)
     except ValidationError as error:
@@ -134,3 +112,7 @@ def _as_module(path: Path) -> Iterator[ModuleType]:
 def _line_that_binds(text: str) -> int:
     found = re.search(r"^orchestration\b", text, re.MULTILINE)
     return text.count("\n", 0, found.start()) + 1 if found else 0
+
+
+def _text(path: Path) -> str:
+    return text_of(path, "orchestration file", hint="Give the path of a TOML or Python file; docs/orchestration.md")

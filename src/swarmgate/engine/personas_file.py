@@ -26,6 +26,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from swarmgate.config import toml_text
 from swarmgate.config.refusals import unknown
+from swarmgate.council import described
 from swarmgate.domain.council_limits import PARTICIPANTS, PERSONA
 from swarmgate.domain.discussion import (
     CONTRARIAN,
@@ -149,17 +150,7 @@ def text_of(path: Path) -> str:
     Raises:
         CouncilRefused: it cannot be read, is no text, or far too long.
     """
-    try:
-        if path.exists() and not path.is_file():
-            raise CouncilRefused(f"{path} is not a regular file", hint="Give a TOML or JSON file of personas.")
-        if path.stat().st_size > _MOST_BYTES:
-            raise CouncilRefused(f"{path} has more than {_MOST_BYTES:,} bytes: it is no file of personas")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
-    except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or error
-        raise CouncilRefused(f"{path} cannot be read: {told}", hint="Give the path of a TOML or JSON file.") from None
+    return described.text_of(path, "personas file", hint="Give the path of a TOML or JSON file.", most=_MOST_BYTES)
 
 
 def _problems(file: PersonasFile) -> Iterable[tuple[Place, str]]:

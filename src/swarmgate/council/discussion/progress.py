@@ -65,7 +65,7 @@ def _words(message: Message) -> Iterable[str]:
         budget = f"budget {message.framing.disagreement_budget} of 10"
         yield f"{words.many(len(message.framing.fault_lines), 'fault line')}, {budget}"
     if message.assessment:
-        yield f"overall {message.assessment.overall} of 5, goes on with: {message.assessment.recommendation}"
+        yield f"overall {message.assessment.overall} of 5, recommends: {message.assessment.recommendation}"
 
 
 def _moved(shift: Shift) -> str:
