@@ -102,8 +102,7 @@ def test_any_answers_make_sound_rounds_within_their_bounds(data: st.DataObject, 
         assert held.done.count(Step.STRESS) <= 1
         assert held.done.count(Step.ATTACK) <= 2
         assert held.measured
-        assert held.measured.counters or Step.STRESS in held.done or held.done.count(Step.ATTACK) > 1
-        assert not (Step.STRESS in held.done and held.done.count(Step.ATTACK) > 1)
+        assert held.measured.counters or Step.STRESS in held.done or mode is Mode.LIGHTWEIGHT
         assert any(each.step is Step.RESPOND for each in held.messages)
         assert (HISTORIAN in extent.roles) == (held.done[-1] is Step.RECORD)
         dropped = CROSS_DOMAIN in extent.roles and Step.ANALOGY not in held.done

@@ -2,10 +2,10 @@
 
 `Extent.calls` bounds the messages of ARGUE, ATTACK, RESPOND, ANALOGY and STRESS of one round. That reading of the
 issue's calls a round is the one whose numbers fit its modes, as argument + attack + response + analogy: lightweight
-2+1+2 = 5; standard 2+1+2+1 = 6 to 3+1+3+1 = 8; deep 3+1+3+1 = 8 to 4+1+4+1 = 10, and 11 with a forced pass. So a
-forced pass takes the place of the analogy, then of the responders to whom fewest links go. There is one at most: the
-second attack of a cold round stands for the stress pass, so that at least one expert responds in every mode. A voice
-that is asked once more, because its answer could not be read, still makes one contribution.
+2+1+2 = 5; standard 2+1+2+1 = 6 to 3+1+3+1 = 8; deep 3+1+3+1 = 8 to 4+1+4+1 = 10, and with both forced passes 12. So a
+forced pass takes the place of the analogy, then of the responders to whom fewest links go; one expert responds always.
+That leaves a cold lightweight round no room for both: its second attack stands for the stress pass. A voice that is
+asked once more, because its answer could not be read, still makes one contribution.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def responders(held: DiscussionRound, before: Sequence[DiscussionRound], cast: C
     authors = {each.id: each.author for each in held.messages}
     linked = Counter(authors[link.to] for each in held.messages for link in each.links if link.to in authors)
     seats = [each.id for each in cast.experts]
-    first = sorted(seats, key=lambda seat: -linked[seat])[: max(0, _room(held, before, extent))]
+    left = _left(held, extent)
+    room = max(left - _stress_due(held, before), min(left, 1))
+    first = sorted(seats, key=lambda seat: -linked[seat])[: max(room, 0)]
     return tuple(seat for seat in seats if seat in first)
 
 
@@ -112,19 +114,19 @@ def _forced(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Step | 
 
 def _last_word(held: DiscussionRound, before: Sequence[DiscussionRound], extent: Extent) -> Step | None:
     """The analogy where there is room, then the stress pass where nobody countered anything."""
-    if Step.STRESS in held.done:
+    left, stress = _left(held, extent), _stress_due(held, before)
+    if Step.STRESS in held.done or left <= 0:
         return None
-    if CROSS_DOMAIN in extent.roles and Step.ANALOGY not in held.done and _room(held, before, extent) > 0:
+    if CROSS_DOMAIN in extent.roles and Step.ANALOGY not in held.done and left > stress:
         return Step.ANALOGY
-    return Step.STRESS if _stress_due(held, before) else None
+    return Step.STRESS if stress else None
 
 
-def _room(held: DiscussionRound, before: Sequence[DiscussionRound], extent: Extent) -> int:
-    """Contributions that the bound leaves, one set aside for a stress pass as long as nobody countered anything."""
-    spoken = sum(each.step in CONTRIBUTIONS and not each.human for each in held.messages)
-    return extent.calls[1] - spoken - _stress_due(held, before)
+def _left(held: DiscussionRound, extent: Extent) -> int:
+    """Contributions that the bound leaves."""
+    return extent.calls[1] - sum(each.step in CONTRIBUTIONS and not each.human for each in held.messages)
 
 
 def _stress_due(held: DiscussionRound, before: Sequence[DiscussionRound]) -> bool:
-    """Whether nobody countered anything so far, and the contrarian has not gone again for that."""
-    return held.done.count(Step.ATTACK) <= 1 and not measured(held, before).counters
+    """Whether nobody countered anything so far: a place is kept for the stress pass."""
+    return not measured(held, before).counters
