@@ -85,6 +85,12 @@ def test_quoting_a_word_differently_never_changes_the_verdict(
     ), respelled
 
 
+def test_a_word_that_begins_with_an_escaped_blank_is_that_word() -> None:
+    spelled = [verdict(line) for line in ("rm -rf ' 0'", r"rm -rf \ \0", r"rm -rf \ 0", r"rm -rf \ '0'")]
+    assert len({tuple((each.rule, each.why) for each in found.reasons) for found in spelled}) == 1
+    assert "' 0'" in spelled[0].reasons[0].why or " 0 is" in spelled[0].reasons[0].why
+
+
 @given(st.text(alphabet="rm -f/|&;()<>{}$`'\"\\\n=*#!xEOF", max_size=40))
 def test_no_text_breaks_the_reader(text: str) -> None:
     assert isinstance(verdict(text).allowed, bool)

@@ -21,6 +21,10 @@ _PARAMETER = re.compile(r"([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(\[[^\]]*\])?(.*
 _DEFAULTS = {":-", "-", ":=", "="}
 _OTHERS = {":+", "+"}
 _SLICE = re.compile(r":\s*(\d+)(?::\s*(\d+))?")
+_ESCAPED_BLANKS = re.compile(rb"(?<!\\)(?:\\\\)*((?:\\[ \t\v\f])+)\Z")
+_FAR = 200
+"""Bytes before a word in which they are looked for."""
+
 _BACKSLASH = re.compile(r"\\(\n|.)", re.DOTALL)
 _IN_STRING = re.compile(r'\\([$`"\\\n])')
 
@@ -58,11 +62,11 @@ class Expansion:
 
     def words(self, group: Sequence[Node], state: State) -> list[Word]:
         """The words that one word of the source becomes: none, one or many."""
-        return marks.fields(self.text(group, state), home=state.home, cwd=state.cwd)
+        return marks.fields(self._begun(group) + self.text(group, state), home=state.home, cwd=state.cwd)
 
     def one(self, group: Sequence[Node], state: State) -> str:
         """The text of a word that is not split, such as the value of a variable."""
-        text = self.text(group, state)
+        text = self._begun(group) + self.text(group, state)
         if text.startswith("~"):
             text = state.home + text[1:] if text[1:2] in {"", "/"} else text
         return marks.plain(text)
@@ -74,6 +78,12 @@ class Expansion:
             strings = index + 1 < len(group) and group[index + 1].type in {"string", "ansi_c_string"}
             parts.append("" if node.type == "$" and strings else self._piece(node, state, inside=False))
         return "".join(parts)
+
+    def _begun(self, group: Sequence[Node]) -> str:
+        """The escaped blanks that a word begins with: the grammar takes them for white space between words."""
+        start = group[0].start_byte if group else 0
+        found = _ESCAPED_BLANKS.search(self._content, max(0, start - _FAR), start)
+        return marks.quoted(found[1].decode()[1::2]) if found else ""
 
     def _piece(self, node: Node, state: State, *, inside: bool) -> str:  # noqa: C901 - one line a kind of node
         match node.type:
