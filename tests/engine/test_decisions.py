@@ -81,6 +81,18 @@ async def test_a_database_keeps_it_as_well(project: Project) -> None:
     assert not (project.folder.discussions / outcome.id).exists()
 
 
+async def test_a_decision_that_went_on_in_another_project_answers_no_request(project: Project) -> None:
+    project.play(*AGREEING)
+    with pytest.raises(BudgetExhausted):
+        await council(project).decide("Well?", participants=SEATS, tokens=10)
+    (begun,) = council(project).decisions()
+    other = project.root / "other.py"
+    other.write_text("y = 2\n")
+    assert (await council(project).resume_decision(begun.id, tokens=100_000)).consensus
+    other.unlink()
+    assert (await council(project).decide("Well?", participants=SEATS, tokens=100_000)).id != begun.id
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"participants": []}, "`participants` is 0: the limit is 1 to 10"),
     ({"participants": ["ann="]}, "names no model behind `=`"),

@@ -1,8 +1,12 @@
-"""One voice asked once: within its bounds, once more where its answer cannot be read, and alone in its failure."""
+"""One voice asked once: within its bounds, once more where its answer cannot be read, and alone in its failure.
+
+And several at once (`together`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -59,6 +63,16 @@ async def ask(desk: Desk, brief: Brief, *, read: Callable[[str], T]) -> Heard[T]
     except ModelError as error:
         value, failed, unreached = None, error.message, isinstance(error, EndpointFailed)
     return Heard(value, failed, unreached, ears.model, ears.prompt_hash, ears.usage, ears.seconds)
+
+
+async def together(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """All at once, results in order; the first that raises an error ends the others too, and that error is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in speaking]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 def brief_for(who: str, step: str, number: int, *sections: Section) -> Brief:

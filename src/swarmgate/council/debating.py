@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk, ignore
+from swarmgate.council.asking import together
 from swarmgate.council.events import (
     CouncilEvent,
     DebateEnded,
@@ -162,7 +163,7 @@ class _Table:
         present = {seat: at for at, seat in enumerate(self.debate.seats, start=1) if seat.id not in cut}
         plan = _RoundPlan(number, final, moderation, Transcript(before, order) if before else None)
         plan = replace(plan, room=self._room(present, plan)) if before else plan
-        spoken = await _together([self._speech(seat, message_id(number, at), plan) for seat, at in present.items()])
+        spoken = await together([self._speech(seat, message_id(number, at), plan) for seat, at in present.items()])
         speeches = tuple(speech for speech, _ in spoken)
         earlier = claims_in(speech for held in before for speech in held.speeches)
         held = Round(
@@ -265,15 +266,3 @@ def _used(rounds: Iterable[Round], synthesis: Synthesis | None) -> Usage:
         used = sum((each.usage for each in held.speeches), used)
         used += held.moderation.usage if held.moderation else Usage()
     return used
-
-
-async def _together(
-    speaking: Sequence[Coroutine[None, None, tuple[Speech, Told | None]]],
-) -> list[tuple[Speech, Told | None]]:
-    """All at once, results in order; the first that ends the debate ends the others too."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(each) for each in speaking]
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    return [task.result() for task in tasks]

@@ -51,6 +51,11 @@ class Allowance(Frozen):
     tokens: int | None = None
     seconds: float | None = None
 
+    def but(self, *, usd: float | None = None, tokens: int | None = None) -> Allowance:
+        """The same, with these limits where they are given."""
+        given = {"usd": usd, "tokens": tokens}
+        return self.model_copy(update={key: limit for key, limit in given.items() if limit is not None})
+
     @property
     def limited(self) -> bool:
         """Whether it holds anybody back."""

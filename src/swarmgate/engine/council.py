@@ -101,9 +101,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
             timeout_s=settings.timeout_s,
             similarity=settings.similarity,
         )
-        allowance = Allowance(
-            usd=settings.usd if usd is None else usd, tokens=settings.total_tokens if tokens is None else tokens
-        )
+        allowance = self._allowance.but(usd=usd, tokens=tokens)
         return await self._hold(debate, allowance, where=where)
 
     async def debate_file(self, path: Path, **options: Any) -> Outcome:
@@ -138,10 +136,10 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
         if record.outcome is not None:
             self._settle(session)
             return record.outcome
-        kept, settings = self._files.allowance(id), self._swarm.config.council
+        kept = self._files.allowance(id)
         if dispatched and not kept.limited:
-            kept = Allowance(usd=settings.usd, tokens=settings.total_tokens)
-        allowance = Allowance(usd=kept.usd if usd is None else usd, tokens=kept.tokens if tokens is None else tokens)
+            kept = self._allowance
+        allowance = kept.but(usd=usd, tokens=tokens)
         return await self._hold(record.debate, allowance, dispatched=dispatched)
 
     def ids(self) -> tuple[str, ...]:
@@ -205,9 +203,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
         asked = checked(mode, tasks, rounds=rounds, question=question, default_rounds=settings.rounds)
         if id:
             DispatchFiles(self._swarm.folder).check_new(id)
-        allowance = Allowance(
-            usd=settings.usd if usd is None else usd, tokens=settings.total_tokens if tokens is None else tokens
-        )
+        allowance = self._allowance.but(usd=usd, tokens=tokens)
         return await self._dispatch(asked, name=id, allowance=allowance)
 
     async def dispatch_file(self, path: Path, *, mode: str = "", rounds: int | None = None) -> DispatchResult:

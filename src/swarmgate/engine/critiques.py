@@ -139,9 +139,7 @@ class Critiques(InProject):
                 f"answered from the record of {known}: nothing has changed since; --no-cache asks anew"
             )
             return outcome
-        allowance = Allowance(
-            usd=settings.usd if usd is None else usd, tokens=settings.total_tokens if tokens is None else tokens
-        )
+        allowance = self._allowance.but(usd=usd, tokens=tokens)
         return await self._critique_improved(asked, allowance, on_event, request_hash=request_hash)
 
     async def critique_file(self, path: Path, **options: Any) -> CritiqueOutcome:
@@ -185,7 +183,7 @@ class Critiques(InProject):
         if record.outcome is not None and manifest.status == "complete":
             return record.outcome
         kept = manifest.allowance
-        allowance = Allowance(usd=kept.usd if usd is None else usd, tokens=kept.tokens if tokens is None else tokens)
+        allowance = kept.but(usd=usd, tokens=tokens)
         if manifest.request_hash and manifest.request_hash != self._critique_hash(record.critique):
             manifest = self._records.change(id, request_hash="")
         return await self._critique_improved(record.critique, allowance, on_event, request_hash=manifest.request_hash)

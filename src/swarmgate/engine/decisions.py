@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.consensus import Decision, DecisionOutcome, DecisionRecord, Strategy
-from swarmgate.domain.usage import Allowance
 from swarmgate.engine.decision_seats import Participant, named, seats, weighed
 from swarmgate.engine.in_project import InProject, new_id
 from swarmgate.engine.progress import Progress
@@ -130,9 +129,7 @@ class Decisions(InProject):
         request = self._request_hash(PATTERN, decision, self._models_of(decision, where))
         if not id and (known := self._cached(PATTERN, request, cache=cache)):
             return self._decided_before(known)
-        allowance = Allowance(
-            usd=settings.usd if usd is None else usd, tokens=settings.total_tokens if tokens is None else tokens
-        )
+        allowance = self._allowance.but(usd=usd, tokens=tokens)
         begun = manifest_of(decision).model_copy(update={"request_hash": request, "allowance": allowance})
         return await self._decided(decision, begun, on_event, where)
 
@@ -159,6 +156,8 @@ class Decisions(InProject):
     ) -> DecisionOutcome:
         """Goes on with a decision after what is whole; gives the outcome at once where it is over.
 
+        Where the project has changed since it began, the record answers no other request: it was made of both.
+
         Args:
             id: of the decision.
             tokens: what all of it may use, in tokens, with what it used before; None: as it was begun with.
@@ -175,9 +174,12 @@ class Decisions(InProject):
         if record.outcome is not None and manifest.status == "complete":
             return record.outcome
         kept = manifest.allowance
-        allowance = Allowance(usd=kept.usd if usd is None else usd, tokens=kept.tokens if tokens is None else tokens)
+        allowance = kept.but(usd=usd, tokens=tokens)
         if allowance != kept:
             manifest = self._records.change(id, allowance=allowance)
+        models = self._models_of(record.decision, lambda _: "")
+        if manifest.request_hash and manifest.request_hash != self._request_hash(PATTERN, record.decision, models):
+            manifest = self._records.change(id, request_hash="")
         return await self._decided(record.decision, manifest, on_event)
 
     def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:

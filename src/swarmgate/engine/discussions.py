@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.discussion import Cast, Discussion, DiscussionRecord, Expert, Mode
-from swarmgate.domain.usage import Allowance
 from swarmgate.engine.discussion_options import given, mode_of
 from swarmgate.engine.in_project import InProject, new_id
 from swarmgate.engine.progress import Progress
@@ -112,9 +111,7 @@ class Discussions(InProject):
         known = "" if user else self._cached(PATTERN, request, cache=cache)
         if known:
             return self._again(known, on_event)
-        allowance = Allowance(
-            usd=settings.usd if usd is None else usd, tokens=settings.total_tokens if tokens is None else tokens
-        )
+        allowance = self._allowance.but(usd=usd, tokens=tokens)
         manifest = Manifest(
             id=discussion.id,
             pattern=PATTERN,
@@ -153,7 +150,7 @@ class Discussions(InProject):
             return record
         manifest = self._manifest(id)
         kept = manifest.allowance
-        allowance = Allowance(usd=kept.usd if usd is None else usd, tokens=kept.tokens if tokens is None else tokens)
+        allowance = kept.but(usd=usd, tokens=tokens)
         request = ""
         with suppress(ConfigError):  # a model that is asked for, and that nobody of its cast needs, may be gone
             request = self._request_hash(PATTERN, record.discussion, self._models(record.discussion))

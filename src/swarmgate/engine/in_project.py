@@ -80,6 +80,12 @@ class InProject:
         documents = opened(self._swarm.folder, self._swarm.config.council.store)
         return Records(documents, clean=lambda value: masked(value, redact, names=NAMES), part_of=_whole)
 
+    @property
+    def _allowance(self) -> Allowance:
+        """What one council may use where its request does not say."""
+        settings = self._swarm.config.council
+        return Allowance(usd=settings.usd, tokens=settings.total_tokens)
+
     @asynccontextmanager
     async def _sitting(
         self,

@@ -95,7 +95,7 @@ class Orchestrations(InProject):
         if record.outcome:
             return record.outcome
         kept = self._records.manifest(id).allowance
-        allowance = Allowance(usd=kept.usd if usd is None else usd, tokens=kept.tokens if tokens is None else tokens)
+        allowance = kept.but(usd=usd, tokens=tokens)
         return await self._orchestrated(record.orchestration, allowance, on_event)
 
     def orchestration(self, what: Path | str | Orchestration | Mapping[str, Any]) -> Orchestration:

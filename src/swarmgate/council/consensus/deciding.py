@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.agents.desk import Desk, ignore
-from swarmgate.council.asking import Heard, ask, bounded
+from swarmgate.council.asking import Heard, ask, bounded, together
 from swarmgate.council.consensus.brief import (
     CONTRIBUTE,
     FACILITATE,
@@ -268,7 +268,7 @@ class _Sitting:
         if missing:
             self._tell(StepStarted, number=number, step=CONTRIBUTE, who=tuple(seat.id for _, seat in missing))
         work = [self._contribution(seat, message, before, heard.get(seat.id), keep) for message, seat in missing]
-        await _together(work)
+        await together(work)
         return tuple(heard[seat.id] for seat in self.decision.participants)
 
     async def _contribution(
@@ -381,13 +381,3 @@ def _silence(number: int, contributions: Sequence[Contribution]) -> CouncilFaile
         hint="look at the models of the participants, their exchanges are in .swarm/traces/; taken up again, the "
         "decision asks this round anew",
     )
-
-
-async def _together(speaking: Sequence[Coroutine[None, None, None]]) -> None:
-    """All at once; the first that ends the decision ends the others too."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for each in speaking:
-                group.create_task(each)
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None

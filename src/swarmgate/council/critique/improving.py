@@ -103,8 +103,6 @@ async def prepared(
         timeout_s: seconds of one step.
         material: what the task is about.
         whole_s: seconds of all of it, after which its text is the best so far.
-        threshold: the score of a criterion that is good enough, 0 to 1.
-        stop: the weighted mean of them that is, 0 to 1.
         threshold: the score, 0 to 1, that each criterion must reach.
         stop: the weighted mean that is good enough, 0 to 1.
         part_of: the id of the record that it is made for; its own manifest names that.

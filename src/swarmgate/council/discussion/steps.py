@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from swarmgate.agents.brief import Section
+from swarmgate.council.asking import together
 from swarmgate.council.discussion.answers import Part, Reader
 from swarmgate.council.discussion.masking import masked
 from swarmgate.council.discussion.moderation import assessment_of, framing_of, question_of, record_of
 from swarmgate.council.discussion.planning import Heat, heat, responders
 from swarmgate.council.discussion.progress import beginning, what
-from swarmgate.council.discussion.table import Table, together
+from swarmgate.council.discussion.table import Table
 from swarmgate.council.discussion.windowing import Told, measured_line
 from swarmgate.council.stream import Contributed, PatternEvent
 from swarmgate.domain.argument import consensus_of, measured

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from swarmgate.agents.brief import Section, harmless, one_line
 from swarmgate.agents.desk import Desk
@@ -173,16 +172,6 @@ def topic_sections(discussion: Discussion) -> tuple[Section, ...]:
             whole=True,
         ),
     )
-
-
-async def together(speaking: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """All at once, results in order; the first that ends the discussion ends the others too."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(each) for each in speaking]
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    return [task.result() for task in tasks]
 
 
 def _round_sections(rounds: Sequence[DiscussionRound], number: int) -> Iterable[Section]:
