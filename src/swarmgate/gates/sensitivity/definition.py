@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -147,9 +148,15 @@ def load(project_dir: Path | None = None) -> Sensitivity:
     Raises:
         ConfigError: a file cannot be read, or a key is unknown or wrong; the message names both.
     """
-    built_in = _read(assets.gates() / FILE, f"gates/{FILE}")
+    built_in = _built_in()
     own = project_dir / ".swarm" / "gates" / FILE if project_dir else None
     return _joined(built_in, _read(own, f".swarm/gates/{FILE}")) if own and own.exists() else built_in
+
+
+@functools.cache
+def _built_in() -> Sensitivity:
+    """The definition that comes with swarmgate: the same for the life of a process."""
+    return _read(assets.gates() / FILE, f"gates/{FILE}")
 
 
 def _read(path: Path, shown: str) -> Sensitivity:
