@@ -17,7 +17,13 @@ from swarmgate.config import PREFIX, Config, Section
 PAGE = Path(__file__).with_name("configuration.md")
 BEGIN = "<!-- begin: written by docs/render_configuration.py -->"
 END = "<!-- end -->"
-_PLACEHOLDERS = {"providers": "NAME", "roles": "ROLE", "authority": "ROLE", "prices": '"provider/model"'}
+_PLACEHOLDERS = {
+    "providers": "NAME",
+    "roles": "ROLE",
+    "authority": "ROLE",
+    "prices": '"provider/model"',
+    "hooks": "EVENT",
+}
 _LIMITS = {
     "minimum": "at least {}",
     "exclusiveMinimum": "more than {}",
@@ -65,7 +71,22 @@ def _is_many(annotation: Any) -> bool:
     return get_origin(annotation) is dict and _is_section(get_args(annotation)[1])
 
 
+def _texts(name: str) -> str:
+    """A table of the user's own keys, each with a text."""
+    field = Config.model_fields[name]
+    key, variable = _PLACEHOLDERS[name], f"{PREFIX}{_nested(name)}__{_PLACEHOLDERS[name]}"
+    lines = [f"### `[{name}]`", "", field.description or "", "", f"Environment: `{variable}`.", ""]
+    lines += ["| key | type | default | limits | meaning |", "|---|---|---|---|---|"]
+    spec = Config.model_json_schema()["properties"][name]
+    limits = "; ".join(f"the key of the form `{form}`" for form in spec.get("patternProperties", {}))
+    return "\n".join(
+        [*lines, f"| `{key}` | string | unset | {limits} | A shell command; the event is JSON on its stdin. |", ""]
+    )
+
+
 def _section(name: str, annotation: Any) -> str:
+    if get_origin(annotation) is dict and not _is_many(annotation):
+        return _texts(name)
     many = _is_many(annotation)
     placeholder = _PLACEHOLDERS[name.rpartition(".")[2]] if many else ""
     section: type[Section] = get_args(annotation)[1] if many else annotation

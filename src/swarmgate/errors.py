@@ -12,6 +12,7 @@
     │   ├── CommandRefused              2    the policy for commands refused a line of an agent
     │   ├── PlanError                   2    a plan breaks the rules of a plan
     │   │   └── PlanSyntaxError         2    plan.md or plan.json cannot be read
+    │   ├── AlreadyWatching             2    another process watches this project
     │   ├── CouncilRefused              2    a council (debate, discussion, decision ...) cannot be held as asked
     │   │   └── Archived                2    a chat that is over is read-only
     │   └── IllegalMove                 2    the request does not fit the state of the project
@@ -28,6 +29,7 @@
     │   └── NoUsableReply               5    it answers, but never with what was asked for
     │       ├── BreakerTripped          5    its turn went past one of its bounds, and was stopped
     │       └── CouncilFailed           5    no voice of a council, or its synthesis, gave anything that counts
+    ├── PreflightFailed                 1    a check before a phase found what stops it
     ├── SelfCodingBlocked               1    the architect wrote project files itself, and was stopped
     ├── MissingRequirement              6    a tool or a key that was asked for is not there
     └── Stopped                         130  the user asked for it
@@ -154,6 +156,12 @@ class PlanSyntaxError(PlanError):
     """plan.md or plan.json cannot be read; the message carries file and line."""
 
     code = "PLAN_SYNTAX"
+
+
+class AlreadyWatching(UsageError):
+    """Another process watches this project; two would tell everything twice."""
+
+    code = "ALREADY_WATCHING"
 
 
 class CouncilRefused(UsageError):
@@ -285,6 +293,21 @@ class CouncilFailed(NoUsableReply):
     """Voices were asked and none gave anything that counts, or the synthesis did not. There is no verdict."""
 
     code = "COUNCIL_FAILED"
+
+
+class PreflightFailed(SwarmError):
+    """A check before a phase found what stops it; nothing was spent.
+
+    Args:
+        problems: what stops it, one sentence each, beginning with the name of the check.
+    """
+
+    exit_code = 1
+    code = "PREFLIGHT"
+
+    def __init__(self, message: str, *, problems: tuple[str, ...] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problems = problems
 
 
 class SelfCodingBlocked(SwarmError):

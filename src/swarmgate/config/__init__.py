@@ -8,6 +8,7 @@ echoed: one of them could be a key pasted by mistake.
 
 from __future__ import annotations
 
+from swarmgate.config.automation import CAPABILITIES, Automation, Capabilities, Evidence
 from swarmgate.config.base import COMMAND, RoleName, Section, nearest
 from swarmgate.config.council import Chat, Council
 from swarmgate.config.guards import (
@@ -41,19 +42,23 @@ from swarmgate.config.sections import (
 )
 
 __all__ = [
+    "CAPABILITIES",
     "COMMAND",
     "PREFIX",
     "PROJECT_FILE",
     "RESERVED",
     "Authority",
+    "Automation",
     "Bounds",
     "Breakers",
     "BudgetLimits",
+    "Capabilities",
     "Chat",
     "Commands",
     "Config",
     "Council",
     "Enforce",
+    "Evidence",
     "Gates",
     "Git",
     "Loop",

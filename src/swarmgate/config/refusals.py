@@ -14,6 +14,8 @@ from swarmgate.errors import ConfigError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
+_LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -36,7 +38,7 @@ def refusal(error: ErrorDetails, sources: list[Source]) -> ConfigError:
     path = tuple(str(part) for part in error["loc"] if part != "[key]")
     *tables, key = path
     if error["type"] == "extra_forbidden" or error["loc"][-1] == "[key]":
-        known = _known_keys(tables)
+        known = known_keys(tables)
         what = (
             unknown(key, known) if known else f"`{key}` cannot be a name here: letters, digits, `.`, `_` and `-` only"
         )
@@ -57,7 +59,7 @@ def _located(path: tuple[str, ...], what: str, sources: list[Source]) -> ConfigE
     key = ".".join(path)
     if source is None:
         return ConfigError(f"`{key}`: {what}")
-    line = _line_of(source.text, path)
+    line = line_of(source.text, path)
     return ConfigError(f"{source.name}{f', line {line}' if line else ''}: `{key}`: {what}")
 
 
@@ -72,8 +74,8 @@ def _holds(values: Any, path: tuple[str, ...]) -> bool:
     return True
 
 
-def _known_keys(tables: Iterable[str]) -> tuple[str, ...]:
-    """The keys that may stand in a table of `Config`; empty when any name may."""
+def known_keys(tables: Iterable[str]) -> tuple[str, ...]:
+    """The keys that may stand in a table of `Config`; empty when any name may, or there is no such table."""
     kind: Any = Config
     for table in tables:
         kind = get_args(kind)[1] if get_origin(kind) is dict else kind.model_fields[table].annotation
@@ -83,14 +85,15 @@ def _known_keys(tables: Iterable[str]) -> tuple[str, ...]:
     return get_args(name) if get_origin(name) is Literal else ()
 
 
-def _line_of(text: str, path: tuple[str, ...]) -> int:
+def line_of(text: str, path: tuple[str, ...]) -> int:
     """The line of the longest prefix of `path` that the TOML text writes out; 0 when it writes none.
 
     Reads tables and keys only, one a line: enough to lead a reader to the place.
     """
     best, depth = 0, 0
     table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), start=1):
+    plain = _LONG_TEXTS.sub(lambda match: "''" + "\n" * match[0].count("\n"), text)
+    for number, line in enumerate(plain.splitlines(), start=1):
         if match := re.match(r"\s*\[+([^\]]+)\]", line):
             here = table = _dotted(match[1])
         elif match := re.match(r"""\s*((?:"[^"]*"|'[^']*'|[\w.\s-])+?)\s*=""", line):

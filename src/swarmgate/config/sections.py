@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from swarmgate.config import command_lines
+from swarmgate.config.automation import Automation, Evidence, HookName
 from swarmgate.config.base import COMMAND, ModelName, RoleName, Seconds, Section, VariableName, nearest, no_key
 from swarmgate.config.council import Council
 from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Reviews, Scope, Spend
@@ -231,6 +232,11 @@ class Config(Section):
     review: Reviews = Field(default_factory=Reviews, description="What the reviewer is asked.")
     models: Models = Field(default_factory=Models, description="Rules about the models of all roles.")
     council: Council = Field(default_factory=Council, description="Debates, dispatched tasks and swarm chats.")
+    automation: Automation = Field(default_factory=Automation, description="Work in the background.")
+    hooks: dict[HookName, str] = Field(
+        default_factory=dict, description="Your own commands on events: the event's type and a shell command."
+    )
+    evidence: Evidence = Field(default_factory=Evidence, description="How long evidence is kept.")
 
     def role(self, name: str) -> Role:
         """The settings of a role, or those of `roles.default`.

@@ -19,6 +19,7 @@ class PauseReason(StrEnum):
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
     ENDPOINT = "endpoint"
+    PREFLIGHT = "preflight"
     ERROR = "error"
 
 

@@ -67,6 +67,14 @@ class SwarmFolder:
         self.breakers = self.runtime / "breakers.json"
         self.chats = self.runtime / "chats.sqlite3"
         self.records = self.path / "discussions.sqlite3"
+        self.journal = self.path / "events.jsonl"
+        self.watch_lock = self.runtime / "watch.lock"
+        self.watch_stop = self.runtime / "watch.stop"
+        self.watch_log = self.runtime / "watch.log"
+        self.dead_letters = self.runtime / "dead-letters.jsonl"
+        self.status = self.runtime / "status.json"
+        self.preflight = self.runtime / "preflight"
+        self.handoff = self.path / "handoff.md"
         self.debate_worth = self.path / "debate-worth.json"
 
     @classmethod
