@@ -139,6 +139,48 @@ def test_a_revise_during_work_keeps_settled_and_running_tasks() -> None:
     assert next_step(state) is Step.CODE
 
 
+@pytest.mark.parametrize("far", range(1, 7))
+@pytest.mark.parametrize("recovering", [False, True])
+def test_the_running_task_may_be_changed_once_its_attempt_is_interrupted(far: int, *, recovering: bool) -> None:
+    """At each step of its life: delegated, captured, past the gates, the review, the tests written, the tests run."""
+    state = play(State(), *started(), *rejected("1.1", 1), *passing("1.1", 2)[:far])
+    if recovering:  # the run before died or was cut short, and the files were not brought back yet
+        state = play(state, RUN)
+    changed = make_plan([make_task("1.1", title="Another part"), make_task("1.2", "1.1")], [make_task("2.1")])
+    amended = ev.PlanAmended(plan=changed, source="plan.md")
+    assert plan_change_problems(state, changed)
+    assert not legal(state, amended)
+    ended = ev.AttemptInterrupted(task="1.1", attempt=2, reason="the definition of its task was changed by hand")
+    after = play(state, ev.TreeRestored(tree=state.tree), ended, amended)
+    record = after.task("1.1")
+    assert [attempt.outcome for attempt in record.attempts] == ["REJECTED", "INTERRUPTED"]
+    assert (record.rejections, record.renewed, record.status) == (0, 2, TaskStatus.IN_PROGRESS)  # it starts afresh
+    assert (after.open, after.recovery, next_step(after)) == ("", Recovery.NONE, Step.DELEGATE)
+    assert legal(after, delegated("1.1", 3))
+    assert not legal(after, delegated("1.2", 1))  # its change lies in the tree
+
+
+def test_the_running_task_may_be_removed_once_its_attempt_is_interrupted() -> None:
+    state = play(State(), *started(), *passing("1.1")[:3])
+    fewer = make_plan([make_task("1.3")], [make_task("2.1")])
+    ended = ev.AttemptInterrupted(task="1.1", attempt=1, reason="the definition of its task was changed by hand")
+    after = play(state, ended, ev.PlanAmended(plan=fewer, source="plan.md"))
+    assert "1.1" not in after.tasks
+    assert after.tree == state.tree  # so that the next delegation can put it away
+    assert legal(after, delegated("1.3", 1))
+
+
+def test_an_override_is_forgotten_with_the_definition_that_it_was_for() -> None:
+    overruled = ev.RejectionOverridden(task="1.1", stage="reviewer", reason="It is fine")
+    state = play(State(), *started(), *rejected("1.1", 1), overruled)
+    state = play(state, delegated("1.1", 2, ev.AttemptKind.OVERRIDE))
+    ended = ev.AttemptInterrupted(task="1.1", attempt=2, reason="the definition of its task was changed by hand")
+    changed = make_plan([make_task("1.1", title="Another part"), *PLAN.phases[0].tasks[1:]], PLAN.phases[1].tasks)
+    record = play(state, ended, ev.PlanAmended(plan=changed, source="plan.md")).task("1.1")
+    assert not record.overrides
+    assert not record.override_pending
+
+
 def test_a_task_that_leaves_the_plan_leaves_no_record() -> None:
     state = play(State(), *started(), *blocked())
     state = play(state, ev.PlanAmended(plan=make_plan([make_task("1.3")]), source="plan.md"))

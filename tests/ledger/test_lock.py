@@ -115,3 +115,16 @@ def test_the_lock_of_a_ledger_that_cannot_be_read_is_given_back(folder: SwarmFol
     for _ in range(2):
         with pytest.raises(Exception, match="line 1 does not match"):
             Ledger.write(folder)
+
+
+def test_an_owner_that_has_it_briefly_is_waited_for(path: Path) -> None:
+    first = WriterLock(path, brief=True)
+    first.acquire()
+    threading.Timer(0.5, first.release).start()
+    with WriterLock(path):
+        assert read_owner(path) == {"pid": os.getpid(), "host": HERE}
+
+
+def test_an_owner_that_keeps_it_is_not(path: Path) -> None:
+    with WriterLock(path), pytest.raises(LedgerLocked):
+        WriterLock(path).acquire()

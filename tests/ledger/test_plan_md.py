@@ -14,8 +14,8 @@ from swarmgate.domain.state import State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.domain.view import AttemptLine, AttemptMark, PhaseStatus, PhaseView, PlanView, TaskView, view_of
 from swarmgate.errors import PlanSyntaxError
-from swarmgate.ledger.plan_md import parse, render
-from swarmgate.ledger.projections import parse_json
+from swarmgate.ledger.plan_json import parse as parse_json
+from swarmgate.ledger.plan_md import parse, render, render_task
 
 GOLDEN = Path(__file__).parent / "golden/plan.md"
 
@@ -200,9 +200,13 @@ DIGITS = "9" * 5000
         (HEAD + "<!-- a remark -->\n", 6, "has no place"),
         (HEAD + "- [?] Task 1.2: B [SMALL]\n", 6, "has no place"),
         (HEAD + "- [ ] Task 1.2: B [HUGE]\n", 6, "has no place"),
-        (HEAD + "- [ ] Task 1.2: B\n", 6, "has no place"),
+        (HEAD + "- [ ] Task 1.2: B (depends 1.1)\n", 6, "has no place"),
+        (HEAD + "- [ ] Task 1.2: B BLOCKED\n", 6, "has no place"),
+        (HEAD + "- [ ] Task 1.2: B [SMALL] more\n", 6, "has no place"),
+        (HEAD + "## Phase 2: P COMPLETE\n", 6, "has no place"),
+        (HEAD + "## Phase 2: P [2 tasks]\n", 6, "has no place"),
         (HEAD + "  - Fiel: x\n", 6, "has no place"),
-        (HEAD + "   - File: x\n", 6, "has no place"),
+        (HEAD + "- File: x\n", 6, "has no place"),
         (HEAD + "  - Attempt 1: MAYBE\n", 6, "has no place"),
         (HEAD + "  - Attempt x: REJECTED\n", 6, "has no place"),
         (HEAD + f"  - Attempt {DIGITS}: REJECTED\n", 6, "has no place"),
@@ -229,7 +233,7 @@ def test_a_line_without_a_place_is_an_error_with_its_number(text: str, line: int
     for form in (text, "\ufeff" + text, text.replace("\n", "\r\n")):
         with pytest.raises(PlanSyntaxError) as caught:
             parse(form, name="plan.md")
-        assert caught.value.message.startswith(f"plan.md line {line} ")
+        assert caught.value.message.startswith(f"plan.md line {line}, column ")
         assert told in caught.value.message
 
 
@@ -248,6 +252,54 @@ def test_any_text_is_a_plan_or_a_syntax_error(text: str, after: int) -> None:
     except PlanSyntaxError:
         return
     assert parse(render(view)) == view
+
+
+@pytest.mark.parametrize(
+    ("line", "column"),
+    [
+        ("hello", 1),
+        ("- [ ] Task 1.2: B [HUGE]", 19),
+        ("  - Fiel: x", 5),
+        ("  - Attempt 1: MAYBE", 16),
+        ("## Phase 2: P [1 task, SMALL] DONE", 15),
+    ],
+)
+def test_the_column_is_where_a_line_stops_to_be_understood(line: str, column: int) -> None:
+    with pytest.raises(PlanSyntaxError, match=f"line 6, column {column} has no place"):
+        parse(f"{HEAD}{line}\n")
+
+
+def test_a_task_and_a_phase_may_leave_out_what_goes_without_saying() -> None:
+    view = parse(
+        HEAD + "- [ ] Task 1.2: Something\n\t- Accept: it works\n    - File: b.py\n"
+        "- [ ] Task 1.3: More of it (depends: 1.2)\n"
+        "## Phase 2: The end\n- [ ] Task 2.1: Last (independent)\n"
+    )
+    tasks = {task.id: task for phase in view.phases for task in phase.tasks}
+    assert (tasks["1.2"].title, tasks["1.2"].acceptance, tasks["1.2"].files) == ("Something", ("it works",), ("b.py",))
+    assert (tasks["1.3"].title, tasks["1.3"].depends) == ("More of it", ("1.2",))
+    assert {task.complexity for task in tasks.values()} == {Complexity.SMALL}
+    assert [(phase.name, phase.status) for phase in view.phases][1] == ("The end", PhaseStatus.PENDING)
+    assert tasks["2.1"].title == "Last"
+    assert parse(render(view)) == view
+
+
+@settings(deadline=None, max_examples=30)
+@given(_views(), st.data())
+def test_known_tasks_are_not_read_and_make_no_difference(view: PlanView, data: st.DataObject) -> None:
+    tasks = [task for phase in view.phases for task in phase.tasks]
+    known = {render_task(task): task for task in data.draw(st.lists(st.sampled_from(tasks)))}
+    text = render(view)
+    assert parse(text, known=known) == view
+    read = [task for phase in parse(text, known=known).phases for task in phase.tasks]
+    assert all(any(task is shown for shown in read) for task in known.values())
+    broken = f"{text}nonsense\n"
+    told = []
+    for each in (None, known):
+        with pytest.raises(PlanSyntaxError) as caught:
+            parse(broken, known=each)
+        told.append(caught.value.message)
+    assert told[0] == told[1]
 
 
 def test_small_freedoms_of_a_writer_are_read() -> None:

@@ -1,19 +1,21 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.domain.story import delegated, passing, rejected, started
+from tests.domain.story import delegated, make_plan, make_task, passing, planned, rejected, started
 from tests.ledger.conftest import Fill
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.state import State, TaskStatus
 from swarmgate.domain.view import view_of
-from swarmgate.errors import LedgerCorrupt, UsageError
+from swarmgate.errors import LedgerCorrupt
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.plan_md import render
@@ -184,7 +186,7 @@ REFUSED: dict[str, tuple[str, Change, str]] = {
     "ticked box": (
         "plan.md",
         _swap("- [ ] Task 1.3", "- [x] Task 1.3"),
-        "plan.md: task 1.3 is pending, and the edit says complete",
+        "plan.md line 12: task 1.3 is pending, and the edit says complete",
     ),
     "unticked box": (
         "plan.md",
@@ -204,24 +206,24 @@ REFUSED: dict[str, tuple[str, Change, str]] = {
     "attempt line changed": (
         "plan.md",
         _swap("REJECTED (reviewer) - Missing", "REJECTED (reviewer) - No"),
-        "plan.md: the attempts of task 1.2 were edited",
+        "plan.md line 11: the attempts of task 1.2 were edited",
     ),
     "note": ("plan.md", _swap("part 1.3 works\n", "part 1.3 works\n  - Note: hm\n"), "the note of task 1.3 was edited"),
     "phase status": (
         "plan.md",
         _swap("[1 task, SMALL] PENDING", "[1 task, SMALL] COMPLETE"),
-        "plan.md: phase 2 is PENDING",
+        "plan.md line 16: phase 2 is PENDING",
     ),
     "new task ticked": ("plan.md", _swap(THIRD, THIRD + NEW.replace("[ ]", "[x]")), "task 1.4 is pending"),
     "status in json": (
         "plan.json",
         _tasks(lambda tasks: tasks[2].update(status="complete")),
-        "plan.json: task 1.3 is pending",
+        "plan.json line 1: task 1.3 is pending",
     ),
     "attempts in json": (
         "plan.json",
         _tasks(lambda tasks: tasks[1].update(attempts=[])),
-        "plan.json: the attempts of task 1.2",
+        "plan.json line 1: the attempts of task 1.2",
     ),
     "rewritten settled task": (
         "plan.md",
@@ -239,15 +241,42 @@ REFUSED: dict[str, tuple[str, Change, str]] = {
     "no syntax": (
         "plan.md",
         lambda text: text + "what is this\n",
-        "plan.md line 20 has no place in a plan: 'what is this'",
+        "plan.md line 20, column 1 has no place in a plan: 'what is this'",
     ),
-    "empty": ("plan.md", lambda _: "", "plan.md line 1 ends without a '# title' line"),
+    "blank": ("plan.md", lambda _: "\n", "plan.md line 2, column 1 ends without a '# title' line"),
+    "removed and needed": (
+        "plan.md",
+        _swap(THIRD, THIRD.replace("(independent)", "(depends: 1.4)")),
+        "plan.md line 12: Task 1.3 depends on '1.4', which does not exist",
+    ),
+    "wrong id": ("plan.md", _swap("Task 1.3", "Task 2.9"), "plan.md line 12: Task 2.9 stands in phase 1"),
+    "twice the same id": ("plan.md", _swap(THIRD, THIRD + THIRD), "plan.md line 15: Task 1.3: the id is used twice"),
+    "removed begun task": (
+        "plan.json",
+        _tasks(lambda tasks: tasks.pop(1)),
+        "plan.json: Task 1.2 was begun and cannot be removed by hand",
+    ),
+    "one key twice": (
+        "plan.json",
+        lambda text: text.replace('"title":"Part 1.3"', '"title":"Mine","title":"Part 1.3"'),
+        "plan.json says 'title' twice in one object (task 1.3)",
+    ),
+    "no such key": (
+        "plan.json",
+        _swap('"id":"1.3",', '"id":"1.3","remark":"x",'),
+        "plan.json line 5, column 22: phases.0.tasks.2.remark: Extra inputs are not permitted",
+    ),
     "no json": ("plan.json", lambda text: text[:-4], "plan.json Invalid JSON: EOF while parsing"),
     "future": ("plan.md", _swap("seq 16", "seq 99"), "plan.md claims ledger position 99; the ledger is at 16"),
     "before the plan": (
         "plan.md",
         _swap("seq 16", "seq 1"),
         "plan.md claims ledger position 1, where there was no plan",
+    ),
+    "structure and state in one save": (
+        "plan.md",
+        _swap("- [ ] Task 1.3: Part", "- [x] Task 1.3: My part"),
+        "What else the edit changes was not taken in either",
     ),
     "negative": ("plan.json", _swap('"seq": 16', '"seq": -3'), "plan.json claims ledger position -3"),
 }
@@ -289,16 +318,123 @@ def test_a_file_that_is_not_utf8_is_refused_with_the_place_and_kept(project: Swa
     data = b"# T\xff\n"
     (project.path / file).write_bytes(data)
     outcome, state, _ = _pass(project)
-    assert outcome.refused[0].problems == (f"{file} is not UTF-8 (byte 3).",)
+    assert outcome.refused[0].problems == (f"{file} line 1, column 4 is not UTF-8. Save it as UTF-8.",)
     assert (project.root / outcome.refused[0].kept).read_bytes() == data
     _assert_projected(project, state)
 
 
-def test_a_folder_in_the_place_of_a_file_is_bad_input(project: SwarmFolder) -> None:
-    project.plan_md.unlink()
-    project.plan_md.mkdir()
-    with pytest.raises(UsageError, match=r"plan.md cannot be read: Is a directory"):
-        _pass(project)
+def _folder(path: Path) -> None:
+    path.mkdir()
+    (path / "mine.txt").write_text("mine")
+
+
+def _link(path: Path) -> None:
+    path.with_name("elsewhere.md").write_text("mine")
+    path.symlink_to("elsewhere.md")
+
+
+def _huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(50_000_000)
+
+
+@pytest.mark.parametrize(
+    ("put", "told"),
+    [
+        (_folder, "is a folder"),
+        (_link, "is a symbolic link"),
+        (os.mkfifo, "is no regular file"),
+        (_huge, "is too big for a plan (more than 20 MB)"),
+    ],
+)
+@pytest.mark.parametrize("name", ["plan.md", "plan.json"])
+def test_what_cannot_be_read_is_moved_away_as_it_is_and_the_file_comes_back(
+    project: SwarmFolder, name: str, put: Callable[[Path], None], told: str
+) -> None:
+    path = project.path / name
+    path.unlink()
+    put(path)
+    before = path.lstat()
+    outcome, state, recorded = _pass(project)
+    (event,) = outcome.refused
+    assert recorded == [event]
+    assert event.problems == (f"{name} {told}; it was moved away as it is.",)
+    kept = (project.root / event.kept).lstat()
+    assert (kept.st_ino, kept.st_mode) == (before.st_ino, before.st_mode)
+    _assert_projected(project, state)
+    assert _pass(project)[2] == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_may_not_be_read_is_moved_away(project: SwarmFolder) -> None:
+    project.plan_md.chmod(0)
+    outcome, state, _ = _pass(project)
+    assert "cannot be read: Permission denied" in outcome.refused[0].problems[0]
+    _assert_projected(project, state)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_is_kept_and_named(project: SwarmFolder, encoding: str) -> None:
+    data = project.plan_md.read_text().replace("# Parts", "# Pärts").encode(encoding)
+    project.plan_md.write_bytes(data)
+    outcome, state, _ = _pass(project)
+    assert (project.root / outcome.refused[0].kept).read_bytes() == data
+    assert ("UTF-16" in outcome.refused[0].problems[0]) == (encoding == "utf-16")
+    _assert_projected(project, state)
+
+
+def test_an_empty_file_is_as_good_as_none(project: SwarmFolder) -> None:
+    project.plan_md.write_bytes(b"")
+    outcome, state, recorded = _pass(project)
+    assert (outcome.restored, recorded) == (("plan.md",), [])
+    _assert_projected(project, state)
+
+
+def test_a_save_that_truncates_first_is_waited_for(project: SwarmFolder) -> None:
+    text = _swap("1.3: Part 1.3", "1.3: Other")(project.plan_md.read_text())
+    project.plan_md.write_bytes(b"")
+    save = threading.Timer(0.05, project.plan_md.write_text, [text])
+    save.start()
+    outcome, state, _ = _pass(project)
+    save.join()
+    assert outcome.amended == ("plan.md",)
+    _assert_projected(project, state)
+
+
+# --- the same mistake again ---
+
+
+def test_the_same_refused_bytes_again_are_kept_once_and_recorded_once(project: SwarmFolder) -> None:
+    bad = _edit(project.plan_md, lambda text: text + "nonsense\n")
+    first, _, recorded = _pass(project)
+    assert len(recorded) == 1
+    with Ledger.write(project) as ledger:
+        for _ in range(20):
+            project.plan_md.write_bytes(bad)
+            outcome = reconcile(ledger, author="user")
+            assert [event.kept for event in outcome.refused] == [first.refused[0].kept]
+            assert ledger.state.seq == 17
+    assert [path.read_bytes() for path in project.quarantine.iterdir()] == [bad]
+    _assert_projected(project, ledger.state)
+
+
+def test_a_kept_edit_that_was_changed_there_is_kept_anew(project: SwarmFolder) -> None:
+    bad = _edit(project.plan_md, lambda text: text + "nonsense\n")
+    kept = _pass(project)[0].refused[0].kept
+    (project.root / kept).write_text("mine now")
+    project.plan_md.write_bytes(bad)
+    again = _pass(project)[0].refused[0].kept
+    assert (project.root / kept).read_text() == "mine now"
+    assert (project.root / again).read_bytes() == bad
+
+
+def test_ten_thousand_ticked_boxes_are_told_in_a_few_lines(fill: Fill) -> None:
+    plan = make_plan([make_task(f"1.{n}") for n in range(1, 101)])
+    project = fill(*started(plan))
+    _edit(project.plan_md, lambda text: text.replace("- [ ]", "- [x]"))
+    (refused,) = _pass(project)[0].refused
+    assert len(refused.problems) == 21
+    assert refused.problems[-1] == "There are 80 more of that kind."
 
 
 # --- two files ---
@@ -313,16 +449,56 @@ def test_edits_of_both_files_that_agree_are_one_amendment(project: SwarmFolder) 
     _assert_projected(project, state)
 
 
-def test_edits_of_both_files_that_disagree_are_both_refused_and_both_kept(project: SwarmFolder) -> None:
+def test_edits_of_both_files_that_do_not_overlap_are_one_amendment(project: SwarmFolder) -> None:
+    _edit(project.plan_md, _swap("1.3: Part 1.3", "1.3: Other"))
+    _edit(project.plan_json, _tasks(lambda tasks: tasks[2].update(files=["x.py"])))
+    outcome, state, recorded = _pass(project)
+    assert outcome.amended == ("plan.md", "plan.json")
+    (event,) = recorded
+    assert isinstance(event, ev.PlanAmended)
+    assert event.source == "plan.md, plan.json"
+    assert (event.plan.tasks["1.3"].title, event.plan.tasks["1.3"].files) == ("Other", ("x.py",))
+    _assert_projected(project, state)
+
+
+def test_edits_of_both_files_at_two_positions_are_merged_by_what_each_shows(project: SwarmFolder, fill: Fill) -> None:
+    old = project.plan_md.read_text()
+    fill(delegated("1.2", 2))
+    project.plan_md.write_text(_swap("1.3: Part 1.3", "1.3: Other")(old))
+    _edit(project.plan_json, _tasks(lambda tasks: tasks[2].update(depends=["1.1"])))
+    outcome, state, _ = _pass(project)
+    assert outcome.amended == ("plan.md", "plan.json")
+    assert state.plan is not None
+    assert (state.plan.tasks["1.3"].title, state.plan.tasks["1.3"].depends) == ("Other", ("1.1",))
+
+
+def test_edits_of_both_files_that_overlap_are_kept_side_by_side_and_the_user_is_asked(project: SwarmFolder) -> None:
     kept = [
         _edit(project.plan_md, _swap("1.3: Part 1.3", "1.3: Other")),
         _edit(project.plan_json, _tasks(lambda tasks: tasks[2].update(title="Another"))),
     ]
     outcome, state, recorded = _pass(project)
     assert [event.type for event in recorded] == ["edit_refused", "edit_refused"]
-    assert all("do not agree" in event.problems[0] for event in outcome.refused)
-    assert [(project.root / event.kept).read_bytes() for event in outcome.refused] == kept
+    told = 'Task 1.3, title: plan.md wants "Other", plan.json wants "Another".'
+    assert outcome.refused[0].problems[0] == f"plan.md line 12: {told}"
+    assert outcome.refused[1].problems[0] == f"plan.json line 1: {told}"
+    assert all("choose one: edit plan.md again" in event.problems[-1] for event in outcome.refused)
+    places = [project.root / event.kept for event in outcome.refused]
+    assert [path.read_bytes() for path in places] == kept
+    assert [path.name for path in places] == ["plan.md", "plan.json"]
+    assert places[0].parent == places[1].parent
     _assert_projected(project, state)
+
+
+def test_two_edits_that_only_together_break_a_rule_are_both_kept(project: SwarmFolder) -> None:
+    _edit(project.plan_md, _swap(THIRD, ""))
+    _edit(project.plan_json, lambda text: text.replace('"id":"2.1"', '"id":"2.1"').replace('["1.1"]', '["1.3"]'))
+    data = json.loads(project.plan_json.read_text())
+    assert data["phases"][1]["tasks"][0]["depends"] == ["1.3"]
+    project.plan_json.write_text(project.plan_json.read_text().replace('"depends":["1.3"]', '"depends":["1.1"]', 1))
+    outcome, _, recorded = _pass(project)
+    assert [event.type for event in recorded] == ["edit_refused", "edit_refused"]
+    assert any("Task 2.1 depends on '1.3', which does not exist" in told for told in outcome.refused[1].problems)
 
 
 def test_a_legal_edit_is_taken_when_the_other_files_edit_is_refused(project: SwarmFolder) -> None:
@@ -359,14 +535,45 @@ def test_an_edit_of_an_old_file_counts_when_the_plan_is_still_the_same(project: 
     _assert_projected(project, state)
 
 
-def test_an_edit_of_an_old_file_is_refused_when_the_plan_has_changed_since(project: SwarmFolder) -> None:
+def test_an_edit_of_an_old_file_is_merged_with_what_the_plan_has_become(project: SwarmFolder, fill: Fill) -> None:
+    old = project.plan_md.read_text()
+    _edit(project.plan_json, _tasks(lambda tasks: tasks[2].update(files=["newer.py"])))
+    _pass(project)
+    fill(*rejected("1.2", 2))
+    project.plan_md.write_text(_swap("1.3: Part 1.3", "1.3: Other")(old))
+    outcome, state, _ = _pass(project)
+    assert outcome.amended == ("plan.md",)
+    assert state.plan is not None
+    assert (state.plan.tasks["1.3"].title, state.plan.tasks["1.3"].files) == ("Other", ("newer.py",))
+    assert len(state.task("1.2").attempts) == 2  # that the old file shows one of them is no edit
+    _assert_projected(project, state)
+
+
+def test_an_edit_of_an_old_file_is_refused_where_the_same_field_was_changed_since(project: SwarmFolder) -> None:
     old = project.plan_md.read_text()
     _edit(project.plan_json, _tasks(lambda tasks: tasks[2].update(title="Newer")))
     _pass(project)
     project.plan_md.write_text(_swap("1.3: Part 1.3", "1.3: Other")(old))
     outcome, _, _ = _pass(project)
-    (problem,) = outcome.refused[0].problems
-    assert problem == "plan.md was edited at ledger position 16, and the plan has changed since."
+    (told,) = outcome.refused[0].problems
+    assert told.startswith(
+        'plan.md line 12: Task 1.3, title: the edit was made at ledger position 16 and wants "Other"'
+    )
+    assert told.endswith('since then it was changed, and now is "Newer".')
+
+
+def test_a_file_of_the_goal_before_is_no_edit_of_this_one(project: SwarmFolder, fill: Fill) -> None:
+    del project
+    plan = make_plan([make_task("1.1")])
+    done = fill(ev.TaskSkipped(task="1.2", reason="r"), ev.TaskSkipped(task="1.3", reason="r"))
+    done = fill(ev.PhaseClosed(phase=1, summary="s"), ev.PhaseApproved(phase=1), ev.TaskSkipped(task="2.1", reason="r"))
+    done = fill(ev.PhaseClosed(phase=2, summary="s"), ev.PhaseApproved(phase=2))
+    old = done.plan_md.read_text()
+    fill(*planned(plan))
+    done.plan_md.write_text(_swap("# Parts", "# Mine")(old))
+    outcome, state, _ = _pass(done)
+    assert "the plan of a goal that is over" in outcome.refused[0].problems[0]
+    _assert_projected(done, state)
 
 
 def test_an_edit_made_while_a_run_was_going_on_is_taken_in_by_the_next_command(project: SwarmFolder) -> None:
@@ -383,6 +590,47 @@ def test_an_edit_of_the_running_task_is_refused(project: SwarmFolder, fill: Fill
     fill(delegated("1.2", 2))
     _edit(project.plan_md, _swap("1.2: Part 1.2", "1.2: Other"))
     outcome, _, _ = _pass(project)
+    assert "Task 1.2 is complete, skipped or running" in outcome.refused[0].problems[0]
+
+
+def _interrupt(state: State) -> list[ev.Event]:
+    return [ev.AttemptInterrupted(task=state.open, attempt=2, reason="changed by hand")]
+
+
+def test_an_edit_of_the_running_task_ends_its_attempt_where_that_can_be_done(project: SwarmFolder, fill: Fill) -> None:
+    fill(delegated("1.2", 2))
+    _edit(project.plan_md, _swap("1.2: Part 1.2", "1.2: Other"))
+    with Ledger.write(project) as ledger:
+        outcome = reconcile(ledger, author="user", interrupt=_interrupt)
+        recorded = [entry.event.type for entry, _ in ledger.entries() if entry.seq > 17]
+    assert (outcome.amended, outcome.interrupted) == (("plan.md",), "1.2")
+    assert recorded == ["attempt_interrupted", "plan_amended"]
+    assert ledger.state.open == ""
+    assert ledger.state.plan is not None
+    assert ledger.state.plan.tasks["1.2"].title == "Other"
+    _assert_projected(project, ledger.state)
+
+
+def test_the_attempt_goes_on_where_the_edit_is_about_another_task_or_is_illegal(
+    project: SwarmFolder, fill: Fill
+) -> None:
+    fill(delegated("1.2", 2))
+
+    def never(_: State) -> list[ev.Event]:
+        raise AssertionError
+
+    for change in (_swap("1.3: Part 1.3", "1.3: Other"), _swap("1.2: Part 1.2 [SMALL]", "1.2: Part 1.2 [LARGE]")):
+        _edit(project.plan_md, change)
+        with Ledger.write(project) as ledger:
+            assert reconcile(ledger, author="user", interrupt=never).interrupted == ""
+            assert ledger.state.open == "1.2"
+
+
+def test_an_edit_of_a_running_task_that_cannot_be_ended_is_refused(project: SwarmFolder, fill: Fill) -> None:
+    fill(delegated("1.2", 2))
+    _edit(project.plan_md, _swap("1.2: Part 1.2", "1.2: Other"))
+    with Ledger.write(project) as ledger:
+        outcome = reconcile(ledger, author="user", interrupt=lambda _: [])
     assert "Task 1.2 is complete, skipped or running" in outcome.refused[0].problems[0]
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from swarmgate.domain.base import Frozen, Line, Text
@@ -115,6 +115,7 @@ def id_key(task_id: str) -> tuple[int, ...]:
     return (int(match[1]), int(match[2])) if match else ()
 
 
+@lru_cache(maxsize=8192)  # the paths of a plan are judged twice at each change of it
 def path_problem(path: str) -> str:
     """Why a path from a plan or a model is not one of the repository; empty when it is.
 

@@ -21,6 +21,8 @@ from swarmgate.errors import LedgerCorrupt
 GENESIS = "0" * 64
 _PREV, _HASH, _END = b',"prev":"', b',"hash":"', b'"}'
 _TAIL = len(_HASH) + 64 + len(_END)
+TAIL = _TAIL + 1
+"""Bytes at the end of a line that hold its hash, the line feed too."""
 _LINK = len(_PREV) + 64 + 1  # the link's own closing quote
 _HINT = "Bring the file back from a backup or from git: the line was altered, removed or damaged after it was written."
 

@@ -2,15 +2,19 @@
 
 with Ledger.write(folder) as ledger:
     state = ledger.append([event], expect=ledger.state.seq, actor="user")
+
+A reader that lives long reads on with `refresh`, and writes now and then with `writing`, without a fold from the start.
 """
 
 from __future__ import annotations
 
-import os
+import contextlib
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
+from itertools import takewhile
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -19,11 +23,16 @@ from swarmgate.domain.fold import fold
 from swarmgate.domain.state import State
 from swarmgate.errors import LedgerCorrupt, LedgerError, StaleWriter, SwarmError
 from swarmgate.ledger.chain import GENESIS, encode, walk
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.ledger_file import LedgerFile
 from swarmgate.ledger.lock import WriterLock
 
 if TYPE_CHECKING:
     from swarmgate.ledger.projections import Projector
+
+
+_REMEMBERED = 8
+"""As many states of the past, and newest events, are at hand; an older state is folded again."""
 
 
 def utc_now() -> datetime:
@@ -32,24 +41,25 @@ def utc_now() -> datetime:
 
 
 class Ledger:
-    """The ledger of one project. Make it with `read` or `write`.
+    """The ledger of one project. Make it with `read` or `write`. Threads may share it.
 
     Attributes:
         state: the fold over everything recorded so far.
         head: the hash of the last line.
         repaired: where the quarantine keeps a torn last line that this writer cut off; empty if there was none.
-        torn: bytes behind the last whole line, found by a reader: a crash cut them short, or a writer is at work.
     """
 
     def __init__(self, folder: SwarmFolder, *, clock: Callable[[], datetime] = utc_now) -> None:
         self.folder = folder
         self.state = State()
         self.head = GENESIS
-        self.torn = b""
         self.repaired = ""
         self._clock = clock
-        self._size = 0
+        self._file = LedgerFile(folder.ledger)
         self._lock: WriterLock | None = None
+        self._turn = threading.RLock()
+        self._past: deque[State] = deque(maxlen=_REMEMBERED)
+        self._newest: deque[Event] = deque(maxlen=_REMEMBERED)
         self._load()
 
     @cached_property
@@ -87,6 +97,65 @@ class Ledger:
             raise
         return ledger
 
+    def refresh(self) -> tuple[Entry, ...]:
+        """Reads on: the entries that were recorded since, by whoever. An unfinished last line waits for the next time.
+
+        The chain is checked from the head on; of what was read before, that it still ends in the head (the whole of it
+        where another file stands in its place). `swarm verify` walks all of it.
+
+        Raises:
+            LedgerCorrupt: the file shrank, or is another one now; what is known stays as it was.
+        """
+        with self._turn:
+            data, entries, head = self._file.read_on(self.head), [], self.head
+            for entry, head in walk(data, prev=self.head, seq=self.state.seq):  # noqa: B007 - the last one counts
+                entries.append(entry)
+            state = fold_checked(iter(entries), self.state)
+            if entries:
+                self._past.append(self.state)
+                self._newest.extend(entry.event for entry in entries[-_REMEMBERED:])
+            self.state, self.head = state, head
+            self._file.size += len(data)
+            return tuple(entries)
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Ledger]:
+        """This ledger with the right to append, for the block: read on, a torn last line cut off, and given back.
+
+        Threads that share the ledger take turns. A ledger that may write already goes on doing so afterwards.
+
+        Raises:
+            LedgerLocked: another process is writing.
+            LedgerCorrupt: as for `refresh`.
+        """
+        with self._turn:
+            if self._lock is not None:
+                yield self
+                return
+            lock = WriterLock(self.folder.lock, brief=True)
+            lock.acquire()
+            self._lock, self.repaired = lock, ""
+            try:
+                self.refresh()
+                self._repair()
+                yield self
+            finally:
+                self.close()
+
+    def state_at(self, seq: int) -> State:
+        """The state at an earlier position, at most the present one."""
+        for state in (self.state, *self._past):
+            if state.seq == seq:
+                return state
+        past = fold(State(), takewhile(lambda entry: entry.seq <= seq, (entry for entry, _ in self.entries())))
+        self._past.append(past)
+        return past
+
+    @property
+    def torn(self) -> bytes:
+        """Bytes behind the last whole line, found by a reader: a crash cut them short, or a writer is at work."""
+        return self._file.torn
+
     @property
     def taken_over(self) -> str:
         """The dead owner whose lock this writer found, in words; empty if there was none."""
@@ -110,18 +179,16 @@ class Ledger:
         """
         if self._lock is None:
             raise LedgerError("This ledger was opened for reading only.")
-        if events:
-            self._record(events, expect, actor)
-            self.project()
-        return self.state
+        with self._turn:
+            if events:
+                self._record(events, expect, actor)
+                self.project()
+            return self.state
 
     def _record(self, events: Sequence[Event], expect: int, actor: str) -> None:
-        path = self.folder.ledger
-        size = path.stat().st_size if path.exists() else 0
-        if expect != self.state.seq or size != self._size:
+        if (grew := self._file.grew()) or expect != self.state.seq:
             raise StaleWriter(
-                f"The ledger is at {self.state.seq}{' and grew since' if size != self._size else ''}; "
-                f"the writer expected {expect}.",
+                f"The ledger is at {self.state.seq}{' and grew since' if grew else ''}; the writer expected {expect}.",
                 hint="Run the command again: it will read the ledger anew.",
             )
         entries = [
@@ -133,12 +200,18 @@ class Ledger:
         for entry in entries:
             line, head = encode(entry, head)
             lines.append(line)
-        self._write(b"".join(lines))
+        self._file.append(b"".join(lines))
+        self._past.append(self.state)
+        self._newest.extend(events)
         self.state, self.head = state, head
 
     def entries(self) -> Iterator[tuple[Entry, str]]:
         """Every recorded entry with its hash, read again from the file and checked."""
-        yield from walk(self._whole_lines())
+        yield from walk(self._file.whole_lines())
+
+    def last(self, count: int) -> tuple[Event, ...]:
+        """The newest events, in order; at most 8."""
+        return tuple(self._newest)[-count:]
 
     def project(self) -> None:
         """Writes plan.md, plan.json and what else is derived, as of now.
@@ -169,8 +242,7 @@ class Ledger:
         self.close()
 
     def _load(self) -> None:
-        data = self._whole_lines()
-        self._size = len(data)
+        data = self._file.read()
         self.state = fold_checked(self._walk_to_head(data))
         if not data and (traces := [p.name for p in (self.folder.plan_md, self.folder.evidence) if p.exists()]):
             raise LedgerCorrupt(
@@ -181,58 +253,27 @@ class Ledger:
     def _walk_to_head(self, data: bytes) -> Iterator[Entry]:
         for entry, digest in walk(data):
             self.head = digest
+            self._newest.append(entry.event)
             yield entry
-
-    def _whole_lines(self) -> bytes:
-        try:
-            data = self.folder.ledger.read_bytes()
-        except FileNotFoundError:
-            return b""
-        except OSError as error:
-            raise LedgerError(f"{self.folder.ledger} cannot be read: {error.strerror or error}.") from error
-        end = data.rfind(b"\n") + 1
-        self.torn = data[end:]
-        return data[:end] if self.torn else data
 
     def _repair(self) -> None:
         if not self.torn:
             return
-        kept = self.folder.keep("ledger-torn-line", self.torn)
-        with writing(self.folder.ledger), self.folder.ledger.open("r+b") as file:
-            file.truncate(self._size)
-            os.fsync(file.fileno())
-        event = LedgerRepaired(kept=self.folder.relative(kept), size=len(self.torn))
-        self.torn, self.repaired = b"", event.kept
+        torn = self.torn
+        kept = self.folder.keep("ledger-torn-line", torn)
+        self._file.cut()
+        event = LedgerRepaired(kept=self.folder.relative(kept), size=len(torn))
+        self.repaired = event.kept
         self._record([event], self.state.seq, "swarmgate")  # not projected: hand edits have to be reconciled first
 
-    def _write(self, data: bytes) -> None:
-        """Appends all or nothing: what a full disk left behind is cut off again."""
-        path = self.folder.ledger
-        created = not path.exists()
-        with writing(path):
-            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            try:
-                view = memoryview(data)
-                while view:
-                    view = view[os.write(descriptor, view) :]
-                os.fsync(descriptor)
-            except BaseException:
-                os.ftruncate(descriptor, self._size)
-                raise
-            finally:
-                os.close(descriptor)
-            if created:
-                _sync_folder(path.parent)
-        self._size += len(data)
 
-
-def fold_checked(entries: Iterator[Entry]) -> State:
-    """The fold over entries of a file, naming the line where the laws are broken.
+def fold_checked(entries: Iterator[Entry], state: State | None = None) -> State:
+    """The fold over entries of a file from a state on, naming the line where the laws are broken.
 
     Raises:
         LedgerCorrupt: an event is illegal where it stands, so swarmgate did not write it.
     """
-    state, at = State(), 0
+    at = 0
 
     def counted() -> Iterator[Entry]:
         nonlocal at
@@ -241,7 +282,7 @@ def fold_checked(entries: Iterator[Entry]) -> State:
             yield entry
 
     try:
-        return fold(state, counted())
+        return fold(State() if state is None else state, counted())
     except LedgerCorrupt:
         raise
     except SwarmError as error:
@@ -254,11 +295,3 @@ def fold_checked(entries: Iterator[Entry]) -> State:
 
 def _stamp(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

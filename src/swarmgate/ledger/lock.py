@@ -17,20 +17,28 @@ from typing import Self
 from swarmgate.errors import LedgerLocked
 from swarmgate.ledger.folder import writing
 
-_TRIES, _PAUSE = 20, 0.01
-"""How often, and how many seconds apart, the lock is asked for: `live_owner` holds it for an instant to look."""
+_PAUSE_S, _PATIENCE_S = 0.01, 0.2
+"""How many seconds apart, and for how long, the lock is asked for: `live_owner` holds it for an instant to look."""
+_BRIEF_S = 3.0
+"""For how long it is asked for where its owner says that it gives it back soon: a pass of plan sync, no run."""
 
 
 class WriterLock:
-    """The right to append. `taken_over` names the dead owner whose lock was found, if there was one."""
+    """The right to append. `taken_over` names the dead owner whose lock was found, if there was one.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: the lock file.
+        brief: it is given back within a second or so: who wants it next waits instead of giving up.
+    """
+
+    def __init__(self, path: Path, *, brief: bool = False) -> None:
         self._path = path
+        self._brief = brief
         self._descriptor = -1
         self.taken_over = ""
 
     def acquire(self) -> None:
-        """Takes the lock, at once or never.
+        """Takes the lock, at once or never; from a brief owner, as soon as it is free.
 
         Raises:
             LedgerLocked: a live process holds it, or one on another host does.
@@ -48,7 +56,7 @@ class WriterLock:
         self._descriptor = descriptor
 
     def _take(self, descriptor: int) -> None:
-        if not any(_lock(descriptor, pause) for pause in (*[_PAUSE] * (_TRIES - 1), 0)):
+        if not self._patiently(descriptor):
             raise LedgerLocked(
                 f"Another swarm process is at work here: {describe(read_owner(self._path))}.",
                 hint="Wait for it, or end it with: swarm stop",
@@ -60,9 +68,19 @@ class WriterLock:
                 hint=f"If that process is dead, remove {self._path} and try again.",
             )
         self.taken_over = describe(owner) if owner else ""
-        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename})
+        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename, **({"brief": True} if self._brief else {})})
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, mine.encode(), 0)
+
+    def _patiently(self, descriptor: int) -> bool:
+        """Whether the lock is ours now; waits for it, longer for an owner that has it briefly."""
+        began = time.monotonic()
+        while not _lock(descriptor):
+            patience = _BRIEF_S if read_owner(self._path).get("brief") else _PATIENCE_S
+            if time.monotonic() - began > patience:
+                return False
+            time.sleep(_PAUSE_S)
+        return True
 
     def release(self) -> None:
         """Gives the lock back; the file stays, empty, so that two processes can never lock two different files."""
@@ -81,12 +99,11 @@ class WriterLock:
         self.release()
 
 
-def _lock(descriptor: int, pause: float) -> bool:
-    """Whether the lock is ours now; waits a little where it is not."""
+def _lock(descriptor: int) -> bool:
+    """Whether the lock is ours now."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        time.sleep(pause)
         return False
     return True
 

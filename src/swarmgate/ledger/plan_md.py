@@ -1,13 +1,14 @@
 """plan.md: the plan as people read and edit it. `parse(render(view)) == view` for every legal view.
 
 Every line of the file is one of the few forms below; a line that is none of them is an error with its number, so
-nothing that a user wrote is ever dropped.
+nothing that a user wrote is ever dropped. Who writes a task or a phase by hand may leave out what goes without saying:
+its size (then SMALL), and the count behind the name of a phase.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -29,11 +30,25 @@ _TASK = re.compile(
     rf"- \[(?P<box>[ xX])\] Task (?P<id>\S+): (?P<title>.*) \[(?P<complexity>{_SIZES})\]"
     r"(?: \((?:independent|depends: (?P<depends>[^()]*))\))?(?: (?P<flag>BLOCKED|SKIPPED))?"
 )
-_FIELD = re.compile(r"  - (?P<name>Description|File|Accept|Note):(?: (?P<text>.*))?")
+_SHORT_PHASE = re.compile(
+    rf"## Phase (?P<number>{_NUMBER}): (?!.*(?:\[\d+ task| (?:{'|'.join(PhaseStatus)})$))"
+    r"(?P<name>.*[^\]\s])(?P<status>)"
+)
+_SHORT_TASK = re.compile(
+    rf"- \[(?P<box>[ xX])\] Task (?P<id>\S+): (?!.*(?:\[(?:{_SIZES})\]| BLOCKED$| SKIPPED$))"
+    r"(?P<title>.*[^\])\s])(?P<complexity>)(?: \((?:independent|depends: (?P<depends>[^()]*))\))?(?P<flag>)"
+)
+_FIELD = re.compile(r"[ \t]+- (?P<name>Description|File|Accept|Note):(?: (?P<text>.*))?")
 _ATTEMPT = re.compile(
     rf"  - Attempt (?P<number>{_NUMBER}): (?P<mark>{'|'.join(sorted(AttemptMark, key=len, reverse=True))})"
     r"(?: \((?P<stage>[^()]*)\))?(?: - (?P<reason>.*))?"
 )
+_BEGUN = re.compile(rf"- \[[ xX]\] Task \S+: |## Phase {_NUMBER}: |[ \t]+- (?:Attempt {_NUMBER}: )?|- \[|<!-- |# ")
+"""How far a line that is none of them began like one."""
+
+_BLOCK = re.compile(r"^(?=- \[|## )", re.MULTILINE)
+"""Where a task or a phase begins."""
+
 _FORMS = (
     "'# title', '<!-- swarm plan: seq N -->', '## Phase N: name [n tasks, SIZE] STATUS', "
     "'- [ ] Task N.N: title [SIZE] (depends: N.N)', '  - Description: ...', '  - File: ...', '  - Accept: ...', "
@@ -85,19 +100,26 @@ def _attempt_text(attempt: AttemptLine) -> str:
     return f"{attempt.mark}{stage}{' - ' + attempt.reason if attempt.reason else ''}"
 
 
-def parse(text: str, *, name: str = "plan.md") -> PlanView:
+def parse(text: str, *, name: str = "plan.md", known: Mapping[str, TaskView] | None = None) -> PlanView:
     """The view that a text shows. CRLF line ends, a byte order mark and blank lines are read as if they were not there.
 
     Args:
         text: the whole file.
         name: how error messages call the file.
+        known: tasks by what `render_task` makes of them; a block that is one of these needs no reading.
 
     Raises:
         PlanSyntaxError: a line has no place; the message names it.
     """
-    parser = _Parser(name)
-    for number, line in enumerate(text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"), start=1):
-        parser.read(number, line.rstrip())
+    parser, number = _Parser(name), 1
+    for block in _BLOCK.split(text.removeprefix("\ufeff").replace("\r\n", "\n")):
+        view = known.get(block.rstrip("\n") + "\n") if known else None
+        if view is None:
+            for offset, line in enumerate(block.split("\n")):
+                parser.read(number + offset, line.rstrip())
+        else:
+            parser.take(number, view)
+        number += block.count("\n")
     return parser.finish()
 
 
@@ -109,12 +131,14 @@ class _Parser:
         self._line = 0
         self._plan: dict[str, Any] = {}
         self._phases: list[dict[str, Any]] = []
-        self._tasks: list[dict[str, Any]] = []
+        self._tasks: list[dict[str, Any] | TaskView] = []
         self._forms: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], None]], ...] = (
             (_FIELD, self._field),
             (_ATTEMPT, self._attempt),
             (_TASK, self._task),
             (_PHASE, self._phase),
+            (_SHORT_TASK, self._task),
+            (_SHORT_PHASE, self._phase),
             (_SEQ, self._seq),
             (_TITLE, self._title),
         )
@@ -127,7 +151,18 @@ class _Parser:
             if match := form.fullmatch(line):
                 handle(match)
                 return
-        raise self._error(f"has no place in a plan: {line[:80]!r}", hint=f"A line is one of {_FORMS}.")
+        begun = _BEGUN.match(line)
+        column = begun.end() + 1 if begun else 1
+        if begun and begun[0].endswith(": ") and " [" in line:
+            column = max(column, line.rindex(" [") + 2)
+        problem = f"has no place in a plan: {line[:80]!r}"
+        raise self._error(problem, column=column, hint=f"A line is one of {_FORMS}.")
+
+    def take(self, number: int, view: TaskView) -> None:
+        """A task that needs no reading."""
+        self._line = number
+        self._require_phase()
+        self._tasks.append(view)
 
     def finish(self) -> PlanView:
         if "title" not in self._plan:
@@ -135,7 +170,9 @@ class _Parser:
         if "seq" not in self._plan:
             raise self._error("ends without a '<!-- swarm plan: seq N -->' line")
         phases = tuple(
-            PhaseView(**{**phase, "tasks": tuple(self._build(task) for task in phase["tasks"])})
+            PhaseView(
+                **{**phase, "tasks": tuple(t if isinstance(t, TaskView) else self._build(t) for t in phase["tasks"])}
+            )
             for phase in self._phases
         )
         return PlanView(title=self._plan["title"], seq=self._plan["seq"], phases=phases)
@@ -174,8 +211,7 @@ class _Parser:
         )
 
     def _task(self, match: re.Match[str]) -> None:
-        if not self._phases:
-            raise self._error("is a task before the first '## Phase' line")
+        self._require_phase()
         complete = match["box"] != " "
         if complete and match["flag"]:
             raise self._error(f"ticks a task that is {match['flag']}")
@@ -185,7 +221,7 @@ class _Parser:
                 "line": self._line,
                 "id": match["id"],
                 "title": match["title"],
-                "complexity": Complexity(match["complexity"]),
+                "complexity": Complexity(match["complexity"] or Complexity.SMALL),
                 "depends": tuple(part.strip() for part in (match["depends"] or "").split(",") if part.strip()),
                 "status": TaskStatus.COMPLETE if complete else flagged,
                 "description": [],
@@ -214,10 +250,17 @@ class _Parser:
             )
         )
 
-    def _current(self) -> dict[str, Any]:
-        if not self._tasks:
-            raise self._error("belongs to a task, but no task stands above it")
-        return self._tasks[-1]
+    def _require_phase(self) -> None:
+        if not self._phases:
+            raise self._error("is a task before the first '## Phase' line")
 
-    def _error(self, problem: str, *, hint: str = "") -> PlanSyntaxError:
-        return PlanSyntaxError(f"{self._name} line {self._line} {problem}.", hint=hint)
+    def _current(self) -> dict[str, Any]:
+        task = self._tasks[-1] if self._tasks else None
+        if task is None:
+            raise self._error("belongs to a task, but no task stands above it")
+        if isinstance(task, TaskView):  # it was known, and here is a line of it behind a second heading
+            raise self._error("stands apart from its task")
+        return task
+
+    def _error(self, problem: str, *, column: int = 1, hint: str = "") -> PlanSyntaxError:
+        return PlanSyntaxError(f"{self._name} line {self._line}, column {column} {problem}.", hint=hint)

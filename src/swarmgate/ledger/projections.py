@@ -7,23 +7,18 @@ change is not rendered again, so one status change costs the same in a plan of 5
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from pydantic import ValidationError
-
-from swarmgate.domain.plan import Complexity, Task
-from swarmgate.domain.state import State, TaskRecord, TaskStatus
-from swarmgate.domain.view import PlanView, phase_status, task_view
-from swarmgate.errors import PlanSyntaxError
+from swarmgate.domain.plan import Complexity, Phase, Plan, Task
+from swarmgate.domain.state import State, TaskRecord
+from swarmgate.domain.view import PhaseView, PlanView, TaskView, phase_status, task_view
+from swarmgate.ledger.context_file import DERIVED_BEGIN, DERIVED_END, unmarked, update, with_block
 from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.history import History
+from swarmgate.ledger.plan_file import PlanFile
 from swarmgate.ledger.plan_md import render_head, render_phase, render_task
 from swarmgate.workspace.atomic import replace
-
-DERIVED_BEGIN, DERIVED_END = "<!-- swarm: derived from the ledger, do not edit -->", "<!-- swarm: end -->"
-"""The marks around the derived part of context.md; everything outside of them is the user's own."""
-_DERIVED = re.compile(f"{DERIVED_BEGIN}(?:(?!{DERIVED_BEGIN}).)*?{DERIVED_END}".encode(), re.DOTALL)
 
 
 class _Rendered(NamedTuple):
@@ -31,6 +26,7 @@ class _Rendered(NamedTuple):
 
     task: Task
     record: TaskRecord
+    view: TaskView
     markdown: str
     json: str
 
@@ -42,51 +38,41 @@ class Projector:
         self._folder = folder
         self._rendered: dict[str, _Rendered] = {}
         self._written: dict[str, str] = {}
-        self._stamps: dict[str, tuple[int, ...]] = {}
+        self._texts: tuple[State, tuple[str, str]] | None = None
+        self.plan_md = PlanFile(folder.plan_md)
+        self.plan_json = PlanFile(folder.plan_json)
+        self._history = History()
 
     def project(self, state: State) -> None:
         """Brings every derived file up to date with the state."""
         if state.plan is not None:
             markdown, as_json = self.plan_texts(state)
-            self._replace(self._folder.plan_md, markdown)
-            self._replace(self._folder.plan_json, as_json)
-            for number, phase in state.plan.numbered:
-                if state.phase(number).closed:
-                    text = render_history(state, number, phase.name, tuple(phase.tasks))
-                    self._write_changed(f"phase-{number}.md", text)
+            self.plan_md.replace(markdown.encode())
+            self.plan_json.replace(as_json.encode())
+            for name, text in self._history.pages(state):
+                self._write_changed(name, text)
         self._project_context(state)
 
-    def read(self, path: Path) -> bytes | None:
-        """The content of a plan file, which may be replaced from now on; None when there is none.
-
-        Raises:
-            OSError: it is there and cannot be read.
-        """
-        stamp = _stamp(path)
-        if stamp is None:
-            return None
-        data = path.read_bytes()
-        self._stamps[path.name] = stamp
-        return data
-
-    def _replace(self, path: Path, text: str) -> None:
-        """Writes a plan file, unless somebody changed it since: that edit stays for the next reconcile pass."""
-        known, stamp = self._stamps.get(path.name), _stamp(path)
-        if known and stamp and known != stamp:
-            return
-        replace(path, text, durable=False)
-        self._stamps[path.name] = _stamp(path) or ()
+    def edited(self) -> tuple[tuple[int, ...] | None, ...]:
+        """What tells this version of the two plan files from others, where one is not as it was left; else empty."""
+        found = tuple(file.stamp() for file in (self.plan_md, self.plan_json))
+        return () if found == (self.plan_md.left, self.plan_json.left) else found
 
     def plan_texts(self, state: State) -> tuple[str, str]:
         """plan.md and plan.json of a state that has a plan."""
-        plan = state.plan
-        if plan is None:
-            raise ValueError("a state without a plan has no plan files")
+        if self._texts is None or self._texts[0] is not state:
+            self._texts = state, self._plan_texts(state, _plan_of(state))
+        return self._texts[1]
+
+    def _plan_texts(self, state: State, plan: Plan) -> tuple[str, str]:
+        if len(self._rendered) > 2 * len(plan.tasks) + _SPARE:
+            self._rendered = {task_id: self._rendered[task_id] for task_id in plan.tasks if task_id in self._rendered}
         markdown, phases = [render_head(plan.title, state.seq)], []
         for number, phase in plan.numbered:
             rows = [self._render(state, task) for task in phase.tasks]
             status = phase_status(state, number)
-            size = max((t.complexity for t in phase.tasks), key=list(Complexity).index, default=Complexity.SMALL)
+            sizes = {task.complexity for task in phase.tasks}
+            size = next((each for each in reversed(Complexity) if each in sizes), Complexity.SMALL)
             markdown.append(render_phase(number, phase.name, status, len(rows), size))
             markdown.extend(row.markdown for row in rows)
             head = json.dumps({"number": number, "name": phase.name, "status": status}, ensure_ascii=False)[:-1]
@@ -95,13 +81,47 @@ class Projector:
         head = json.dumps({"title": plan.title, "seq": state.seq}, ensure_ascii=False)[:-1]
         return "".join(markdown), f'{head}, "phases": [\n' + ",\n".join(phases) + "\n]}\n"
 
+    def view(self, state: State) -> PlanView:
+        """What the two files show at a state that has a plan: `view_of`, of tasks that are rendered already."""
+        plan = _plan_of(state)
+        phases = (
+            PhaseView.model_construct(
+                number=number,
+                name=phase.name,
+                status=phase_status(state, number),
+                tasks=tuple(self._render(state, task).view for task in phase.tasks),
+            )
+            for number, phase in plan.numbered
+        )
+        return PlanView.model_construct(title=plan.title, seq=state.seq, phases=tuple(phases))
+
+    @property
+    def known(self) -> Mapping[str, TaskView]:
+        """The rendered tasks by their text in plan.md."""
+        return {row.markdown: row.view for row in self._rendered.values()}
+
+    def plan_of(self, view: PlanView) -> Plan:
+        """The structure that a view shows, with the very tasks of the rendered plan where it shows those."""
+        phases = (
+            Phase.model_construct(name=phase.name, tasks=tuple(self._task_of(task) for task in phase.tasks))
+            for phase in view.phases
+        )
+        return Plan(title=view.title, phases=tuple(phases))
+
+    def _task_of(self, view: TaskView) -> Task:
+        row = self._rendered.get(view.id)
+        if row is not None and row.view is view:
+            return row.task
+        made = view.task
+        return row.task if row is not None and row.task == made else made
+
     def _render(self, state: State, task: Task) -> _Rendered:
         record = state.tasks.get(task.id) or _UNTOUCHED
         known = self._rendered.get(task.id)
         if known is not None and known.record is record and (known.task is task or known.task == task):
             return known
         view = task_view(state, task)
-        row = _Rendered(task, record, render_task(view), view.model_dump_json())
+        row = _Rendered(task, record, view, render_task(view), view.model_dump_json())
         self._rendered[task.id] = row
         return row
 
@@ -117,58 +137,20 @@ class Projector:
         derived = render_context(state)
         if not derived or self._written.get("context.md") == derived:
             return
-        path = self._folder.context
-        old = path.read_bytes() if path.exists() else b"# Context\n"
-        block = f"{DERIVED_BEGIN}\n{derived}{DERIVED_END}".encode()
-        new, found = _DERIVED.subn(lambda _: block, old, count=1)
-        replace(path, new if found else old + b"\n" + block + b"\n", durable=False)
-        self._written["context.md"] = derived
+        if update(self._folder.context, lambda old: with_block(old, DERIVED_BEGIN, DERIVED_END, derived)):
+            self._written["context.md"] = derived  # where the lock was not to be had, the next append tries again
 
 
 _UNTOUCHED = TaskRecord()
 
-
-def _stamp(path: Path) -> tuple[int, ...] | None:
-    """What tells two versions of a file apart; None when there is none."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+_SPARE = 100
+"""Rendered tasks that are kept although the plan has lost them."""
 
 
-def parse_json(text: str, *, name: str = "plan.json") -> PlanView:
-    """The view that plan.json shows.
-
-    Raises:
-        PlanSyntaxError: it is not JSON, or not a plan; the message names line or key.
-    """
-    try:
-        view = PlanView.model_validate_json(text.removeprefix("\ufeff"))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise PlanSyntaxError(f"{name} {where + ': ' if where else ''}{problem['msg']}.") from None
-    for index, phase in enumerate(view.phases):
-        if phase.number != index + 1:
-            raise PlanSyntaxError(f"{name} phases.{index}.number: is {phase.number}, but phase {index + 1} is next.")
-    return view
-
-
-def render_history(state: State, number: int, name: str, tasks: tuple[Task, ...]) -> str:
-    """history/phase-N.md: what was built, what was rejected on the way, what was decided and learnt."""
-    record = state.phase(number)
-    lines = [f"# Phase {number}: {name}", "", record.summary, "", "## Tasks", ""]
-    for task in tasks:
-        done = state.task(task.id)
-        what = f"commit {done.commit[:12]}" if done.status is TaskStatus.COMPLETE else done.status.value
-        lines.append(f"- Task {task.id}: {task.title} ({what}, {len(done.attempts)} attempts)")
-        lines += [f"  - Attempt {a.number}: rejected ({a.stage}) - {a.reason}" for a in done.attempts if a.stage]
-        lines += [f"  - Overridden by the user: {stage} - {why}" for stage, why in sorted(done.overrides.items())]
-    for title, items in (("Decisions", record.decisions), ("Lessons", record.lessons)):
-        if items:
-            lines += ["", f"## {title}", "", *(f"- {item}" for item in items)]
-    return "\n".join(lines) + "\n"
+def _plan_of(state: State) -> Plan:
+    if state.plan is None:
+        raise ValueError("a state without a plan has no plan files")
+    return state.plan
 
 
 def render_context(state: State) -> str:
@@ -181,7 +163,7 @@ def render_context(state: State) -> str:
     for title, items in (("Decisions", decisions), ("Overrides", overrides), ("Patterns", lessons)):
         if items:
             lines += [f"## {title}", "", *items, ""]
-    return "\n".join(lines).replace("<!--", "<!\u200b--")  # nothing in it may look like one of the marks
+    return unmarked("\n".join(lines))
 
 
 def _when(state: State, goal: int, phase: int) -> str:

@@ -1,188 +1,195 @@
 """One reconcile pass between plan.md, plan.json and the fold: what did the user edit, and may it stand?
 
-A file shows the ledger position that it was rendered at, so the pass renders that position again and compares: what is
-different is the user's edit, however old the file is. Structure may be edited; state comes from the ledger alone.
+Structure may be edited; state comes from the ledger alone. What is taken becomes one `plan_amended`; what is not is put
+into the quarantine first, once for each content, and then both files are made what the ledger says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from pathlib import Path
 
-from swarmgate.domain.events import EditRefused, PlanAmended
-from swarmgate.domain.fold import fold
-from swarmgate.domain.laws_planning import plan_change_problems
+from swarmgate.domain.events import EditRefused, Event, PlanAmended
 from swarmgate.domain.plan import Plan
+from swarmgate.domain.plan_merge import changed, merge
 from swarmgate.domain.state import State
-from swarmgate.domain.view import PhaseView, PlanView, TaskView, view_of
-from swarmgate.errors import LedgerCorrupt, PlanSyntaxError, UsageError
+from swarmgate.errors import LedgerCorrupt
+from swarmgate.ledger.edits import Edit, edits, may_stand
+from swarmgate.ledger.folder import writing
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.plan_md import parse
-from swarmgate.ledger.projections import parse_json
+from swarmgate.ledger.places import about, in_json, in_markdown
+from swarmgate.workspace.atomic import replace
 
+__all__ = ["Edit", "Interrupt", "Reconciliation", "edits", "reconcile"]
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """What one file says differently from the ledger. `plan` is the amended plan, or None when `problems` refuse it.
+_TOLD = 20
+"""As many conflicts are told."""
 
-    `ahead` is the ledger position that the file shows when the ledger does not reach that far, else 0.
-    """
+_CHOOSE = (
+    "Both files were edited, and the edits do not agree. Both are kept side by side; choose one: edit plan.md again."
+)
 
-    source: str
-    data: bytes
-    plan: Plan | None
-    problems: tuple[str, ...]
-    ahead: int = 0
+Interrupt = Callable[[State], Sequence[Event]]
+"""Gives the events that end the running attempt; none where it cannot be ended now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """The outcome of a pass. `restored` are files that were missing or stale and were written again."""
+    """The outcome of a pass.
+
+    Attributes:
+        amended: files whose edit was taken in.
+        refused: edits that were not, and where they are kept. One that was refused last time too is here, but not in
+            the ledger again.
+        restored: files that were missing, empty or stale and were written again.
+        interrupted: the task whose attempt an edit ended; empty where none did.
+    """
 
     amended: tuple[str, ...] = ()
     refused: tuple[EditRefused, ...] = ()
     restored: tuple[str, ...] = ()
+    interrupted: str = ""
 
 
-def reconcile(ledger: Ledger, *, author: str) -> Reconciliation:
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """What becomes of the edits: `plan` is put in the place of the present one for those that are `taken`."""
+
+    plan: Plan | None
+    taken: tuple[Edit, ...]
+    left: tuple[Edit, ...]
+    apart: bool = False  # the two that are left do not agree: they are kept side by side
+
+
+def reconcile(ledger: Ledger, *, author: str, interrupt: Interrupt | None = None) -> Reconciliation:
     """Takes legal edits into the ledger, keeps the others in the quarantine, and brings both files up to date.
+
+    Args:
+        ledger: open for writing.
+        author: who edited, as the ledger names the actor.
+        interrupt: ends the running attempt where an edit changes that very task; without it such an edit is refused.
 
     Raises:
         LedgerCorrupt: both files were rendered at a position that the ledger has lost. Nothing was changed.
         LedgerError: as `Ledger.append` does.
     """
-    found, missing = edits(ledger)
-    _require_whole(ledger, found)
-    taken = _agreed(found)
-    refused = tuple(
-        EditRefused(
-            source=edit.source,
-            problems=edit.problems or ("The other file was edited too, and the two edits do not agree.",),
-            kept=ledger.folder.relative(ledger.folder.keep(edit.source, edit.data)),
-        )
-        for edit in found
-        if edit not in taken
-    )
-    if taken:  # first: an append brings both files up to date, and what is refused lies in the quarantine already
-        amended = PlanAmended(plan=_plan_of(taken[0]), source=taken[0].source)
-        ledger.append([amended], expect=ledger.state.seq, actor=author)
-    if refused:
+    found, missing = edits(ledger, interruptible=interrupt is not None)
+    _require_whole(ledger.state.seq, found)
+    decided = _decide(ledger.state, found, interruptible=interrupt is not None)
+    ends: tuple[Event, ...] = ()
+    running = ledger.state.open
+    if interrupt and decided.plan and ledger.state.plan and running in changed(ledger.state.plan, decided.plan):
+        ends = tuple(interrupt(ledger.state))
+        if not ends:
+            decided = _decide(ledger.state, edits(ledger)[0], interruptible=False)
+    refused = _kept(ledger, decided)
+    if decided.plan is not None:  # first: an append brings both files up to date, and what is refused is kept already
+        amended = PlanAmended(plan=decided.plan, source=", ".join(edit.source for edit in decided.taken))
+        ledger.append([*ends, amended], expect=ledger.state.seq, actor=author)
+    if refused and not _told_last(ledger, refused):
         ledger.append(refused, expect=ledger.state.seq)
-    if missing and not refused and not taken:
+    elif refused or (missing and decided.plan is None):
         ledger.project()
-    return Reconciliation(tuple(edit.source for edit in taken), refused, missing)
+    return Reconciliation(tuple(edit.source for edit in decided.taken), refused, missing, running if ends else "")
 
 
-def _require_whole(ledger: Ledger, found: tuple[Edit, ...]) -> None:
+def _require_whole(seq: int, found: tuple[Edit, ...]) -> None:
     """One file that is ahead of the ledger is an edit of its position; two are what swarmgate wrote itself."""
     ahead = [edit for edit in found if edit.ahead]
     if len(ahead) > 1:
         raise LedgerCorrupt(
             f"{' and '.join(edit.source for edit in ahead)} show ledger position {ahead[0].ahead}, and the ledger ends "
-            f"at {ledger.state.seq}: lines were lost.",
+            f"at {seq}: lines were lost.",
             hint="Bring .swarm/ledger.jsonl back from a backup or from git; see: swarm verify",
         )
 
 
-def edits(ledger: Ledger) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
-    """The edits that stand in the two files, and the names of files that are missing or stale. Changes nothing.
-
-    Raises:
-        UsageError: a file cannot be read.
-    """
-    if ledger.state.plan is None:
-        return (), ()
-    found, missing = [], []
-    current = ledger.projector.plan_texts(ledger.state)
-    files = ((ledger.folder.plan_md, parse, current[0]), (ledger.folder.plan_json, parse_json, current[1]))
-    for path, parser, expected in files:
-        try:
-            data = ledger.projector.read(path)
-        except OSError as error:
-            raise UsageError(
-                f"{path} cannot be read: {error.strerror or error}.", hint="Remove it: it comes back."
-            ) from error
-        if data == expected.encode():
-            continue
-        edit = None if data is None else _edit(ledger, path.name, data, parser)
-        if edit is None:
-            missing.append(path.name)
-        else:
-            found.append(edit)
-    return tuple(found), tuple(missing)
-
-
-def _edit(ledger: Ledger, name: str, data: bytes, parser: Callable[..., PlanView]) -> Edit | None:
-    """The user's edit in a file that differs from the projection; None when the file is merely an older projection."""
-    try:
-        view = parser(data.decode("utf-8"), name=name)
-    except UnicodeDecodeError as error:
-        return Edit(name, data, None, (f"{name} is not UTF-8 (byte {error.start}).",))
-    except PlanSyntaxError as error:
-        return Edit(name, data, None, (error.message,))
-    if view.seq > ledger.state.seq:
-        claim = f"{name} claims ledger position {view.seq}; the ledger is at {ledger.state.seq}."
-        return Edit(name, data, None, (claim,), ahead=view.seq)
-    shown = _state_at(ledger, view.seq)
-    base = view_of(shown)
-    if base is None:
-        return Edit(name, data, None, (f"{name} claims ledger position {view.seq}, where there was no plan.",))
-    if view == base:
-        return None
-    problems = state_edits(base, view, name)
-    if not problems and shown.plan != ledger.state.plan:
-        problems = (f"{name} was edited at ledger position {view.seq}, and the plan has changed since.",)
-    problems = problems or plan_change_problems(ledger.state, view.plan)
-    return Edit(name, data, None if problems else view.plan, problems)
-
-
-def state_edits(base: PlanView, edited: PlanView, name: str) -> tuple[str, ...]:
-    """The places where an edit touches what only the ledger may say: statuses, attempts, notes."""
-    before = {task.id: task for phase in base.phases for task in phase.tasks}
-    found = [
-        f"{name}: phase {phase.number} is {_phase_before(base, phase)}, and the edit says {phase.status}."
-        for phase in edited.phases
-        if phase.status != _phase_before(base, phase)
-    ]
-    for phase in edited.phases:
-        for task in phase.tasks:
-            found.extend(_task_state_edits(before.get(task.id), task, name))
-    return tuple(found)
-
-
-def _phase_before(base: PlanView, phase: PhaseView) -> str:
-    return base.phases[phase.number - 1].status if phase.number <= len(base.phases) else "PENDING"
-
-
-def _task_state_edits(before: TaskView | None, task: TaskView, name: str) -> list[str]:
-    old = before or TaskView(**{**task.task.model_dump(), "attempts": ()})
-    found = []
-    if task.status is not old.status:
-        found.append(
-            f"{name}: task {task.id} is {old.status}, and the edit says {task.status}. Status comes from the ledger "
-            f"alone; to give a task up use: swarm skip {task.id} --reason ..."
-        )
-    if task.attempts != old.attempts:
-        found.append(f"{name}: the attempts of task {task.id} were edited. They are a record and stay as they were.")
-    if task.note != old.note:
-        found.append(f"{name}: the note of task {task.id} was edited. It is a record and stays as it was.")
-    return found
-
-
-def _agreed(found: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """The edits that can be taken: all that are legal, unless they want different plans."""
+def _decide(state: State, found: tuple[Edit, ...], *, interruptible: bool) -> _Decided:
     legal = tuple(edit for edit in found if edit.plan is not None)
-    return legal if len({edit.plan.model_dump_json() for edit in legal if edit.plan}) == 1 else ()
+    left = tuple(edit for edit in found if edit.plan is None)
+    if len(legal) < 2 or state.plan is None:  # noqa: PLR2004 - two files
+        return _Decided(legal[0].plan if legal else None, legal, left)
+    first, second = legal
+    if first.plan is None or second.plan is None:
+        raise ValueError("a legal edit has a plan")
+    merged = merge(state.plan, first.plan, second.plan)
+    if merged.plan is None:
+        told = [
+            f"{clash.place}, {clash.field}: {first.source} wants {clash.ours}, {second.source} wants {clash.theirs}."
+            for clash in merged.conflicts
+        ]
+        return _Decided(None, (), tuple(_clashing(edit, told) for edit in legal), apart=True)
+    if together := may_stand(state, merged.plan, interruptible=interruptible):
+        return _Decided(None, (), tuple(_clashing(edit, list(together)) for edit in legal), apart=True)
+    return _Decided(merged.plan, legal, left)
 
 
-def _plan_of(edit: Edit) -> Plan:
-    if edit.plan is None:
-        raise ValueError("a refused edit has no plan")
-    return edit.plan
+def _clashing(edit: Edit, told: list[str]) -> Edit:
+    text = edit.data.decode("utf-8")
+    look = in_markdown if edit.source.endswith(".md") else in_json
+    placed = [f"{edit.source}{f' line {n}' if (n := look(text, about(each))) else ''}: {each}" for each in told[:_TOLD]]
+    return Edit(edit.source, edit.data, None, (*placed, _CHOOSE), changed=edit.changed)
 
 
-def _state_at(ledger: Ledger, seq: int) -> State:
-    if seq == ledger.state.seq:
-        return ledger.state
-    return fold(State(), takewhile(lambda entry: entry.seq <= seq, (entry for entry, _ in ledger.entries())))
+def _kept(ledger: Ledger, decided: _Decided) -> tuple[EditRefused, ...]:
+    """The refusals; what each file says lies in the quarantine then."""
+    place: Path | None = None
+    if decided.apart:
+        place = _place(ledger, "conflict", {edit.source: edit.data for edit in decided.left})
+    refused = []
+    for edit in decided.left:
+        target = place / edit.source if place else _place(ledger, edit.source, {"": edit.data})
+        if edit.unreadable:
+            _move(ledger, edit, target)
+        elif not target.exists():
+            with writing(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                replace(target, edit.data)
+        refused.append(EditRefused(source=edit.source, problems=edit.problems, kept=ledger.folder.relative(target)))
+    return tuple(refused)
+
+
+def _place(ledger: Ledger, name: str, files: dict[str, bytes]) -> Path:
+    """Where the quarantine has these bytes, or will have them: an editor may save the same mistake every second.
+
+    Args:
+        ledger: of the project.
+        name: how the place is called, behind a time and the beginning of a hash.
+        files: what lies there by its path below the place; "" is the place itself.
+    """
+    digest = hashlib.sha256(b"\0".join(files.values())).hexdigest()
+    name = f"{digest[:16]}-{name}"
+    for there in _ending(ledger.folder.quarantine, f"-{name}"):
+        if all(_holds(there / file if file else there, data) for file, data in files.items()):
+            return there
+    return ledger.folder.quarantine_folder(name)
+
+
+def _ending(folder: Path, end: str) -> list[Path]:
+    """What lies in a folder, by the end of its name: thousands of others are passed over one by one."""
+    try:
+        with os.scandir(folder) as found:
+            return [folder / each.name for each in found if each.name.endswith(end)]
+    except FileNotFoundError:
+        return []
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+
+
+def _move(ledger: Ledger, edit: Edit, target: Path) -> None:
+    projector = ledger.projector
+    file = projector.plan_md if edit.source == projector.plan_md.path.name else projector.plan_json
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file.move(target)
+
+
+def _told_last(ledger: Ledger, refused: tuple[EditRefused, ...]) -> bool:
+    """Whether the ledger ends in these very refusals: then they are no news."""
+    last = [(event.source, event.kept) for event in ledger.last(len(refused)) if isinstance(event, EditRefused)]
+    return last == [(event.source, event.kept) for event in refused]
