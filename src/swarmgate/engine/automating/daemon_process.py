@@ -1,0 +1,45 @@
+"""What the daemon of `swarm watch --daemon` is: this module is run, not imported.
+
+It reads `{"root": ..., "flags": ...}` on stdin, and prints one line: `{"pid": ...}` when it watches, else why not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from swarmgate.engine.automating.watching import watch
+from swarmgate.engine.progress import Progress
+from swarmgate.engine.swarm import Swarm
+from swarmgate.errors import SwarmError
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.watch_log import WatchLog
+
+
+def main() -> None:
+    """Goes into the background, and watches."""
+    given = json.loads(sys.stdin.buffer.read())
+    if os.fork():  # before there are threads
+        os._exit(0)
+    log = WatchLog(SwarmFolder(Path(given["root"])).watch_log, streams=(2,))
+
+    def listener(progress: Progress) -> None:
+        log.write(progress.text)
+
+    def begun() -> None:
+        print(json.dumps({"pid": os.getpid()}), flush=True)  # noqa: T201 - whoever started it waits for this
+        os.dup2(2, 1)
+
+    try:
+        watch(Swarm(given["root"], listener=listener, flags=given["flags"]), place="daemon", begun=begun)
+    except SwarmError as error:
+        log.write(f"{error.message} {error.hint}")
+        told = {"error": error.code, "message": error.message, "hint": error.hint}
+        print(json.dumps(told), flush=True)  # noqa: T201 - as above
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

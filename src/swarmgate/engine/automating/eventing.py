@@ -1,0 +1,87 @@
+"""Events of ledger and automation, merged by time: `swarm events`."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Iterator
+
+from swarmgate.config import nearest
+from swarmgate.domain import automation_words
+from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening
+from swarmgate.domain.events import EVENTS, Entry
+from swarmgate.engine.describe import counted, describe
+from swarmgate.engine.progress import Progress
+from swarmgate.engine.swarm import Swarm
+from swarmgate.errors import UsageError
+from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.tail import Tail, happening
+
+LOOK_S = 0.2
+"""Seconds between two looks while events are followed: each asks for the size and the time of two files."""
+
+
+def events(
+    swarm: Swarm, *, types: tuple[str, ...] = (), follow: bool = False, last: int | None = None
+) -> Iterator[Happening]:
+    """See `Automation.events`. While they are followed, what is wrong with a file is told to the listener."""
+    for each in types:
+        _check(each)
+    tail = Tail(swarm.folder) if follow else None  # first: what is added from now on is not missed
+    entries = [entry for entry, _ in Ledger.read(swarm.folder).entries()]
+    journal = Journal(swarm.folder)
+    told = journal.read()
+    if journal.unreadable:
+        _notice(swarm, f"{counted(journal.unreadable, 'line')} of {journal.lines.path} cannot be read, and left out.")
+    there = _merged(entries, told, types)
+    shown = there if last is None else there[max(0, len(there) - last) :]
+    happenings = (happening(each) if isinstance(each, Entry) else each for each in shown)
+    if tail is None:
+        return happenings
+    known = {"ledger": entries[-1].seq if entries else 0, "automation": told[-1].seq if told else 0}
+    return _followed(swarm, tail, happenings, known, types)
+
+
+def words(event: Happening) -> str:
+    """One line; empty for what is bookkeeping only, and for an event that this version does not know."""
+    if event.source == "automation":
+        return automation_words.words(event)
+    kind = EVENTS[event.type].model_validate(event.data)
+    return describe(kind)  # type: ignore[arg-type]  # the union's kinds, by their tag
+
+
+def _check(kind: str) -> None:
+    known = (*EVENTS, *AUTOMATION_EVENTS)
+    if kind not in known:
+        close = nearest(kind, known)
+        hint = f"Did you mean {close}?" if close else "Every type: docs/ledger.md and docs/events.md"
+        raise UsageError(f"there is no event of type {kind[:60]!r}", hint=hint)
+
+
+def _merged(entries: list[Entry], told: tuple[Happening, ...], types: tuple[str, ...]) -> list[Entry | Happening]:
+    """Both in order of time. Each source keeps its own order, also where a clock was set back."""
+    of_ledger: list[Entry | Happening] = [each for each in entries if not types or each.event.type in types]
+    of_automation: list[Entry | Happening] = [each for each in told if not types or each.type in types]
+    return list(heapq.merge(of_ledger, of_automation, key=lambda each: each.time))
+
+
+def _followed(
+    swarm: Swarm, tail: Tail, there: Iterator[Happening], known: dict[str, int], types: tuple[str, ...]
+) -> Iterator[Happening]:
+    """Those that are there, then new ones for ever; of the first poll only what is not known yet."""
+    yield from there
+    while True:
+        polled = tail.poll()
+        if polled.trouble:
+            _notice(swarm, polled.trouble)
+        for sight in polled.seen:
+            event = sight.happening
+            if event.seq > known.get(event.source, 0) and (not types or event.type in types):
+                yield event
+        known = {}
+        time.sleep(LOOK_S)
+
+
+def _notice(swarm: Swarm, text: str) -> None:
+    swarm._listener(Progress(kind="notice", text=text))  # noqa: SLF001 - the facade's own

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from swarmgate.domain.status import StatusFile, WorkerStatus
+from swarmgate.ledger import status_file
+from swarmgate.ledger.folder import SwarmFolder
+
+STATUS = StatusFile(
+    written_at="2026-01-01T00:00:00Z",
+    started_at="2026-01-01T00:00:00Z",
+    heartbeat_s=30,
+    pid=7,
+    host="h",
+    place="watch",
+    mode="manual",
+    watching="events",
+    workers=(WorkerStatus(name="plan_sync"),),
+)
+
+
+def test_what_is_written_is_read(folder: SwarmFolder) -> None:
+    assert status_file.read(folder) is None
+    assert status_file.write(folder, STATUS) == ""
+    assert status_file.read(folder) == STATUS
+    assert [path.name for path in folder.runtime.iterdir()] == ["status.json"]
+
+
+def test_a_removed_runtime_folder_is_made_anew_and_a_removed_project_is_not(folder: SwarmFolder) -> None:
+    folder.runtime.rmdir()
+    assert status_file.write(folder, STATUS) == ""
+    folder.path.rename(folder.path.with_name("away"))
+    assert "No such file" in status_file.write(folder, STATUS)
+    assert not folder.path.exists()
+
+
+def test_what_is_unreadable_is_none(folder: SwarmFolder) -> None:
+    for content in (b"{", b"[]", b"\xff", b'{"version": 1}'):
+        folder.status.write_bytes(content)
+        assert status_file.read(folder) is None
