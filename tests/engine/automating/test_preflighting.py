@@ -1,0 +1,244 @@
+"""Preflight on a whole project: by hand, in the loop and beside a watcher."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.project import Project, code, plan, task
+
+from swarmgate.automation.preflight.running import GROUPS
+from swarmgate.automation.worker import Seen
+from swarmgate.domain import events as ev
+from swarmgate.domain.automation import Happening, PreflightRan
+from swarmgate.domain.preflight import PreflightReport, PreflightStatus
+from swarmgate.engine import Swarm
+from swarmgate.engine.automating import preflighting
+from swarmgate.errors import UsageError
+from swarmgate.ledger import preflights
+from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.ledger import Ledger
+
+pytestmark = pytest.mark.suite("unittest")
+
+ON: dict[str, Any] = {"automation__capabilities": {"phase_preflight": True}}
+TWO_PHASES = plan("1.1", task("2.1", depends=["1.1"]))
+
+
+def preflight(project: Project, phase: int | None = None) -> PreflightReport:
+    return Swarm(project.root).automation.preflight(phase=phase)
+
+
+def ran(project: Project) -> list[PreflightRan]:
+    told = Journal(project.folder).read()
+    return [PreflightRan.model_validate(each.data) for each in told if each.type == "preflight_ran"]
+
+
+def without_time(report: PreflightReport) -> dict[str, tuple[str, str]]:
+    return {each.name: (each.status.value, each.problem) for each in report.checks}
+
+
+# --- by hand ---
+
+
+def test_a_phase_that_can_begin(project: Project) -> None:
+    project.planned()
+    chats = len(project.requests)
+    report = preflight(project)
+    assert report.passed
+    assert [each.name for each in report.checks] == [name for group in GROUPS for name in group.names]
+    statuses = {each.status for each in report.checks}
+    assert PreflightStatus.FAIL not in statuses
+    assert all(each.detail for each in report.checks)
+    assert len(project.requests) == chats  # no token was spent
+    assert report.seq == project.state.seq
+
+
+def test_the_report_is_kept_and_told(project: Project) -> None:
+    project.planned()
+    report = preflight(project)
+    assert preflights.read(project.folder, 1) == report
+    assert json.loads((project.folder.runtime / "preflight/phase-1.json").read_text())["passed"] is True
+    assert [(each.phase, each.passed, each.skipped) for each in ran(project)] == [(1, True, report.skipped)]
+
+
+def test_nothing_is_changed_by_looking(project: Project) -> None:
+    project.planned()
+    before = (
+        project.folder.ledger.read_bytes(),
+        project.git("status", "--porcelain"),
+        project.git("rev-parse", "HEAD"),
+    )
+    preflight(project)
+    assert before == (
+        project.folder.ledger.read_bytes(),
+        project.git("status", "--porcelain"),
+        project.git("rev-parse", "HEAD"),
+    )
+
+
+def test_all_that_stops_a_phase_is_told_at_once(project: Project) -> None:
+    project.planned()
+    project.configure(budget={"tokens": 1})
+    project.silence()
+    project.write("notes.txt", "mine\n")
+    project.folder.plan_md.write_text(project.plan_md.replace("Part 1.1", "Another"))
+    report = preflight(project)
+    assert {"repository", "plan", "budget", "models"} == set(report.failed)
+    assert any(text.startswith("models: local (http://127.0.0.1:") for text in report.problems)
+
+
+def test_a_phase_that_is_not_there(project: Project) -> None:
+    with pytest.raises(UsageError, match="no plan"):
+        preflight(project)
+    project.planned()
+    for phase in (0, 2, -1):
+        with pytest.raises(UsageError, match=rf"no phase {phase}"):
+            preflight(project, phase)
+
+
+def test_a_later_phase_waits_for_what_it_depends_on(project: Project) -> None:
+    project.planned(TWO_PHASES)
+    report = preflight(project, 2)
+    assert report.failed == ("dependencies",)
+    assert "1.1 (pending)" in report.problems[0]
+
+
+def test_the_limits_are_those_of_the_settings_now_not_of_the_last_run(project: Project) -> None:
+    project.planned(TWO_PHASES, budget={"tokens": 10_000_000})
+    project.swarm("run", exits=3)
+    assert preflight(project, 1).passed
+    project.configure(budget={"tokens": 1})
+    assert "budget" in preflight(project, 1).failed
+
+
+def test_a_read_only_runtime_folder_takes_nothing_from_what_was_found(project: Project) -> None:
+    project.planned()
+    (project.folder.runtime / "preflight").write_text("a file in the place of the folder")
+    assert preflight(project).passed
+    assert preflights.read(project.folder, 1) is None
+
+
+# --- in the loop ---
+
+
+def test_a_run_passes_preflight_before_every_phase(project: Project) -> None:
+    project.planned(TWO_PHASES, **ON)
+    project.swarm("run", exits=3)
+    project.swarm("approve")
+    project.swarm("run", exits=3)
+    assert [(each.phase, each.passed) for each in ran(project)] == [(1, True), (2, True)]
+    second = preflights.read(project.folder, 2)
+    assert second is not None
+    found = {each.name: each.detail for each in second.checks}
+    assert "for task 1.1" in found["tests"]  # which passed over this very tree
+    assert "settled by this run" in found["plan"]
+    assert "what the work changed" in found["lint"]
+
+
+def test_a_blocker_stops_the_phase_before_coding_and_the_next_run_goes_on(project: Project) -> None:
+    project.planned(**ON)
+    project.configure(tests={"command": "false"}, **ON)
+    asked = len(project.requests)
+    result = project.swarm("run", exits=1)
+    assert "tests:" in result.stderr
+    assert "swarm preflight --phase 1" in result.stderr
+    assert len(project.requests) == asked
+    assert project.events(ev.TaskDelegated) == []
+    assert project.events(ev.RunPaused)[-1].reason is ev.PauseReason.PREFLIGHT
+    project.configure(**ON)
+    project.swarm("run", exits=3)
+    assert len(project.events(ev.TaskCompleted)) == 1
+
+
+def test_stashed_changes_stop_nothing(project: Project) -> None:
+    project.planned(**ON)
+    project.write("notes.txt", "mine\n")
+    project.swarm("run", "--stash", exits=3)
+    assert [each.passed for each in ran(project)] == [True]
+
+
+def test_without_the_capability_a_run_makes_none(project: Project) -> None:
+    project.planned(code({"src/calc/part_1.1.py": '"""A part."""\n'}))
+    project.swarm("run", exits=3)
+    assert ran(project) == []
+
+
+def test_keys_of_a_run_reach_their_endpoint(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THE_KEY", "secret-value-1234")
+    server = project.play()
+    provider = {"base_url": server.base_url, "api_key_env": "THE_KEY"}
+    project.configure(providers__local=provider, **ON)
+    project.swarm("plan", "Add parts", exits=3)
+    project.swarm("approve")
+    project.swarm("run", exits=3)
+    assert [each.passed for each in ran(project)] == [True]
+    report = project.folder.preflight / "phase-1.json"
+    assert "secret-value" not in report.read_text()
+
+
+# --- beside a watcher ---
+
+
+def approval(project: Project) -> Seen:
+    """The newest event as a watcher sees it."""
+    ledger = Ledger.read(project.folder)
+    entries = [entry for entry, _ in ledger.entries()]
+    from swarmgate.domain.fold import fold
+    from swarmgate.domain.state import State
+
+    last = entries[-1]
+    data = last.event.model_dump(mode="json")
+    happening = Happening(source="ledger", seq=last.seq, time=last.time, actor=last.actor, data=data)
+    return Seen(happening, fold(State(), entries[:-1]), ledger.state)
+
+
+def test_a_watcher_looks_at_a_boundary(project: Project) -> None:
+    project.planned()
+    worker, seen = preflighting.worker(Swarm(project.root)), approval(project)
+    assert worker.name == "phase_preflight"
+    assert worker.limit_s is not None
+    assert worker.limit_s >= 60 + 120
+    subject = worker.subject(seen)
+    assert subject == "phase 1"
+    told = worker.work(subject, seen)
+    assert isinstance(told, PreflightRan)
+    assert told.passed
+    assert preflights.read(project.folder, 1) is not None
+
+
+def test_it_leaves_the_boundary_to_a_run_that_is_at_work(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflighting, "_BETWEEN_S", 0.01)
+    project.planned()
+    worker, seen = preflighting.worker(Swarm(project.root)), approval(project)
+    with Ledger.write(project.folder):
+        assert worker.work("phase 1", seen) is None
+    assert preflights.read(project.folder, 1) is None
+
+
+def test_it_waits_for_the_command_that_approved(project: Project) -> None:
+    project.planned()
+    worker, seen = preflighting.worker(Swarm(project.root)), approval(project)
+    ledger = Ledger.write(project.folder)
+    closing = threading.Timer(0.3, ledger.close)
+    closing.start()
+    assert isinstance(worker.work("phase 1", seen), PreflightRan)
+    closing.join()
+
+
+def test_a_phase_that_is_over_meanwhile_is_not_looked_at(project: Project) -> None:
+    project.planned()
+    worker, seen = preflighting.worker(Swarm(project.root)), approval(project)
+    assert worker.work("phase 2", seen) is None
+    project.swarm("run", exits=3)
+    assert worker.work("phase 1", seen) is None
+
+
+def test_reports_that_cannot_be_read_are_none(tmp_path: Path, project: Project) -> None:
+    assert preflights.read(project.folder, 1) is None
+    preflights.place(project.folder, 1).parent.mkdir(parents=True)
+    preflights.place(project.folder, 1).write_text("{")
+    assert preflights.read(project.folder, 1) is None
