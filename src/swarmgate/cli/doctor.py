@@ -1,4 +1,4 @@
-"""`swarm doctor`: is everything there that the work needs, and what can the models do?"""
+"""`swarm doctor`: is everything there that the work needs, do the settings say what was meant, what can models do?"""
 
 from __future__ import annotations
 
@@ -13,31 +13,50 @@ from swarmgate.cli.terminal import Terminal, boundary
 Models = Annotated[
     bool, typer.Option("--models", help="Ask each configured model what it can; costs a few hundred tokens a model.")
 ]
+Fix = Annotated[
+    bool, typer.Option("--fix", help="Show what can be mended in the settings, keep the old files, and mend it.")
+]
+Dry = Annotated[bool, typer.Option("--check", help="With --fix: show what would be mended, and change nothing.")]
 
 
-def command(repo: Repo = None, models: Models = False, json: Json = False) -> None:
-    """Check git, settings, keys, gates' tools, the test command and the ledger. Spends no tokens, changes nothing.
+def command(
+    repo: Repo = None, models: Models = False, fix: Fix = False, check: Dry = False, json: Json = False
+) -> None:
+    """Check git, settings, models, endpoints, guards, gates' tools, tests, .swarm/ and the ledger. Spends no tokens.
 
-    Exit code 6 when something is missing; with --models, 5 when a model cannot be asked.
+    It changes nothing without --fix. Exit code 6 when something is missing; with --models, 5 when a model cannot be
+    asked.
 
-    Example: swarm doctor
+    Example: swarm doctor --fix
     """
     with boundary(json) as terminal:
+        _require_fitting(models=models, fix=fix, check=check)
         if models:
             _models(repo, terminal)
-        from dataclasses import asdict
-
+        from swarmgate.engine.automating.doctoring import diagnose
         from swarmgate.engine.swarm import Swarm
 
-        checks = Swarm(repo).doctor()
-        lines = []
-        for check in checks:
-            lines.append(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.looked_at}")
-            lines += [f"      {problem}" for problem in check.problems]
-            lines += [f"WARN  {check.name}: {warning}" for warning in check.warnings]
-        good = all(check.passed for check in checks)
-        terminal.result({"passed": good, "checks": [asdict(check) for check in checks]}, lines)
-        raise typer.Exit(0 if good else 6)
+        found = diagnose(Swarm(repo), fix=fix and not check, tell=lambda diff: _shown(terminal, diff))
+        left = found.diff.splitlines() if check else []
+        if fix and not found.diff:
+            left = ["nothing to mend"]
+        terminal.result(found.as_json(), [*found.lines(), *left])
+        raise typer.Exit(0 if found.passed else 6)
+
+
+def _require_fitting(*, models: bool, fix: bool, check: bool) -> None:
+    from swarmgate.errors import UsageError
+
+    if check and not fix:
+        raise UsageError("--check goes with --fix: without it nothing is changed anyway", hint="swarm doctor")
+    if models and fix:
+        raise UsageError("--models and --fix do not go together", hint="Leave one of them out.")
+
+
+def _shown(terminal: Terminal, diff: str) -> None:
+    """The diff, before anything is written; as JSON it is in the result."""
+    if not terminal.as_json:
+        terminal.result(None, diff.splitlines())
 
 
 def _models(repo: Path | None, terminal: Terminal) -> None:

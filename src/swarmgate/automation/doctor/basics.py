@@ -1,4 +1,4 @@
-"""The doctor: is everything there that the work needs? It looks, spends no tokens and changes nothing."""
+"""The first checks: git, settings, models, programs, tests, sandbox, gates, guidance, ledger."""
 
 from __future__ import annotations
 

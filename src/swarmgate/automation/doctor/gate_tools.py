@@ -1,0 +1,34 @@
+"""The tools that the gates cannot do without: there, and new enough. Programs are asked for their version."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from swarmgate.automation.doctor.problem import Problem
+from swarmgate.gates import tools
+from swarmgate.gates.definition import GateDefinition
+
+NAME = "gate tools"
+
+
+def look(gates: Sequence[GateDefinition], skip: Sequence[str]) -> tuple[Problem, ...]:
+    """A problem for each tool that a required gate, which is on, lacks.
+
+    A command that is not on PATH is told by the check `gates`, and not again.
+    """
+    wanted = {
+        tool: gate.id
+        for gate in gates
+        if gate.enabled and gate.required and gate.id not in skip
+        for tool in tools.needed(gate)
+        if tool.required and (tool.module or tool.minimum)
+    }
+    with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
+        found = thread.submit(asyncio.run, tools.asked(wanted)).result()
+    return tuple(
+        Problem(NAME, f"{each.name} (gate {wanted[tool]}): {each.problem}", hint=each.hint, severity="error")
+        for tool, each in found.items()
+        if each.problem and (tool.module or each.installed)
+    )

@@ -1,0 +1,38 @@
+"""The ledger and its projections: what was edited by hand and waits, what is out of date, what was cut short."""
+
+from __future__ import annotations
+
+from swarmgate.automation.doctor.problem import Problem
+from swarmgate.errors import LedgerError, SwarmError
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.reconcile import edits
+
+NAME = "plan files"
+
+
+def look(folder: SwarmFolder) -> tuple[Problem, ...]:
+    """Edits and drift of plan.md and plan.json. A ledger that is damaged is told by the check `ledger`."""
+    try:
+        ledger = Ledger.read(folder)
+    except LedgerError:
+        return ()
+    found = []
+    if ledger.torn:
+        told = f"its last line was cut short ({len(ledger.torn)} bytes); it is put aside when work goes on"
+        found.append(Problem(NAME, told, folder.relative(folder.ledger)))
+    try:
+        edited, missing = edits(ledger)
+    except SwarmError as error:
+        return (*found, Problem(NAME, error.message, hint=error.hint))
+    for edit in edited:
+        shown = f".swarm/{edit.source}"
+        refusal = "the next command that writes refuses the edit and keeps it"
+        found += [Problem(NAME, problem, shown, hint=refusal) for problem in edit.problems]
+        if not edit.problems:
+            found.append(Problem(NAME, "was edited by hand; the edit is not in the plan yet", shown, hint="swarm sync"))
+    found += [
+        Problem(NAME, "is missing or out of date", f".swarm/{name}", hint="it comes back with: swarm sync")
+        for name in missing
+    ]
+    return tuple(found)

@@ -1,0 +1,151 @@
+"""The config doctor composed: by hand (`swarm doctor`), and as the worker that looks when work begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.automation import DoctorRan
+from swarmgate.errors import SwarmError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from swarmgate.automation.doctor import Diagnosis
+    from swarmgate.automation.worker import Seen
+    from swarmgate.config import Config
+    from swarmgate.engine.swarm import Swarm
+    from swarmgate.ledger.checks import Check
+
+NAME = "config_doctor"
+_STARTED = "watch_started"
+_MOST_TOLD = 20
+"""Problems in one event; all of them are told by `swarm doctor`."""
+
+
+def diagnose(
+    swarm: Swarm,
+    *,
+    fix: bool = False,
+    tell: Callable[[str], None] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Diagnosis:
+    """Everything that the work needs.
+
+    Args:
+        swarm: the project.
+        fix: mend what can be mended, with a backup in `.swarm/quarantine/`.
+        tell: told the diff before anything is written; not called where there is nothing to mend.
+        environ: where keys are looked up; as it is now unless told.
+
+    Raises:
+        UsageError: a file was changed while the doctor looked, or is a link that leads out of the repository.
+        LedgerWriteFailed: a file could not be written.
+    """
+    from swarmgate.automation import doctor  # noqa: PLC0415 - late: it brings git and the gates
+    from swarmgate.automation.doctor.diagnosis import mend  # noqa: PLC0415 - as above
+    from swarmgate.engine.build import ROLES  # noqa: PLC0415 - as above
+
+    known = swarm.made_with[1] if environ is None else environ
+
+    def look() -> Diagnosis:
+        return doctor.diagnose(swarm.folder, known, ROLES, lambda config: _models(config, known))
+
+    found = look()
+    if not (fix and found.drafts):
+        return found
+    if tell is not None:
+        tell(found.diff)
+    return mend(swarm.folder, found, look)
+
+
+def _models(config: Config, environ: Mapping[str, str]) -> Iterator[Check]:
+    """The checks about models, which the room of automation knows nothing of."""
+    from swarmgate.engine.models import debaters, distinct  # noqa: PLC0415 - late, as above
+
+    if config.models.require_distinct:
+        yield distinct(config)
+    yield from debaters(config, environ)
+    if config.budget.usd is not None:
+        yield _prices(config)
+
+
+def _prices(config: Config) -> Check:
+    """A budget in dollars counts known costs only."""
+    from swarmgate.config import COMMAND  # noqa: PLC0415 - late, as above
+    from swarmgate.ledger.checks import Check  # noqa: PLC0415 - as above
+    from swarmgate.llm.prices import price_of  # noqa: PLC0415 - as above
+
+    named = dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback))
+    asked = [model for model in named if not model.startswith(COMMAND)]
+    free = [model for model in asked if price_of(model, config) is None]
+    told = f"{', '.join(free)}: the price is unknown, so [budget] usd does not count what it uses"
+    hint = f'-> set [prices."{free[0]}"], or limit tokens' if free else ""
+    return Check("prices", f"{len(asked)} models", warnings=(f"{told} {hint}",) if free else ())
+
+
+def at_startup(swarm: Swarm, environ: Mapping[str, str] | None = None) -> DoctorRan | None:
+    """The doctor's look when work begins; None where it is off. It mends only where that is switched on.
+
+    Settings that cannot be read switch nothing on: whoever reads them next refuses them.
+
+    Args:
+        swarm: the project.
+        environ: where keys are looked up; a run takes them out of the process's environment while it works.
+
+    Raises:
+        SwarmError: a file that should be mended cannot be written, or was changed meanwhile.
+    """
+    from swarmgate.config import load  # noqa: PLC0415 - late, as above
+
+    known = swarm.made_with[1] if environ is None else environ
+    try:  # as they are now: the object's own were read when it was made
+        automation = load(project_file=swarm.folder.config, environ=known).automation
+    except SwarmError:
+        return None
+    if not automation.on("config_doctor_on_startup"):
+        return None
+    return _ran(diagnose(swarm, fix=automation.on("config_doctor_autofix"), environ=known))
+
+
+def _ran(found: Diagnosis) -> DoctorRan:
+    told = [f"{check.name}: {text}" for check in found.checks for text in (*check.problems, *check.warnings)]
+    return DoctorRan(
+        passed=found.passed,
+        problems=tuple(" ".join(each.split()) for each in told[:_MOST_TOLD]),
+        fixed=found.fixed,
+        backup=", ".join(found.backup),
+    )
+
+
+class ConfigDoctor:
+    """The worker: it looks once, when workers begin.
+
+    Args:
+        swarm: the project.
+    """
+
+    name = NAME
+    limit_s: float | None = None
+
+    def __init__(self, swarm: Swarm) -> None:
+        self._swarm = swarm
+        self._environ = dict(swarm.made_with[1])  # before a run withholds the keys from the commands that it starts
+
+    def subject(self, seen: Seen) -> str:
+        """The start of workers, and nothing else."""
+        return "start-up" if seen.happening.type == _STARTED else ""
+
+    def work(self, subject: str, seen: Seen) -> DoctorRan | None:
+        """Looks, and mends where that is switched on.
+
+        Raises:
+            SwarmError: a file that should be mended cannot be written, or was changed meanwhile.
+        """
+        del subject, seen
+        return at_startup(self._swarm, self._environ)
+
+
+def worker(swarm: Swarm) -> ConfigDoctor:
+    """The worker of `config_doctor_on_startup`."""
+    return ConfigDoctor(swarm)

@@ -1,0 +1,165 @@
+"""Keys and values: all of them are named, with their lines, and mended only where it is clear what was meant."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import tomlkit
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swarmgate import assets
+from swarmgate.automation.doctor import keys
+from swarmgate.automation.doctor.places import Written
+from swarmgate.automation.doctor.problem import Problem
+from swarmgate.config import Config
+from swarmgate.ledger.settings_file import changed
+
+
+def look(text: str) -> tuple[Problem, ...]:
+    return keys.look(Written(".swarm/config.toml", Path("config.toml"), text))
+
+
+def mended(text: str) -> str:
+    return changed(text, [each.edit for each in look(text) if each.edit is not None])
+
+
+def test_every_unknown_key_is_named_with_its_line() -> None:
+    found = look("[tests]\ncomand = 'x'\nqqq = 1\n\n[gates]\nskp = []\n[tezts]\n")
+    assert [(each.line, each.severity) for each in found] == [(2, "error"), (3, "error"), (6, "error"), (7, "error")]
+    assert "unknown key `comand`; did you mean `command`?" in found[0].message
+    assert "known here: command, timeout_s" in found[1].message
+    assert [each.fixable for each in found] == [True, False, True, False]  # [tests] is there already
+    assert found[0].text.startswith(".swarm/config.toml line 2: ")
+    assert mended("[tests]\ncomand = 'x'\n[tezts]\n") == "[tests]\ncommand = 'x'\n[tezts]\n"
+
+
+def test_spellings_of_others_are_the_same_letters() -> None:
+    text = "[providers.local]\nbaseUrl = 'http://x/v1' # here\nMAX-RETRIES = 3\n"
+    assert mended(text) == "[providers.local]\nbase_url = 'http://x/v1' # here\nmax_retries = 3\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tests]\ncomand = 'a'\ncommand = 'b'\n",  # the right one is there
+        "[tests]\ncomand = 1\n",  # no command
+        "[roles.default]\nmodel = 'a/b'\n[roles.coder]\nmodel = 'a/b'\n[roles.codr]\nmodel = 'a/c'\n",
+        "[loop]\nmax_repairs = 2\n",  # far from everything
+        "[gates]\nskip = 'a, b'\n",  # one gate or two?
+        "[tests]\nmutation = 'maybe'\n",
+        "[tests]\ntimeout_s = '5m'\n",
+        "[tests]\ntimeout_s = '0'\n",  # out of its bounds
+        "[loop]\nmax_rejections = 2.5\n",
+        "[guardrails]\nmax = 1\n",
+    ],
+)
+def test_what_is_not_clear_is_told_and_left(text: str) -> None:
+    (found,) = look(text)
+    assert (found.edit, found.fixable, found.line > 0) == (None, False, True)
+
+
+def test_types_that_are_clear() -> None:
+    text = (
+        "[tests]\nmutation = 'yes' # on\ntimeout_s = '60'\nmin_kill_rate = ' 0.5'\n[loop]\nmax_turns = 8.0\n"
+        "[budget]\ntokens = '2,000_000'\n[gates]\nskip = 'sast_scan'\n"
+    )
+    assert [each.line for each in look(text)] == [2, 3, 4, 6, 8, 10]
+    new = mended(text)
+    assert tomllib.loads(new) == {
+        "tests": {"mutation": True, "timeout_s": 60, "min_kill_rate": 0.5},
+        "loop": {"max_turns": 8},
+        "budget": {"tokens": 2_000_000},
+        "gates": {"skip": ["sast_scan"]},
+    }
+    assert "mutation = true # on\n" in new
+    assert look(new) == ()
+
+
+def test_deprecated_keys() -> None:
+    once, elsewhere = look('[project]\nname = "x"\n[guardrails]\nmax = 1\n')
+    assert "is no setting any more" in once.message
+    assert (once.fixable, elsewhere.fixable) == (True, False)
+    assert "write [breakers]" in elsewhere.hint
+    assert mended('[project]\nname = "x" # c\nlanguages = []\n') == "[project]\nlanguages = []\n"
+    for path in keys.DEPRECATED:
+        values: dict[str, object] = {path[-1]: 1}
+        assert path in keys.errors_of({path[0]: values} if path[1:] else values)
+
+
+def test_keys_of_providers_are_found_and_never_shown() -> None:
+    key = "sk-" + "abcdefghij1234567890"
+    text = f"[hooks]\nrun_started = \"curl -H 'Authorization: Bearer {key}'\"\n# was {key}\n"
+    text += "# risk-based task-force-12345678901234\n"
+    found = look(text)
+    assert [each.line for each in found] == [2, 3]
+    assert all(key not in each.text for each in found)
+    assert key not in keys.masked(text)
+    (named,) = look(f'[providers.a]\nbase_url = "http://x/v1"\napi_key_env = "{key}"\n')
+    assert key not in named.text
+
+
+def test_no_alarm_on_what_ships() -> None:
+    template = (assets.template() / "config.toml").read_text()
+    assert look(template) == ()
+    lines = [re.sub(r"^# (?=\[|[a-z_]+ = )", "", line) for line in template.splitlines()]
+    assert len([line for line in lines if line.startswith("[")]) > 10
+    assert look("\n".join(dict.fromkeys(lines))) == ()
+
+
+@pytest.mark.parametrize("text", ["[tests\n", "\ufeff", "a = 1\x00", "[" * 200])
+def test_what_is_no_toml_has_no_keys(text: str) -> None:
+    assert look(text) == ()
+
+
+@given(st.sampled_from(sorted(Config.model_fields)), st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=14))
+def test_mending_never_makes_anything_worse(table: str, key: str) -> None:
+    text = f"[{table}]\n{key} = 'x' # kept\n"
+    before = keys.errors_of(tomllib.loads(text))
+    new = mended(text)
+    after = keys.errors_of(tomllib.loads(new))
+    assert len(after) <= len(before)
+    assert (new == text) or len(after) < len(before)
+    assert mended(new) == new
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "count"),
+    [("command", "command", 0), ("comand", "command", 1), ("commnad", "command", 1), ("xommand", "command", 1),
+     ("commandd", "command", 1), ("cmmnd", "command", 2), ("usd", "tokens", 2), ("ba", "ab", 1), ("a", "", 1)],
+)  # fmt: skip
+def test_slips(one: str, other: str, count: int) -> None:
+    assert keys.slips(one, other) == keys.slips(other, one) == count
+
+
+_JSON = st.recursive(
+    st.one_of(
+        st.booleans(), st.integers(-5, 5), st.floats(), st.text(max_size=4), st.sampled_from(["yes", "60", "off"])
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.sampled_from(["model", "task", "codr", "coder", "skip", "a b", "", "usd", "Mode"]), inner),
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from(sorted(Config.model_fields)), _JSON, max_size=3))
+def test_no_settings_are_too_odd_to_be_looked_at(values: dict[str, object]) -> None:
+    text = tomlkit.dumps(values)
+    found = look(text)
+    assert all(each.line >= 0 and each.message for each in found)
+    after = look(mended(text))
+    assert len(after) <= len(found)
+    assert not [each for each in after if each.edit is not None and each in found]
+
+
+def test_no_alarm_on_settings_that_the_docs_show() -> None:
+    pages = (Path(__file__).parents[3] / "docs").glob("*.md")
+    texts = [re.findall(r"^```toml\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL) for page in pages]
+    settings = [block for blocks in texts for block in blocks if block.startswith("# .swarm/config.toml\n")]
+    assert len(settings) > 5
+    assert [each.text for block in settings for each in look(block)] == []
