@@ -7,41 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swarmgate.domain.events import (
-    AdversarialTestsWritten,
-    ChangeCaptured,
-    DebateWeighed,
-    Entry,
-    Event,
-    GatesRun,
-    GoalSet,
-    ReviewGiven,
-    SecurityReviewGiven,
-    TaskCompleted,
-    TestsRun,
-    WorkStarted,
-)
+from swarmgate.domain.events import Entry, GoalSet, TaskCompleted, WorkStarted
+from swarmgate.domain.evidence_report import Standing, recorded
 from swarmgate.errors import LedgerCorrupt, WorkspaceError
-from swarmgate.ledger import evidence as files
 from swarmgate.ledger.checks import Check
-from swarmgate.ledger.evidence import EvidenceStore
+from swarmgate.ledger.evidence import FILES, EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.reconcile import edits
 from swarmgate.workspace.repository import Repository
-
-_EVIDENCE: dict[type, str] = {
-    ChangeCaptured: files.PATCH,
-    GatesRun: files.GATES,
-    DebateWeighed: files.DEBATE,
-    ReviewGiven: files.REVIEW,
-    SecurityReviewGiven: files.SECURITY_REVIEW,
-    AdversarialTestsWritten: files.ADVERSARIAL,
-    TestsRun: files.TESTS,
-}
-_Proven = (
-    ChangeCaptured | GatesRun | DebateWeighed | ReviewGiven | SecurityReviewGiven | AdversarialTestsWritten | TestsRun
-)
 
 
 def audit(folder: SwarmFolder, repository: Repository) -> tuple[Check, ...]:
@@ -70,28 +44,16 @@ def _projections(ledger: Ledger) -> Check:
 
 
 def _evidence(folder: SwarmFolder, entries: tuple[tuple[Entry, str], ...]) -> Check:
-    """Each piece of evidence has the hash that the newest event about it recorded."""
-    latest: dict[tuple[str, int, str], tuple[int, str]] = {}
-    for entry, _ in entries:
-        if isinstance(entry.event, GoalSet):
-            latest.clear()  # the evidence of an earlier goal lies archived in history/
-        for task, attempt, name, digest in _evidence_of(entry.event):
-            latest[task, attempt, name] = (entry.seq, digest)
+    """Each piece has the hash that the newest event about it recorded, in its place or in the archive of pruned ones.
+
+    The evidence of an earlier goal lies in `history/`.
+    """
     store = EvidenceStore(folder)
-    problems = [
-        f"line {seq}: {problem}"
-        for (task, attempt, name), (seq, digest) in latest.items()
-        if (problem := store.problem(task, attempt, name, digest))
-    ]
-    return Check("evidence", f"{len(latest)} files", tuple(problems))
-
-
-def _evidence_of(event: Event) -> Iterator[tuple[str, int, str, str]]:
-    """Task, attempt, file name and hash of each piece of evidence that an event names."""
-    if isinstance(event, _Proven) and event.evidence:
-        yield event.task, event.attempt, _EVIDENCE[type(event)], event.evidence
-    if isinstance(event, TestsRun) and event.gates_evidence:
-        yield event.task, event.attempt, files.FINAL_GATES, event.gates_evidence
+    claims = [claim for claim in recorded(entry for entry, _ in entries).claims.values() if claim.sha256]
+    found = [(claim, store.look(claim.task, claim.attempt, FILES[claim.kind], claim.sha256)) for claim in claims]
+    archived = sum(piece.standing is Standing.ARCHIVED for _, piece in found)
+    problems = tuple(f"line {claim.seq}: {piece.problem}" for claim, piece in found if piece.problem)
+    return Check("evidence", f"{len(found)} files{f', {archived} of them archived' if archived else ''}", problems)
 
 
 def _commits(repository: Repository, entries: tuple[tuple[Entry, str], ...]) -> Check:

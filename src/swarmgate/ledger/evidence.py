@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+from swarmgate.domain.evidence_report import Kind, Standing
 from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.workspace.atomic import replace
+
+if TYPE_CHECKING:
+    from swarmgate.ledger.evidence_archive import Archives
 
 PATCH = "change.patch"
 GATES = "gates.json"
@@ -26,6 +33,29 @@ BASE = "tests-base.json"
 MUTATION = "mutation.json"
 SBOM = "sbom.cdx.json"
 """The components of the final tree, where the attempt touched what they come from."""
+
+FILES: dict[Kind, str] = {
+    Kind.DIFF: PATCH,
+    Kind.GATES: GATES,
+    Kind.DEBATE: DEBATE,
+    Kind.REVIEW: REVIEW,
+    Kind.SECURITY: SECURITY_REVIEW,
+    Kind.ADVERSARIAL: ADVERSARIAL,
+    Kind.FINAL_GATES: FINAL_GATES,
+    Kind.SBOM: SBOM,
+    Kind.TESTS: TESTS,
+    Kind.BEFORE: BEFORE,
+    Kind.MUTATION: MUTATION,
+}
+"""The file of each kind."""
+
+
+class Found(NamedTuple):
+    """What was found of a piece: how it stands, where it lies from the repository, and what is wrong with it."""
+
+    standing: Standing
+    path: str
+    problem: str = ""
 
 
 class EvidenceStore:
@@ -47,14 +77,45 @@ class EvidenceStore:
         return hashlib.sha256(data).hexdigest()
 
     def problem(self, task: str, attempt: int, name: str, digest: str) -> str:
-        """Why the piece does not prove what was recorded; empty when it does."""
+        """Why the piece does not prove what was recorded; empty when it does, archived or not."""
+        return self.look(task, attempt, name, digest).problem
+
+    def look(self, task: str, attempt: int, name: str, digest: str, *, goal: int = 0) -> Found:
+        """How a piece stands.
+
+        Args:
+            task: the id of its task.
+            attempt: the number of the attempt.
+            name: the name of its file.
+            digest: the SHA-256 that was recorded; empty: none was.
+            goal: the goal that an archived piece must be of; 0: any.
+        """
         path = self.place(task, attempt, name)
         shown = self._folder.relative(path)
+        if self._leads_away(path):
+            return Found(Standing.CHANGED, shown, f"{shown} is a link, or lies behind one")
         try:
             data = path.read_bytes()
         except OSError as error:
-            return f"{shown} cannot be read: {error.strerror}"
-        return "" if hashlib.sha256(data).hexdigest() == digest else f"{shown} was changed after it was recorded"
+            kept = self._archives.find(shown, digest=digest, goal=goal)
+            if kept is None:
+                return Found(Standing.MISSING, shown, f"{shown} cannot be read: {error.strerror}")
+            standing = Standing.CHANGED if kept.problem else Standing.ARCHIVED
+            return Found(standing, kept.archive, kept.problem)
+        if digest and hashlib.sha256(data).hexdigest() != digest:
+            return Found(Standing.CHANGED, shown, f"{shown} was changed after it was recorded")
+        return Found(Standing.PRESENT, shown)
+
+    def _leads_away(self, path: Path) -> bool:
+        """Whether a link stands on the way from `.swarm/` to the file."""
+        inside = path.relative_to(self._folder.path)
+        return os.path.realpath(path) != str(Path(os.path.realpath(self._folder.path)) / inside)
+
+    @cached_property
+    def _archives(self) -> Archives:
+        from swarmgate.ledger.evidence_archive import Archives  # noqa: PLC0415 - late: tarfile, where a piece is gone
+
+        return Archives(self._folder)
 
     def archive(self, goal: int) -> None:
         """Moves evidence and phase summaries of an ended goal (its number, from 1) to `history/goal-<n>/`."""

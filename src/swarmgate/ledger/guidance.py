@@ -11,13 +11,12 @@ r"""What experts have answered, in context.md, where the user may edit it: the c
 
 The file is the truth about what holds: an edited answer is the next answer, a removed entry is asked again, an added
 one is used. The event `GuidanceGiven` is the truth about what an expert once said, and nothing reads it to give
-guidance, so the two cannot contradict each other. The section lies outside of the derived block of the file. swarmgate
+guidance, so the two cannot contradict each other. The section lies outside of the derived blocks of the file. swarmgate
 only ever adds to it, so what cannot be read as an entry stays as it is; `mistakes` names it.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -26,10 +25,9 @@ from pathlib import Path
 
 from swarmgate.domain.state import Guidance
 from swarmgate.errors import UsageError
+from swarmgate.ledger.context_file import BLOCKS, NEW, update
 from swarmgate.ledger.folder import writing
-from swarmgate.ledger.projections import DERIVED_BEGIN, DERIVED_END
 from swarmgate.ledger.questions import meaning, same, words
-from swarmgate.workspace.atomic import replace
 
 HEADING = "## SME Guidance Cache"
 
@@ -38,7 +36,6 @@ _DOMAIN = re.compile(r"###[ \t]+(?P<domain>.*?)[ \t]*(?:\([Pp]hase[ \t]+(?P<phas
 _OTHER_SECTION = re.compile(r"##?[ \t]")
 _FIELD = re.compile(r"(?:[-*+][ \t]+)?(?:\*\*)?(question|asked|answer):(?:\*\*)?(?:[ \t]+|$)(.*)", re.IGNORECASE)
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
-_TRIES = 5
 
 _LABEL = re.compile(r"(?:[-*+][ \t]+)?(?:\*\*)?([A-Za-z]{3,12})(?:\*\*)?[ \t]*[:;=]")
 """What reads as the label of a field at the beginning of a line, spelled right or not; not indented as an answer is."""
@@ -187,13 +184,9 @@ def append(path: Path, entry: Guidance) -> None:
         LedgerWriteFailed: the disk refused.
         UsageError: the file cannot be read.
     """
-    for _ in range(_TRIES):
-        stamp = _stamp(path)
-        new = _with(_text(path), render(entry))
-        if _stamp(path) == stamp:  # an edit that was saved meanwhile is read first
-            break
+    _text(path)  # what cannot be read is told as that
     with writing(path):
-        replace(path, new.encode("utf-8", "surrogateescape"))
+        update(path, lambda old: _with(_decoded(old), render(entry)).encode("utf-8", "surrogateescape"), precious=True)
 
 
 def find(entries: Iterable[Guidance], domain: str, question: str) -> Guidance | None:
@@ -237,7 +230,7 @@ def _entry(domain: str, phase: int, fields: dict[str, list[str]]) -> Guidance | 
 
 
 def _section_lines(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines of the section, without those of the derived block; and whether a line is inside of a code fence."""
+    """The lines of the section, without those of the derived blocks; and whether a line is inside of a code fence."""
     for _, line, inside, content in _walk(text):
         if inside:
             yield line, content
@@ -246,18 +239,19 @@ def _section_lines(text: str) -> Iterator[tuple[str, bool]]:
 def _walk(text: str) -> Iterator[tuple[int, str, bool, bool]]:
     """Each line: where it ends, its text, whether it belongs to the section's content, whether a fence holds it."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
-    inside = derived = False
+    inside = False
+    derived = ""
     fence_until = -1
     end = 0
     for number, raw in enumerate(lines):
         end += len(raw)
         line = raw.rstrip("\r\n")
         fenced = number <= fence_until
-        if not fenced and DERIVED_BEGIN in line:
-            derived = True
+        if not fenced and not derived:
+            derived = next((last for begin, last in BLOCKS.items() if begin in line), "")
         if derived:
-            inside, derived = False, DERIVED_END not in line
-            yield end, line, False, False
+            inside, derived = False, "" if derived in line else derived
+            yield end, "", False, False  # what looks like our heading in there is none
             continue
         if not fenced and line.startswith("```"):
             fence_until = next((n for n in range(number + 1, len(lines)) if lines[n].startswith("```")), -1)
@@ -270,7 +264,7 @@ def _walk(text: str) -> Iterator[tuple[int, str, bool, bool]]:
 
 
 def _with(text: str, entry: str) -> str:
-    """The text with an entry at the end of the first section of that name, or of a new one before the derived block."""
+    """The text with an entry at the end of the first section of that name, or of a new one before derived blocks."""
     newline = "\r\n" if "\r\n" in text else "\n"
     at, seen = 0, False
     for end, line, inside, _ in _walk(text):
@@ -281,8 +275,7 @@ def _with(text: str, entry: str) -> str:
         elif seen:
             break
     if not seen:
-        begin = text.find(DERIVED_BEGIN)
-        at = begin if begin >= 0 else len(text)
+        at = min((begin for mark in BLOCKS if (begin := text.find(mark)) >= 0), default=len(text))
         entry = f"{HEADING}\n\n{entry}"
     before, after = text[:at], text[at:]
     before = before.rstrip() + newline * 2 if before.strip() else ""
@@ -292,19 +285,15 @@ def _with(text: str, entry: str) -> str:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")
+        return _decoded(path.read_bytes())
     except FileNotFoundError:
-        return "# Context\n"
+        return _decoded(NEW)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}.", hint="Make it readable.") from error
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
-    try:
-        found = os.stat(path)  # noqa: PTH116 - one call
-    except FileNotFoundError:
-        return ()
-    return found.st_ino, found.st_mtime_ns, found.st_size
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
 
 
 def _plain(text: str) -> str:
