@@ -1,0 +1,37 @@
+"""What is on record: the plan files agree with the ledger, its chain holds, and all evidence that it names is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from swarmgate.automation.preflight.ground import Found, Ground, few
+from swarmgate.ledger.audit import audit
+from swarmgate.ledger.reconcile import edits
+
+_AUDITED = ("chain", "evidence", "commits")
+"""Of the audit's checks: its one of the plan files is `plan` here, which takes stale files for no problem."""
+
+
+def look_at_plan(ground: Ground) -> Mapping[str, Found]:
+    """`plan`: no hand edit waits to be taken in. A run has just settled that; nothing is looked at twice."""
+    seq = ground.state.seq
+    if ground.ours:
+        return {"plan": Found(f"settled by this run at line {seq}")}
+    pending, stale = edits(ground.ledger)
+    if not pending:
+        detail = f"in step at line {seq}"
+        return {"plan": Found(f"{detail}; {' and '.join(stale)} will be written again" if stale else detail)}
+    names = " and ".join(edit.source for edit in pending)
+    problems = [problem for edit in pending for problem in edit.problems]
+    told = f"a hand edit of {names} waits to be taken in"
+    return {"plan": Found(names, " ".join([f"{told}.", *problems]) if problems else told, "Settle it: swarm sync")}
+
+
+def look_at_evidence(ground: Ground) -> Mapping[str, Found]:
+    """`evidence`: the chain, the files that prove the phases before, and the commits that they led to."""
+    checks = [check for check in audit(ground.folder, ground.fresh()) if check.name in _AUDITED]
+    problems = [problem for check in checks for problem in check.problems]
+    told = ", ".join(f"{check.name}: {check.looked_at}" for check in checks)
+    if problems:
+        return {"evidence": Found(told, few(problems, 3), "See all of it: swarm verify")}
+    return {"evidence": Found(told)}

@@ -1,0 +1,68 @@
+"""The project's tests before a phase, run by swarmgate itself and confined as everywhere; they run alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from swarmgate.automation.preflight.ground import Found, Ground, few
+from swarmgate.domain.laws_judging import only_known_red
+from swarmgate.domain.state import TaskStatus
+from swarmgate.workspace.detect import detect
+from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.suite import run_tests
+
+_NOT_FOUND = 127
+"""The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
+
+
+async def look(ground: Ground) -> Mapping[str, Found]:
+    """`tests`: green, or red only where the user has overruled it."""
+    return {"tests": await _tests(ground)}
+
+
+async def _tests(ground: Ground) -> Found:
+    repository = ground.fresh()
+    tree = await asyncio.to_thread(repository.snapshot)
+    if task := _proven(ground, repository, tree):
+        return Found(f"they passed over this very tree, for task {task}")
+    detected = await asyncio.to_thread(lambda: detect(repository.root, repository.list_tree(tree)))
+    command = ground.config.tests.command or detected.test_command
+    if not command:
+        return Found("no test command yet; it is detected when there are tests", skipped=True)
+    run = await run_tests(
+        command,
+        runner=ground.commands(),
+        timeout_s=ground.config.tests.timeout_s,
+        count_pattern=ground.config.tests.count_pattern,
+    )
+    left = await asyncio.to_thread(_left_behind, ground, repository, tree)
+    if run.green:
+        return Found(f"{run.passed} passed in {run.seconds:.1f} s{left}")
+    if only_known_red(ground.state, run):
+        return Found(f"only those fail that you overruled: {few(run.failures)}{left}")
+    hint = "Install what it needs, or set [tests] command." if run.exit_code == _NOT_FOUND else f"See: {command}"
+    return Found(f"{command}{left}", run.reason, hint)
+
+
+def _proven(ground: Ground, repository: Repository, tree: str) -> str:
+    """The task for whose commit swarmgate ran the tests over exactly this tree, and they were green; empty: none."""
+    state = ground.state
+    record = state.task(state.last)
+    if record.status is not TaskStatus.COMPLETE or record.last is None or record.last.tree != tree:
+        return ""
+    red = bool(state.known_red) or "tests" in record.overrides
+    return "" if red or repository.head() != record.commit else state.last
+
+
+def _left_behind(ground: Ground, repository: Repository, before: str) -> str:
+    """What the tests left in the tree, in words; in a run, which owns the tree, it goes to the quarantine."""
+    after = repository.snapshot()
+    if after == before:
+        return ""
+    left = repository.changes(before, after).paths
+    if not ground.ours:
+        return f"; the tree has changed meanwhile: {few(left)}"
+    quarantine = ground.folder.quarantine_folder("preflight-tests")
+    repository.restore(before, quarantine=quarantine)
+    return f"; what they left behind was put away: {few(left)}"

@@ -1,0 +1,28 @@
+"""What the tasks of a phase depend on: complete, skipped, or in the same phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from swarmgate.automation.preflight.ground import Found, Ground, few
+
+
+def look(ground: Ground) -> Mapping[str, Found]:
+    """`dependencies`."""
+    state, plan = ground.state, ground.state.plan
+    if plan is None:
+        return {"dependencies": Found("there is no plan", problem="there is no plan", hint='swarm plan "..."')}
+    tasks = plan.phase(ground.phase).tasks
+    own = {task.id for task in tasks}
+    needed = {other: task.id for task in tasks if not state.task(task.id).settled for other in task.depends}
+    outside = [other for other in needed if other not in own]
+    open_ones = [other for other in outside if not state.task(other).settled]
+    if open_ones:
+        told = [f"{other} ({state.task(other).status}), needed by {needed[other]}" for other in open_ones]
+        return {
+            "dependencies": Found(
+                f"{len(tasks)} tasks", f"not done yet: {few(told)}", "Finish them, or give them up: swarm skip TASK"
+            )
+        }
+    met = f"{len(outside)} in phases before, all met" if outside else "none in phases before"
+    return {"dependencies": Found(f"{len(tasks)} tasks; {met}")}

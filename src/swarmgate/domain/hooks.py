@@ -1,0 +1,104 @@
+"""The user's own commands on events: which events there are, what a command is told of one, and how hooks are shown."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from enum import Enum
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening, HookRan
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.events import EVENTS
+from swarmgate.domain.state import State
+
+ACTOR = "hooks"
+"""Who runs hooks, as automation's own events name it."""
+
+NEVER = frozenset({"hook_ran"})
+"""Events without a hook: it would start itself."""
+
+HOOKABLE = tuple(name for name in (*EVENTS, *AUTOMATION_EVENTS) if name not in NEVER)
+"""Every event that a command may be run on, by its type."""
+
+VARIABLES = ("EVENT", "SEQ", "TASK", "PHASE", "ATTEMPT", "TIME", "REPO")
+"""What a command is told in its environment, each with `SWARMGATE_` before it: `SWARM_...` are settings of `swarm`."""
+
+_OWN = ("worker", "capability", "subscriber")
+"""Fields in which automation's events name a worker."""
+
+_SAMPLES = {"task": "1.1", "phase": 1, "attempt": 1, "reason": "a made-up event", "sha256": "0" * 64}
+"""What stands in fields of these names, in the place of the plainest of their type."""
+
+
+class Hook(Frozen):
+    """One hook: the type of the event, the shell command, and how its newest run went (None: none is on record).
+
+    `time` is when that run ended (UTC, ISO 8601).
+    """
+
+    event: str
+    command: str
+    last: HookRan | None = None
+    time: str = ""
+
+
+class HookReport(Frozen):
+    """All hooks of a project, in the order of the settings; of `swarm hooks try`: the one that was run."""
+
+    hooks: tuple[Hook, ...] = ()
+
+
+def is_own(happening: Happening) -> bool:
+    """Whether an event is told because hooks run, such as `trigger_fired` of theirs: a hook on it would never end."""
+    if happening.source != "automation":
+        return False
+    return happening.actor == ACTOR or any(happening.data.get(name) == ACTOR for name in _OWN)
+
+
+def subject_of(happening: Happening) -> str:
+    """The event with the task or the phase that it is about: what loop protection counts as the same trigger."""
+    task, phase = happening.data.get("task"), happening.data.get("phase")
+    about = f" task {task}" if task else f" phase {phase}" if phase else ""
+    return f"{happening.type}{about}"
+
+
+def variables_of(happening: Happening, state: State, repo: str) -> dict[str, str]:
+    """The variables of `VARIABLES`; what an event does not say is empty. Values are data, never part of a command."""
+    data = happening.data
+    task = str(data.get("task") or "")
+    phase = data.get("phase") or (state.plan.phase_numbers.get(task, "") if state.plan else "")
+    values = (happening.type, happening.seq, task, phase, data.get("attempt") or "", happening.time, repo)
+    told = zip(VARIABLES, values, strict=True)
+    return {f"SWARMGATE_{name}": str(value).replace("\0", "") for name, value in told}
+
+
+def sample(event: str) -> dict[str, Any]:
+    """A made-up event of a type, as JSON has it; `event` is one of `HOOKABLE`."""
+    kind = EVENTS.get(event) or AUTOMATION_EVENTS[event]
+    return kind.model_validate(_made_up(kind)).model_dump(mode="json")
+
+
+def _made_up(kind: type[Frozen]) -> Mapping[str, Any]:
+    fields = {name: field for name, field in kind.model_fields.items() if field.is_required() or name in _SAMPLES}
+    plain = {name: _value(field.annotation) for name, field in fields.items()}
+    own = {name: value for name, value in _SAMPLES.items() if name in plain and type(plain[name]) is type(value)}
+    return plain | own
+
+
+def _value(annotation: Any) -> Any:
+    """Something that fits a field: the plainest of its type."""
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return get_args(annotation)[0]
+    if origin is Annotated:
+        return _value(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        return _value(get_args(annotation)[0])
+    if origin is not None:
+        return {} if issubclass(origin, Mapping) else ()
+    if issubclass(annotation, Enum):
+        return next(iter(annotation))
+    if issubclass(annotation, Frozen):
+        return _made_up(annotation)
+    return {bool: True, int: 1, float: 1.0}.get(annotation, "sample")

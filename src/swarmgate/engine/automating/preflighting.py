@@ -1,0 +1,246 @@
+"""Preflight put together: what its checks need from several rooms, for a person, for the loop and for a watcher."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from immutables import Map
+
+from swarmgate.automation.preflight.ground import Ground
+from swarmgate.automation.preflight.running import longest, run_checks
+from swarmgate.domain.automation import AutomationEvent, PreflightRan
+from swarmgate.domain.budget import Account, accounts
+from swarmgate.domain.preflight import PreflightReport, Reach
+from swarmgate.domain.state import State, replace
+from swarmgate.domain.triggers import phase_boundary, phase_of, phase_to_begin
+from swarmgate.errors import LedgerError, PreflightFailed, UsageError
+from swarmgate.ledger import preflights
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.lock import live_owner
+
+if TYPE_CHECKING:
+    from swarmgate.automation.worker import Seen, Worker
+    from swarmgate.config import Config
+    from swarmgate.engine.context import Context
+    from swarmgate.engine.swarm import Swarm
+    from swarmgate.workspace.repository import Repository
+    from swarmgate.workspace.sandbox.running import CommandRunner
+
+NAME = "phase_preflight"
+"""The capability, and the actor on the journal."""
+
+_LOOKS, _BETWEEN_S = 10, 0.2
+"""How often, and how many seconds apart, a watcher looks whether somebody still writes the ledger: `swarm approve`
+holds it for an instant, a run for long."""
+
+
+def preflight(swarm: Swarm, *, phase: int | None = None) -> PreflightReport:
+    """Looks whether a phase, the current one unless told, can begin. Keeps the report in `.swarm/runtime/preflight/`.
+
+    Raises:
+        UsageError: there is no plan, or no such phase in it.
+    """
+    ledger = Ledger.read(swarm.folder)
+    number = _phase(ledger.state, phase)
+    report = asyncio.run(run_checks(_ground(swarm, ledger, number)))
+    _tell(swarm.folder, report)
+    return report
+
+
+async def require(ctx: Context, phase: int) -> PreflightReport:
+    """Makes sure, before a phase spends anything, that it can begin. The caller holds the ledger.
+
+    The branch of the work has to be made (after START_WORK); with `--stash`, uncommitted changes are stashed here as
+    before any first attempt.
+
+    Raises:
+        PreflightFailed: naming each check that stops it.
+    """
+    from swarmgate.engine.build import SPEAKING  # noqa: PLC0415 - brings all rooms
+    from swarmgate.engine.experts import has_expert  # noqa: PLC0415 - as above
+    from swarmgate.engine.steps.delegation import refuse_dirty_tree  # noqa: PLC0415 - as above
+
+    state = ctx.ledger.state
+    if ctx.stash and not state.tree:
+        refuse_dirty_tree(ctx)
+    ground = Ground(
+        folder=ctx.folder,
+        repository=ctx.repository,
+        ledger=ctx.ledger,
+        state=state,
+        phase=phase,
+        config=ctx.config,
+        roles=_roles(SPEAKING, expert=has_expert(ctx.config)),
+        commands=lambda: ctx.commands,
+        budgets=ctx.budgets,
+        reach=_reach(ctx.config, ctx.environ),
+        demands=_demands(ctx.config, ctx.environ, ctx.repository),
+        ours=True,
+    )
+    report = await run_checks(ground)
+    _tell(ctx.folder, report)
+    if not report.passed:
+        raise PreflightFailed(
+            f"Preflight stops phase {phase} before anything was spent on it.",
+            problems=report.problems,
+            hint=f"Mend that, look again with: swarm preflight --phase {phase}; then: swarm run. To go on without such "
+            "looks: swarm automation off phase_preflight",
+        )
+    return report
+
+
+def worker(swarm: Swarm) -> Worker:
+    """Preflight at every phase boundary that is seen while no run is at work: a run has its own (`require`)."""
+    return _AtBoundaries(swarm)
+
+
+class _AtBoundaries:
+    """The worker of a watcher."""
+
+    def __init__(self, swarm: Swarm) -> None:
+        self.name = NAME
+        self.limit_s: float | None = longest(swarm.config.tests.timeout_s)
+        self._swarm = swarm
+
+    def subject(self, seen: Seen) -> str:
+        """`phase N` at its boundary."""
+        return phase_boundary(seen.happening, seen.before, seen.after)
+
+    def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
+        """Looks; nothing where a run is at work, or the phase is not the one to begin any more."""
+        del seen
+        if self._somebody_writes():
+            return None
+        swarm, number = self._swarm, phase_of(subject)
+        ledger = Ledger.read(swarm.folder)
+        if phase_to_begin(ledger.state) != number:
+            return None
+        report = asyncio.run(run_checks(_ground(swarm, ledger, number)))
+        with contextlib.suppress(LedgerError):  # what cannot be kept is told all the same
+            preflights.keep(swarm.folder, report)
+        return _event(report)
+
+    def _somebody_writes(self) -> bool:
+        for _ in range(_LOOKS):
+            if not live_owner(self._swarm.folder.lock):
+                return False
+            time.sleep(_BETWEEN_S)
+        return True
+
+
+def _phase(state: State, asked: int | None) -> int:
+    if state.plan is None:
+        raise UsageError("There is no plan, so there is no phase to look at.", hint='swarm plan "..."')
+    last = len(state.plan.phases)
+    number = state.current_phase if asked is None else asked
+    if asked is None and number > last:
+        raise UsageError("Every phase is approved: none is left to begin.", hint="Name one to look all the same.")
+    if not 1 <= number <= last:
+        raise UsageError(f"The plan has no phase {number}.", hint=f"Phases: 1 to {last}. See: swarm status")
+    return number
+
+
+def _ground(swarm: Swarm, ledger: Ledger, phase: int) -> Ground:
+    """The project as it lies there; the limits are those of the settings now, not those of the last run."""
+    from swarmgate.automation.agent_files import survey  # noqa: PLC0415 - brings all rooms
+    from swarmgate.engine.build import SPEAKING, command_runner  # noqa: PLC0415 - as above
+    from swarmgate.engine.experts import has_expert  # noqa: PLC0415 - as above
+    from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+
+    folder, config = swarm.folder, swarm.config
+    environ = swarm.surroundings().environ
+    repository = Repository.discover(folder.root)
+    state = _with_limits(ledger.state, config)
+
+    @cache
+    def commands() -> CommandRunner:
+        files = survey(config, repository.root, SPEAKING, lambda: repository.list_tree(repository.snapshot()))
+        return command_runner(config, folder, repository, files.guarded)
+
+    return Ground(
+        folder=folder,
+        repository=repository,
+        ledger=ledger,
+        state=state,
+        phase=phase,
+        config=config,
+        roles=_roles(SPEAKING, expert=has_expert(config)),
+        commands=commands,
+        budgets=lambda: _budgets(state, folder),
+        reach=_reach(config, environ),
+        demands=_demands(config, environ, repository),
+    )
+
+
+def _roles(speaking: Sequence[str], *, expert: bool) -> tuple[str, ...]:
+    return tuple(role for role in speaking if expert or role != "sme")
+
+
+def _with_limits(state: State, config: Config) -> State:
+    from swarmgate.engine.spending import allowances  # noqa: PLC0415 - brings all rooms
+
+    budget = config.budget
+    rules = replace(
+        state.rules,
+        budget_usd=budget.usd,
+        budget_tokens=budget.tokens,
+        budget_seconds=budget.seconds,
+        budgets=Map(allowances(budget)),
+    )
+    return replace(state, rules=rules)
+
+
+def _budgets(state: State, folder: SwarmFolder) -> tuple[Account, ...]:
+    """Those that hold for the next run: its own is new, and councils have used of the project's."""
+    from dataclasses import replace as with_changes  # noqa: PLC0415 - `domain.state.replace` is for its own records
+
+    from swarmgate.ledger.sessions import Beside  # noqa: PLC0415 - only here
+
+    due = Beside(folder).due
+    found = (account for account in accounts(state, "") if account.section != "budget.run")
+    return tuple(account if account.owner else with_changes(account, spent=account.spent + due) for account in found)
+
+
+def _reach(config: Config, environ: Mapping[str, str]) -> Callable[[Sequence[str]], Awaitable[Sequence[Reach]]]:
+    async def reach(models: Sequence[str]) -> Sequence[Reach]:
+        if all(model.startswith("command:") for model in models):
+            return ()
+        from swarmgate.llm.reach import reach as look  # noqa: PLC0415 - late: loads openai
+
+        return await look(models, config, environ)
+
+    return reach
+
+
+def _demands(config: Config, environ: Mapping[str, str], repository: Repository) -> Callable[[], Sequence[str]]:
+    from swarmgate.engine.requirements import require_models, require_tools  # noqa: PLC0415 - brings all rooms
+
+    def demands() -> Sequence[str]:
+        require_tools(config)
+        return require_models(config, environ, repository)
+
+    return demands
+
+
+def _event(report: PreflightReport) -> PreflightRan:
+    return PreflightRan(
+        phase=report.phase,
+        passed=report.passed,
+        failed=report.failed,
+        skipped=report.skipped,
+        seconds=report.seconds,
+    )
+
+
+def _tell(folder: SwarmFolder, report: PreflightReport) -> None:
+    """Keeps the report and tells the journal; a disk that refuses takes nothing from what was found."""
+    with contextlib.suppress(LedgerError):
+        preflights.keep(folder, report)
+    Journal(folder).append(_event(report), actor=NAME)

@@ -1,0 +1,128 @@
+"""Whether endpoints can be reached with their keys, without a token spent: `GET {base_url}/models`.
+
+Not every endpoint lists its models: one that answers 404 or 405 there is reached as well. Import this module late:
+`openai` takes long to load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import openai
+
+from swarmgate.config import COMMAND, PROJECT_FILE, Config, Provider
+from swarmgate.domain.preflight import Reach
+from swarmgate.llm.redact import redact
+
+TIMEOUT_S = 10.0
+"""Longest time of one look."""
+
+_KEYS = {401: "refuses the key", 403: "does not let the key in"}
+_PAID = 402
+_NOT_HERE = (404, 405, 501)
+"""It answers, and has no list of models."""
+_BUSY = 429
+_REDIRECTS = range(300, 400)
+_SERVER_ERRORS = 500
+
+
+async def reach(
+    models: Iterable[str], config: Config, environ: Mapping[str, str], *, timeout_s: float = TIMEOUT_S
+) -> tuple[Reach, ...]:
+    """Looks at the endpoint of each of these models, each endpoint once, all at the same time.
+
+    Args:
+        models: `provider/model`; agent programs (`command:`) have no endpoint and are left out.
+        config: the settings, which know each provider.
+        environ: where the keys stand.
+        timeout_s: longest time of one look.
+
+    Returns:
+        One record a provider, in the order in which they are first named.
+
+    Raises:
+        ConfigError: there is no such provider.
+    """
+    named = dict.fromkeys(model.partition("/")[0] for model in models if not model.startswith(COMMAND))
+    providers = {name: config.provider(f"{name}/any")[0] for name in named}
+    looks = (_reached(name, provider, environ, timeout_s) for name, provider in providers.items())
+    return tuple(await asyncio.gather(*looks))
+
+
+async def _reached(name: str, provider: Provider, environ: Mapping[str, str], timeout_s: float) -> Reach:
+    started = time.monotonic()
+    variable = provider.api_key_env
+    key = environ.get(variable, "").strip() if variable else ""
+    if variable and not (key and key.isascii() and key.isprintable()):
+        what = "holds no usable key" if key else "is not set"
+        problem, hint = f"the environment variable {variable} {what}", f"export {variable}=..."
+        answered = ""
+    else:
+        answered, problem, hint = await _asked(name, provider, key, timeout_s)
+    return Reach(
+        provider=name,
+        base_url=provider.base_url,
+        answered=answered,
+        problem=redact(problem, (key,)),
+        hint=hint,
+        seconds=time.monotonic() - started,
+    )
+
+
+async def _asked(name: str, provider: Provider, key: str, timeout_s: float) -> tuple[str, str, str]:
+    """What the endpoint answered, what is wrong with that, and what to do about it."""
+    where = f"[providers.{name}] base_url in {PROJECT_FILE}"
+    client = _client(provider, key, timeout_s)
+    left_out = ["OpenAI-Organization", "OpenAI-Project", *([] if key else ["Authorization"])]
+    headers = {each: openai.Omit() for each in left_out if each not in provider.headers}
+    options: Any = {"headers": headers, "max_retries": 0}
+    try:
+        async with asyncio.timeout(timeout_s):
+            await client.get("/models", cast_to=object, options=options)
+    except openai.APIStatusError as error:
+        return _told(error.status_code, provider, where)
+    except (TimeoutError, openai.APITimeoutError):
+        return "", f"no answer within {timeout_s:g} s", f"Is it up, and is the network? See {where}."
+    except openai.APIConnectionError as error:
+        why = str(error.__cause__ or error) or type(error).__name__
+        return "", f"the connection failed: {why}", f"Is it running? See {where}."
+    except (openai.OpenAIError, ValueError):  # no JSON: something else than a list of models, and it does answer
+        return "answers, and lists no models", "", ""
+    finally:
+        await client.close()
+    return "lists its models", "", ""
+
+
+def _told(status: int, provider: Provider, where: str) -> tuple[str, str, str]:
+    answered = f"answers {status}"
+    if status in _KEYS:
+        variable = provider.api_key_env
+        hint = f"Check the key in {variable}." if variable else "Name the variable with the key: api_key_env."
+        return answered, f"the endpoint {_KEYS[status]} ({status})", hint
+    if status == _PAID:
+        return answered, "the endpoint wants to be paid (402)", "Check the account at the provider."
+    if status in _NOT_HERE:
+        return f"answers, and lists no models ({status})", "", ""
+    if status in _REDIRECTS:
+        return answered, f"the endpoint redirects elsewhere ({status})", f"Name the address itself: {where}."
+    if status == _BUSY:
+        return "answers that it is busy (429)", "", ""
+    if status >= _SERVER_ERRORS:
+        return answered, f"the endpoint is not well: it answers {status}", f"Try again later, or see {where}."
+    return answered, "", ""
+
+
+def _client(provider: Provider, key: str, timeout_s: float) -> openai.AsyncOpenAI:
+    """As for calls (`OpenAIModel`): without redirects, and no trust store for plain http."""
+    plain = provider.base_url.startswith("http://")
+    return openai.AsyncOpenAI(
+        http_client=openai.DefaultAsyncHttpxClient(verify=False, follow_redirects=False) if plain else None,
+        base_url=provider.base_url,
+        api_key=key or "none",
+        default_headers=provider.headers,
+        max_retries=0,
+        timeout=timeout_s,
+    )

@@ -1,0 +1,47 @@
+"""A project before a phase, as the checks of preflight see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import pytest
+from tests.confined import runner
+from tests.project import Project
+
+from swarmgate import config as settings
+from swarmgate.automation.preflight.ground import Ground
+from swarmgate.domain.preflight import Reach
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.workspace.repository import Repository
+
+
+class Grounds(Protocol):
+    def __call__(self, **changes: Any) -> Ground: ...
+
+
+@pytest.fixture
+def ground(project: Project) -> Grounds:
+    """`ground(phase=2, ours=True)`: the project as it lies there now."""
+
+    async def nothing(_models: Sequence[str]) -> Sequence[Reach]:
+        return ()
+
+    def made(**changes: Any) -> Ground:
+        ledger = Ledger.read(project.folder)
+        fields: dict[str, Any] = {
+            "folder": project.folder,
+            "repository": Repository.discover(project.root),
+            "ledger": ledger,
+            "state": ledger.state,
+            "phase": 1,
+            "config": settings.load(project_file=project.folder.config, environ={}),
+            "roles": (),
+            "commands": lambda: runner(project.root),
+            "budgets": tuple,
+            "reach": nothing,
+            "demands": tuple,
+        }
+        return Ground(**{**fields, **changes})
+
+    return made

@@ -1,0 +1,278 @@
+"""Each check, on a real project: what passes, what fails and what there is nothing to look at for."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from typing import Any
+
+import pytest
+from tests.automation.preflight.conftest import Grounds
+from tests.domain.story import make_plan, make_task
+from tests.project import Project, part
+
+from swarmgate.automation.preflight import judging, records, suite, tree
+from swarmgate.automation.preflight.ground import Found, Ground
+from swarmgate.domain import events as ev
+from swarmgate.domain.state import Attempt, Outcome, TaskRecord, TaskStatus, replace
+from swarmgate.errors import MissingRequirement
+from swarmgate.ledger.evidence import EvidenceStore
+from swarmgate.ledger.ledger import Ledger
+
+pytestmark = pytest.mark.suite("unittest")
+
+KEY = "AKIA" + "IOSFODNN7ABCDEFG"
+
+
+def with_state(ground: Grounds, **changes: Any) -> Ground:
+    return ground(state=replace(ground().state, **changes))
+
+
+# --- repository, branch ---
+
+
+def test_a_clean_tree_on_a_branch(ground: Grounds) -> None:
+    found = tree.look(ground())
+    assert found["repository"] == Found("clean")
+    assert found["branch"].problem == ""
+    assert found["branch"].detail.startswith("main")
+
+
+def test_uncommitted_changes_are_named(project: Project, ground: Grounds) -> None:
+    project.write("notes.txt", "mine\n")
+    project.write("src/calc/__init__.py", '"""Other."""\n')
+    found = tree.look(ground())["repository"]
+    assert "notes.txt" in found.problem
+    assert "src/calc/__init__.py" in found.problem
+    assert "stash" in found.hint
+
+
+def test_what_a_paused_attempt_left_is_expected_and_nothing_else(project: Project, ground: Grounds) -> None:
+    project.write("src/calc/part.py", part("1"))
+    left = ground().repository.snapshot()
+    assert tree.look(with_state(ground, tree=left, last="1.1"))["repository"] == Found("as task 1.1 left it")
+    project.write("src/calc/part.py", part("2"))
+    found = tree.look(with_state(ground, tree=left))["repository"]
+    assert "src/calc/part.py" in found.problem
+    assert "quarantine" in found.hint
+
+
+def test_another_branch_a_detached_head_and_a_merge_stop_the_phase(project: Project, ground: Grounds) -> None:
+    found = tree.look(with_state(ground, branch="swarm/parts"))["branch"]
+    assert found.hint == "git switch -c swarm/parts"
+    project.git("branch", "swarm/parts")
+    assert tree.look(with_state(ground, branch="swarm/parts"))["branch"].hint == "git switch swarm/parts"
+    project.git("switch", "--quiet", "swarm/parts")
+    assert tree.look(with_state(ground, branch="swarm/parts"))["branch"] == Found("swarm/parts")
+    project.write(".git/MERGE_HEAD", project.git("rev-parse", "HEAD") + "\n")
+    assert "merge" in tree.look(ground())["branch"].problem
+    (project.root / ".git/MERGE_HEAD").unlink()
+    project.git("switch", "--quiet", "--detach")
+    assert "no branch" in tree.look(ground())["branch"].problem
+
+
+# --- plan, evidence ---
+
+
+def record(project: Project, *events: ev.Event) -> None:
+    with Ledger.write(project.folder) as ledger:
+        ledger.append(events, expect=ledger.state.seq)
+
+
+def plan_on_record(project: Project) -> None:
+    record(project, ev.GoalSet(goal="Add parts"), ev.PlanSaved(plan=make_plan([make_task("1.1")])))
+
+
+def test_a_hand_edit_that_waits_stops_the_phase(project: Project, ground: Grounds) -> None:
+    plan_on_record(project)
+    assert records.look_at_plan(ground())["plan"].problem == ""
+    text = project.plan_md
+    project.folder.plan_md.write_text(text.replace("Part 1.1", "Another part"))
+    found = records.look_at_plan(ground())["plan"]
+    assert "plan.md" in found.problem
+    assert found.hint == "Settle it: swarm sync"
+    project.folder.plan_md.write_text(text.replace("- [ ] Task 1.1", "- [x] Task 1.1"))
+    assert "swarm skip" in records.look_at_plan(ground())["plan"].problem
+
+
+def test_a_missing_plan_file_comes_back_and_stops_nothing(project: Project, ground: Grounds) -> None:
+    plan_on_record(project)
+    project.folder.plan_md.unlink()
+    found = records.look_at_plan(ground())["plan"]
+    assert found.problem == ""
+    assert "plan.md will be written again" in found.detail
+
+
+def test_a_run_has_just_settled_the_plan(project: Project, ground: Grounds) -> None:
+    plan_on_record(project)
+    project.folder.plan_md.write_text("nonsense")
+    assert records.look_at_plan(ground(ours=True))["plan"].problem == ""
+
+
+def test_a_chain_that_does_not_hold_stops_the_phase(project: Project, ground: Grounds) -> None:
+    plan_on_record(project)
+    before = ground()
+    assert records.look_at_evidence(before)["evidence"].problem == ""
+    text = project.folder.ledger.read_text()
+    project.folder.ledger.write_text(text.replace("Add parts", "Add farts"))
+    found = records.look_at_evidence(before)["evidence"]
+    assert "line" in found.problem
+    assert found.hint == "See all of it: swarm verify"
+
+
+def test_evidence_that_is_gone_stops_the_phase(project: Project, ground: Grounds) -> None:
+    plan_on_record(project)
+    record(project, ev.PlanReviewed(review=_approving()), ev.PlanApproved(), ev.RunStarted(pid=1, host="here"))
+    head = project.git("rev-parse", "HEAD")
+    store = EvidenceStore(project.folder)
+    digest = store.write("1.1", 1, "change.patch", b"the patch")
+    record(
+        project,
+        ev.WorkStarted(branch="main", base=head),
+        ev.TaskDelegated(task="1.1", attempt=1, tree=head, base=head),
+        ev.ChangeCaptured(task="1.1", attempt=1, tree=head, evidence=digest),
+    )
+    assert records.look_at_evidence(ground())["evidence"].problem == ""
+    store.place("1.1", 1, "change.patch").unlink()
+    assert "change.patch" in records.look_at_evidence(ground())["evidence"].problem
+
+
+def _approving() -> Any:
+    from swarmgate.domain.evidence import Review, Verdict
+
+    return Review(verdict=Verdict.APPROVED, summary="good")
+
+
+# --- lint, secrets ---
+
+
+async def test_old_lint_is_told_and_stops_nothing_before_the_work(project: Project, ground: Grounds) -> None:
+    found = await judging.look(ground())
+    assert found["lint"].problem == found["secrets"].problem == ""
+    assert "the whole tree" in found["lint"].detail
+    project.write("src/calc/old.py", '"""Old."""\n\nimport os\n')
+    found = await judging.look(ground())
+    assert "F401" in found["lint"].problem
+    assert not found["lint"].blocks
+
+
+async def test_lint_of_the_work_stops_the_phase_and_what_was_there_before_does_not(
+    project: Project, ground: Grounds
+) -> None:
+    project.write("src/calc/old.py", '"""Old."""\n\nimport os\n')
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message=Old")
+    begun = project.git("rev-parse", "HEAD")
+    found = (await judging.look(with_state(ground, base=begun)))["lint"]
+    assert found.skipped
+    assert "nothing was changed" in found.detail
+    project.write("src/calc/new.py", '"""New."""\n\nimport sys\n')
+    found = (await judging.look(with_state(ground, base=begun)))["lint"]
+    assert "new.py" in found.problem
+    assert "old.py" not in found.problem
+    assert found.blocks
+
+
+async def test_a_secret_anywhere_stops_the_phase_and_is_not_repeated(project: Project, ground: Grounds) -> None:
+    project.write("deploy.sh", f"#!/bin/sh\nexport AWS_ACCESS_KEY_ID={KEY}\n")
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message=Deploy")
+    begun = project.git("rev-parse", "HEAD")
+    found = (await judging.look(with_state(ground, base=begun)))["secrets"]
+    assert "deploy.sh:2" in found.problem
+    assert KEY not in str(found)
+    assert found.blocks
+    accept = ("gates", "baseline", "--all", "--only", "secret_scan", "--force", "--reason", "an example")
+    await asyncio.to_thread(project.swarm, *accept)
+    assert (await judging.look(with_state(ground, base=begun)))["secrets"].problem == ""
+
+
+async def test_a_gate_that_is_skipped_is_a_skip_with_its_reason(project: Project, ground: Grounds) -> None:
+    project.configure(gates={"skip": ["lint_check", "secret_scan"]})
+    found = await judging.look(ground())
+    assert found["lint"].skipped
+    assert found["secrets"].skipped
+    assert "gates.skip" in found["secrets"].detail
+
+
+# --- tests ---
+
+
+async def test_the_tests_are_run_confined_and_alone_count(project: Project, ground: Grounds) -> None:
+    found = (await suite.look(ground()))["tests"]
+    assert found.problem == ""
+    assert found.detail.startswith("1 passed")
+    project.write(
+        "tests/test_red.py",
+        "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        assert 0\n",
+    )
+    found = (await suite.look(ground()))["tests"]
+    assert "1 of 2 tests failed" in found.problem
+
+
+async def test_without_a_test_command_there_is_nothing_to_run(project: Project, ground: Grounds) -> None:
+    shutil.rmtree(project.root / "tests")
+    project.configure(tests={"command": ""})
+    found = (await suite.look(ground()))["tests"]
+    assert found.skipped
+    assert "no test command" in found.detail
+
+
+async def test_a_program_that_is_not_there_and_no_sandbox_are_failures(project: Project, ground: Grounds) -> None:
+    project.configure(tests={"command": "no-such-runner --all"})
+    found = (await suite.look(ground()))["tests"]
+    assert "no-such-runner" in found.problem
+    assert "Install" in found.hint
+
+    def none() -> Any:
+        raise MissingRequirement("no sandbox works here")
+
+    with pytest.raises(MissingRequirement):
+        await suite.look(ground(commands=none))
+
+
+async def test_tests_that_passed_over_this_very_tree_are_not_run_again(project: Project, ground: Grounds) -> None:
+    project.configure(tests={"command": "false"})  # would fail
+    now = ground().repository.snapshot()
+    attempt = Attempt(number=1, kind=ev.AttemptKind.CODER, scope=(), instructions="", tree=now, seq=1, started="")
+    attempt = replace(attempt, outcome=Outcome.COMPLETE)
+    commit = project.git("rev-parse", "HEAD")
+    done = TaskRecord(attempts=(attempt,), status=TaskStatus.COMPLETE, commit=commit)
+    state = ground().state
+    proven = replace(state, last="1.1", tasks=state.tasks.set("1.1", done))
+    assert (await suite.look(ground(state=proven)))["tests"] == Found("they passed over this very tree, for task 1.1")
+    overruled = replace(done, overrides=done.overrides.set("tests", "flaky"))
+    for other in (
+        replace(proven, known_red=("test_a",)),
+        replace(proven, tasks=state.tasks.set("1.1", overruled)),
+        replace(proven, tasks=state.tasks.set("1.1", replace(done, commit="0" * 40))),
+    ):
+        assert (await suite.look(ground(state=other)))["tests"].problem
+    project.write("notes.txt", "another tree\n")
+    assert (await suite.look(ground(state=proven)))["tests"].problem
+
+
+async def test_red_that_the_user_overruled_stops_nothing(project: Project, ground: Grounds) -> None:
+    project.write(
+        "tests/test_red.py",
+        "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        assert 0\n",
+    )
+    first = (await suite.look(ground()))["tests"]
+    failures = first.problem.partition(": ")[2]
+    found = (await suite.look(with_state(ground, known_red=(failures,))))["tests"]
+    assert found.problem == ""
+    assert "overruled" in found.detail
+
+
+async def test_what_tests_leave_behind_is_put_away_in_a_run_and_told_otherwise(
+    project: Project, ground: Grounds
+) -> None:
+    leaves = f"{project.test_command} && echo x > left.txt"
+    project.configure(tests={"command": leaves})
+    found = (await suite.look(ground(ours=True)))["tests"]
+    assert "put away: left.txt" in found.detail
+    assert not (project.root / "left.txt").exists()
+    assert project.quarantined("left.txt")
+    found = (await suite.look(ground()))["tests"]
+    assert "left.txt" in found.detail
+    assert (project.root / "left.txt").exists()
