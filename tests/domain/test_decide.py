@@ -25,10 +25,11 @@ from tests.domain.story import (
 )
 
 from swarmgate.domain import events as ev
-from swarmgate.domain.decide import Step, Waiting, blocked_task, next_step, next_task, waiting_for
+from swarmgate.domain.decide import Step, Waiting, begins_phase, blocked_task, next_step, next_task, waiting_for
 from swarmgate.domain.events import AttemptKind, Event
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.state import Outcome, Planning, Recovery, State, TaskStatus
+from swarmgate.domain.usage import Usage
 from swarmgate.engine.outcome import actions, outcome_of
 
 SEEDS = st.integers(0, 2**32)
@@ -232,3 +233,24 @@ def test_failed_planning_waits_for_the_user_with_and_without_a_plan() -> None:
     state = play(State(), *started(), ev.RevisionRequested(text="x"), failed)
     assert waiting_for(state) is Waiting.PLANNING_FAILED
     assert next_step(play(state, ev.PlanApproved())) is Step.DELEGATE
+
+
+def test_a_phase_begins_before_the_first_attempt_at_any_of_its_tasks() -> None:
+    plan = make_plan([make_task("1.1"), make_task("1.2")], [make_task("2.1"), make_task("2.2")])
+    begun = started(plan)
+    assert begins_phase(State()) == begins_phase(play(State(), *planned(plan))) == 0
+    assert begins_phase(play(State(), *begun[:-1])) == 0  # the branch comes first
+    state = play(State(), *begun)
+    assert begins_phase(state) == 1
+    assert begins_phase(play(state, ev.TaskSkipped(task="1.1", reason="x"))) == 1
+    for far in range(1, 8):
+        assert begins_phase(play(state, *passing("1.1")[:far])) == 0
+    assert begins_phase(play(state, *rejected("1.1", 1))) == 0
+    used = ev.UsageRecorded(role="coder", task="1.1", usage=Usage(calls=1))
+    closed = play(state, used, *passing("1.1"), *passing("1.2"), ev.PhaseClosed(phase=1, summary="s"))
+    assert begins_phase(closed) == 0
+    approved = play(closed, ev.PhaseApproved(phase=1))
+    assert (next_step(approved), begins_phase(approved)) == (Step.ESTIMATE, 2)
+    estimated = play(approved, ev.PhaseEstimated(phase=2, tasks=2, basis=1))
+    assert (next_step(estimated), begins_phase(estimated)) == (Step.DELEGATE, 2)
+    assert begins_phase(play(estimated, delegated("2.1"))) == 0

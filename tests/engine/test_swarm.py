@@ -46,7 +46,7 @@ def test_a_task_marked_complete_by_hand_is_refused_restored_and_kept(project: Pr
     assert edited != before
     project.folder.plan_json.write_text(edited)
     told = project.swarm("run", exits=2).stderr
-    assert "plan.json: task 1.1 is pending, and the edit says complete" in told
+    assert "plan.json line 3: task 1.1 is pending, and the edit says complete" in told
     assert '"complete"' not in project.folder.plan_json.read_text()
     (kept,) = project.quarantined("*plan.json")
     assert kept.read_text() == edited

@@ -129,6 +129,14 @@ def worked_on(state: State) -> str:
     return due.id if due else ""
 
 
+def begins_phase(state: State) -> int:
+    """The phase that the next step begins: none of its tasks was ever attempted. 0 where no phase begins."""
+    if state.plan is None or next_step(state) not in (Step.ESTIMATE, Step.DELEGATE):
+        return 0
+    number = state.current_phase
+    return 0 if any(state.task(task.id).attempts for task in state.plan.phase(number).tasks) else number
+
+
 def blocked_task(state: State) -> Task | None:
     """The task of the current phase that waits for the user's decision, if there is one."""
     if state.plan is None or state.finished:

@@ -92,6 +92,7 @@ def build(
         stop=StopFlag(folder.stop_request),
         listener=listener,
         stash=stash,
+        environ=environ,
     )
     desks.context = context
     return context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -86,7 +86,7 @@ class Context:
     `reports` is what guards, turns and experts said since the last record, `clock` counts the time worked since then.
     `agent_files` is what belongs to agent programs, and so is nobody's to write.
     `voices` gives those of a debate (`Desks.voices`), `debates` is where debates are kept, `worth` what was measured of
-    their worth. `stash` allows uncommitted changes to be stashed instead of refused.
+    their worth. `stash` allows uncommitted changes to be stashed instead of refused. `environ` is where keys stand.
     """
 
     config: Config
@@ -107,6 +107,7 @@ class Context:
     worth: DebateWorth | None = None
     listener: Listener = silent
     stash: bool = False
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     started: float = field(default_factory=time.monotonic)
     clock: WorkClock = field(default_factory=WorkClock)
 

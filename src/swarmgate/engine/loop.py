@@ -10,13 +10,15 @@ from swarmgate.domain.events import Event, PauseReason, RunPaused, RunStarted, U
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import State
+from swarmgate.engine.boundaries import Boundaries
 from swarmgate.engine.context import Context
 from swarmgate.engine.describe import describe
+from swarmgate.engine.edits import PlanEdits
 from swarmgate.engine.spending import allowances
 from swarmgate.engine.steps import STEPS
 from swarmgate.engine.steps.ignored import watched
 from swarmgate.engine.steps.recovery import interruption, restored
-from swarmgate.errors import BreakerTripped, BudgetExhausted, ModelError, Stopped, SwarmError
+from swarmgate.errors import BreakerTripped, BudgetExhausted, ModelError, PreflightFailed, Stopped, SwarmError
 from swarmgate.ledger import guidance
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.workspace import own_rights
@@ -30,15 +32,18 @@ async def run_loop(ctx: Context) -> State:
         Stopped: at the next safe point after Ctrl-C or `swarm stop`.
         SwarmError: what ended a step; the pause is on record, and the next run goes on from there.
     """
-    state = _begin(ctx)
+    state, edits, boundaries = _begin(ctx), PlanEdits(ctx), Boundaries(ctx)
     try:
         while step := next_step(state):
             if ctx.stop.requested:
                 raise Stopped("Stopped at a safe point, as asked.", hint="Go on with: swarm run")
+            if await boundaries.crossed(state):
+                continue  # it took its time: the user may have asked to stop
             ctx.tell("step", describe_step(step, state), step=step)
             with watched(ctx, step):
-                events = await STEPS[step](state, ctx)
+                events = await edits.cut_short(step, STEPS[step](state, ctx))
             state = _record(ctx, [*ctx.drain_reports(state), *events, *ctx.drain_usage(state)])
+            state = _record(ctx, await edits.take_in(state))
     except BaseException as error:
         _pause(ctx, error)
         raise
@@ -93,7 +98,8 @@ def _pause(ctx: Context, error: BaseException) -> None:
         events += [*restored(state, ctx.folder, ctx.repository), interruption(state, "stopped at once by the user")]
     detail = "at once, by the user" if at_once else error.message if isinstance(error, SwarmError) else repr(error)
     detail = " ".join(detail.split())
-    events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=isinstance(error, Stopped)))
+    between = isinstance(error, (Stopped, PreflightFailed))
+    events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=between))
     _record(ctx, events)
 
 
@@ -105,6 +111,8 @@ def _reason(error: BaseException) -> PauseReason:
             return PauseReason.INTERRUPTED
         case BudgetExhausted():
             return PauseReason.BUDGET
+        case PreflightFailed():
+            return PauseReason.PREFLIGHT
         case BreakerTripped():
             return PauseReason.ERROR
         case ModelError():

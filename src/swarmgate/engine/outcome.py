@@ -5,6 +5,7 @@ from __future__ import annotations
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.budget import accounts
 from swarmgate.domain.decide import Waiting, blocked_task, waiting_for, worked_on
+from swarmgate.domain.events import PauseReason
 from swarmgate.domain.remedies import blocked_by, override_line, settings_for
 from swarmgate.domain.state import State
 
@@ -60,7 +61,7 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
     """The commands that lead on from here, each with what it does."""
     match waiting:
         case None:
-            return (*_past_budgets(state), "swarm run: go on with the work")
+            return (*_past_budgets(state), *_past_preflight(state), "swarm run: go on with the work")
         case Waiting.GOAL:
             return ('swarm plan "GOAL": say what is wanted',)
         case Waiting.ANSWERS:
@@ -107,6 +108,16 @@ def _past_budgets(state: State) -> tuple[str, ...]:
                 f'swarm skip {account.task} --reason "...": give the task up',
             ]
     return tuple(found)
+
+
+def _past_preflight(state: State) -> tuple[str, ...]:
+    """What comes before the next run where the checks before a phase stopped the last one."""
+    if state.pause is None or state.pause.reason is not PauseReason.PREFLIGHT:
+        return ()
+    return (
+        f"swarm preflight: see what stops phase {state.current_phase}, and mend that",
+        "swarm automation off phase_preflight: begin phases without such a look",
+    )
 
 
 def _ways_out(state: State) -> tuple[str, ...]:

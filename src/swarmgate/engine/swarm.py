@@ -50,6 +50,7 @@ from swarmgate.ledger.lock import describe, live_owner
 
 if TYPE_CHECKING:
     from swarmgate.config import Config
+    from swarmgate.engine.automation import Automation
     from swarmgate.engine.council import Council
     from swarmgate.engine.failures import FailureGroup
     from swarmgate.engine.models import ModelsReport
@@ -105,6 +106,13 @@ class Swarm:
         from swarmgate.engine.council import Council  # noqa: PLC0415 - late: only its verbs need it
 
         return Council(self)
+
+    @cached_property
+    def automation(self) -> Automation:
+        """Plan sync, preflight, hooks, the doctor's mending, evidence, drift, handoff."""
+        from swarmgate.engine.automation import Automation  # noqa: PLC0415 - late: only its verbs need it
+
+        return Automation(self)
 
     # --- planning ---
 
@@ -261,17 +269,13 @@ class Swarm:
         return audit(self.folder, Repository.discover(self.folder.root))
 
     def doctor(self) -> tuple[Check, ...]:
-        """Whether everything is there that the work needs. Spends no tokens, changes nothing."""
-        from swarmgate.automation.doctor import examine  # noqa: PLC0415 - git comes with it
-        from swarmgate.engine.build import ROLES  # noqa: PLC0415 - as above
-        from swarmgate.engine.models import debaters, distinct  # noqa: PLC0415 - as above
+        """Whether everything is there that the work needs. Spends no tokens, changes nothing.
 
-        checks = examine(self.folder, self._environ, ROLES)
-        readable = all(check.passed for check in checks if check.name == "settings")
-        if not readable:
-            return checks
-        apart = (distinct(self.config),) if self.config.models.require_distinct else ()
-        return (*checks, *apart, *debaters(self.config, self._environ))
+        `automation.doctor()` gives the same with the places of what it found, and mends it.
+        """
+        from swarmgate.engine.automating.doctoring import diagnose  # noqa: PLC0415 - git comes with it
+
+        return diagnose(self).checks
 
     async def probe_models(self) -> ModelsReport:
         """Asks every configured model what it can; the findings steer the next runs. Spends a few hundred tokens each.
@@ -284,6 +288,11 @@ class Swarm:
         return await probe_models(self.config, self.folder, self._environ)
 
     # --- inside ---
+
+    @property
+    def made_with(self) -> tuple[Listener, Mapping[str, str], Mapping[str, Any]]:
+        """Its listener, environment and flags: what another object of the same project is made with."""
+        return self._listener, self._environ, self._flags
 
     def surroundings(self) -> Surroundings:
         """What the councils of this project sit in."""
@@ -313,7 +322,7 @@ class Swarm:
         Raises:
             UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
         """
-        from swarmgate.ledger.reconcile import reconcile  # noqa: PLC0415 - only writers need it
+        from swarmgate.engine.automating.syncing import sync_pass  # noqa: PLC0415 - only writers need it
         from swarmgate.ledger.sessions import settle  # noqa: PLC0415 - as above
 
         ledger = Ledger.write(self.folder)
@@ -322,16 +331,20 @@ class Swarm:
                 self._notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
             if ledger.repaired:
                 self._notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
-            outcome = reconcile(ledger, author="user")
+            outcome = sync_pass(self, ledger)
+            if outcome.interrupted:
+                self._notice(f"the attempt at task {outcome.interrupted} ended: you changed the definition of its task")
             for name in outcome.amended:
                 self._notice(f"your edit of {name} was taken into the plan")
             for name in outcome.restored:
                 self._notice(f"{name} was missing or out of date and was written again")
             if outcome.refused:
-                refused = outcome.refused[0]
                 raise UsageError(
-                    f"An edit of {refused.source} cannot stand: {' '.join(refused.problems)} "
-                    f"The edit is kept in {refused.kept}; {refused.source} is as the ledger says again.",
+                    " ".join(
+                        f"An edit of {refused.source} cannot stand: {' '.join(refused.problems)} "
+                        f"The edit is kept in {refused.kept}; {refused.source} is as the ledger says again."
+                        for refused in outcome.refused
+                    ),
                     hint="Change what you meant to and run the command again.",
                 )
             settle(ledger)
@@ -343,6 +356,7 @@ class Swarm:
     async def _work(self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
         from swarmgate.engine.build import build  # noqa: PLC0415 - brings all rooms
+        from swarmgate.engine.crewing import crew_beside  # noqa: PLC0415 - as above
         from swarmgate.engine.loop import run_loop  # noqa: PLC0415 - as above
         from swarmgate.engine.requirements import (  # noqa: PLC0415 - as above
             keys_withheld,
@@ -376,7 +390,7 @@ class Swarm:
             ledger.append(head_moved(ledger.state, context), expect=ledger.state.seq)
             self._interrupt = lambda: setattr(context.stop, "asked", True)
             try:
-                with keys_withheld(config):
+                with crew_beside(self), keys_withheld(config):
                     state = await run_loop(context)
             finally:
                 self._interrupt = None

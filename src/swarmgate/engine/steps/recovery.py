@@ -6,7 +6,7 @@ from pathlib import Path
 
 from swarmgate.domain.events import AttemptInterrupted, Event, TreeRestored
 from swarmgate.domain.lifecycle import TaskState
-from swarmgate.domain.state import Recovery, State
+from swarmgate.domain.state import Attempt, Recovery, State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import current
 from swarmgate.ledger.folder import SwarmFolder
@@ -33,10 +33,26 @@ def head_moved(state: State, ctx: Context) -> list[Event]:
     attempt = state.task(state.open).running
     if attempt is None or attempt.base in ("", ctx.repository.head()):
         return []
-    own = {"Swarm-Task": state.open, "Swarm-Attempts": str(attempt.number)}
-    if attempt.state is TaskState.TESTS_RUN and ctx.repository.find_commit(own, since=attempt.base):
+    if _committed(state, attempt, ctx.repository):
         return []
     return [interruption(state, "other commits were made on the branch meanwhile")]
+
+
+def redefined(state: State, folder: SwarmFolder, repository: Repository) -> list[Event]:
+    """The end of the running attempt because its task's definition was changed by hand; no rejection.
+
+    Empty where the attempt cannot end so: a crash left its commit without the event, and the next step takes that up.
+    """
+    _, _, attempt = current(state)
+    if _committed(state, attempt, repository):
+        return []
+    return [*restored(state, folder, repository), interruption(state, "the definition of its task was changed by hand")]
+
+
+def _committed(state: State, attempt: Attempt, repository: Repository) -> bool:
+    """Whether the commit of the running attempt, which waits for it, was made already."""
+    own = {"Swarm-Task": state.open, "Swarm-Attempts": str(attempt.number)}
+    return attempt.state is TaskState.TESTS_RUN and repository.find_commit(own, since=state.base) is not None
 
 
 def leftovers_put_away(state: State, ctx: Context) -> list[Event]:

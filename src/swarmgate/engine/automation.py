@@ -1,0 +1,187 @@
+"""The facade of automation, reached as `Swarm(...).automation`: what happens beside the loop, and the same by hand.
+
+from swarmgate.engine import Swarm
+
+report = Swarm(Path("my-repo")).automation.sync()
+print(report.amended, report.refused)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from swarmgate.automation.doctor import Diagnosis
+    from swarmgate.domain.automation import Happening
+    from swarmgate.domain.drift import DriftReport
+    from swarmgate.domain.evidence_report import EvidenceReport, Pruned
+    from swarmgate.domain.handoff import Handoff
+    from swarmgate.domain.hooks import HookReport
+    from swarmgate.domain.preflight import PreflightReport
+    from swarmgate.domain.status import WatchStatus
+    from swarmgate.engine.automating.switching import CapabilityReport
+    from swarmgate.engine.automating.syncing import SyncReport
+    from swarmgate.engine.swarm import Swarm
+
+
+class Automation:
+    """Automation of one project. Nothing here calls a model or spends money.
+
+    Args:
+        swarm: the project.
+    """
+
+    def __init__(self, swarm: Swarm) -> None:
+        self._swarm = swarm
+
+    def sync(self, *, check: bool = False) -> SyncReport:
+        """One pass between plan.md, plan.json and the ledger.
+
+        Args:
+            check: only say what would be done; change nothing.
+
+        Raises:
+            LedgerLocked: a run is at work; it takes edits in itself.
+            LedgerError: the ledger cannot be read or written.
+        """
+        from swarmgate.engine.automating.syncing import sync  # noqa: PLC0415 - late: each verb pays for itself alone
+
+        return sync(self._swarm, check=check)
+
+    def watch(self) -> None:
+        """Works in the foreground until it is interrupted (SIGINT, SIGTERM) or `stop_watching` is called elsewhere.
+
+        Raises:
+            AlreadyWatching: another process watches this project.
+        """
+        from swarmgate.engine.automating.watching import watch  # noqa: PLC0415 - as above
+
+        watch(self._swarm)
+
+    def start_daemon(self) -> WatchStatus:
+        """Starts the same in a process of its own, and returns when it watches.
+
+        Raises:
+            AlreadyWatching: another process watches this project.
+            SwarmError: it did not come up; the message has the end of its log.
+        """
+        from swarmgate.engine.automating.daemon import start  # noqa: PLC0415 - as above
+
+        return start(self._swarm)
+
+    def stop_watching(self) -> WatchStatus:
+        """Ends the watching process, foreground or daemon, within 2 s; what was watched by whom before."""
+        from swarmgate.engine.automating.daemon import stop  # noqa: PLC0415 - as above
+
+        return stop(self._swarm)
+
+    def watch_status(self) -> WatchStatus:
+        """Who watches, and how it goes."""
+        from swarmgate.engine.automating.daemon import status  # noqa: PLC0415 - as above
+
+        return status(self._swarm)
+
+    def events(
+        self, *, types: tuple[str, ...] = (), follow: bool = False, last: int | None = None
+    ) -> Iterator[Happening]:
+        """Events of ledger and automation in order of time.
+
+        Args:
+            types: only these.
+            follow: go on with new ones until the caller stops.
+            last: only so many of the newest.
+
+        Raises:
+            UsageError: there is no event of such a type.
+        """
+        from swarmgate.engine.automating.eventing import events  # noqa: PLC0415 - as above
+
+        return events(self._swarm, types=types, follow=follow, last=last)
+
+    def capabilities(self) -> CapabilityReport:
+        """What is on, and where it was switched on."""
+        from swarmgate.engine.automating.switching import report  # noqa: PLC0415 - as above
+
+        return report(self._swarm)
+
+    def switch(self, name: str, *, on: bool) -> CapabilityReport:
+        """Switches a capability, or the mode where `name` is one, in `.swarm/config.toml`; comments there stay.
+
+        Raises:
+            UsageError: there is no such capability.
+        """
+        from swarmgate.engine.automating.switching import switch  # noqa: PLC0415 - as above
+
+        return switch(self._swarm, name, on=on)
+
+    def hooks(self) -> HookReport:
+        """The user's commands on events, and how the newest runs of each went.
+
+        Raises:
+            ConfigError: one is for an event that does not exist.
+        """
+        from swarmgate.engine.automating.hooking import report  # noqa: PLC0415 - as above
+
+        return report(self._swarm)
+
+    def try_hook(self, name: str) -> HookReport:
+        """Runs the command of one event now, with a made-up event of that type."""
+        from swarmgate.engine.automating.hooking import try_hook  # noqa: PLC0415 - as above
+
+        return try_hook(self._swarm, name)
+
+    def preflight(self, *, phase: int | None = None) -> PreflightReport:
+        """Looks whether a phase, the current one unless told, can begin.
+
+        Raises:
+            UsageError: the plan has no such phase.
+        """
+        from swarmgate.engine.automating.preflighting import preflight  # noqa: PLC0415 - as above
+
+        return preflight(self._swarm, phase=phase)
+
+    def doctor(self, *, fix: bool = False) -> Diagnosis:
+        """Everything that the work needs; `fix` mends what can be mended, with a backup.
+
+        Raises:
+            LedgerWriteFailed: a file could not be written.
+        """
+        from swarmgate.engine.automating.doctoring import diagnose  # noqa: PLC0415 - as above
+
+        return diagnose(self._swarm, fix=fix)
+
+    def evidence(self, task: str = "") -> EvidenceReport:
+        """How complete the evidence is, of one task or of all.
+
+        Raises:
+            UsageError: the plan has no such task.
+        """
+        from swarmgate.engine.automating.evidencing import report  # noqa: PLC0415 - as above
+
+        return report(self._swarm, task)
+
+    def prune(self, *, days: int | None = None, mb: int | None = None, check: bool = False) -> Pruned:
+        """Archives evidence of approved phases that is older, or too much; None: as `[evidence]` says."""
+        from swarmgate.engine.automating.evidencing import prune  # noqa: PLC0415 - as above
+
+        return prune(self._swarm, days=days, mb=mb, check=check)
+
+    def drift(self) -> DriftReport:
+        """Decisions on record against what came after them."""
+        from swarmgate.engine.automating.drifting import drift  # noqa: PLC0415 - as above
+
+        return drift(self._swarm)
+
+    def handoff(self, *, out: Path | None = None) -> Handoff:
+        """Writes one page that lets somebody else go on: to `.swarm/handoff.md`, or to `out`.
+
+        Raises:
+            UsageError: `out` lies in no folder.
+            LedgerWriteFailed: it could not be written.
+        """
+        from swarmgate.engine.automating.handing_off import hand_off  # noqa: PLC0415 - as above
+
+        return hand_off(self._swarm, out)
