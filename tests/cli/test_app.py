@@ -21,7 +21,8 @@ pytestmark = pytest.mark.suite("unittest")
 VERBS = [
     "init", "plan", "approve", "run", "revise", "stop", "status", "show", "history", "failures", "verify", "retry",
     "skip", "override", "gates", "guard", "dispatch", "debate", "chat", "discuss",
-    "decide", "critique", "orchestrate", "metrics", "eval", "doctor", "demo",
+    "decide", "critique", "orchestrate", "metrics", "sync", "watch", "automation", "events", "hooks",
+    "preflight", "evidence", "drift", "handoff", "eval", "doctor", "demo",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "history", "failures", "verify", "stop", "doctor"]
@@ -43,13 +44,15 @@ def swarm(*args: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[
 def test_these_are_the_verbs() -> None:
     group = get_command(app)
     assert isinstance(group, Verbs)
-    assert sorted(group.list_commands(None)) == sorted(VERBS)
+    assert group.list_commands(None) == VERBS
     assert group.get_command(None, "terminal") is None
 
 
 COUNCIL = ("debate", "chat", "discuss", "decide", "critique", "orchestrate")
 NESTED = (
+    "evidence show", "evidence prune",
     *(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain", "dispatch show", "dispatch list",
+    "watch stop", "watch status",
     "eval debate",    *(f"{verb} {name}" for verb in COUNCIL for name in ("hold", "resume", "show", "list")),
 )  # fmt: skip
 

@@ -18,8 +18,8 @@ def command(
 ) -> None:
     """Work task by task until it is your turn: a phase checkpoint, a blocked task, a question.
 
-    Exit codes: 0 all done, 1 a task is blocked, 3 waiting for you, 4 budget used up, 5 endpoint failed, 130 stopped.
-    Whatever ended it, the next `swarm run` goes on from there.
+    Exit codes: 0 all done, 1 a task is blocked or preflight stops the phase, 3 waiting for you, 4 budget used up,
+    5 endpoint failed, 130 stopped. Whatever ended it, the next `swarm run` goes on from there.
 
     Example: swarm run
     """

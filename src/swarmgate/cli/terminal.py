@@ -18,7 +18,7 @@ import typer
 
 from swarmgate import __version__
 from swarmgate.domain.printable import escaped, printable
-from swarmgate.errors import PlanError, Stopped, SwarmError, UsageError
+from swarmgate.errors import PlanError, PreflightFailed, Stopped, SwarmError, UsageError
 
 
 class Terminal:
@@ -85,7 +85,7 @@ def _reported(error: SwarmError, *, as_json: bool) -> typer.Exit:
 
 def report(error: SwarmError, *, as_json: bool) -> None:
     """Tells the user what happened and what to do: on stderr, or as JSON on stdout."""
-    problems = list(error.problems) if isinstance(error, PlanError) else []
+    problems = list(error.problems) if isinstance(error, (PlanError, PreflightFailed)) else []
     if as_json:
         told = {"error": error.code, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}
         sys.stdout.write(escaped(json.dumps(told | ({"problems": problems} if problems else {}))) + "\n")

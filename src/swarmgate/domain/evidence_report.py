@@ -1,0 +1,289 @@
+"""How complete the evidence is: what the ledger says has to be there of each attempt, and what was found of it.
+
+What is due is decided from the events alone: a step that was recorded left its evidence behind, and a step that the
+attempt never reached left none. So of an attempt that the gates rejected no review is due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.events import (
+    AdversarialTestsWritten,
+    AttemptRejected,
+    ChangeCaptured,
+    DebateWeighed,
+    Entry,
+    Event,
+    GatesRun,
+    GoalSet,
+    GuardActed,
+    ReviewGiven,
+    SecurityReviewGiven,
+    TestsRun,
+)
+from swarmgate.domain.evidence import TestRun
+from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.lifecycle import TaskState
+from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
+
+_SBOM_GATE = "sbom_generate"
+_MUTATION = "mutation"
+"""The rule of the guard's notes, and the stage of a rejection, that say that mutants were tried."""
+
+
+class Kind(StrEnum):
+    """The pieces of evidence that an attempt can leave, in the order in which they come about."""
+
+    DIFF = "diff"
+    GATES = "gates"
+    DEBATE = "debate"
+    REVIEW = "review"
+    SECURITY = "security"
+    ADVERSARIAL = "adversarial"
+    FINAL_GATES = "final_gates"
+    SBOM = "sbom"
+    TESTS = "tests"
+    BEFORE = "tests_before"
+    MUTATION = "mutation"
+
+
+class Standing(StrEnum):
+    """What was found of a piece."""
+
+    PRESENT = "present"
+    MISSING = "missing"
+    CHANGED = "changed"
+    """It is there, and not what the ledger recorded."""
+    NOT_DUE = "not due"
+    ARCHIVED = "archived"
+    """It was pruned, and the archive holds it as it was recorded."""
+
+
+class Piece(Frozen):
+    """One piece of evidence.
+
+    `path` is relative to the repository, of an archived piece that of its archive; empty where none is due. `recorded`
+    says that the ledger holds its SHA-256: what else is only there, and nothing proves that it is as it was.
+    """
+
+    kind: Kind
+    standing: Standing
+    path: str = ""
+    recorded: bool = True
+    problem: str = ""
+
+
+class AttemptEvidence(Frozen):
+    """The evidence of one attempt: a piece of every kind, in the order of `Kind`."""
+
+    number: int
+    outcome: Outcome
+    stage: str = ""
+    pieces: tuple[Piece, ...] = ()
+
+
+class TaskEvidence(Frozen):
+    """The evidence of one task. `blockers`: what keeps it from being complete or proven; a sentence each.
+
+    `proven`: nothing that is due is missing or changed. `summary` is its story in lines, where it was asked for.
+    """
+
+    task: str
+    title: str
+    phase: int
+    status: TaskStatus
+    proven: bool
+    blockers: tuple[str, ...] = ()
+    attempts: tuple[AttemptEvidence, ...] = ()
+    summary: tuple[str, ...] = ()
+
+
+class EvidenceReport(Frozen):
+    """`swarm evidence`: `complete` where no piece is missing or changed. `earlier`: where that of earlier goals is."""
+
+    goal: int
+    complete: bool
+    tasks: tuple[TaskEvidence, ...] = ()
+    earlier: tuple[str, ...] = ()
+
+
+class PrunedTask(Frozen):
+    """A task whose evidence goes: of which goal, how many files and bytes, and the time of the last event about it."""
+
+    goal: int
+    task: str
+    files: int
+    size: int
+    last: str
+
+
+class Pruned(Frozen):
+    """`swarm evidence prune`: what went, or with `check` what would go; sizes in bytes.
+
+    `archive` is where it lies now, relative to the repository; empty where nothing went. `before` and `left` are the
+    size of all evidence; `over` says which bound does not hold even so, and why; `skipped` are links and other things
+    that are no files: they stay where they are.
+    """
+
+    check: bool
+    tasks: tuple[PrunedTask, ...] = ()
+    files: int = 0
+    size: int = 0
+    before: int = 0
+    left: int = 0
+    archive: str = ""
+    over: str = ""
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A piece of evidence that has to be there, by the event at `seq`; `sha256` is empty where that names none."""
+
+    task: str
+    attempt: int
+    kind: Kind
+    sha256: str
+    seq: int
+
+
+@dataclass(slots=True)
+class Recorded:
+    """What the ledger says of the evidence of the newest goal.
+
+    Attributes:
+        claims: the newest about each piece.
+        runs: the newest test run of an attempt.
+    """
+
+    claims: dict[tuple[str, int, Kind], Claim] = field(default_factory=dict)
+    runs: dict[tuple[str, int], TestRun] = field(default_factory=dict)
+
+
+def recorded(entries: Iterable[Entry]) -> Recorded:
+    """Walks the ledger; a new goal begins anew, since the evidence of the one before goes to the history."""
+    found, components = Recorded(), set[tuple[str, int]]()
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, GoalSet):
+            found, components = Recorded(), set()
+        if isinstance(event, GatesRun) and event.statuses.get(_SBOM_GATE, GateStatus.SKIP) is not GateStatus.SKIP:
+            components.add((event.task, event.attempt))
+        if isinstance(event, TestsRun):
+            found.runs[event.task, event.attempt] = event.run
+            if (event.task, event.attempt) in components:
+                claim = Claim(event.task, event.attempt, Kind.SBOM, "", entry.seq)
+                found.claims[claim.task, claim.attempt, claim.kind] = claim
+        for task, attempt, kind, digest in _claims(event):
+            old = found.claims.get((task, attempt, kind))
+            if digest or old is None:
+                found.claims[task, attempt, kind] = Claim(task, attempt, kind, digest, entry.seq)
+    return found
+
+
+_KINDS: dict[type, Kind] = {
+    ChangeCaptured: Kind.DIFF,
+    GatesRun: Kind.GATES,
+    ReviewGiven: Kind.REVIEW,
+    SecurityReviewGiven: Kind.SECURITY,
+    AdversarialTestsWritten: Kind.ADVERSARIAL,
+    TestsRun: Kind.TESTS,
+}
+
+
+def _claims(event: Event) -> Iterator[tuple[str, int, Kind, str]]:
+    """Task, attempt, kind and SHA-256 of each piece that an event says was written."""
+    match event:
+        case DebateWeighed(evidence=digest) if digest:  # only a debate that was held leaves a file
+            yield event.task, event.attempt, Kind.DEBATE, digest
+        case ChangeCaptured() | GatesRun() | ReviewGiven() | SecurityReviewGiven() | AdversarialTestsWritten():
+            yield event.task, event.attempt, _KINDS[type(event)], event.evidence
+        case TestsRun():
+            yield event.task, event.attempt, Kind.TESTS, event.evidence
+            yield event.task, event.attempt, Kind.FINAL_GATES, event.gates_evidence
+            if event.proof is not None:
+                yield event.task, event.attempt, Kind.BEFORE, ""
+        case GuardActed(note=note) if note.rule == _MUTATION and event.task and note.attempt:
+            yield event.task, note.attempt, Kind.MUTATION, ""
+        case AttemptRejected(stage=stage) if stage == _MUTATION:
+            yield event.task, event.attempt, Kind.MUTATION, ""
+        case _:
+            return
+
+
+Pieces = Mapping[int, tuple[Piece, ...]]
+"""What was found of the attempts of one task, by their numbers."""
+
+
+def task_evidence(state: State, task_id: str, pieces: Pieces) -> TaskEvidence:
+    """The row of one task of the plan.
+
+    Args:
+        state: the fold, with a plan that has the task.
+        task_id: its id.
+        pieces: what was found.
+    """
+    if state.plan is None:
+        raise ValueError("a state without a plan has no tasks")
+    task, record = state.plan.tasks[task_id], state.task(task_id)
+    attempts = tuple(
+        AttemptEvidence(number=each.number, outcome=each.outcome, stage=each.stage, pieces=pieces.get(each.number, ()))
+        for each in record.attempts
+    )
+    broken = tuple(
+        f"attempt {attempt.number}: {piece.problem}"
+        for attempt in attempts
+        for piece in attempt.pieces
+        if piece.standing in (Standing.MISSING, Standing.CHANGED)
+    )
+    return TaskEvidence(
+        task=task.id,
+        title=task.title,
+        phase=state.plan.phase_numbers[task.id],
+        status=record.status,
+        proven=not broken,
+        blockers=(*broken, *_unfinished(state, task_id)),
+        attempts=attempts,
+    )
+
+
+def _unfinished(state: State, task_id: str) -> Iterator[str]:
+    """What keeps a task from being complete, by the state alone."""
+    record = state.task(task_id)
+    match record.status:
+        case TaskStatus.COMPLETE:
+            return
+        case TaskStatus.SKIPPED:
+            yield f"given up: {record.reason}"
+        case TaskStatus.BLOCKED:
+            yield f"blocked: {record.reason}"
+        case _ if record.running:
+            yield f"attempt {record.running.number} goes on; still due: {', '.join(still_due(record.running))}"
+        case _ if record.last:
+            last = record.last
+            stage = f" ({last.stage})" if last.stage else ""
+            yield f"attempt {last.number}: {last.outcome}{stage}: {last.reason}"
+        case _:
+            waits = (
+                [other for other in state.plan.tasks[task_id].depends if not state.task(other).settled]
+                if state.plan
+                else []
+            )
+            yield f"no attempt yet{', it waits for ' + ', '.join(waits) if waits else ''}"
+
+
+def still_due(attempt: Attempt) -> tuple[str, ...]:
+    """What a running attempt has before it, in order."""
+    found = [] if attempt.captured else [Kind.DIFF.value]
+    if attempt.state is TaskState.CODER_DELEGATED:
+        found.append(Kind.GATES)
+    if attempt.state in (TaskState.CODER_DELEGATED, TaskState.PRE_CHECK_PASSED):
+        found += [] if attempt.reviewed else [Kind.REVIEW]
+        found += [Kind.SECURITY] if attempt.sensitive and attempt.security_review is None else []
+    if attempt.state is not TaskState.TESTS_RUN:
+        found += [Kind.TESTS, Kind.FINAL_GATES]
+    return (*found, "commit")

@@ -1,0 +1,218 @@
+"""The handoff put together from the ledger, context.md, the settings and the repository, and written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swarmgate.config import COMMAND
+from swarmgate.domain.budget import accounts
+from swarmgate.domain.decide import waiting_for, worked_on
+from swarmgate.domain.events import EditRefused, GoalSet, ProjectInitialised
+from swarmgate.domain.evidence_summary import in_words
+from swarmgate.domain.handoff import Failure, Handoff, HandoffRole, render
+from swarmgate.domain.state import Outcome, Planning, State, TaskStatus
+from swarmgate.engine.outcome import actions
+from swarmgate.errors import ConfigError, SwarmError, UsageError, WorkspaceError
+from swarmgate.ledger import guidance
+from swarmgate.ledger.folder import writing
+from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.lock import describe, live_owner
+from swarmgate.workspace.atomic import replace
+
+if TYPE_CHECKING:
+    from swarmgate.config import Config
+    from swarmgate.domain.events import Entry
+    from swarmgate.engine.swarm import Swarm
+
+_ANSWER = 200
+
+
+def hand_off(swarm: Swarm, out: Path | None = None) -> Handoff:
+    """Writes the page, to `.swarm/handoff.md` unless told otherwise, and returns what it says.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+        LedgerWriteFailed: the page could not be written.
+        UsageError: there is no folder to write it to.
+    """
+    target = swarm.folder.handoff if out is None else out.absolute()
+    if not target.parent.is_dir() or target.is_dir():
+        raise UsageError(f"{target} cannot be written: it needs a folder, and a name of a file there.")
+    found = _gathered(swarm)
+    page = render(found)
+    with writing(target):
+        replace(target, page)
+    shown = (
+        target.relative_to(swarm.folder.root).as_posix() if target.is_relative_to(swarm.folder.root) else str(target)
+    )
+    return found.model_copy(update={"page": page, "path": shown})
+
+
+def _gathered(swarm: Swarm) -> Handoff:
+    ledger = Ledger.read(swarm.folder)
+    state, entries = ledger.state, [entry for entry, _ in ledger.entries()]
+    owner = live_owner(swarm.folder.lock)
+    waiting = waiting_for(state)
+    config, problem = _settings(swarm)
+    return Handoff(
+        goal=state.goal,
+        source=state.source,
+        title=state.plan.title if state.plan else "",
+        phase=_phase(state),
+        tasks=_counts(state),
+        branch=state.branch or state.base_branch,
+        commit=_commit(swarm),
+        seq=state.seq,
+        waiting=waiting or "",
+        working=describe(owner) if owner else "",
+        questions=tuple(f"question {each.number}: {each.text}" for each in state.questions if not each.answer),
+        decisions=tuple(text for key in sorted(state.memory) for text in state.memory[key].decisions),
+        guidance=_guidance(swarm),
+        failures=tuple(_failures(state)),
+        quarantined=tuple(_quarantined(swarm, entries)),
+        used=in_words(state.usage),
+        budgets=tuple(_budgets(state)),
+        next=actions(state, waiting),
+        setup=_setup(state),
+        test_command=_test_command(config, entries),
+        roles=_roles(config) if config else (),
+        settings_problem=problem,
+        risks=tuple(_risks(state, config)),
+        drift=_drift(swarm),
+    )
+
+
+def _settings(swarm: Swarm) -> tuple[Config | None, str]:
+    try:
+        return swarm.config, ""
+    except ConfigError as error:
+        return None, error.message
+
+
+def _phase(state: State) -> str:
+    if state.plan is None:
+        return ""
+    if state.finished:
+        return f"all {len(state.plan.phases)} are approved"
+    number = min(state.current_phase, len(state.plan.phases))
+    planned = "" if state.planning is Planning.APPROVED else f"; the plan is {state.planning.value}, not approved"
+    return f"{number} of {len(state.plan.phases)}: {state.plan.phase(number).name}{planned}"
+
+
+def _counts(state: State) -> dict[str, int]:
+    counts = Counter(state.task(task).status for task in (state.plan.tasks if state.plan else ()))
+    return {status.value: counts[status] for status in TaskStatus if counts[status]}
+
+
+def _commit(swarm: Swarm) -> str:
+    from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - late: git comes with it
+
+    try:
+        return Repository.discover(swarm.folder.root).head()[:12]
+    except WorkspaceError:
+        return ""  # a repository without a commit
+
+
+def _guidance(swarm: Swarm) -> tuple[str, ...]:
+    try:
+        found = guidance.read(swarm.folder.context)
+    except UsageError:
+        return ()
+    return tuple(f"{each.domain}: {each.question} {each.answer[:_ANSWER]}" for each in found)
+
+
+def _failures(state: State) -> Iterator[Failure]:
+    """Blocked tasks first, then rejections that no later attempt has mended."""
+    found = []
+    for task in state.plan.tasks.values() if state.plan else ():
+        record, last = state.task(task.id), state.task(task.id).last
+        rejected = last is not None and last.outcome is Outcome.REJECTED
+        if record.settled or not (rejected or record.status is TaskStatus.BLOCKED):
+            continue
+        stage, reason = (last.stage, last.reason) if last and rejected else ("", record.reason)
+        found.append(Failure(task=task.id, title=task.title, status=record.status.value, stage=stage, reason=reason))
+    yield from sorted(found, key=lambda each: each.status != TaskStatus.BLOCKED)
+
+
+def _quarantined(swarm: Swarm, entries: list[Entry]) -> Iterator[str]:
+    """Edits that were refused since the goal was set, and are still kept."""
+    since = max((entry.seq for entry in entries if isinstance(entry.event, GoalSet)), default=0)
+    for entry in entries[since:]:
+        event = entry.event
+        if isinstance(event, EditRefused) and (swarm.folder.root / event.kept).exists():
+            yield f"{event.source}, kept in {event.kept}: {event.problems[0] if event.problems else 'it cannot stand'}"
+
+
+def _budgets(state: State) -> Iterator[str]:
+    for account in accounts(state, worked_on(state)):
+        for measure in account.measures():
+            left = "nothing left" if measure.used_up else f"{1 - measure.spent / measure.limit:.0%} left"
+            yield f"{account.owner or 'project'}: {measure.text}, {left}"
+
+
+def _setup(state: State) -> tuple[str, ...]:
+    branch = (f"git switch {state.branch}",) if state.branch else ()
+    return (*branch, "swarm doctor")
+
+
+def _test_command(config: Config | None, entries: list[Entry]) -> str:
+    """The configured command, else the one that the newest run of the tests used, else the one detected at first."""
+    if config is not None and config.tests.command:
+        return config.tests.command
+    runs = (entry.event.run.command for entry in reversed(entries) if entry.event.type == "tests_run")
+    first = (entry.event.test_command for entry in entries if isinstance(entry.event, ProjectInitialised))
+    return next(runs, "") or next(first, "")
+
+
+def _roles(config: Config) -> tuple[HandoffRole, ...]:
+    found = []
+    for name, role in config.roles.items():
+        models, keys = (role.model, *role.fallback), list[str]()
+        for model in models:
+            if model.startswith(COMMAND):
+                keys += role.env
+                continue
+            provider = config.providers.get(model.partition("/")[0])
+            keys += [provider.api_key_env] if provider and provider.api_key_env else []
+        found.append(HandoffRole(role=name, models=models, keys=tuple(dict.fromkeys(keys))))
+    return tuple(found)
+
+
+def _risks(state: State, config: Config | None) -> Iterator[str]:
+    if config is not None:
+        yield from _guardrails(config)
+    if state.sandbox == "none":
+        yield "nothing confined the commands of agents in the newest run ([commands] sandbox)"
+    for each in state.overrides:
+        yield f"overridden by the user: task {each.task}, {each.stage}: {each.reason}"
+    if state.qa_skipped:
+        yield f"{state.qa_skipped} completed in a row without the approval of both the reviewer and the test engineer"
+    if state.known_red:
+        yield f"tests that fail in the newest commit, and were overruled: {', '.join(state.known_red)}"
+
+
+def _guardrails(config: Config) -> Iterator[str]:
+    """Guardrails that the settings switch off."""
+    if config.gates.skip:
+        yield f"gates that are not run ([gates] skip): {', '.join(config.gates.skip)}"
+    off = (
+        ("[review] security", config.review.security),
+        ("[tests] must_fail", config.tests.must_fail),
+        ("[tests] vanished", config.tests.vanished),
+        ("[tests] adversarial", config.tests.adversarial),
+        ("[scope] enforce", config.scope.enforce),
+    )
+    yield from (f'{name} = "off"' for name, value in off if value == "off")
+
+
+def _drift(swarm: Swarm) -> tuple[str, ...]:
+    """Decisions that the plan speaks against; a page is written whatever comes of it."""
+    try:
+        from swarmgate.engine.automating.drifting import drift  # noqa: PLC0415 - late: it reads everything
+
+        return tuple(f"{each.kind.value}: {each.text} - {each.why}" for each in drift(swarm).signals)
+    except (SwarmError, OSError):
+        return ()
