@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 from tests.project import Project, delegate, plan, task
 
 from swarmgate.automation.worker import Seen
+from swarmgate.cli.drift import _lines
 from swarmgate.domain.automation import DriftFound, Happening
+from swarmgate.domain.drift import DriftReport, Place, Signal, SignalKind
 from swarmgate.engine import Swarm
-from swarmgate.engine.automating.drifting import worker
+from swarmgate.engine.automating.drifting import _context, _task_lines, worker
 
 HASHING = task("1.1", title="Hash passwords with bcrypt", acceptance=["a hash is no password"])
 CONTEXT = "# Context\n\n## Decisions\n- D1 [open]: Use argon2 for password hashes\n"
@@ -54,6 +58,27 @@ def test_what_cannot_be_read_is_told_and_passed_over(project: Project) -> None:
     assert "passed over: pyproject.toml" in told
     project.folder.context.write_text("- x\n" * 1_100_000)
     assert "larger than 4 MB" in project.swarm("drift").stdout
+
+
+def test_a_pipe_in_the_place_of_a_file_is_passed_over_and_waits_for_nobody(project: Project) -> None:
+    for path in (project.folder.context, project.folder.plan_md):
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+    assert (
+        "passed over: .swarm/context.md: not a regular file"
+        in _context(project.folder.context, ".swarm/context.md")[1][0]
+    )
+    assert _task_lines(project.folder.plan_md) == {}
+
+
+def test_only_what_does_not_fit_makes_exit_code_1() -> None:
+    stale = Signal(
+        kind=SignalKind.STALE, decision="D1", text="a", place=Place(), subject="a", why="b", advice="c", confidence=0.3
+    )
+    assert not DriftReport(signals=(stale,)).drifted
+    assert _lines(DriftReport(signals=(stale,)))[-2] == "No drift found; the above is for information."
+    for kind in (SignalKind.CONTRADICTION, SignalKind.UNCOVERED):
+        assert DriftReport(signals=(stale, stale.model_copy(update={"kind": kind}))).drifted
 
 
 def test_decisions_of_a_closed_phase_against_later_briefs_answers_and_dependencies(project: Project) -> None:

@@ -17,7 +17,7 @@ def command(repo: Repo = None, json: Json = False) -> None:
     """Compare the decisions on record with what came after them. Calls no model and changes nothing.
 
     Shows contradictions, requirements that no task covers and decisions that nothing touches: at most 5, best first.
-    Exit code 1 when there is one.
+    Exit code 1 where something is contradicted or not covered; decisions that nothing touches are for information.
 
     Example: swarm drift
     """
@@ -26,7 +26,7 @@ def command(repo: Repo = None, json: Json = False) -> None:
 
         report = Swarm(repo).automation.drift()
         terminal.result(report, _lines(report))
-        raise typer.Exit(1 if report.signals else 0)
+        raise typer.Exit(1 if report.drifted else 0)
 
 
 def _lines(report: DriftReport) -> list[str]:
@@ -35,8 +35,8 @@ def _lines(report: DriftReport) -> list[str]:
         lines += [*_signal(number, signal), ""]
     if report.left_out:
         lines += [f"{report.left_out} more; these are the best.", ""]
-    elif not report.signals:
-        lines.append("No drift found.")
+    elif not report.drifted:
+        lines.append("No drift found." if not report.signals else "No drift found; the above is for information.")
     return [*lines, *_compared(report), *report.notes]
 
 

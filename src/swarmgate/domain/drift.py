@@ -121,3 +121,8 @@ class DriftReport(Frozen):
     compared: Compared = Compared()
     decisions: tuple[Decision, ...] = ()
     notes: tuple[Line, ...] = ()
+
+    @property
+    def drifted(self) -> bool:
+        """Whether something does not fit; a decision that is only not touched any more may well hold."""
+        return any(each.kind is not SignalKind.STALE for each in self.signals)

@@ -35,6 +35,11 @@ def test_what_speaks_against_a_decision(decision: str, later: str) -> None:
         ("Do not commit secrets", "Add a commit hook that detects secrets"),
         ("Never log passwords unless debugging", "Log passwords when debugging"),
         ("Use Vite", "\u2014 ... ( ) ;"),
+        ("Use argon2 for password hashes", "Find the users whose password still has an md5 hash"),
+        ("Sessions expire after 30 minutes", "Existing sessions expire after 2 hours"),
+        ("Use pytest for the tests", "Run the JavaScript tests with jest"),
+        ("Production runs on Kubernetes", "Development runs on Nomad"),
+        ("Invoices are immutable once sent", "Invoices are mutable until they are sent"),
     ],
 )
 def test_what_does_not(decision: str, later: str) -> None:

@@ -58,5 +58,20 @@ def test_a_later_decision_that_says_so_closes_an_earlier_one() -> None:
 
 @given(st.text(max_size=400))
 def test_no_context_breaks_it(text: str) -> None:
-    lines = len(f"## Decisions\n{text}".splitlines())
+    lines = len(f"## Decisions\n{text}".split("\n"))
     assert all(0 < each.place.line <= lines for each in written(f"## Decisions\n{text}", file="c"))
+
+
+def test_lines_are_numbered_as_editors_do() -> None:
+    text = "# Context \u2028 a\r\n\x0c b \x85 c\r\n## Decisions\r\n- D1: Use Vite\u2028now\r\n- D2: Use Ruff\r\n"
+    assert [(each.id, each.place.line) for each in written(text, file="c")] == [("D1", 4), ("D2", 5)]
+
+
+def test_a_mark_that_a_user_quotes_hides_nothing() -> None:
+    text = f"## Decisions\n- D1: `{DERIVED_BEGIN}` stays\n- D2: Use Vite\n"
+    assert [each.id for each in written(text, file="c")] == ["D1", "D2"]
+
+
+def test_all_decisions_of_a_file_are_read() -> None:
+    rows = "".join(f"- D{n}: Use part{n}\n" for n in range(2_100))
+    assert written(f"## Decisions\n{rows}", file="c")[-1].id == "D2099"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import time
 
 from swarmgate.automation.drift.comparing import Later
-from swarmgate.automation.drift.detecting import Material, detect
+from swarmgate.automation.drift.detecting import MOST, Material, detect
 from swarmgate.automation.drift.texts import follows
 from swarmgate.domain.drift import MOST_SIGNALS, Decision, Place, TextKind
 from swarmgate.domain.state import State
@@ -50,3 +50,44 @@ def test_two_hundred_decisions_and_five_thousand_tasks() -> None:
     report = detect(Material(State(), decisions, laters))
     assert time.process_time() - started < 2
     assert not report.signals
+
+
+def test_a_text_of_an_earlier_phase_is_no_signal() -> None:
+    later = _task(1, "Hash passwords with bcrypt", phase=1)
+    decided = "Use argon2 for password hashes"
+    told = [len(detect(Material(State(), (_decision(1, decided, phase),), (later,))).signals) for phase in (0, 1, 2)]
+    assert told == [1, 1, 0]
+
+
+def test_of_two_decisions_the_later_one_speaks_against_the_earlier_one_and_once() -> None:
+    decisions = (
+        _decision(1, "Use argon2 for password hashes"),
+        _decision(2, "Hash passwords with bcrypt"),
+        _decision(3, "Hash passwords with bcrypt."),
+    )
+    signals = detect(Material(State(), decisions)).signals
+    assert [(each.decision, each.other) for each in signals] == [("D1", "Hash passwords with bcrypt")]
+
+
+def test_ten_thousand_decisions_keep_the_newest_and_are_quick() -> None:
+    decisions = tuple(
+        _decision(n, f"Use argon2 instead of bcrypt for password hashes in part{n}") for n in range(10_000)
+    )
+    last = (_decision(10_000, "Sessions expire after 30 minutes"),)
+    later = _task(1, "Set the session expiry to 2 hours")
+    started = time.process_time()
+    report = detect(Material(State(), (*decisions, *last), (later,)))
+    assert time.process_time() - started < 5
+    assert [each.decision for each in report.signals] == ["D10000"]
+    assert len(report.decisions) == MOST
+    assert report.notes[0].startswith("10,001 decisions on record: the newest 2,000 were compared, 8,001 older ones")
+
+
+def test_alike_decisions_are_quick_too() -> None:
+    hashes = tuple(
+        _decision(n, f"Use {('argon2', 'bcrypt')[n % 2]} for password hashes of part{n}") for n in range(MOST)
+    )
+    started = time.process_time()
+    report = detect(Material(State(), hashes))
+    assert time.process_time() - started < 5
+    assert len(report.signals) == MOST_SIGNALS

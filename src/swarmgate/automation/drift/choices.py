@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cache
 
 from swarmgate.automation.drift.jobs import ALWAYS, JOBS, ORDINARY, Job
+from swarmgate.automation.drift.limits import NUMBERS
 from swarmgate.automation.drift.opposites import ASIDE, NEGATORS, REMOVERS, TESTING
 from swarmgate.automation.drift.words import word_set
 
@@ -76,7 +77,7 @@ def packages() -> dict[str, tuple[tuple[str, str], ...]]:
     """What a package of that name is: (job, choice) pairs, one for each job that it may do."""
     found: dict[str, list[tuple[str, str]]] = {}
     for job in JOBS:
-        for option in job.options.split(", "):
+        for option in () if job.no_package else job.options.split(", "):
             names = option.split()
             for spelling in names:
                 found.setdefault(spelling.replace("_", "-").lower(), []).append((job.name, names[0]))
@@ -114,14 +115,18 @@ def mentions(words: Sequence[str], *, cue: frozenset[str], quoted: frozenset[str
 
 def _jobs(name: _Name, words: Sequence[str], at: int, cue: frozenset[str], quoted: frozenset[str]) -> list[Job | None]:
     ordinary = len(name.words) == 1 and name.words[0] in ORDINARY
+    while at and (words[at - 1].isdigit() or words[at - 1] in NUMBERS):
+        at -= 1  # `indent with four spaces`
     if ordinary and not (name.words[0] in quoted or (at and words[at - 1] in _NAMING)):
         return []
     others = cue - set(name.words)
     told: list[Job | None] = [job for job in name.jobs if others & cues(job.name)]
     if told or ordinary:
-        return told[:1] if len(name.jobs) > 1 else told
+        beside = [job for job in told[1:] if job and job.no_package]
+        return [*told[:1], *beside]
     certain: list[Job | None] = [job for job in name.jobs if not job.cued]
-    return certain if len(name.jobs) == 1 and certain else [None]
+    alone = sum(not job.no_package for job in name.jobs) == 1
+    return certain if alone and certain else [None]
 
 
 def _stand(words: Sequence[str], at: int, end: int, job: Job | None) -> Stand:

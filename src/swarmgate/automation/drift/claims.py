@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -12,12 +12,18 @@ from swarmgate.automation.drift import choices
 from swarmgate.automation.drift.choices import Mention
 from swarmgate.automation.drift.limits import Limit, limits, versions
 from swarmgate.automation.drift.opposites import (
+    APART,
     ASIDE,
+    BEFORE,
     CONDITIONS,
     INTRODUCERS,
+    NARROWS,
     NEGATORS,
+    ONCE,
     OPPOSITES,
+    PRESENT,
     REMOVERS,
+    Opposites,
 )
 from swarmgate.automation.drift.words import GENERIC, clauses, content, stem, tokens, word_set
 
@@ -25,13 +31,16 @@ LONGEST = 4_000
 """As many characters of one text are read; decisions are sentences."""
 
 _LINKS = word_set("is are be stay stays remain remains become becomes as was were being by")
+_BEFORE_VERBS = word_set("and to must should will we that which can may could who")
 _CODE = re.compile(r"`([^`\n]{1,60})`")
 _PREPOSITIONS = word_set("for in of on between inside within across at")
+_ALLOWING = word_set("allow allows accept accepts permit permits")
 _TELLING = ASIDE - {"compare", "compares", "compared", "comparing", "suitable", "old", "evaluate", "evaluated"}
 _ARTICLES = frozenset({"the", "a", "an", "any", "all", "our", "each", "every", "new", "their"})
 _GUARDING = word_set(
     "mask masks filter filters detect detects check checks prevent prevents disable disables scan scans block blocks "
-    "guard refuse refuses fail fails error errors warn strip redact remove lint rule ban switch"
+    "guard refuse refuses fail fails error errors warn strip redact redacted masked mock mocks stub fake hashed digits "
+    "remove lint rule ban switch"
 )
 
 
@@ -63,7 +72,12 @@ class Brought:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and its claims. `subject` leaves the names of choices out; `scope` is what it says it holds for."""
+    """A sentence and its claims. `subject` leaves the names of choices out; `scope` is what it says it holds for.
+
+    `present`: it speaks about how things are. `narrows`: the languages, platforms, places that it is meant for,
+    `parts`: those of wholes (`opposites.APART`), by the number of the whole.
+    `act`: the stem of the verb that an order begins with; empty where the sentence says how something is.
+    """
 
     text: str
     words: frozenset[str]
@@ -76,6 +90,10 @@ class Sentence:
     denials: tuple[Denial, ...] = ()
     brought: tuple[Brought, ...] = ()
     aside: bool = False
+    present: bool = False
+    narrows: frozenset[str] = frozenset()
+    parts: Mapping[int, frozenset[str]] = field(default_factory=dict, hash=False)
+    act: str = ""
 
 
 @lru_cache(maxsize=4_096)
@@ -115,7 +133,27 @@ def _sentence(clause: str) -> Sentence:
         tuple(denials),
         tuple(brought),
         not _TELLING.isdisjoint(cue),
+        not PRESENT.isdisjoint(cue),
+        (cue - names) & NARROWS,
+        _parts(cue),
+        stem(words[0]) if words and words[0] not in GENERIC and _LINKS.isdisjoint(cue) else "",
     )
+
+
+@cache
+def _groups() -> dict[str, tuple[int, str]]:
+    """Words that part a whole: the number of the whole, and the part."""
+    return {word: (n, stem(word)) for n, group in enumerate(APART) for word in group} | {
+        word: (len(APART), side) for side, group in (("from", ONCE), ("to", BEFORE)) for word in group
+    }
+
+
+def _parts(words: frozenset[str]) -> dict[int, frozenset[str]]:
+    found: dict[int, frozenset[str]] = {}
+    for word in words & _groups().keys():
+        n, part = _groups()[word]
+        found[n] = found.get(n, frozenset()) | {part}
+    return found
 
 
 def _number_parts(lower: str) -> list[str]:
@@ -137,13 +175,13 @@ def _scope(words: Sequence[str], names: set[str]) -> frozenset[str]:
 
 
 @cache
-def _pole_words() -> dict[str, tuple[tuple[tuple[str, ...], str, int, bool], ...]]:
-    found: dict[str, list[tuple[tuple[str, ...], str, int, bool]]] = {}
+def _pole_words() -> dict[str, tuple[tuple[tuple[str, ...], Opposites, int], ...]]:
+    found: dict[str, list[tuple[tuple[str, ...], Opposites, int]]] = {}
     for pair in OPPOSITES:
         for side, spellings in ((0, pair.one), (1, pair.other)):
             for spelling in spellings.split():
                 words = tuple(spelling.split("_"))
-                found.setdefault(words[0], []).append((words, pair.name, side, pair.predicative))
+                found.setdefault(words[0], []).append((words, pair, side))
     return {first: tuple(sorted(of, key=lambda each: -len(each[0]))) for first, of in found.items()}
 
 
@@ -154,13 +192,16 @@ def _poles(part: Sequence[str]) -> list[Pole]:
         if hit is None:
             at += 1
             continue
-        words, pair, side, predicative = hit
+        words, pair, side = hit
         before = part[:at]
         linked = max((n for n, word in enumerate(before) if word in _LINKS), default=-1)
-        by_default = list(part[at + len(words) : at + len(words) + 2]) == ["by", "default"]
-        if not predicative or linked >= 0 or by_default:
+        by_default = list(part[at + len(words) : at + len(words) + 2]) == ["by", "default"] or words[-1] == "default"
+        allowed = bool(before) and before[-1] in _ALLOWING
+        if (not pair.beside or not word_set(pair.beside).isdisjoint(part)) and (
+            not pair.predicative or linked >= 0 or by_default or allowed
+        ):
             turned = not NEGATORS.isdisjoint(before[-3:])
-            found.append(Pole(pair, side ^ turned, content(before[:linked]) if linked >= 0 else frozenset()))
+            found.append(Pole(pair.name, side ^ turned, content(before[:linked]) if linked >= 0 else frozenset()))
         at += len(words)
     return found
 
@@ -182,7 +223,8 @@ def _brings(part: Sequence[str]) -> list[Brought]:
         return []
     starts = {
         part[0],
-        *(b for a, b in pairwise(part) if a in {"and", "to", "must", "should", "will", "we"}),
+        *(b for a, b in pairwise(part) if a in _BEFORE_VERBS),
+        *(part[at + 2] for at, word in enumerate(part[:-2]) if word in {"let", "lets"}),
     }
     near: list[str] = []
     for at, word in enumerate(part):

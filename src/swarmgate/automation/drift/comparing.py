@@ -14,6 +14,9 @@ from swarmgate.domain.drift import Decision, Place, TextKind
 _DEPENDENCY = 0.85
 """How much a package in a manifest says, against a sentence that says it."""
 
+CANDIDATES = 100
+"""With as many decisions, about, one sentence is compared: those beyond share only what very many share."""
+
 
 @dataclass(frozen=True, slots=True)
 class Later:
@@ -51,7 +54,7 @@ class Found:
 class Index:
     """Open decisions by what they claim."""
 
-    _by_key: dict[str, set[int]] = field(default_factory=dict)
+    _by_key: dict[str, list[int]] = field(default_factory=dict)
     _decisions: list[tuple[Decision, tuple[Sentence, ...], frozenset[str]]] = field(default_factory=list)
 
     def add(self, decision: Decision) -> None:
@@ -60,22 +63,34 @@ class Index:
         number = len(self._decisions)
         self._decisions.append((decision, read, content(tokens(decision.text))))
         for key in {key for sentence in read for key in _keys(sentence, "denied", "done")}:
-            self._by_key.setdefault(key, set()).add(number)
+            self._by_key.setdefault(key, []).append(number)
 
     def against(self, later: Later) -> Iterator[Found]:
         """The decisions that a text speaks against, each once, with the surest reason."""
         if later.kind is TextKind.DEPENDENCY:
             yield from self._against_package(later)
             return
-        context = content(tokens(later.context))
-        for number, found in self._best(sentences(later.text), context).items():
+        for number, found in self.conflicts(later):
             yield Found(self._decisions[number][0], later, found)
+
+    def conflicts(self, later: Later) -> Iterable[tuple[int, Conflict]]:
+        """The same for a text that is no dependency, with the numbers of the decisions in the order of `add`."""
+        return self._best(sentences(later.text), content(tokens(later.context))).items()
+
+    def _alike(self, keys: Iterable[str]) -> list[int]:
+        """The decisions that share a claim, the rarest claims first, and no more than `CANDIDATES`."""
+        chosen: set[int] = set()
+        for numbers in sorted((self._by_key[key] for key in keys if key in self._by_key), key=len):
+            chosen |= set(numbers) if len(numbers) <= CANDIDATES else set(numbers[-CANDIDATES:])
+            if len(chosen) >= CANDIDATES:
+                break
+        return sorted(chosen)
 
     def _best(self, read: tuple[Sentence, ...], context: frozenset[str]) -> dict[int, Conflict]:
         best: dict[int, Conflict] = {}
         spoken = {mention.option for each in read for mention in each.mentions if mention.stand is Stand.TAKEN}
         for new in read:
-            for number in sorted({n for key in set(_keys(new, "done", "denied")) for n in self._by_key.get(key, ())}):
+            for number in self._alike(set(_keys(new, "done", "denied"))):
                 _, olds, around = self._decisions[number]
                 for old in olds:
                     for found in conflicts(old, new, around=around, context=context):
@@ -95,7 +110,7 @@ class Index:
         words = frozenset[str]() if later.development else content(tokens(name))
         keys = {f"{what} {each}" for pair in sure for what, each in zip(("job", "option"), pair, strict=True)}
         keys |= {f"denied {word}" for word in words}
-        for number in sorted({n for key in keys for n in self._by_key.get(key, ())}):
+        for number in self._alike(keys):
             decision, olds, _ = self._decisions[number]
             conflict = next((found for old in olds if (found := _package_conflict(old, name, sure, words))), None)
             if conflict is not None:
@@ -105,8 +120,8 @@ class Index:
 def _package_conflict(old: Sentence, name: str, does: list[tuple[str, str]], words: frozenset[str]) -> Conflict | None:
     options = {option for _, option in does}
     refused = any(m.stand is Stand.REFUSED and m.option in options for m in old.mentions)
-    denied = any(not denial.verb and words and denial.words == words for denial in old.denials)
-    if (refused or denied) and not old.aside and not old.scope - words:
+    denied = any(not denial.verb and words and _telling(denial.words) == words for denial in old.denials)
+    if (refused or denied) and not old.aside and not _telling(old.scope) - words:
         return Conflict(name, f"{name} was ruled out, and is a dependency", _DEPENDENCY)
     taken = {(m.job, m.option) for m in old.mentions if m.stand is Stand.TAKEN}
     if len(does) != 1 or {option for _, option in taken} & options:
@@ -117,6 +132,11 @@ def _package_conflict(old: Sentence, name: str, does: list[tuple[str, str]], wor
         return None
     why = f"two choices for one job ({job}): {', '.join(decided)} was decided, {option} is a dependency"
     return Conflict(job, why, _DEPENDENCY)
+
+
+def _telling(words: frozenset[str]) -> frozenset[str]:
+    """Words that many subjects share (`in new code`) left out."""
+    return frozenset(word for word in words if not is_light(word))
 
 
 def _chosen(sentence: Sentence, job: str) -> set[str]:

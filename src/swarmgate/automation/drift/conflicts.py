@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from swarmgate.automation.drift.choices import JOB_OF, Stand, cues
 from swarmgate.automation.drift.claims import Denial, Sentence
 from swarmgate.automation.drift.limits import clash, other_version
-from swarmgate.automation.drift.opposites import CONTRASTS, INTRODUCERS, OPPOSITES
+from swarmgate.automation.drift.opposites import CONTRASTS, INTRODUCERS, OPPOSITES, STORING
 from swarmgate.automation.drift.words import content, is_light, stem, weight, word_set
 
 _SHARED_POLES = 0.5
@@ -19,9 +20,14 @@ _FEW = 3
 """A denial of so few words is meant word for word."""
 _ELSEWHERE = word_set("cache cached caching temporary offline local spike prototype sample demo prior")
 _UNIVERSAL = frozenset({"all", "every", "everywhere", "only", "always", "everything", "any"})
+_EVERYTHING = frozenset({"everything", "anything"})
+_TELLING = 0.8
+"""So much says what a sentence is about: one word of its own, or two that many subjects share."""
+_ACTS = frozenset(map(stem, word_set("store read write return send talk call print export parse encode deploy")))
+"""What is done, where the thing it is done to says what a sentence is about."""
 _POLE_STEMS = {
     pair.name: frozenset(
-        stem(word) for side in (pair.one, pair.other) for each in side.split() for word in each.split("_")
+        stem(word) for side in (pair.one, pair.other, pair.of) for each in side.split() for word in each.split("_")
     )
     for pair in OPPOSITES
 }
@@ -46,12 +52,28 @@ def conflicts(old: Sentence, new: Sentence, *, around: frozenset[str], context: 
         around: the content of the whole decision.
         context: the content of what the later sentence stands under, such as its task's title.
     """
-    yield from _choices(old, new)
-    yield from _refused(old, new)
-    yield from _poles(old, new, around, context)
-    yield from _limits(old, new, context)
-    yield from _versions(old, new)
-    yield from _denials(old, new, around)
+    if old.versions and new.versions:
+        yield from _versions(old, new)
+    if new.present or _apart(old, new):
+        return
+    if old.mentions and new.mentions:
+        yield from _choices(old, new)
+        yield from _refused(old, new)
+    if old.poles and new.poles:
+        yield from _poles(old, new, around, context)
+    if old.limits and new.limits:
+        yield from _limits(old, new, context)
+    if old.denials or new.denials:
+        yield from _denials(old, new, around)
+
+
+def _apart(old: Sentence, new: Sentence) -> bool:
+    """Whether two sentences hold for different things: another language, environment, part, or kind of people."""
+    if new.narrows and new.narrows - old.narrows:
+        return True
+    if not old.parts or not new.parts:
+        return False
+    return any(part.isdisjoint(new.parts.get(n, part)) for n, part in old.parts.items())
 
 
 def _taken(sentence: Sentence, job: str) -> frozenset[str]:
@@ -61,7 +83,7 @@ def _taken(sentence: Sentence, job: str) -> frozenset[str]:
 def _choices(old: Sentence, new: Sentence) -> Iterator[Conflict]:
     for job in sorted({m.job for m in old.mentions if m.job and m.stand is Stand.TAKEN}):
         one, other = _taken(old, job), _taken(new, job)
-        if not other or one & other or not _same_place(job, old, new):
+        if not other or one & other or _contrast(old.words, new.words) or not _same_place(job, old, new):
             continue
         yield Conflict(
             job, f"two choices for one job ({job}): {_shown(one)} was decided, {_shown(other)} is named", 0.9
@@ -72,6 +94,10 @@ def _same_place(job: str, old: Sentence, new: Sentence) -> bool:
     """Whether two choices for one job are meant for the same part of the project."""
     if JOB_OF[job].scoped:
         if old.aside or new.aside:
+            return False
+        if _whole(job, old) or _within(job, old, new):
+            return True
+        if JOB_OF[job].no_package:
             return False
         together = weight(old.subject | new.subject)
         return weight(old.subject & new.subject) >= max(1.0, _SHARED_SCOPED * together)
@@ -84,9 +110,30 @@ def _same_place(job: str, old: Sentence, new: Sentence) -> bool:
     return not ours or not theirs or bool(ours & (theirs | new.subject))
 
 
+def _whole(job: str, old: Sentence) -> bool:
+    """Whether a choice is said to hold for everything that the job is done for (`store everything in SQLite`)."""
+    return not old.words.isdisjoint(_EVERYTHING) and not old.subject - content(cues(job)) - _ACTS
+
+
+def _within(job: str, old: Sentence, new: Sentence) -> bool:
+    """Whether the later sentence speaks of all that the decision speaks of, and maybe says of which part."""
+    subject = old.subject - _ACTS
+    if not subject or not subject <= new.subject:
+        return False
+    if JOB_OF[job].no_package:
+        return subject == new.subject - _ACTS  # the orders, not the search terms of orders
+    return weight(subject) >= _TELLING or bool(subject & _own(job)) or subject == new.subject - _ACTS
+
+
+@cache
+def _own(job: str) -> frozenset[str]:
+    """What a job is done to: where a sentence names no more than that, it holds for all of it."""
+    return frozenset(map(stem, JOB_OF[job].of.split()))
+
+
 def _refused(old: Sentence, new: Sentence) -> Iterator[Conflict]:
     """What was ruled out is taken, or what was taken is ruled out."""
-    if not any(m.stand is Stand.REFUSED for each in (old, new) for m in each.mentions):
+    if not old.denials and not new.denials:
         return
     for first, second, told in ((old, new, "was ruled out"), (new, old, "was decided, and is ruled out here")):
         refused = {m.option for m in first.mentions if m.stand is Stand.REFUSED and first.denials}
@@ -103,13 +150,21 @@ def _poles(old: Sentence, new: Sentence, around: frozenset[str], context: frozen
         for other in new.poles:
             if one.pair != other.pair or one.side == other.side or new.aside:
                 continue
+            if other.head and any(not is_light(word) for word in other.head - around - context):
+                continue  # it is said of a part
+            if "default" in old.words and "default" not in new.words and not new.words & {"new", "until"}:
+                continue  # what is so by default may be otherwise
             own = _POLE_STEMS[one.pair]
             if one.head - own and other.head - own and not one.head & other.head:
                 continue
             ours, theirs = around - own, new.subject - own
             shared = ours & (theirs | context)
+            shared -= {new.act}  # `sort` this, and `sort` that
+            if new.act and new.act not in around | _INTRODUCING and weight(shared) < 2:  # noqa: PLR2004 - another act on a thing
+                continue
             least = min(weight(ours), weight(theirs))
-            if weight(shared) >= max(1.0, _SHARED_POLES * least) and not _contrast(old.words, new.words):
+            whole = not ours - _ACTS and not old.words.isdisjoint(_UNIVERSAL) and not new.words.isdisjoint(STORING)
+            if (whole or weight(shared) >= max(1.0, _SHARED_POLES * least)) and not _contrast(old.words, new.words):
                 yield Conflict(_shown(shared), f"opposites on one subject ({one.pair})", 0.8)
 
 

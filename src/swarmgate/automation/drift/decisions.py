@@ -14,14 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from swarmgate.automation.drift.comparing import Later, compare
+from swarmgate.automation.drift.comparing import Index, Later
 from swarmgate.automation.drift.opposites import CLOSING
+from swarmgate.automation.drift.words import rows
 from swarmgate.domain.drift import Decision, DecisionStatus, Place, TextKind
 from swarmgate.domain.state import State
-from swarmgate.ledger.context_file import BLOCKS
-
-MOST = 2_000
-"""As many decisions are read from one file."""
+from swarmgate.ledger.context_file import blocks
 
 _HEADING = re.compile(r"#{1,6}\s*(?P<title>.*?)[\s#:]*$")
 _TITLE = re.compile(
@@ -42,7 +40,10 @@ _CLOSED = {
     ),
     **dict.fromkeys(("rejected", "proposed", "declined"), DecisionStatus.REJECTED),
 }
-_TAKES_PLACE = "replaces?|supersedes?|superseding|reverses?|overrides?|revokes?|instead of|withdraws?"
+_NAMED = re.compile(
+    r"\b(?:replaces?|supersedes?|superseding|reverses?|overrides?|revokes?|instead of|withdraws?)\s+"
+    r"(?:decision\s+)?(\w[\w.-]*)"
+)
 _BY = re.compile(r"\bby\s+([A-Za-z]+-?\d[\w.-]*)")
 _TASK_BOX = re.compile(r"^\[[ xX]\][ \t]*")
 
@@ -75,19 +76,16 @@ def written(text: str, *, file: str) -> tuple[Decision, ...]:
         decision = _decision(_TASK_BOX.sub("", match["rest"]), number, file, titled=titled)
         if decision is not None:
             found.append(decision)
-        if len(found) >= MOST:
-            break
     return tuple(found)
 
 
 def _bullets(text: str) -> Iterator[tuple[int, re.Match[str], bool]]:
     """(line from 1, bullet, whether a heading `Decisions` stands above it); not in derived blocks and fences."""
     inside = fenced = False
-    until = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        until = until or next((end for begin, end in BLOCKS.items() if begin in line), "")
-        if until:
-            inside, until = False, "" if until in line else until
+    derived = {number + 1 for block in blocks(text) for number in range(block.first, block.last + 1)}
+    for number, line in enumerate(rows(text), start=1):
+        if number in derived:
+            inside = False
         elif line.lstrip().startswith("```"):
             fenced = not fenced
         elif fenced:
@@ -125,33 +123,24 @@ def _status(told: str) -> tuple[DecisionStatus, str]:
 
 def settled(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
     """The decisions in their order, closed where a later one replaces them: by id, or by saying so."""
+    by_id: dict[str, list[int]] = {}
+    for number, each in enumerate(decisions):
+        by_id.setdefault(each.id.lower(), []).append(number)
     closed: dict[int, str] = {}
+    index, numbers = Index(), list[int]()
     for number, newer in enumerate(decisions):
         text = newer.text.lower()
-        if newer.status is DecisionStatus.REJECTED or not any(phrase in text for phrase in CLOSING):
-            continue
-        for before, older in enumerate(decisions):
-            if older.status is DecisionStatus.OPEN and before != number and before not in closed:
-                named = _names(text, older.id)
-                if named or (before < number and closes(older, newer)):
-                    closed[before] = newer.id
+        if newer.status is not DecisionStatus.REJECTED and any(phrase in text for phrase in CLOSING):
+            older = [each for match in _NAMED.finditer(text) for each in by_id.get(match[1].rstrip(".-"), ())]
+            later = Later(TextKind.DECISION, newer.text, newer.place)
+            older += [numbers[each] for each, _ in index.conflicts(later)]
+            for before in older:
+                if before != number and decisions[before].status is DecisionStatus.OPEN:
+                    closed.setdefault(before, newer.id)
+        if newer.status is DecisionStatus.OPEN:
+            index.add(newer)
+            numbers.append(number)
     return tuple(
         each.model_copy(update={"status": DecisionStatus.SUPERSEDED, "by": closed[n]}) if n in closed else each
         for n, each in enumerate(decisions)
     )
-
-
-def _names(text: str, identity: str) -> bool:
-    return (
-        re.search(rf"\b(?:{_TAKES_PLACE})\s+(?:decision\s+)?{re.escape(identity.lower())}(?![\w.]*\w)", text)
-        is not None
-    )
-
-
-def closes(older: Decision, newer: Decision) -> bool:
-    """Whether a later decision says that it takes the place of an earlier one on the same subject."""
-    text = newer.text.lower()
-    if not any(phrase in text for phrase in CLOSING):
-        return False
-    later = Later(TextKind.DECISION, newer.text, newer.place)
-    return bool(compare([older], [later]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from swarmgate.automation.drift.comparing import Found, Index, Later
@@ -24,6 +24,8 @@ from swarmgate.domain.drift import (
 from swarmgate.domain.state import State
 
 _ORDER = {SignalKind.CONTRADICTION: 0, SignalKind.UNCOVERED: 1, SignalKind.STALE: 2}
+MOST = 2_000
+"""As many decisions are compared, the newest."""
 _STALE, _LEAST_UNCOVERED = 0.3, 0.5
 _SHOWN = 300
 
@@ -50,19 +52,18 @@ class Material:
 def detect(material: Material) -> DriftReport:
     """The report; pure, and the same for the same material."""
     state = material.state
-    decisions = settled(material.decisions)
-    open_ = [each for each in decisions if each.status is DecisionStatus.OPEN]
+    decisions = settled(material.decisions[-MOST:])
+    open_ = _distinct(each for each in decisions if each.status is DecisionStatus.OPEN)
     asked = list(requirements(*material.spec))
-    signals = [
-        *_contradictions(open_, material.laters, state),
-        *_uncovered(asked, state),
-        *_stale(open_, material.laters, state),
-    ]
+    contradictions = list(_contradictions(open_, material.laters, state))
+    told = {each.decision for each in contradictions}
+    quiet = [each for each in open_ if each.id not in told]
+    signals = [*contradictions, *_uncovered(asked, state), *_stale(quiet, material.laters, state)]
     best = _best_first(signals)
     count = {kind: sum(each.kind is kind for each in material.laters) for kind in TextKind}
     compared = Compared(
-        decisions=len(open_),
-        superseded=len(decisions) - len(open_),
+        decisions=sum(each.status is DecisionStatus.OPEN for each in decisions),
+        superseded=sum(each.status is not DecisionStatus.OPEN for each in decisions),
         plan=count[TextKind.PLAN],
         briefs=count[TextKind.BRIEF],
         answers=count[TextKind.ANSWER],
@@ -74,13 +75,29 @@ def detect(material: Material) -> DriftReport:
         left_out=max(0, len(best) - MOST_SIGNALS),
         compared=compared,
         decisions=decisions,
-        notes=material.notes,
+        notes=(*material.notes, *_left_out(len(material.decisions))),
     )
 
 
+def _left_out(count: int) -> list[str]:
+    if count <= MOST:
+        return []
+    more = f"{count:,} decisions on record: the newest {MOST:,} were compared, {count - MOST:,} older ones left out"
+    return [f"{more}. Close or remove what does not hold any more."]
+
+
+def _distinct(decisions: Iterable[Decision]) -> list[Decision]:
+    """The decisions, each text once: as it was decided first."""
+    first: dict[str, Decision] = {}
+    for each in decisions:
+        first.setdefault(" ".join(each.text.casefold().split()).rstrip("."), each)
+    return list(first.values())
+
+
 def _contradictions(decisions: Sequence[Decision], laters: Sequence[Later], state: State) -> Iterator[Signal]:
-    index = Index()
+    index, among = Index(), list[Found]()
     for decision in decisions:
+        among += index.against(decision_text(decision))
         index.add(decision)
     best: dict[tuple[str, str], Found] = {}
     for later in laters:
@@ -90,12 +107,7 @@ def _contradictions(decisions: Sequence[Decision], laters: Sequence[Later], stat
             better = old is None or found.conflict.confidence > old.conflict.confidence
             if better and follows(found.decision, later, state):
                 best[key] = found
-    order = {decision.id: number for number, decision in enumerate(decisions)}
-    for newer in decisions:
-        for found in index.against(decision_text(newer)):
-            if order[found.decision.id] < order[newer.id]:
-                best[found.decision.id, newer.id] = found
-    yield from map(_contradiction, best.values())
+    yield from map(_contradiction, (*best.values(), *among))
 
 
 def _contradiction(found: Found) -> Signal:

@@ -12,7 +12,7 @@ from swarmgate.automation.drift.choices import Stand
 from swarmgate.automation.drift.claims import sentences
 from swarmgate.automation.drift.comparing import Later
 from swarmgate.automation.drift.jobs import ALWAYS
-from swarmgate.automation.drift.words import content, is_light, tokens
+from swarmgate.automation.drift.words import content, is_light, rows, tokens
 from swarmgate.domain.drift import Decision, DecisionStatus, Place
 from swarmgate.domain.state import State
 
@@ -78,7 +78,7 @@ def requirements(text: str, place: Place) -> Iterator[tuple[str, Place]]:
     """The sentences of a specification that ask for something, with their lines."""
     outside = fenced = False
     told = 0
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(rows(text), start=1):
         if line.lstrip().startswith("```"):
             fenced = not fenced
         elif fenced:

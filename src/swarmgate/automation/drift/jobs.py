@@ -22,6 +22,8 @@ class Job:
         scoped: a choice holds for one subject only (the format of *these* files), so subjects have to agree.
         development: its tools stand among the development dependencies.
         cued: a choice counts only beside a cue.
+        of: what a choice is made for as such: where a sentence names nothing else, it holds for all of it.
+        no_package: that a package is there says nothing about it.
         unless: words beside which a name means something else (`npm` the registry), parted by blanks.
     """
 
@@ -31,6 +33,8 @@ class Job:
     scoped: bool = False
     development: bool = False
     cued: bool = False
+    of: str = ""
+    no_package: bool = False
     unless: str = ""
 
 
@@ -220,13 +224,15 @@ JOBS: tuple[Job, ...] = (
         "name names naming key keys field fields column columns variable variables json property properties",
         "snake_case, camelcase camel_case, kebab_case, pascalcase pascal_case, screaming_snake_case",
         scoped=True,
+        of="field column variable property json",
     ),
     Job(
         "kind of ids",
         "id ids identifier identifiers key keys",
-        "uuid uuids uuid4 uuidv4 uuidv7, ulid ulids, auto_increment autoincrement auto_incrementing serial "
-        "sequential, snowflake snowflakes, nanoid",
+        "uuid uuids uuid4 uuidv4 uuidv7, ulid ulids, auto_increment auto_incremented autoincrement auto_incrementing "
+        "serial sequential, snowflake snowflakes, nanoid",
         scoped=True,
+        of="id identifier key",
     ),
     Job(
         "container orchestration",
@@ -237,7 +243,39 @@ JOBS: tuple[Job, ...] = (
     Job(
         "CI service",
         "ci pipeline build workflow continuous",
-        "github_actions, gitlab_ci, jenkins, circleci, travis travis_ci, azure_pipelines",
+        "github_actions, gitlab_ci, jenkins jenkinsfile, circleci, travis travis_ci, azure_pipelines",
+    ),
+    Job(
+        "cloud",
+        "deploy deployed deploys host hosted hosting run runs cloud infrastructure region account production",
+        "aws amazon_web_services, azure microsoft_azure, gcp google_cloud, digitalocean, hetzner, heroku",
+        cued=True,
+    ),
+    Job(
+        "infrastructure as code",
+        "infrastructure deploy deployed deployment deployments provision provisioned cluster environment environments",
+        "terraform opentofu, pulumi, cloudformation, bicep",
+    ),
+    Job(
+        "pagination",
+        "pagination paginate paginated page pages",
+        "cursor cursor_based cursors keyset, offset offset_based offsets page_number page_numbers",
+        cued=True,
+    ),
+    Job(
+        "type of amounts of money",
+        "money price prices amount amounts currency cost costs balance total totals",
+        "cents integer_cents minor_units, float floats floating_point double doubles, decimal decimals numeric",
+        cued=True,
+    ),
+    Job(
+        "where data is stored",
+        "store stores stored storage save saves saved persist persists persisted",
+        "postgresql postgres, mysql mariadb, sqlite sqlite3, mongodb mongo, dynamodb, redis, s3, cassandra, "
+        "firestore, memory",
+        scoped=True,
+        cued=True,
+        no_package=True,
     ),
     Job(
         "search engine",
@@ -265,6 +303,8 @@ JOBS: tuple[Job, ...] = (
         "signing of tokens",
         "sign signed signing signature token tokens jwt",
         "hs256, rs256, es256, eddsa ed25519",
+        scoped=True,
+        of="token jwt",
         cued=True,
     ),
 )

@@ -12,13 +12,16 @@ class Opposites:
     """One pair; each side in all its spellings, `_` for a blank.
 
     `predicative`: the word counts only where it is said of the subject (`profiles are private`), not as a mere
-    attribute (`a public page`).
+    attribute (`a public page`). `of`: words for what the pair itself is about, which make no subject.
+    `beside`: the words count only where one of these stands in the same part of the sentence.
     """
 
     name: str
     one: str
     other: str
     predicative: bool = False
+    of: str = ""
+    beside: str = ""
 
 
 OPPOSITES: tuple[Opposites, ...] = (
@@ -31,7 +34,12 @@ OPPOSITES: tuple[Opposites, ...] = (
     Opposites("public or private", "public publicly", "private privately", predicative=True),
     Opposites("optional or required", "optional optionally", "required mandatory compulsory", predicative=True),
     Opposites("mutable or immutable", "mutable", "immutable"),
-    Opposites("UTC or local time", "utc", "local_time local_timezone local_time_zone"),
+    Opposites(
+        "UTC or local time",
+        "utc",
+        "local_time local_times local_timezone local_time_zone",
+        of="timestamp timestamps date dates datetime zone",
+    ),
     Opposites("case-sensitive or not", "case_sensitive case_sensitively", "case_insensitive case_insensitively"),
     Opposites(
         "fail open or fail closed", "fail_open fails_open failing_open", "fail_closed fails_closed failing_closed"
@@ -70,6 +78,7 @@ OPPOSITES: tuple[Opposites, ...] = (
         "vertical or horizontal scaling", "vertical_scaling scale_vertically", "horizontal_scaling scale_horizontally"
     ),
     Opposites("ascending or descending", "ascending oldest_first", "descending newest_first"),
+    Opposites("the same or another each time", "same", "new different another", beside="always time"),
     Opposites("at most or at least once", "at_most_once", "at_least_once"),
     Opposites(
         "backward compatible or breaking",
@@ -120,6 +129,32 @@ ASIDE = word_set(
 )
 """A sentence with one of these speaks about something, and need not choose it."""
 
+PRESENT = word_set("still currently legacy existing old former formerly previous previously remaining already")
+"""A sentence with one of these speaks about how things are or were, or about a time before the rule holds."""
+
+NARROWS = word_set(
+    "javascript typescript python java kotlin swift ios android windows macos linux staging sandbox beta pilot alpha "
+    "canary preview third-party third partner partners supplier suppliers vendor vendors external bank draft drafts "
+    "demo experiment trial"
+)
+"""What holds for one of these holds there only: a language, a platform, an environment, somebody else's system."""
+
+APART: tuple[frozenset[str], ...] = tuple(
+    word_set(group)
+    for group in (
+        "production prod development dev local locally test tests testing",
+        "frontend browser client ui mobile desktop cli backend server",
+        "admin admins administrator administrators user users customer customers guest guests staff employees services",
+        "access refresh reset invitation",
+        "read reads reading write writes writing",
+    )
+)
+"""Words that part a whole: where two sentences name different ones of a group, they hold for different things."""
+
+ONCE = word_set("once after when since")
+BEFORE = word_set("until before while")
+"""Two sentences hold for different times where one says from when and the other until when."""
+
 TESTING = word_set(
     "test tests tested testing fixture fixtures mock mocks mocked stub fake ci locally development dev prototype spike "
     "demo"
@@ -136,9 +171,14 @@ INTRODUCERS = word_set(
 
 CONTRASTS: tuple[frozenset[str], ...] = (
     frozenset({"store", "stored", "stores", "save", "saved", "persist", "persisted"}),
+    word_set("write writes written export exports return returns emit emits produce produces"),
+    word_set("read reads parse parses import imports accept accepts receive receives load loads"),
     frozenset({"show", "shows", "shown", "display", "displays", "displayed", "render", "present", "format", "print"}),
 )
 """Acts that are different things to do to the same subject."""
+
+STORING = CONTRASTS[0] | word_set("storing saving keep kept write writes written record recorded")
+"""Acts that put something on record."""
 
 CLOSING = (
     "instead of",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from swarmgate.automation.drift.comparing import Later
+from swarmgate.automation.drift.words import rows
 from swarmgate.domain.drift import Decision, Place, TextKind
 from swarmgate.domain.events import Entry, GoalSet, GuidanceGiven, PhaseClosed, PlanSaved, TaskDelegated
 from swarmgate.domain.state import Guidance, State, TaskStatus
@@ -81,10 +82,10 @@ def brief_texts(state: State, found: Record) -> Iterator[Later]:
 
 def answer_texts(answers: Iterable[Guidance], text: str, file: str, found: Record) -> Iterator[Later]:
     """The answers that hold, with their lines in context.md; an answer of the ledger alone has its position."""
-    rows = text.splitlines()
+    lines = rows(text)
     for each in answers:
         begin = each.answer.split("\n", 1)[0].strip()
-        line = next((n for n, row in enumerate(rows, 1) if begin in row), 0) if len(begin) >= _SHORTEST else 0
+        line = next((n for n, row in enumerate(lines, 1) if begin in row), 0) if len(begin) >= _SHORTEST else 0
         seq = 0 if line else found.answers.get(each.answer, 0)
         place = Place(
             file=file if line or not seq else "", line=line, seq=seq, what=f"answer of the expert on {each.domain}"

@@ -39,7 +39,7 @@ GENERIC = word_set(
     "support supports allow allows accept accepts handle handles manage manages managed work works start hold holds "
     "acceptance task step new only just also all any each every everything other own same still yet already now "
     "more most less least fewer max min maximum minimum limit limits limited limiting exceed exceeds value default "
-    "defaults project system application app code everywhere always ever once one both such like there here what how "
+    "defaults project system application app everywhere always ever once one both such like there here what how "
     "decide decided decision choice library libraries tool tools framework package packages dependency dependencies "
     "primary main standard preferred instead rather because since first second last next ensure enforce apply "
     "applies applied provision define mark way time times layer based be via done further expose exposes exposed"
@@ -53,25 +53,49 @@ LIGHT = word_set(
 )
 """Words that many subjects share: alone they make none."""
 
-_ENDINGS = ("ations", "ation", "ingly", "ings", "ing", "edly", "ies", "ed", "es", "s", "ly", "e")
+_ENDINGS = ("ations", "ation", "ingly", "ings", "ing", "edly", "ies", "ied", "ed", "es", "s", "ly", "e")
 _SHORTEST, _TWO = 3, 2
+
+
+_ONE_WORD = {
+    word: first
+    for first, *others in (
+        group.split()
+        for group in (
+            "store save persist",
+            "delete remove purge erase",
+            "modify change edit",
+            "expire expiry expiration",
+            "id identifier",
+            "mail email",
+        )
+    )
+    for word in others
+}
+"""Words that are one for the comparison, by their stems."""
 
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """The word without its ending; rough, and the same for both sides of a comparison."""
+    """The word without its ending, and one for those that mean the same; rough, and the same for both sides."""
+    found = _stem(word)
+    return _ONE_STEM.get(found, found)
+
+
+def _stem(word: str) -> str:
     if len(word) <= _SHORTEST or word.endswith("ss") or not word.isalpha():
         return word
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
             base = word[: -len(ending)]
-            if ending == "ies":
+            if ending in {"ies", "ied"}:
                 return base + "y"
-            if ending in {"ing", "ed"} and len(base) > _SHORTEST and base[-1] == base[-2] and base[-1] not in "ls":
-                return base[:-1]
-            return base
-    return word
+            double = len(base) > _SHORTEST and base[-1] == base[-2]
+            return base[:-1] if double and (base[-1] == "l" or (ending in {"ing", "ed"} and base[-1] != "s")) else base
+    return word[:-1] if word.endswith("ll") else word
 
+
+_ONE_STEM = {_stem(word): _stem(first) for word, first in _ONE_WORD.items()}
 
 _GENERIC_STEMS = frozenset(map(stem, GENERIC)) | GENERIC
 _LIGHT_STEMS = frozenset(map(stem, LIGHT))
@@ -88,6 +112,11 @@ def tokens(text: str) -> list[str]:
         whole = "." not in each or each in DOTTED or each[0].isdigit() or not _FILE.isdisjoint(each.split(".")[1:])
         parted += [each] if whole else each.split(".")
     return parted
+
+
+def rows(text: str) -> list[str]:
+    """The lines of a file as editors number them: only a line feed ends one."""
+    return [row.removesuffix("\r") for row in text.split("\n")]
 
 
 def clauses(text: str) -> list[str]:

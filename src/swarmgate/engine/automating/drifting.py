@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from swarmgate.domain.triggers import plan_change
 from swarmgate.errors import SwarmError
 from swarmgate.ledger import guidance
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,13 +73,12 @@ def _laters(folder: SwarmFolder, state: State, found: Record, context: str) -> t
 def _context(path: Path, shown: str) -> tuple[str, list[str]]:
     """The text of context.md, and why it is not read; a file that is not there has no decisions."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            return "", [f"passed over: {shown}: larger than {MOST_BYTES // 1_000_000} MB"]
-        data = path.read_bytes()
+        data = regular.read(path, limit=MOST_BYTES)
     except FileNotFoundError:
         return "", []
     except OSError as error:
-        return "", [f"passed over: {shown}: {error.strerror or error}"]
+        why = f"larger than {MOST_BYTES // 1_000_000} MB" if error.errno == errno.EFBIG else error.strerror or error
+        return "", [f"passed over: {shown}: {why}"]
     if b"\x00" in data:
         return "", [f"passed over: {shown}: it is not text"]
     return data.decode("utf-8-sig", "replace"), []
@@ -86,10 +87,10 @@ def _context(path: Path, shown: str) -> tuple[str, list[str]]:
 def _task_lines(path: Path) -> dict[str, int]:
     """The line of each task in plan.md; none where it cannot be read."""
     try:
-        rows = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = regular.read(path).decode("utf-8", "replace").split("\n")
     except OSError:
         return {}
-    return {match[1]: number for number, row in enumerate(rows, start=1) if (match := _TASK.match(row))}
+    return {match[1]: number for number, row in enumerate(lines, start=1) if (match := _TASK.match(row))}
 
 
 def _tracked(root: Path) -> tuple[str, ...]:
