@@ -8,28 +8,32 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.confined import runner
+from tests.confined import SANDBOX, runner
 from tests.domain.story import PLAN
-from tests.project import until
 
 from swarmgate.automation.guarded import Guarded
-from swarmgate.automation.hooks import OUTPUT_CHARS, Hooks, require_known, unknown_hooks
+from swarmgate.automation.hooks import OUTPUT_CHARS, Hooks, unknown_hooks, why_not
 from swarmgate.automation.worker import Seen
-from swarmgate.config import Config
+from swarmgate.config import Config, load
 from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening, HookRan
 from swarmgate.domain.events import EVENTS
-from swarmgate.domain.hooks import HOOKABLE, is_own, sample, subject_of, variables_of
+from swarmgate.domain.hooks import HOOKABLE, is_own, meant, sample, subject_of, variables_of
 from swarmgate.domain.state import State, replace
-from swarmgate.errors import ConfigError, MissingRequirement
+from swarmgate.errors import MissingRequirement
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.journal import Journal
 from swarmgate.llm.redact import redact
+from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.confinement import Confinement
 from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.sandbox.surroundings import confine
 
+PROJECT = Path(__file__).parents[2]
 PLANNED = replace(State(), plan=PLAN)
 
 
@@ -70,6 +74,7 @@ def test_a_hook_gets_its_event_on_stdin_and_in_variables(repository: Path) -> No
     assert variables == [
         "SWARMGATE_ATTEMPT=3",
         "SWARMGATE_EVENT=task_completed",
+        f"SWARMGATE_FOLDER={repository}/.swarm/runtime/hooks",
         "SWARMGATE_PHASE=2",
         f"SWARMGATE_REPO={repository}",
         "SWARMGATE_SEQ=41",
@@ -89,10 +94,10 @@ def test_nothing_of_an_event_is_ever_run(repository: Path) -> None:
 
 
 def test_what_an_event_does_not_say_is_empty() -> None:
-    variables = variables_of(told("plan_approved"), State(), "/r")
+    variables = variables_of(told("plan_approved"), State(), "/r", "/r/own")
     assert variables["SWARMGATE_EVENT"] == "plan_approved"
     assert {variables[f"SWARMGATE_{name}"] for name in ("TASK", "PHASE", "ATTEMPT")} == {""}
-    assert variables_of(told("phase_closed", phase=2), PLANNED, "/r")["SWARMGATE_PHASE"] == "2"
+    assert variables_of(told("phase_closed", phase=2), PLANNED, "/r", "/r/own")["SWARMGATE_PHASE"] == "2"
     assert not any(name.startswith("SWARM_") for name in variables)  # those are settings of swarm itself
 
 
@@ -114,6 +119,14 @@ def test_output_is_short_and_holds_no_secrets(repository: Path) -> None:
     assert key not in ran.model_dump_json()
 
 
+def test_a_key_that_the_cut_goes_through_is_masked_before_it(repository: Path) -> None:
+    key = "sk-" + "abcdefghijklmnopqrstuvwx"
+    tail = "." * (OUTPUT_CHARS - 11)  # of the key, the last ten characters would stay
+    ran = hooks(repository, task_completed=f"printf '%s %s' {key} {tail}").run(told(), State())
+    assert len(ran.output) == OUTPUT_CHARS
+    assert key[-10:] not in ran.output
+
+
 def test_a_hook_that_never_returns_is_ended_with_all_that_it_started(repository: Path) -> None:
     command = 'sleep 301 & trap "" TERM; sleep 301'
     started = time.monotonic()
@@ -133,47 +146,101 @@ def test_without_a_sandbox_it_never_began(repository: Path) -> None:
     assert (ran.exit_code, ran.problem) == (None, "no sandbox works here install bubblewrap")
 
 
-def test_it_is_confined(repository: Path) -> None:
-    ran = hooks(repository, task_completed="echo x > .swarm/config.toml").run(told(), State())
+@pytest.mark.parametrize("place", ["new.txt", "src/new.txt", ".swarm/config.toml", ".git/hooks/x", ".swarm/runtime/x"])
+def test_it_reads_the_repository_and_writes_nothing_there(repository: Path, place: str) -> None:
     if runner(repository).sandbox.name == "none":
         pytest.skip("this machine has no sandbox")
+    for folder in ("src", ".git/hooks"):
+        (repository / folder).mkdir(parents=True)
+    (repository / "src/a.txt").write_text("read")
+    ran = hooks(repository, task_completed=f"cat src/a.txt; echo x > {place}").run(told(), State())
     assert ran.exit_code != 0
-    assert not (repository / ".swarm/config.toml").exists()
+    assert ran.output.startswith("read")
+    assert not (repository / place).exists()
+
+
+def test_it_has_one_folder_to_write_and_those_that_the_settings_open(repository: Path, tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    opened.mkdir()
+
+    def run() -> CommandRunner:
+        return CommandRunner(
+            choose(SANDBOX), confine(repository, environ=os.environ, writable=[str(opened), str(repository / "out")])
+        )
+
+    (repository / "out").mkdir()
+    line = f'echo own > "$SWARMGATE_FOLDER/a"; echo opened > {opened}/b; echo inside > out/c'
+    each = Hooks(commands={"task_completed": line}, runner=run, root=repository, hook_s=10, redact=redact)
+    assert each.run(told(), State()).exit_code == 0
+    assert (repository / ".swarm/runtime/hooks/a").read_text() == "own\n"
+    assert (opened / "b").read_text() == "opened\n"
+    assert (repository / "out/c").read_text() == "inside\n"
+
+
+@pytest.mark.parametrize("leads", [".git", "../elsewhere"])
+def test_a_link_in_the_place_of_its_folder_opens_nothing(repository: Path, leads: str) -> None:
+    (repository / leads).mkdir(exist_ok=True)
+    (repository / ".swarm/runtime").mkdir()
+    (repository / ".swarm/runtime/hooks").symlink_to(repository / leads)
+    ran = hooks(repository, task_completed='echo x > "$SWARMGATE_FOLDER/a"').run(told(), State())
+    assert ran.exit_code is None
+    assert "leads elsewhere by a link" in ran.problem
+    assert list((repository / leads).iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_told(repository: Path) -> None:
+    (repository / ".swarm/runtime").write_text("a file in the place of the folder")
+    ran = hooks(repository, task_completed="true").run(told(), State())
+    assert ran.exit_code is None
+    assert ".swarm/runtime/hooks could not be written" in ran.problem
+
+
+def test_a_sandbox_that_refuses_is_no_exit_code(repository: Path) -> None:
+    class Refusing:
+        name, private_home, weaknesses, hindrances = "refusing", False, (), ()
+
+        def argv(self, *_: Any) -> list[str]:
+            return ["/bin/sh", "-c", "echo no namespaces >&2; exit 1"]
+
+        def refused(self, done: Any) -> str:
+            return str(done.stderr.strip())
+
+    stuck = CommandRunner(Refusing(), Confinement(root=repository, home=repository))
+    each = Hooks(commands={"task_completed": "true"}, runner=lambda: stuck, root=repository, hook_s=5, redact=redact)
+    ran = each.run(told(), State())
+    assert (ran.exit_code, ran.problem) == (None, "no namespaces")
+
+
+def bare(root: Path, *, withheld: tuple[str, ...] = (), **commands: str) -> Hooks:
+    """With nothing around them: `[commands] sandbox = "none"`."""
+    unconfined = CommandRunner(choose("none"), Confinement(root=root, home=root))
+    return Hooks(commands=commands, runner=lambda: unconfined, root=root, hook_s=60, redact=redact, withheld=withheld)
 
 
 def test_keys_are_withheld_where_nothing_confines(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from swarmgate.workspace.sandbox.choice import choose
-    from swarmgate.workspace.sandbox.confinement import Confinement
-
     monkeypatch.setenv("THE_KEY", "secret-value")
-    bare = CommandRunner(choose("none"), Confinement(root=repository, home=repository))
-    each = Hooks(
-        commands={"task_completed": "echo ${THE_KEY:-none} ${PATH:+path}"},
-        runner=lambda: bare,
-        root=repository,
-        hook_s=5,
-        redact=redact,
-        withheld=("THE_KEY", "NOT_SET"),
-    )
+    line = "echo ${THE_KEY:-none} ${PATH:+path}"
+    each = bare(repository, withheld=("THE_KEY", "NOT_SET"), task_completed=line)
     assert each.run(told(), State()).output == "none path"
     assert os.environ["THE_KEY"] == "secret-value"
 
 
 def test_a_hook_ends_with_the_process_that_runs_it(repository: Path) -> None:
     script = f"""
-import sys, threading, time
+import threading, time
 from pathlib import Path
-from tests.automation.test_hooks import hooks, told
+from tests.automation.test_hooks import bare, told
 from swarmgate.domain.state import State
-each = hooks(Path({str(repository)!r}), hook_s=60, task_completed="touch began; exec sleep 61")
+root = Path({str(repository)!r})
+each = bare(root, task_completed="touch began; exec sleep 61")
 threading.Thread(target=each.run, args=(told(), State()), daemon=True).start()
-while not Path({str(repository / "began")!r}).exists():
+while not (root / "began").exists():
     time.sleep(0.02)
 """
     started = time.monotonic()
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=30, cwd=Path(__file__).parents[2])
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=30, cwd=PROJECT)
     assert time.monotonic() - started < 15
-    until(lambda: not _running("sleep 61", repository))
+    assert not _running("sleep 61", repository)
 
 
 def _running(command: str, cwd: Path) -> list[str]:
@@ -224,16 +291,33 @@ def test_what_others_cause_does() -> None:
     assert each.subject(seen(told("dead_letter", source="automation", subscriber="drift"))) == "dead_letter"
 
 
-def test_an_unknown_event_is_an_error_that_names_the_nearest() -> None:
+def test_what_no_hook_can_be_on_is_told_with_the_nearest() -> None:
     config = Config.model_validate({"hooks": {"task_complete": "true", "phase_closed": "true", "hook_ran": "true"}})
     assert unknown_hooks(config) == ("task_complete", "hook_ran")
-    with pytest.raises(ConfigError, match=r"\[hooks\] task_complete .*did you mean task_completed\?"):
-        require_known(config)
-    with pytest.raises(ConfigError, match="would start itself"):
-        require_known(Config.model_validate({"hooks": {"hook_ran": "true"}}))
-    with pytest.raises(ConfigError, match=r"no such event$"):
-        require_known(Config.model_validate({"hooks": {"zzz": "true"}}))
-    require_known(Config.model_validate({"hooks": {"phase_closed": "true", "watch_started": "true"}}))
+    assert why_not("task_complete") == "there is no such event; did you mean task_completed?"
+    assert why_not("hook_ran") == "a hook on it would start itself"
+    assert why_not("zzz") == "there is no such event"
+    assert not unknown_hooks(Config.model_validate({"hooks": {"phase_closed": "true", "watch_started": "true"}}))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("task_complete", "task_completed"),
+        ("Task-Completed", "task_completed"),
+        ("task_rejected", "attempt_rejected"),
+        ("task_finished", "task_completed"),
+        ("task_failed", "task_blocked"),
+        ("phase_completed", "phase_closed"),
+        ("run_stopped", "run_paused"),
+        ("plan_changed", "plan_amended"),
+        ("preflight_failed", "preflight_ran"),
+        ("zzz", ""),
+        ("", ""),
+    ],
+)
+def test_a_wrong_name_is_understood_by_its_meaning(wrong: str, right: str) -> None:
+    assert meant(wrong) == right
 
 
 @pytest.mark.parametrize("event", HOOKABLE)
@@ -275,16 +359,20 @@ def test_signals_are_told_as_the_shell_tells_them(repository: Path) -> None:
 
 
 def test_the_example_is_read_and_its_lines_work(repository: Path, tmp_path: Path) -> None:
-    from swarmgate.config import load
-
-    page = Path(__file__).parents[2] / "examples/hooks.toml"
-    config = load(user_file=tmp_path / "none.toml", project_file=page, environ={})
-    require_known(config)
-    log = repository / "log"
-    log.mkdir()
-    lines = {event: line.replace("/home/ada/swarm-log", str(log)) for event, line in config.hooks.items()}
-    each = hooks(repository, lines)
+    config = load(user_file=tmp_path / "none.toml", project_file=PROJECT / "examples/hooks.toml", environ={})
+    assert not unknown_hooks(config)
+    each = hooks(repository, dict(config.hooks))
     assert each.run(told("task_blocked", task="1.2"), State()).exit_code == 0
     assert each.run(told("phase_closed", phase=1), State()).exit_code == 0
-    assert (log / "blocked.txt").read_text() == "2026-11-22T02:29:54.000Z task 1.2 is blocked\n"
-    assert json.loads((log / "phases.jsonl").read_text())["data"]["phase"] == 1
+    own = repository / ".swarm/runtime/hooks"
+    assert (own / "blocked.txt").read_text() == "2026-11-22T02:29:54.000Z task 1.2 is blocked\n"
+    assert json.loads((own / "phases.jsonl").read_text())["data"]["phase"] == 1
+
+
+def test_the_templates_example_works_as_it_is_written(repository: Path) -> None:
+    text = (PROJECT / ".swarm-template/config.toml").read_text()
+    hook = text.partition("# [hooks]\n")[2].splitlines()[0].removeprefix("# ")
+    (line,) = tomllib.loads(hook).values()
+    assert hook.startswith("task_completed = ")
+    assert hooks(repository, task_completed=line).run(told(task="2.1"), State()).exit_code == 0
+    assert (repository / ".swarm/runtime/hooks/done.txt").read_text() == "2.1 is done\n"

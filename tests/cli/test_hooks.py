@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.project import Project, plain
 
-from swarmgate.automation.hooks import unknown_hooks
 from swarmgate.domain.automation import HookRan
-from swarmgate.engine import Swarm
+from swarmgate.engine.automating.crew import anew, workers_of
+from swarmgate.engine.progress import Progress
+from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger.journal import Journal
 
 pytestmark = pytest.mark.suite("unittest")
@@ -17,7 +18,7 @@ def test_without_hooks_it_says_how_one_is_made(project: Project) -> None:
     shown = project.swarm("hooks").stdout
     assert "There are no hooks" in shown
     assert "[hooks]" in shown
-    assert project.json("hooks") == {"hooks": []}
+    assert project.json("hooks") == {"hooks": [], "warnings": []}
 
 
 def test_hooks_are_listed_with_their_newest_result(project: Project) -> None:
@@ -66,10 +67,38 @@ def test_bad_input_is_refused(project: Project) -> None:
     project.configure(hooks={"task_completed": "true"})
     assert "did you mean task_completed" in project.swarm("hooks", "try", "task_complete", exits=2).stderr
     assert "There is no hook on phase_closed" in project.swarm("hooks", "try", "phase_closed", exits=2).stderr
-    project.configure(hooks={"task_complete": "true"})
-    for verb in (("hooks",), ("hooks", "try", "task_completed")):
-        assert "did you mean task_completed" in project.swarm(*verb, exits=2).stderr
-    assert unknown_hooks(Swarm(project.root).config) == ("task_complete",)
+
+
+def test_a_wrong_name_is_told_with_its_line_and_the_others_work(project: Project) -> None:
+    project.configure(hooks={"task_rejected": "true", "task_completed": "echo good"})
+    line = project.folder.config.read_text().splitlines().index('task_rejected = "true"') + 1
+    told = f".swarm/config.toml line {line}: the hook of task_rejected never runs: there is no such event; "
+    for verb in (("hooks",), ("automation",)):
+        assert f"note: {told}did you mean attempt_rejected?" in project.swarm(*verb).stdout
+    assert "NEVER RUNS" in project.swarm("hooks").stdout
+    assert "good" in project.swarm("hooks", "try", "task_completed").stdout
+    report = project.json("hooks")
+    assert [bool(each["problem"]) for each in report["hooks"]] == [True, False]
+    try:
+        assert told in project.swarm("watch", "--daemon").stdout
+        assert f"note: hooks: {told}" in project.swarm("watch", "status").stdout
+    finally:
+        project.swarm("watch", "stop")
+
+
+def test_settings_that_change_while_somebody_watches_tell_it_too(project: Project) -> None:
+    told: list[Progress] = []
+    swarm = Swarm(project.root, listener=told.append)
+    project.configure(hooks={"phase_finished": "true"})
+    assert [worker.name for worker in workers_of(anew(swarm))] == ["hooks"]
+    assert [each.kind for each in told] == ["notice"]
+    assert "the hook of phase_finished never runs" in told[0].text
+    assert "phase_closed?" in told[0].text
+
+
+def test_without_a_sandbox_it_is_said_that_nothing_holds_them(project: Project) -> None:
+    project.configure(hooks={"task_completed": "true"}, commands={"sandbox": "none"})
+    assert "nothing keeps a hook from writing into the repository" in project.swarm("hooks").stdout
 
 
 def test_a_hook_hears_of_a_run(project: Project) -> None:

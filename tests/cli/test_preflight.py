@@ -23,7 +23,7 @@ def test_a_blocker_is_told_with_what_to_do_and_exit_code_1(project: Project) -> 
     project.write("notes.txt", "mine\n")
     shown = plain(project.swarm("preflight", "--phase", "1", exits=1).stdout)
     assert "FAIL repository" in shown
-    assert "notes.txt -> Commit or stash them." in shown
+    assert "notes.txt -> Commit them, or put them aside with: swarm run --stash" in shown
     assert "Phase 1 cannot begin: repository (" in shown
 
 

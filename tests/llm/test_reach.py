@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import socket
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 
 from swarmgate.config import Config
 from swarmgate.errors import ConfigError
-from swarmgate.llm.reach import reach
+from swarmgate.llm.reach import READ_BYTES, reach
 from swarmgate.testing import ScriptedServer
 
 
@@ -58,7 +58,7 @@ async def test_an_endpoint_that_answers_is_reached_and_no_token_is_spent() -> No
     assert found[0].seconds > 0
 
 
-@pytest.mark.parametrize("status", [400, 404, 405, 429, 501])
+@pytest.mark.parametrize("status", [400, 404, 405, 418, 429, 501])
 async def test_one_that_answers_and_lists_no_models_is_reached(status: int) -> None:
     with answering(status) as url:
         found = await reach(["local/a"], settings(local=url), {})
@@ -66,16 +66,96 @@ async def test_one_that_answers_and_lists_no_models_is_reached(status: int) -> N
     assert "answers" in found[0].answered
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>ok</html>", b'{"data": "no list"}', b"[[[", b"\xff\xfe"])
-async def test_what_it_lists_does_not_matter(body: bytes) -> None:
+@pytest.mark.parametrize("body", [b'{"data": [{"id": "a"}]}', b'{"models": []}', b"[]", b'{"data": [' + b"1," * 99_999])
+async def test_a_list_of_models_is_known_by_its_shape(body: bytes) -> None:
     with answering(200, body) as url:
         found = await reach(["local/a"], settings(local=url), {})
+    assert (found[0].answered, found[0].problem) == ("lists its models", "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>ok</html>", b'{"data": "no list"}', b'{"error": {"message": "no"}}', b"[[[", b"[" * 60_000,
+     b"\xff\xfe", b"<" * 99_999],
+)  # fmt: skip
+async def test_what_is_no_list_is_told_and_stops_nothing(body: bytes) -> None:
+    with answering(200, body) as url:
+        found = await reach(["local/a"], settings(local=url), {})
+    assert "not with a list of models: is /v1 missing?" in found[0].answered
+    assert "[providers.local] base_url" in found[0].answered
     assert found[0].problem == ""
+
+
+@contextmanager
+def talking(first: bytes, again: bytes, *, pause_s: float = 0.0) -> Iterator[tuple[str, list[int]]]:
+    """An endpoint that never comes to an end, and how many bytes it got rid of."""
+    sent, over = [0], threading.Event()
+
+    def serve(listener: socket) -> None:
+        with suppress(OSError), listener.accept()[0] as peer:
+            peer.recv(4096)
+            peer.sendall(first)
+            while not over.is_set():
+                peer.sendall(again)
+                sent[0] += len(again)
+                over.wait(pause_s)
+
+    with socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        thread = threading.Thread(target=serve, args=(listener,), daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1", sent
+        over.set()
+        thread.join(5)
+
+
+async def test_of_an_endless_answer_no_more_is_read_than_is_needed() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + b'{"data": ['
+    with talking(head, b"1," * 5_000) as (url, sent):
+        found = await reach(["local/a"], settings(local=url), {}, timeout_s=5)
+    assert found[0].answered == "lists its models"
+    assert found[0].seconds < 4
+    assert sent[0] < 100 * READ_BYTES  # the rest stood in the buffers of the system
+
+
+async def test_of_a_refusal_the_body_is_not_read() -> None:
+    with talking(b"HTTP/1.1 500 Oh\r\n\r\n", b"x" * 5_000) as (url, _):
+        found = await reach(["local/a"], settings(local=url), {}, timeout_s=5)
+    assert "answers 500" in found[0].problem
+    assert found[0].seconds < 4
+
+
+async def test_who_answers_in_drops_is_left_at_the_time_limit() -> None:
+    with talking(b"HTTP/1.1 200 OK\r\n", b"X-Drop: 1\r\n", pause_s=0.05) as (url, _):
+        found = await reach(["local/a"], settings(local=url), {}, timeout_s=0.4)
+    assert "no answer within 0.4 s" in found[0].problem
+    assert found[0].seconds < 3
+
+
+async def test_a_key_that_comes_back_in_an_error_is_masked() -> None:
+    key = "secret-value-1234"
+    with talking(b"HTTP/1.1 " + key.encode() + b"\r\n\r\n", b"", pause_s=0.05) as (url, _):
+        config = settings(local={"base_url": url, "api_key_env": "THE_KEY"})
+        found = await reach(["local/a"], config, {"THE_KEY": key}, timeout_s=5)
+    assert "the connection failed" in found[0].problem
+    assert "[redacted]" in found[0].problem
+    assert key not in str(found)
 
 
 @pytest.mark.parametrize(
     ("status", "word", "hint"),
-    [(401, "refuses the key", "THE_KEY"), (403, "key", "THE_KEY"), (402, "paid", "account"), (503, "503", "later")],
+    [
+        (401, "refuses the key", "THE_KEY"),
+        (403, "key", "THE_KEY"),
+        (402, "paid", "account"),
+        (500, "500", "later"),
+        (503, "503", "later"),
+        (407, "proxy", "base_url"),
+        (410, "gone", "base_url"),
+        (421, "not made", "base_url"),
+        (451, "legal", "base_url"),
+    ],
 )
 async def test_what_is_wrong_is_said_with_what_to_do(status: int, word: str, hint: str) -> None:
     with answering(status) as url:

@@ -16,11 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.config import PROJECT_FILE, Config, nearest
+from swarmgate.config import Config
 from swarmgate.domain.automation import Happening, HookRan
-from swarmgate.domain.hooks import ACTOR, HOOKABLE, NEVER, is_own, subject_of, variables_of
+from swarmgate.domain.hooks import ACTOR, HOOKABLE, NEVER, is_own, meant, subject_of, variables_of
 from swarmgate.domain.state import State
-from swarmgate.errors import ConfigError, SwarmError
+from swarmgate.errors import SwarmError
+from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.workspace.folders import make
 
 if TYPE_CHECKING:
     from swarmgate.automation.worker import Seen
@@ -41,25 +43,15 @@ _ENDING_S = 15.0
 
 
 def unknown_hooks(config: Config) -> tuple[str, ...]:
-    """The keys of `[hooks]` that no event has, or that no hook may be on."""
+    """The keys of `[hooks]` that no event has, or that no hook may be on: they never run, and the others do."""
     return tuple(event for event in config.hooks if event not in HOOKABLE)
-
-
-def require_known(config: Config) -> None:
-    """Makes sure that every hook is on an event that there is.
-
-    Raises:
-        ConfigError: one is not; the message names the nearest known.
-    """
-    for event in unknown_hooks(config):
-        raise ConfigError(f"[hooks] {event} in {PROJECT_FILE}: {why_not(event)}", hint="See: docs/hooks.md")
 
 
 def why_not(event: str) -> str:
     """Why no hook can be on something, with the nearest that one can be on."""
     if event in NEVER:
         return "a hook on it would start itself"
-    near = nearest(event, HOOKABLE)
+    near = meant(event)
     return f"there is no such event{f'; did you mean {near}?' if near else ''}"
 
 
@@ -74,6 +66,7 @@ class Hooks:
         hook_s: longest time of one.
         redact: masks secrets in what they print.
         withheld: variables that they do not get: the providers' keys.
+        problem: why some of those that the settings name never run; empty: all do.
     """
 
     commands: Mapping[str, str]
@@ -82,6 +75,7 @@ class Hooks:
     hook_s: float
     redact: Callable[[str], str]
     withheld: Iterable[str] = ()
+    problem: str = ""
     name: str = ACTOR
     limit_s: float | None = field(init=False)
 
@@ -115,16 +109,28 @@ class Hooks:
 
     async def _done(self, happening: Happening, state: State) -> tuple[Completed, str]:
         """The event is on standard input and in variables: nothing of it ever stands in the command."""
-        runner = self.runner()
+        runner = self._confined()
         with _ended_with_us():
             done = await runner.run(
                 [*self._without_keys(), "/bin/sh", "-c", self.commands[happening.type]],
                 timeout_s=self.hook_s,
-                env=variables_of(happening, state, str(self.root)),
+                env=variables_of(happening, state, str(runner.root), str(SwarmFolder(runner.root).hooks)),
                 stdin=happening.model_dump_json().encode("utf-8", "replace") + b"\n",
                 output_limit=_READ_CHARS,
             )
         return done, runner.refused(done)
+
+    def _confined(self) -> CommandRunner:
+        """What they write in the tree would be taken for an agent's work: they read it, and have a folder of their own.
+
+        Raises:
+            LedgerWriteFailed: the disk refuses the folder.
+            WorkspaceError: a link stands in its place.
+        """
+        runner, folder = self.runner(), SwarmFolder(self.root)
+        with writing(folder.hooks):
+            make(folder.hooks)
+        return runner.reading(folder.relative(folder.hooks))
 
     def _without_keys(self) -> list[str]:
         """What takes variables away: where nothing confines a command, it would inherit them all."""

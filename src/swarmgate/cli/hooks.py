@@ -36,7 +36,7 @@ app = typer.Typer(
 
 @app.command("list")
 def listing(repo: Repo = None, json: Json = False) -> None:
-    """List the hooks: the event, the command, and how its newest run went.
+    """List the hooks: the event, the command, and how its newest run went, or why it never runs.
 
     Example: swarm hooks
     """
@@ -47,7 +47,7 @@ def listing(repo: Repo = None, json: Json = False) -> None:
         report = Swarm(repo).automation.hooks()
         lines = columns([[each.event, each.command, _last(each)] for each in report.hooks])
         nothing = ["There are no hooks. Make one in .swarm/config.toml, such as:", "", "[hooks]", _EXAMPLE]
-        terminal.result(report, lines or nothing)
+        terminal.result(report, [*(lines or nothing), *(f"note: {each}" for each in report.warnings)])
 
 
 _EXAMPLE = 'phase_closed = "./scripts/phase-closed.sh"'
@@ -69,7 +69,8 @@ def trying(
         from swarmgate.engine.swarm import Swarm
 
         report = Swarm(repo).automation.try_hook(event)
-        terminal.result(report, [line for each in report.hooks for line in _tried(each)])
+        notes = [f"note: {each}" for each in report.warnings]
+        terminal.result(report, [*(line for each in report.hooks for line in _tried(each)), *notes])
         good = all(each.last is not None and each.last.exit_code == 0 for each in report.hooks)
         raise typer.Exit(0 if good else 1)
 
@@ -84,6 +85,8 @@ def _last(hook: Hook) -> str:
     from swarmgate.cli.columns import at
 
     ran = hook.last
+    if hook.problem:
+        return f"NEVER RUNS: {hook.problem}"
     if ran is None:
         return "never ran"
     how = ran.problem or f"exit code {ran.exit_code}"

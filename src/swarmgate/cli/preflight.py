@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def command(
     phase: Annotated[
-        int | None, typer.Option("--phase", metavar="N", help="The phase to look at; the current one by default.")
+        int | None, typer.Option("--phase", metavar="N", help="The phase to look at; by default the one to begin next.")
     ] = None,
     repo: Repo = None,
     json: Json = False,
@@ -44,7 +44,9 @@ def _lines(report: PreflightReport) -> list[str]:
         lines.append(line)
         lines += [f"      {each}" for each in check.problem.splitlines()]
         lines += [f"      -> {check.hint}"] if check.hint else []
-    lines.append(f"Phase {report.phase} can begin ({report.seconds:.1f} s)." if report.passed else _stopped(report))
+    lines += [f"note: {report.note}"] if report.note else []
+    said = f"Nothing stops phase {report.phase}" if report.note else f"Phase {report.phase} can begin"
+    lines.append(f"{said} ({report.seconds:.1f} s)." if report.passed else _stopped(report))
     return lines
 
 

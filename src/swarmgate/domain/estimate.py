@@ -86,6 +86,6 @@ def _beyond(account: Account, wanted: Usage) -> list[tuple[str, float, str]]:
 
 
 def _open(state: State) -> list[Task]:
-    if state.plan is None:
+    if state.plan is None or state.finished:
         return []
     return [task for task in state.plan.phase(state.current_phase).tasks if not state.task(task.id).settled]

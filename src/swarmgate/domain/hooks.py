@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import types
 from collections.abc import Mapping
 from enum import Enum
@@ -21,7 +22,7 @@ NEVER = frozenset({"hook_ran"})
 HOOKABLE = tuple(name for name in (*EVENTS, *AUTOMATION_EVENTS) if name not in NEVER)
 """Every event that a command may be run on, by its type."""
 
-VARIABLES = ("EVENT", "SEQ", "TASK", "PHASE", "ATTEMPT", "TIME", "REPO")
+VARIABLES = ("EVENT", "SEQ", "TASK", "PHASE", "ATTEMPT", "TIME", "REPO", "FOLDER")
 """What a command is told in its environment, each with `SWARMGATE_` before it: `SWARM_...` are settings of `swarm`."""
 
 _OWN = ("worker", "capability", "subscriber")
@@ -31,22 +32,69 @@ _SAMPLES = {"task": "1.1", "phase": 1, "attempt": 1, "reason": "a made-up event"
 """What stands in fields of these names, in the place of the plainest of their type."""
 
 
+_ALSO = (
+    frozenset({"completed", "closed", "finished", "done", "ended", "stopped", "paused"}),
+    frozenset({"started", "begun", "delegated"}),
+    frozenset({"amended", "changed", "edited", "updated"}),
+    frozenset({"failed", "blocked", "ran", "run", "passed"}),
+    frozenset({"found", "detected"}),
+)
+"""Words that a user may write for one another."""
+_SLIP, _ALIKE = 0.9, 0.6
+"""How alike a mistyped name is to the known one (1 is equal), and what comes near at all."""
+
+
 class Hook(Frozen):
     """One hook: the type of the event, the shell command, and how its newest run went (None: none is on record).
 
-    `time` is when that run ended (UTC, ISO 8601).
+    `time` is when that run ended (UTC, ISO 8601). `problem` is why it never runs; empty: it does.
     """
 
     event: str
     command: str
     last: HookRan | None = None
     time: str = ""
+    problem: str = ""
 
 
 class HookReport(Frozen):
-    """All hooks of a project, in the order of the settings; of `swarm hooks try`: the one that was run."""
+    """All hooks of a project, in the order of the settings; of `swarm hooks try`: the one that was run.
+
+    `warnings` is what the user should know of them all.
+    """
 
     hooks: tuple[Hook, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def meant(event: str) -> str:
+    """The event that a name most likely means; empty where none comes near.
+
+    A slip of the pen first (`task_complete`), then what says the same of the same thing, then the same of another
+    thing, then the same thing: `task_rejected` is `attempt_rejected`, `phase_finished` is `phase_closed`.
+    """
+    name = event.strip().lower().replace("-", "_")
+    ranked = sorted(HOOKABLE, key=lambda known: (_nearness(name, known), _likeness(name, known)))
+    best = ranked[-1]
+    return best if _nearness(name, best) or _likeness(name, best) >= _ALIKE else ""
+
+
+def _nearness(name: str, known: str) -> int:
+    if _likeness(name, known) >= _SLIP:
+        return 9
+    (thing, verb), (its_thing, its_verb) = (_words(each) for each in (name, known))
+    same_verb = 3 if verb == its_verb else 2 if any({verb, its_verb} <= group for group in _ALSO) else 0
+    return (same_verb + 2 * (thing == its_thing)) if same_verb else 0
+
+
+def _words(name: str) -> tuple[str, str]:
+    """The thing, in the singular, and what happened to it."""
+    thing, _, verb = name.rpartition("_")
+    return thing.removesuffix("s"), verb
+
+
+def _likeness(name: str, known: str) -> float:
+    return difflib.SequenceMatcher(None, name, known).ratio()
 
 
 def is_own(happening: Happening) -> bool:
@@ -63,12 +111,19 @@ def subject_of(happening: Happening) -> str:
     return f"{happening.type}{about}"
 
 
-def variables_of(happening: Happening, state: State, repo: str) -> dict[str, str]:
-    """The variables of `VARIABLES`; what an event does not say is empty. Values are data, never part of a command."""
+def variables_of(happening: Happening, state: State, repo: str, folder: str) -> dict[str, str]:
+    """The variables of `VARIABLES`; what an event does not say is empty. Values are data, never part of a command.
+
+    Args:
+        happening: the event.
+        state: the fold, which knows the phase of a task.
+        repo: the repository, which a command may read.
+        folder: the folder that it may write.
+    """
     data = happening.data
     task = str(data.get("task") or "")
     phase = data.get("phase") or (state.plan.phase_numbers.get(task, "") if state.plan else "")
-    values = (happening.type, happening.seq, task, phase, data.get("attempt") or "", happening.time, repo)
+    values = (happening.type, happening.seq, task, phase, data.get("attempt") or "", happening.time, repo, folder)
     told = zip(VARIABLES, values, strict=True)
     return {f"SWARMGATE_{name}": str(value).replace("\0", "") for name, value in told}
 

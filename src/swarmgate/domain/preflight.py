@@ -21,7 +21,8 @@ class PreflightCheck(Frozen):
     """One check.
 
     `detail` is what was looked at, or why nothing was; `problem` what is wrong and `hint` what to do about it.
-    `blocks`: where it fails, the phase does not begin.
+    `blocks`: where it fails, the phase does not begin. `seconds` is until its answer was there; checks that are made
+    together have one time.
     """
 
     name: str
@@ -42,7 +43,8 @@ class PreflightReport(Frozen):
     """All checks before one phase, in the order in which one would mend what they find.
 
     `passed`: none of them stops the phase. `tree` is the tree of the files that were looked at, `seq` the ledger's
-    position, `time` when it began (UTC, ISO 8601), `seconds` how long it all took.
+    position, `time` when it began (UTC, ISO 8601), `seconds` how long it all took: less than the times of the checks
+    together, since most run at once. `note` is what the user should know of the phase itself.
     """
 
     phase: int
@@ -52,6 +54,7 @@ class PreflightReport(Frozen):
     tree: str = ""
     seq: int = 0
     time: str = ""
+    note: Line = ""
 
     @property
     def failed(self) -> tuple[str, ...]:

@@ -8,7 +8,9 @@ from pydantic import ValidationError
 
 from swarmgate.domain.preflight import PreflightReport
 from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
 
 def place(folder: SwarmFolder, phase: int) -> Path:
@@ -24,7 +26,7 @@ def keep(folder: SwarmFolder, report: PreflightReport) -> Path:
     """
     target = place(folder, report.phase)
     with writing(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make(target.parent)
         replace(target, report.model_dump_json(indent=1), durable=False)
     return target
 
@@ -32,6 +34,6 @@ def keep(folder: SwarmFolder, report: PreflightReport) -> Path:
 def read(folder: SwarmFolder, phase: int) -> PreflightReport | None:
     """The newest report on a phase; None where there is none that can be read."""
     try:
-        return PreflightReport.model_validate_json(place(folder, phase).read_bytes())
+        return PreflightReport.model_validate_json(regular.read(place(folder, phase)))
     except (OSError, ValidationError):
         return None

@@ -168,7 +168,7 @@ class OpenAIModel:
         except openai.APIStatusError:
             raise
         except Exception as error:
-            if not _is_transport(error):
+            if not is_transport(error):
                 raise
             raise self._no_connection(error) from error
 
@@ -268,7 +268,7 @@ def complaint(error: openai.APIStatusError) -> str:
     return re.sub(r"\s+", " ", str(said))[:300]
 
 
-def _is_transport(error: Exception) -> bool:
+def is_transport(error: Exception) -> bool:
     """Whether the connection failed.
 
     openai stands on httpx, from version 3 on httpx2, and lets the errors of either through while a body is read.

@@ -7,14 +7,15 @@ Not every endpoint lists its models: one that answers 404 or 405 there is reache
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import openai
 
 from swarmgate.config import COMMAND, PROJECT_FILE, Config, Provider
 from swarmgate.domain.preflight import Reach
+from swarmgate.llm.openai_model import is_transport
 from swarmgate.llm.redact import redact
 
 TIMEOUT_S = 10.0
@@ -25,6 +26,16 @@ _PAID = 402
 _NOT_HERE = (404, 405, 501)
 """It answers, and has no list of models."""
 _BUSY = 429
+_GOOD = 200
+_REFUSALS = {
+    407: "a proxy on the way wants a login",
+    410: "the endpoint says that it is gone",
+    421: "the endpoint is not made for this address",
+    451: "the endpoint is closed for legal reasons",
+}
+_NO_LIST = "answers, but not with a list of models: is /v1 missing"
+READ_BYTES = 65_536
+"""So much of an answer is read: lists may be long, and may have no end."""
 _REDIRECTS = range(300, 400)
 _SERVER_ERRORS = 500
 
@@ -75,29 +86,60 @@ async def _reached(name: str, provider: Provider, environ: Mapping[str, str], ti
 async def _asked(name: str, provider: Provider, key: str, timeout_s: float) -> tuple[str, str, str]:
     """What the endpoint answered, what is wrong with that, and what to do about it."""
     where = f"[providers.{name}] base_url in {PROJECT_FILE}"
-    client = _client(provider, key, timeout_s)
-    left_out = ["OpenAI-Organization", "OpenAI-Project", *([] if key else ["Authorization"])]
-    headers = {each: openai.Omit() for each in left_out if each not in provider.headers}
-    options: Any = {"headers": headers, "max_retries": 0}
     try:
         async with asyncio.timeout(timeout_s):
-            await client.get("/models", cast_to=object, options=options)
-    except openai.APIStatusError as error:
-        return _told(error.status_code, provider, where)
-    except (TimeoutError, openai.APITimeoutError):
+            status, body = await _answer(provider, key)
+    except TimeoutError:
         return "", f"no answer within {timeout_s:g} s", f"Is it up, and is the network? See {where}."
-    except openai.APIConnectionError as error:
-        why = str(error.__cause__ or error) or type(error).__name__
+    except Exception as error:
+        if not (is_transport(error) or isinstance(error, ValueError)):
+            raise
+        why = str(error) or type(error).__name__
         return "", f"the connection failed: {why}", f"Is it running? See {where}."
-    except (openai.OpenAIError, ValueError):  # no JSON: something else than a list of models, and it does answer
-        return "answers, and lists no models", "", ""
-    finally:
-        await client.close()
-    return "lists its models", "", ""
+    return _told(status, body, provider, where)
 
 
-def _told(status: int, provider: Provider, where: str) -> tuple[str, str, str]:
+async def _answer(provider: Provider, key: str) -> tuple[int, bytes]:
+    """The status, and the beginning of the body of a good one.
+
+    As for calls (`OpenAIModel`): no trust store for plain http. A redirect is told, not followed.
+    """
+    headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+    headers |= {"Authorization": f"Bearer {key}"} if key else {}
+    client = openai.DefaultAsyncHttpxClient(
+        verify=not provider.base_url.startswith("http://"),
+        follow_redirects=False,
+        headers=headers | dict(provider.headers),
+        timeout=None,
+    )
+    body = b""
+    async with client, client.stream("GET", f"{provider.base_url.rstrip('/')}/models") as response:
+        if response.status_code == _GOOD:
+            async for part in response.aiter_raw():
+                body += part
+                if len(body) >= READ_BYTES:
+                    break
+        return response.status_code, body[:READ_BYTES]
+
+
+def _lists(body: bytes) -> bool:
+    """Whether an answer is a list of models, or the beginning of a long one."""
+    if len(body) >= READ_BYTES:
+        return body.lstrip()[:1] in {b"{", b"["}
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    found = next((said[name] for name in ("data", "models") if name in said), None) if isinstance(said, dict) else said
+    return isinstance(found, list)
+
+
+def _told(status: int, body: bytes, provider: Provider, where: str) -> tuple[str, str, str]:
     answered = f"answers {status}"
+    if status == _GOOD:
+        return "lists its models" if _lists(body) else f"{_NO_LIST}? See {where}", "", ""
+    if status in _REFUSALS:
+        return answered, f"{_REFUSALS[status]} ({status})", f"See {where}."
     if status in _KEYS:
         variable = provider.api_key_env
         hint = f"Check the key in {variable}." if variable else "Name the variable with the key: api_key_env."
@@ -113,16 +155,3 @@ def _told(status: int, provider: Provider, where: str) -> tuple[str, str, str]:
     if status >= _SERVER_ERRORS:
         return answered, f"the endpoint is not well: it answers {status}", f"Try again later, or see {where}."
     return answered, "", ""
-
-
-def _client(provider: Provider, key: str, timeout_s: float) -> openai.AsyncOpenAI:
-    """As for calls (`OpenAIModel`): without redirects, and no trust store for plain http."""
-    plain = provider.base_url.startswith("http://")
-    return openai.AsyncOpenAI(
-        http_client=openai.DefaultAsyncHttpxClient(verify=False, follow_redirects=False) if plain else None,
-        base_url=provider.base_url,
-        api_key=key or "none",
-        default_headers=provider.headers,
-        max_retries=0,
-        timeout=timeout_s,
-    )

@@ -27,6 +27,12 @@ def empty_tree(repository: Repository) -> str:
     return Driver(repository.root).run("mktree").decode().strip()
 
 
+def submodules(repository: Repository, tree: str) -> tuple[str, ...]:
+    """The paths in `tree` at which another repository stands: mode 160000."""
+    records = (record.partition(b"\t") for record in Driver(repository.root).records("ls-tree", "-r", "-z", tree))
+    return tuple(paths.decode(path) for kind, _, path in records if kind.startswith(b"160000 "))
+
+
 def merge_base(repository: Repository, revision: str) -> str:
     """The tree from which HEAD and a revision parted; the revision's own tree where they share no past.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.project import Project, part
 from swarmgate.automation.preflight import judging, records, suite, tree
 from swarmgate.automation.preflight.ground import Found, Ground
 from swarmgate.domain import events as ev
+from swarmgate.domain.finding import GateResult, GateStatus
 from swarmgate.domain.state import Attempt, Outcome, TaskRecord, TaskStatus, replace
 from swarmgate.errors import MissingRequirement
 from swarmgate.ledger.evidence import EvidenceStore
@@ -69,6 +71,23 @@ def test_another_branch_a_detached_head_and_a_merge_stop_the_phase(project: Proj
     (project.root / ".git/MERGE_HEAD").unlink()
     project.git("switch", "--quiet", "--detach")
     assert "no branch" in tree.look(ground())["branch"].problem
+
+
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock"])
+def test_a_lock_of_git_that_stays_stops_the_phase(
+    project: Project, ground: Grounds, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(tree, "_LOCK_S", 0.2)
+    lock = project.root / ".git" / name
+    lock.touch()
+    found = tree.look(ground())["repository"]
+    assert str(lock) in found.problem
+    assert found.hint.endswith(f"rm '{lock}'")
+    assert found.blocks
+    closing = threading.Timer(0.1, lock.unlink)
+    closing.start()
+    assert tree.look(ground())["repository"] == Found("clean")  # a command gave it back
+    closing.join()
 
 
 # --- plan, evidence ---
@@ -187,6 +206,26 @@ async def test_a_secret_anywhere_stops_the_phase_and_is_not_repeated(project: Pr
     assert (await judging.look(with_state(ground, base=begun)))["secrets"].problem == ""
 
 
+async def test_submodules_are_named_since_nobody_looks_into_them(project: Project, ground: Grounds) -> None:
+    head = project.git("rev-parse", "HEAD")
+    project.git("update-index", "--add", "--cacheinfo", f"160000,{head},vendor/sub")
+    project.git("commit", "--quiet", "--message=Sub")
+    found = (await judging.look(ground()))["secrets"]
+    assert found.problem == "submodules are not scanned, and changes in them are not seen: vendor/sub"
+    assert not found.blocks
+    project.write("deploy.sh", f"#!/bin/sh\nexport AWS_ACCESS_KEY_ID={KEY}\n")
+    found = (await judging.look(ground()))["secrets"]
+    assert "deploy.sh:2" in found.problem
+    assert found.blocks
+    assert "vendor/sub" in found.detail
+
+
+def test_a_gate_that_broke_has_failed() -> None:
+    broken = GateResult(gate="secret_scan", status=GateStatus.ERROR, reason="the tool crashed")
+    found = judging._found(broken, "the whole tree")
+    assert (found.problem, found.skipped, found.blocks) == ("the tool crashed", False, True)
+
+
 async def test_a_gate_that_is_skipped_is_a_skip_with_its_reason(project: Project, ground: Grounds) -> None:
     project.configure(gates={"skip": ["lint_check", "secret_scan"]})
     found = await judging.look(ground())
@@ -270,9 +309,10 @@ async def test_what_tests_leave_behind_is_put_away_in_a_run_and_told_otherwise(
     leaves = f"{project.test_command} && echo x > left.txt"
     project.configure(tests={"command": leaves})
     found = (await suite.look(ground(ours=True)))["tests"]
-    assert "put away: left.txt" in found.detail
+    assert "put away into .swarm/quarantine/" in found.detail
+    assert "preflight-tests: left.txt" in found.detail
     assert not (project.root / "left.txt").exists()
     assert project.quarantined("left.txt")
-    found = (await suite.look(ground()))["tests"]
+    found = (await suite.look(ground(tidies=False)))["tests"]  # beside a watcher
     assert "left.txt" in found.detail
     assert (project.root / "left.txt").exists()

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from immutables import Map
 from tests.automation.preflight.conftest import Grounds
 from tests.domain.story import make_plan, make_task
 from tests.project import Project
@@ -15,10 +16,12 @@ from swarmgate.automation.preflight import means, work
 from swarmgate.automation.preflight.ground import Found
 from swarmgate.config import Config
 from swarmgate.domain.budget import accounts
+from swarmgate.domain.estimate import shortfalls
+from swarmgate.domain.events import PhaseEstimated
 from swarmgate.domain.plan import Complexity
 from swarmgate.domain.preflight import Reach
-from swarmgate.domain.state import Planning, State, TaskRecord, TaskStatus, replace
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.state import PhaseRecord, Planning, State, TaskRecord, TaskStatus, replace
+from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import MissingRequirement
 
 pytestmark = pytest.mark.suite("unittest")
@@ -132,6 +135,22 @@ def test_a_budget_is_held_against_what_the_phase_is_expected_to_use(ground: Grou
     assert f"phase {phase} is expected to use 800 tokens, and the budget has 700 left" in found.problem
 
 
+def test_the_budget_of_one_run_is_no_measure_of_a_phase(ground: Grounds) -> None:
+    short = planned_state(0, experience=400, budgets=Map({"run": Allowance(tokens=500)}))
+    found = budget(ground, short)
+    assert "this run: 0 of 500 tokens" in found.detail
+    assert found.problem == ""
+    own = planned_state(0, experience=400, budgets=Map({"phase": Allowance(tokens=500)}))
+    assert "phase 1 has 500 left" in budget(ground, own).problem
+
+
+def test_where_every_phase_is_approved_no_budget_is_needed(ground: Grounds) -> None:
+    state = planned_state(1000, experience=400, budget_tokens=1000, budgets=Map({"task": Allowance(tokens=1)}))
+    phases = {1: PhaseRecord(approved=True), 2: PhaseRecord(approved=True)}
+    assert budget(ground, replace(state, phases=Map(phases))).skipped
+    assert shortfalls(replace(state, phases=Map(phases)), PhaseEstimated(phase=1, tasks=0, basis=1), ()) == ()
+
+
 def test_without_completed_tasks_there_is_nothing_to_judge_by(ground: Grounds) -> None:
     found = budget(ground, planned_state(budget_tokens=1))
     assert found.problem == ""
@@ -166,4 +185,15 @@ def test_what_a_phase_depends_on_has_to_be_done(ground: Grounds) -> None:
 def test_a_task_that_is_done_needs_nothing_any_more(ground: Grounds) -> None:
     state = planned_state()
     skipped = replace(state, tasks=state.tasks.set("2.1", TaskRecord(status=TaskStatus.SKIPPED)))
-    assert work.look(ground(state=skipped, phase=2))["dependencies"].problem == ""
+    found = work.look(ground(state=skipped, phase=2))["dependencies"]
+    assert found == Found("2 tasks, 1 open; they need nothing of other phases")
+
+
+def test_what_was_looked_at_is_told(ground: Grounds) -> None:
+    done = TaskRecord(status=TaskStatus.COMPLETE)
+    state = planned_state()
+    state = replace(state, tasks=state.tasks.set("1.1", done))
+    found = work.look(ground(state=state, phase=2))["dependencies"]
+    assert found == Found("2 tasks, 2 open; what they need of other phases is done: 1.1")
+    over = replace(state, tasks=state.tasks.set("2.1", done).set("2.2", done))
+    assert work.look(ground(state=over, phase=2))["dependencies"] == Found("2 tasks, 0 open")

@@ -8,24 +8,39 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.project import Project, code, plan, task
+from tests.project import Project, code, plain, plan, task
 
 from swarmgate.automation.preflight.running import GROUPS
 from swarmgate.automation.worker import Seen
 from swarmgate.domain import events as ev
 from swarmgate.domain.automation import Happening, PreflightRan
+from swarmgate.domain.base import Frozen
 from swarmgate.domain.preflight import PreflightReport, PreflightStatus
+from swarmgate.domain.state import replace
+from swarmgate.domain.usage import Usage
 from swarmgate.engine import Swarm
 from swarmgate.engine.automating import preflighting
 from swarmgate.errors import UsageError
 from swarmgate.ledger import preflights
 from swarmgate.ledger.journal import Journal
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.sessions import Session
 
 pytestmark = pytest.mark.suite("unittest")
 
 ON: dict[str, Any] = {"automation__capabilities": {"phase_preflight": True}}
 TWO_PHASES = plan("1.1", task("2.1", depends=["1.1"]))
+
+
+class Reply(Frozen):
+    usage: Usage
+
+
+class Exchange(Frozen):
+    purpose: dict[str, str]
+    reply: Reply
+    error: str = ""
+    wasted: Usage = Usage()
 
 
 def preflight(project: Project, phase: int | None = None) -> PreflightReport:
@@ -100,6 +115,73 @@ def test_a_phase_that_is_not_there(project: Project) -> None:
             preflight(project, phase)
 
 
+def test_the_phase_that_is_looked_at_is_the_next_to_begin(project: Project) -> None:
+    project.planned(TWO_PHASES)
+    assert preflight(project).phase == 1
+    project.swarm("run", exits=3)
+    report = preflight(project)
+    assert (report.phase, report.passed) == (2, True)
+    assert report.note == "phase 1 is complete and waits for your approval (swarm approve); this is about phase 2"
+    assert preflight(project, 1).note == "phase 1 is complete already; this is how it stands now"
+    project.swarm("approve")
+    assert (preflight(project).phase, preflight(project).note) == (2, "")
+    project.swarm("run", exits=3)
+    with pytest.raises(UsageError, match="Phase 2, the last one, is complete and waits for your approval"):
+        preflight(project)
+    project.swarm("approve")
+    with pytest.raises(UsageError, match="Every phase is approved") as refused:
+        preflight(project)
+    assert "swarm preflight --phase N" in refused.value.hint
+    project.configure(budget__task={"tokens": 10_000_000}, budget={"tokens": 10_000_000})
+    report = preflight(project, 1)  # as the hint says
+    found = {each.name: each for each in report.checks}
+    assert found["budget"].status is PreflightStatus.SKIP
+    assert report.passed
+
+
+def test_what_stops_a_phase_is_in_the_words_of_its_event(project: Project) -> None:
+    project.planned()
+    project.write("notes.txt", "mine\n")
+    preflight(project)
+    (event,) = ran(project)
+    assert event.problem.startswith("repository: uncommitted changes")
+    assert event.report == ".swarm/runtime/preflight/phase-1.json"
+    assert (project.root / event.report).is_file()
+    shown = project.swarm("events", "--type", "preflight_ran").stdout
+    assert "notes.txt; all of it: .swarm/runtime/preflight/phase-1.json" in plain(shown)
+
+
+def test_by_hand_new_files_of_the_tests_are_put_away_and_changed_ones_stay(project: Project) -> None:
+    project.planned()
+    project.configure(tests={"command": f"{project.test_command} && echo x > left.txt && echo '# x' >> README.md"})
+    project.write("README.md", "mine\n")
+    found = {each.name: each.detail for each in preflight(project).checks}
+    assert "put away into .swarm/quarantine/" in found["tests"]
+    assert "has changed meanwhile: README.md" in found["tests"]
+    assert not (project.root / "left.txt").exists()
+    assert (project.root / "README.md").read_text() == "mine\n# x\n"
+    with Ledger.write(project.folder):  # a run is at work: nothing is touched
+        found = {each.name: each.detail for each in preflight(project).checks}
+        assert "left.txt" in found["tests"]
+        assert (project.root / "left.txt").exists()
+
+
+def test_what_sessions_used_beside_the_ledger_counts(project: Project) -> None:
+    project.planned()
+    state = project.state
+    rules = replace(state.rules, budget_tokens=1_000_000)
+    alone = preflighting._budgets(replace(state, rules=rules), project.folder)
+    held = Session(project.folder, "debate-a")
+    with held.held():
+        held.record(
+            Exchange(
+                purpose={"role": "participant", "step": "debate"}, reply=Reply(usage=Usage(calls=1, prompt_tokens=700))
+            )
+        )
+    beside = preflighting._budgets(replace(state, rules=rules), project.folder)
+    assert [each.spent.tokens for each in beside] == [alone[0].spent.tokens + 700]
+
+
 def test_a_later_phase_waits_for_what_it_depends_on(project: Project) -> None:
     project.planned(TWO_PHASES)
     report = preflight(project, 2)
@@ -159,6 +241,16 @@ def test_stashed_changes_stop_nothing(project: Project) -> None:
     project.write("notes.txt", "mine\n")
     project.swarm("run", "--stash", exits=3)
     assert [each.passed for each in ran(project)] == [True]
+
+
+def test_changes_before_a_later_phase_are_stashed_too(project: Project) -> None:
+    project.planned(TWO_PHASES, **ON)
+    project.swarm("run", exits=3)
+    project.swarm("approve")
+    project.write("notes.txt", "mine\n")
+    project.swarm("run", "--stash", exits=3)
+    assert [(each.phase, each.passed) for each in ran(project)] == [(1, True), (2, True)]
+    assert "notes.txt" in project.git("stash", "show", "--include-untracked", "--name-only")
 
 
 def test_without_the_capability_a_run_makes_none(project: Project) -> None:

@@ -334,6 +334,15 @@ def test_the_profile_of_macos_denies_after_it_allows(tmp_path: Path) -> None:
     assert text.endswith("(deny network*)")
 
 
+def test_on_macos_the_inner_of_what_is_guarded_and_what_is_spared_holds(tmp_path: Path) -> None:
+    (tmp_path / ".swarm/own").mkdir(parents=True)
+    bounds = CommandRunner(choice.choose("none"), confine(tmp_path, environ=os.environ)).reading(".swarm/own")
+    rules = seatbelt.profile(bounds.confinement).splitlines()
+    order = [rules.index(f'({verb} file-write* (subpath "{tmp_path.resolve()}{place}"))') for verb, place in (
+        ("allow", ""), ("deny", ""), ("deny", "/.swarm"), ("allow", "/.swarm/own"))]  # fmt: skip
+    assert order == sorted(order)
+
+
 def test_a_repository_that_nothing_can_guard_is_refused(repo: Path, isolated: Path) -> None:
     with pytest.raises(WorkspaceError, match="holds your home folder"):
         confine(isolated.parent, environ={"HOME": str(isolated)})
@@ -406,6 +415,39 @@ def test_around_another_tree_the_project_can_only_be_read(cage: Cage, tmp_path: 
     assert done.stdout.splitlines()[:2] == [str(other), "app.py"]
     assert (other / "deep/here").exists()
     assert not (cage.root / "src/here").exists()
+
+
+def test_what_may_only_read_the_tree_writes_its_own_folder_and_what_is_open(cage: Cage, tmp_path: Path) -> None:
+    own, inside, outside = cage.root / ".swarm/runtime/own", cage.root / "build/out", tmp_path / "outside"
+    for folder in (own, inside, outside):
+        folder.mkdir(parents=True)
+    (cage.root / "src/new").mkdir()
+    bounds = confine(cage.root, environ=os.environ, writable=[str(inside), str(outside)])
+    runner = CommandRunner(cage.sandbox, bounds).reading(".swarm/runtime/own")
+    for place in (own, inside, outside):
+        assert asyncio.run(runner.run(f"echo x > {place}/a && mkdir {place}/b", timeout_s=20)).exit_code == 0
+        assert (place / "a").read_text() == "x\n"
+    told = asyncio.run(runner.run("cat src/a.py .swarm/ledger.jsonl; pwd", timeout_s=20))
+    assert (told.exit_code, str(cage.root) in told.stdout) == (0, True)
+    for refused in (
+        "echo x > new.txt",
+        "echo x > src/a.py",
+        "echo x > src/new/a",
+        "rm src/a.py",
+        "echo x > .swarm/ledger.jsonl",
+        "echo x > .swarm/runtime/lock",
+        "echo x > .git/config",
+        "mv .swarm/runtime/own .swarm/runtime/other",
+        "mv build other",
+    ):
+        assert asyncio.run(runner.run(refused, timeout_s=20)).exit_code != 0, refused
+    assert asyncio.run(CommandRunner(cage.sandbox, bounds).run("echo y > src/new/a", timeout_s=20)).exit_code == 0
+
+
+def test_a_link_in_the_place_of_the_folder_is_refused(cage: Cage, tmp_path: Path) -> None:
+    (cage.root / ".swarm/own").symlink_to(tmp_path)
+    with pytest.raises(WorkspaceError, match="leads elsewhere by a link"):
+        CommandRunner(cage.sandbox, confine(cage.root, environ=os.environ)).reading(".swarm/own")
 
 
 def test_a_command_that_the_sandbox_did_not_start_is_told_from_one_that_failed(cage: Cage) -> None:

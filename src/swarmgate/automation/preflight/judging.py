@@ -31,8 +31,21 @@ async def look(ground: Ground) -> Mapping[str, Found]:
     lint, secrets = await asyncio.gather(_gate(ground, LINT, whole=not begun), _gate(ground, SECRETS, whole=True))
     return {
         "lint": replace(_found(lint, "what the work changed" if begun else "the whole tree"), blocks=begun),
-        "secrets": _found(secrets, "the whole tree"),
+        "secrets": await asyncio.to_thread(_with_submodules, ground, _found(secrets, "the whole tree")),
     }
+
+
+def _with_submodules(ground: Ground, found: Found) -> Found:
+    """What is not looked into is told: git would have to run there, by the settings there."""
+    repository = ground.fresh()
+    inner = revisions.submodules(repository, repository.head_tree())
+    if not inner or found.skipped:
+        return found
+    told = f"submodules are not scanned, and changes in them are not seen: {few(inner)}"
+    if found.problem:
+        return replace(found, detail=f"{found.detail}; {told}")
+    hint = f"Look there yourself: swarm gates run --all --repo {inner[0]}"
+    return replace(found, problem=told, hint=hint, blocks=False)
 
 
 async def _gate(ground: Ground, gate: str, *, whole: bool) -> GateResult:

@@ -82,6 +82,8 @@ def _answers(model: str, reached: Mapping[str, Reach]) -> bool:
 def look_at_budget(ground: Ground) -> Mapping[str, Found]:
     """`budget`: none is used up, and what is left is as much as the phase is expected to use."""
     state, budgets = ground.state, ground.budgets()
+    if state.finished:
+        return {"budget": Found("every phase is approved: nothing more is to be used", skipped=True)}
     measures = [(account, measure) for account in budgets for measure in account.measures()]
     told = ", ".join(f"{account.name}: {measure.text}" for account, measure in measures)
     used_up = [(account, measure) for account, measure in measures if measure.used_up]

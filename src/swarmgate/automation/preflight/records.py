@@ -17,7 +17,10 @@ def look_at_plan(ground: Ground) -> Mapping[str, Found]:
     seq = ground.state.seq
     if ground.ours:
         return {"plan": Found(f"settled by this run at line {seq}")}
-    pending, stale = edits(ground.ledger)
+    pending, stale, busy = edits(ground.ledger)
+    if busy:
+        names = " and ".join(busy)
+        return {"plan": Found(names, f"somebody is writing {names} right now", "Look again in a moment.")}
     if not pending:
         detail = f"in step at line {seq}"
         return {"plan": Found(f"{detail}; {' and '.join(stale)} will be written again" if stale else detail)}

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Mapping
 
 from swarmgate.automation.preflight.ground import Found, Ground, few
+from swarmgate.domain.change import ChangeKind
 from swarmgate.domain.laws_judging import only_known_red
 from swarmgate.domain.state import TaskStatus
+from swarmgate.ledger.lock import live_owner
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.suite import run_tests
@@ -56,13 +58,22 @@ def _proven(ground: Ground, repository: Repository, tree: str) -> str:
 
 
 def _left_behind(ground: Ground, repository: Repository, before: str) -> str:
-    """What the tests left in the tree, in words; in a run, which owns the tree, it goes to the quarantine."""
+    """What the tests left in the tree, in words; it goes to the quarantine.
+
+    A run owns the tree, and puts all of it back. By hand only new files are put away: what changed may be the user's
+    own work meanwhile. Beside a watcher, or while a run is at work, nothing is touched.
+    """
     after = repository.snapshot()
     if after == before:
         return ""
-    left = repository.changes(before, after).paths
-    if not ground.ours:
-        return f"; the tree has changed meanwhile: {few(left)}"
-    quarantine = ground.folder.quarantine_folder("preflight-tests")
-    repository.restore(before, quarantine=quarantine)
-    return f"; what they left behind was put away: {few(left)}"
+    left = repository.changes(before, after)
+    away = left.paths if ground.ours else tuple(each.path for each in left.files if each.kind is ChangeKind.ADDED)
+    if not ground.tidies or (not ground.ours and live_owner(ground.folder.lock)):
+        away = ()
+    told = ""
+    if away:
+        quarantine = ground.folder.quarantine_folder("preflight-tests")
+        repository.restore(before, quarantine=quarantine, only=away)
+        told = f"; what they left behind was put away into {ground.folder.relative(quarantine)}: {few(away)}"
+    stay = tuple(path for path in left.paths if path not in away)
+    return f"{told}; the tree has changed meanwhile: {few(stay)}" if stay else told

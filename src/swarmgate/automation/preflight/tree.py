@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Mapping
+from pathlib import Path
 
 from swarmgate.automation.preflight.ground import Found, Ground, few
 from swarmgate.errors import SwarmError
+from swarmgate.workspace.repository import Repository
+
+_LOCKS = ("index.lock", "HEAD.lock")
+"""Files in git's folder that keep every commit from being made (api-lockfile of git)."""
+_LOCK_S, _PAUSE_S = 2.0, 0.1
+"""How long a git command, such as an editor's, may hold one of them; and between two looks."""
 
 
 def look(ground: Ground) -> Mapping[str, Found]:
@@ -16,6 +25,12 @@ def look(ground: Ground) -> Mapping[str, Found]:
 def _as_expected(ground: Ground) -> Found:
     """No file differs from HEAD or, while a task is unfinished, from what its last step left."""
     repository, left = ground.fresh(), ground.state.tree
+    if lock := _standing_lock(repository):
+        return Found(
+            f"{lock.name} stands",
+            f"{lock} stands: git commits nothing while it is there",
+            f"End the git command that made it; where none runs any more: rm '{lock}'",
+        )
     try:
         if not left:
             paths = repository.dirty()
@@ -35,8 +50,19 @@ def _as_expected(ground: Ground) -> Found:
     return Found(
         f"{len(paths)} uncommitted",
         f"uncommitted changes would get mixed with the agents' work: {few(paths)}",
-        "Commit or stash them.",
+        "Commit them, or put them aside with: swarm run --stash",
     )
+
+
+def _standing_lock(repository: Repository) -> Path | None:
+    """A lock of git's that stays: a command that is at work now gives it back in a moment."""
+    places = [repository.git_dir / name for name in _LOCKS]
+    until = time.monotonic() + _LOCK_S
+    while standing := next((place for place in places if os.path.lexists(place)), None):
+        if time.monotonic() >= until:
+            return standing
+        time.sleep(_PAUSE_S)
+    return None
 
 
 def _branch(ground: Ground) -> Found:

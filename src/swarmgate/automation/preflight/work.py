@@ -13,16 +13,14 @@ def look(ground: Ground) -> Mapping[str, Found]:
     if plan is None:
         return {"dependencies": Found("there is no plan", problem="there is no plan", hint='swarm plan "..."')}
     tasks = plan.phase(ground.phase).tasks
-    own = {task.id for task in tasks}
-    needed = {other: task.id for task in tasks if not state.task(task.id).settled for other in task.depends}
+    own, still = {task.id for task in tasks}, [task for task in tasks if not state.task(task.id).settled]
+    number = f"{len(tasks)} task{'s' * (len(tasks) != 1)}, {len(still)} open"
+    needed = {other: task.id for task in still for other in task.depends}
     outside = [other for other in needed if other not in own]
     open_ones = [other for other in outside if not state.task(other).settled]
     if open_ones:
         told = [f"{other} ({state.task(other).status}), needed by {needed[other]}" for other in open_ones]
-        return {
-            "dependencies": Found(
-                f"{len(tasks)} tasks", f"not done yet: {few(told)}", "Finish them, or give them up: swarm skip TASK"
-            )
-        }
-    met = f"{len(outside)} in phases before, all met" if outside else "none in phases before"
-    return {"dependencies": Found(f"{len(tasks)} tasks; {met}")}
+        hint = "Finish them, or give them up: swarm skip TASK"
+        return {"dependencies": Found(number, f"not done yet: {few(told)}", hint)}
+    met = f"what they need of other phases is done: {few(outside)}" if outside else "they need nothing of other phases"
+    return {"dependencies": Found(f"{number}; {met}" if still else number)}

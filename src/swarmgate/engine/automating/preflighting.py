@@ -42,14 +42,15 @@ holds it for an instant, a run for long."""
 
 
 def preflight(swarm: Swarm, *, phase: int | None = None) -> PreflightReport:
-    """Looks whether a phase, the current one unless told, can begin. Keeps the report in `.swarm/runtime/preflight/`.
+    """Looks whether a phase can begin; unless told, the one that is next. Keeps it in `.swarm/runtime/preflight/`.
 
     Raises:
-        UsageError: there is no plan, or no such phase in it.
+        UsageError: there is no plan, or no such phase in it, or none is left to begin.
     """
     ledger = Ledger.read(swarm.folder)
     number = _phase(ledger.state, phase)
     report = asyncio.run(run_checks(_ground(swarm, ledger, number)))
+    report = report.model_copy(update={"note": _note(ledger.state, number)})
     _tell(swarm.folder, report)
     return report
 
@@ -122,10 +123,10 @@ class _AtBoundaries:
         ledger = Ledger.read(swarm.folder)
         if phase_to_begin(ledger.state) != number:
             return None
-        report = asyncio.run(run_checks(_ground(swarm, ledger, number)))
+        report = asyncio.run(run_checks(_ground(swarm, ledger, number, tidies=False)))
         with contextlib.suppress(LedgerError):  # what cannot be kept is told all the same
             preflights.keep(swarm.folder, report)
-        return _event(report)
+        return _event(swarm.folder, report)
 
     def _somebody_writes(self) -> bool:
         for _ in range(_LOOKS):
@@ -135,19 +136,35 @@ class _AtBoundaries:
         return True
 
 
+_NAME_ONE = "Name a phase to look at it all the same: swarm preflight --phase N"
+
+
+def _note(state: State, number: int) -> str:
+    """What the user should know of a phase that is not the one worked on."""
+    if state.phase_settled(number):
+        return f"phase {number} is complete already; this is how it stands now"
+    current = state.current_phase
+    if number == current + 1 and state.phase_settled(current):
+        return f"phase {current} is complete and waits for your approval (swarm approve); this is about phase {number}"
+    return ""
+
+
 def _phase(state: State, asked: int | None) -> int:
     if state.plan is None:
         raise UsageError("There is no plan, so there is no phase to look at.", hint='swarm plan "..."')
-    last = len(state.plan.phases)
-    number = state.current_phase if asked is None else asked
+    last, current = len(state.plan.phases), state.current_phase
+    number = current + state.phase_settled(current) if asked is None else asked
     if asked is None and number > last:
-        raise UsageError("Every phase is approved: none is left to begin.", hint="Name one to look all the same.")
+        if current > last:
+            raise UsageError("Every phase is approved: none is left to begin.", hint=_NAME_ONE)
+        told = f"Phase {current}, the last one, is complete and waits for your approval: none is left to begin."
+        raise UsageError(told, hint=f"swarm approve. {_NAME_ONE}")
     if not 1 <= number <= last:
         raise UsageError(f"The plan has no phase {number}.", hint=f"Phases: 1 to {last}. See: swarm status")
     return number
 
 
-def _ground(swarm: Swarm, ledger: Ledger, phase: int) -> Ground:
+def _ground(swarm: Swarm, ledger: Ledger, phase: int, *, tidies: bool = True) -> Ground:
     """The project as it lies there; the limits are those of the settings now, not those of the last run."""
     from swarmgate.automation.agent_files import survey  # noqa: PLC0415 - brings all rooms
     from swarmgate.engine.build import SPEAKING, command_runner  # noqa: PLC0415 - as above
@@ -176,6 +193,7 @@ def _ground(swarm: Swarm, ledger: Ledger, phase: int) -> Ground:
         budgets=lambda: _budgets(state, folder),
         reach=_reach(config, environ),
         demands=_demands(config, environ, repository),
+        tidies=tidies,
     )
 
 
@@ -229,12 +247,14 @@ def _demands(config: Config, environ: Mapping[str, str], repository: Repository)
     return demands
 
 
-def _event(report: PreflightReport) -> PreflightRan:
+def _event(folder: SwarmFolder, report: PreflightReport) -> PreflightRan:
     return PreflightRan(
         phase=report.phase,
         passed=report.passed,
         failed=report.failed,
         skipped=report.skipped,
+        problem=next(iter(report.problems), ""),
+        report=folder.relative(preflights.place(folder, report.phase)),
         seconds=report.seconds,
     )
 
@@ -243,4 +263,4 @@ def _tell(folder: SwarmFolder, report: PreflightReport) -> None:
     """Keeps the report and tells the journal; a disk that refuses takes nothing from what was found."""
     with contextlib.suppress(LedgerError):
         preflights.keep(folder, report)
-    Journal(folder).append(_event(report), actor=NAME)
+    Journal(folder).append(_event(folder, report), actor=NAME)

@@ -113,8 +113,8 @@ def _project(confinement: Confinement) -> tuple[str, ...]:
             parts += ["--ro-bind", str(place), str(place)]
     for place in (confinement.root, *confinement.writable, *confinement.above_guarded()):
         parts += ["--bind", str(place), str(place)]
-    for place in confinement.guarded:
-        parts += ["--ro-bind", str(place), str(place)]
+    for place, written in confinement.exceptions():
+        parts += ["--bind" if written else "--ro-bind", str(place), str(place)]
     for place in confinement.hidden:
         parts += ["--tmpfs", str(place)] if place.is_dir() else ["--ro-bind", "/dev/null", str(place)]
     return (*parts, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(confinement.cwd))

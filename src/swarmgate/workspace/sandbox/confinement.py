@@ -49,6 +49,7 @@ class Confinement:
         readable: files and folders that a command may read besides `SYSTEM`.
         writable: further folders that it may write, such as a cache.
         guarded: files and folders that it may read and never write, wherever they lie.
+        spared: folders in what is guarded that it may write all the same.
         hidden: files and folders that it may not even read; what is hidden needs no guard.
         network: whether it may reach the network.
         limits: memory, processes, and the size of a file.
@@ -60,6 +61,7 @@ class Confinement:
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
     guarded: tuple[Path, ...] = ()
+    spared: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()
     network: bool = False
     limits: Limits = Limits()
@@ -69,6 +71,11 @@ class Confinement:
     def cwd(self) -> Path:
         """Where commands run."""
         return self.folder or self.root
+
+    def exceptions(self) -> tuple[tuple[Path, bool], ...]:
+        """What differs from the folder that it lies in, and whether it may be written; outermost first."""
+        both = [*((place, False) for place in self.guarded), *((place, True) for place in self.spared)]
+        return tuple(sorted(both, key=lambda each: len(each[0].parts)))
 
     def above_guarded(self) -> tuple[Path, ...]:
         """The folders between what may be written and what is guarded in it, outermost first.

@@ -56,7 +56,8 @@ class Landlock:
         """The launcher, what it is to allow, and the command."""
         bound = confinement
         guarded = frozenset(map(str, bound.guarded))
-        write = [place for folder in (bound.root, *bound.writable) for place in _spared(str(folder), guarded)]
+        open_ones = (bound.root, *bound.writable, *bound.spared)
+        write = [place for folder in open_ones for place in _spared(str(folder), guarded)]
         write += [str(own), *_DEVICES]
         read = _readable(bound)
         processes = _running() + bound.limits.processes

@@ -63,6 +63,24 @@ class CommandRunner:
         readable = (*bounds.readable, bounds.root)
         return replace(self, confinement=replace(bounds, root=tree.resolve(), readable=readable, folder=None))
 
+    def reading(self, own: str) -> CommandRunner:
+        """Runs commands that may not write the tree, but for one folder in it and what else is open to them.
+
+        Args:
+            own: that folder, which is there, relative to the tree.
+
+        Raises:
+            WorkspaceError: a link stands in its place or on the way to it, which would open what it leads to.
+        """
+        bounds, place = self.confinement, self.root / own
+        if place.resolve() != place:
+            raise WorkspaceError(
+                f"{place} leads elsewhere by a link: to {place.resolve()}", hint=f"replace the link: rm {place}"
+            )
+        inside = (each for each in bounds.writable if each.is_relative_to(self.root) and each != self.root)
+        spared = [each for each in inside if not any(each.is_relative_to(kept) for kept in bounds.guarded)]
+        return replace(self, confinement=replace(bounds, guarded=(self.root, *bounds.guarded), spared=(place, *spared)))
+
     def refused(self, done: Completed) -> str:
         """Why the sandbox did not start the command that ended like this; empty where it did."""
         return self.sandbox.refused(done)

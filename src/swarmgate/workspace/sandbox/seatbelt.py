@@ -57,7 +57,7 @@ def profile(bound: Confinement) -> str:
     rules += [f"(allow file-read* {_below(path)})" for path in shown]
     rules += [f"(allow file-write* {_below(path)})" for path in (bound.root, *bound.writable)]
     rules += ['(allow file-write* (literal "/dev/null") (literal "/dev/tty") (regex #"^/dev/fd/"))']
-    rules += [f"(deny file-write* {_below(path)})" for path in bound.guarded]
+    rules += [f"({'allow' if written else 'deny'} file-write* {_below(path)})" for path, written in bound.exceptions()]
     rules += [f'(deny file-write-unlink (literal "{_quoted(path)}"))' for path in bound.above_guarded()]
     rules += [f"(deny file-read* file-write* {_below(path)})" for path in bound.hidden]
     rules += [] if bound.network else ["(deny network*)"]
