@@ -213,6 +213,18 @@ def test_a_key_pasted_by_mistake_is_never_echoed(tmp_path: Path) -> None:
         assert "abcdef" not in refusal(tmp_path, f"[providers.a]\n{rest}{toml}")
 
 
+def test_a_key_in_a_file_is_told_as_one(tmp_path: Path) -> None:
+    for key in ("api_key = 'hunter2-hunter2'", "note = 'sk-abcdef123456'", "api_key = 'sk-abcdef123456'"):
+        told = refusal(tmp_path, f"[providers.a]\nbase_url = 'http://x'\n{key}")
+        assert f"line 3: `providers.a.{key.split()[0]}`: a key seems to stand here" in told
+        assert "did you mean" not in told
+
+
+def test_a_link_to_nothing_is_no_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "link.toml").symlink_to(tmp_path / "gone.toml")
+    assert "link.toml is a symbolic link to " in refusal(tmp_path, user_file=tmp_path / "link.toml")
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"# \xe9")
     (tmp_path / "folder.toml").mkdir()

@@ -15,6 +15,7 @@ def test_the_status_needs_no_verb(project: Project) -> None:
     found = project.json("automation")
     assert found["capabilities"][0] | {"meaning": ""} == {
         "name": "plan_sync", "on": True, "why": 'mode "manual"', "meaning": "", "state": None, "pending": 0,
+        "problem": "",
     }  # fmt: skip
 
 

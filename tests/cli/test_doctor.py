@@ -24,13 +24,15 @@ def test_fix_shows_the_diff_keeps_the_old_file_and_is_done_once(project: Project
     checked = project.swarm("doctor", "--fix", "--check", exits=6).stdout
     assert project.folder.config.read_text() == before
     assert '-mutation = "no"' in checked
+    assert checked.endswith("1 would be mended\n")
     told = project.swarm("doctor", "--fix").stdout
+    assert told.endswith("1 mended, 1 is yours\n")
     assert told.index("+mutation = false") < told.index("git: ")
     assert "mended: .swarm/config.toml; what they held before: .swarm/quarantine/" in told
     (kept,) = project.folder.quarantine.iterdir()
     assert kept.read_text() == before
     after = project.folder.config.read_bytes()
-    assert project.swarm("doctor", "--fix").stdout.endswith("nothing to mend\n")
+    assert project.swarm("doctor", "--fix").stdout.endswith("nothing to mend, 1 is yours\n")
     assert project.folder.config.read_bytes() == after
 
 

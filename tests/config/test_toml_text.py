@@ -57,3 +57,21 @@ def test_what_is_not_toml_is_refused_in_linear_time(text: str) -> None:
     with pytest.raises(tomllib.TOMLDecodeError):
         toml_text.loads(text + "[." * 200)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a = 1\nb = [\n 1,\n [2],\n", 2),
+        ("a = 1\nb = { c = 1,", 2),
+        ('a = "[" # [\nb = """x\n[y\n\n', 2),
+        ("\na = '''\n", 2),
+        ('a = 1\nb = "x', 2),
+        ("a = 1\nb =\n\n", 2),
+        ("a = 1\n[automation", 2),
+        ("a", 1),
+    ],
+)
+def test_what_the_end_cuts_off_is_told_by_the_line_where_it_began(text: str, line: int) -> None:
+    with pytest.raises(tomllib.TOMLDecodeError, match=rf"\((begun )?at line {line}[,)]"):
+        toml_text.loads(text)

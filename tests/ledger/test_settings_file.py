@@ -48,7 +48,10 @@ def test_the_template_takes_every_switch_and_gets_each_table_once() -> None:
         **tomllib.loads(text),
         "automation": {"mode": "hybrid", "capabilities": {"plan_sync": False}},
     }
-    assert new.startswith(text)
+    assert '\n[automation]\nmode = "hybrid"       # ' in new
+    assert "\n[automation.capabilities]\nplan_sync = false\n# phase_preflight = true\n" in new
+    later = re.sub(r"^# (?=\[|phase_preflight)", "", new, flags=re.MULTILINE)  # the comments are made settings
+    assert tomllib.loads(later)["automation"]["capabilities"] == {"plan_sync": False, "phase_preflight": True}
     assert changed(new, [DOCTOR, HYBRID]) == new
 
 
@@ -82,6 +85,32 @@ def test_renaming_keeps_the_place() -> None:
         changed("a = 1\nb = 2\n", [Rename(("a",), "b")])
     with pytest.raises(ConfigError, match="without touching"):
         changed("t = { a = 1 }\n", [Rename(("t", "a"), "b")])
+
+
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("[a]\nx = '#' # kept\ny = 1\n", "[a]\n# kept\ny = 1\n"),
+        ('[a]\nx = """\n# text\n""" # kept\n', "[a]\n# kept\n"),
+        ("a.x = 1\n", ""),
+        ("a = { x = 1, y = 2 } # both\n", "a = {  y = 2 } # both\n"),
+        ("[a]\nx = [ # inside\n  1,\n]\n# next\n", "[a]\n# next\n"),
+    ],
+)
+def test_what_is_taken_out_leaves_its_comment(text: str, new: str) -> None:
+    assert changed(text, [Remove(("a", "x"))]) == new
+
+
+def test_a_table_stands_before_those_below_it() -> None:
+    text = "# one\n[automation.capabilities]\nplan_sync = true\n"
+    assert changed(text, [HYBRID]) == text.replace("[auto", '[automation]\nmode = "hybrid"\n\n[auto')
+
+
+def test_a_commented_table_is_used_only_where_that_says_what_was_meant() -> None:
+    text = "[gates]\n# [automation]\nskip = []\n"  # `skip` would change its table
+    assert tomllib.loads(changed(text, [HYBRID])) == {"gates": {"skip": []}, "automation": {"mode": "hybrid"}}
+    text = "# [automation]\r\n#mode = 'auto' # why\r\n"
+    assert changed(text, [HYBRID]) == '[automation]\r\nmode = "hybrid" # why\r\n'
 
 
 def test_true_is_not_one() -> None:
@@ -191,6 +220,20 @@ def test_a_change_meanwhile_is_not_overwritten(folder: SwarmFolder) -> None:
     with pytest.raises(UsageError, match="changed by somebody else"):
         save(folder, [draft])
     assert not folder.quarantine.exists()
+
+
+def test_a_change_between_the_copy_and_the_replacement_is_noticed(folder: SwarmFolder) -> None:
+    drafts = [edited(folder.config, [each]) for each in (HYBRID, DOCTOR)]  # the first changes the file of the second
+    with pytest.raises(UsageError, match="changed by somebody else"):
+        save(folder, drafts)
+    assert folder.config.read_text() == drafts[0].after
+
+
+def test_a_link_to_nothing_is_no_empty_file(folder: SwarmFolder) -> None:
+    folder.config.unlink()
+    folder.config.symlink_to(folder.root / "gone.toml")
+    with pytest.raises(ConfigError, match=r"symbolic link to .*gone\.toml, and no file is there"):
+        edited(folder.config, [HYBRID])
 
 
 def test_what_is_no_toml_is_never_touched(folder: SwarmFolder) -> None:

@@ -33,8 +33,8 @@ class StatusOrSwitch(DefaultVerb):
 
 app = typer.Typer(
     cls=StatusOrSwitch,
-    help="Show what happens beside the loop, and switch it on or off in .swarm/config.toml. All take --json and "
-    "--repo.\n\nExample: swarm automation on phase_preflight",
+    help="Show what happens beside the loop, and switch it on or off in .swarm/config.toml. Each verb "
+    "below takes --json and --repo.\n\nExample: swarm automation on phase_preflight",
     rich_markup_mode=None,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -104,6 +104,7 @@ def _lines(report: CapabilityReport) -> list[str]:
     return [
         f"mode: {report.mode} ({report.mode_why})",
         *columns(rows),
+        *(f"  {each.name}: {each.problem}" for each in report.capabilities if each.problem),
         f"  hooks: {report.hooks or 'none'}",
         f"watching: {report.watching or 'nobody (swarm watch; a run brings its own workers)'}",
         *(f"note: {each}" for each in report.told),

@@ -37,10 +37,8 @@ def command(
         from swarmgate.engine.swarm import Swarm
 
         found = diagnose(Swarm(repo), fix=fix and not check, tell=lambda diff: _shown(terminal, diff))
-        left = found.diff.splitlines() if check else []
-        if fix and not found.diff:
-            left = ["nothing to mend"]
-        terminal.result(found.as_json(), [*found.lines(), *left])
+        shown = found.diff.splitlines() if check else []
+        terminal.result(found.as_json(), [*found.lines(), *shown, *([found.outcome(dry=check)] if fix else ())])
         raise typer.Exit(0 if found.passed else 6)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -37,24 +37,41 @@ def load(
     Raises:
         ConfigError: a source cannot be read, a key is unknown or a value breaks a limit.
     """
+    sources = [
+        *read_sources(user_file, project_file, os.environ if environ is None else environ),
+        Source("the command line", _given(flags or {})),
+    ]
+    try:
+        config = Config.model_validate(merged(sources))
+    except ValidationError as error:
+        raise refusal(error.errors(include_url=False, include_input=False)[0], sources).error from None
+    for source in sources:
+        if source.text:
+            _require_types(source)
+    check_providers(config, sources)
+    return config
+
+
+def read_sources(user_file: Path | None, project_file: Path | None, environ: Mapping[str, str]) -> list[Source]:
+    """The files and the variables, weakest first, for the arguments of `load`.
+
+    Raises:
+        ConfigError: one of them cannot be read, or is no setting.
+    """
     if user_file is None:
         from platformdirs import user_config_path  # noqa: PLC0415 - late: only the edge needs it
 
         user_file = user_config_path("swarmgate") / "config.toml"
     files = [_file(path) for path in (user_file, project_file) if path is not None]
-    variables = _environment(os.environ if environ is None else environ)
-    sources = [*files, *variables, Source("the command line", _given(flags or {}))]
-    merged: dict[str, Any] = {}
+    return [*files, *_environment(environ)]
+
+
+def merged(sources: Iterable[Source]) -> dict[str, Any]:
+    """What all of them say together."""
+    values: dict[str, Any] = {}
     for source in sources:
-        merged = _merge(merged, source.values)
-    try:
-        config = Config.model_validate(merged)
-    except ValidationError as error:
-        raise refusal(error.errors(include_url=False, include_input=False)[0], sources) from None
-    for source in files:
-        _require_types(source)
-    check_providers(config, sources)
-    return config
+        values = _merge(values, source.values)
+    return values
 
 
 _TYPES = {
@@ -76,13 +93,12 @@ def _require_types(source: Source) -> None:
     except ValidationError as error:
         for found in error.errors(include_url=False, include_input=False):
             if found["type"] in _TYPES:
-                raise refusal({**found, "msg": _TYPES[found["type"]]}, [source]) from None
+                raise refusal({**found, "msg": _TYPES[found["type"]]}, [source]).error from None
 
 
 def _file(path: Path) -> Source:
     try:
-        if path.exists() and not path.is_file():
-            raise ConfigError(f"{path} is not a regular file")
+        require_file(path)
         text = path.read_text(encoding="utf-8-sig")
         return Source(str(path), toml_text.loads(text), text)
     except FileNotFoundError:
@@ -93,6 +109,21 @@ def _file(path: Path) -> Source:
         raise ConfigError(f"{path} is not UTF-8 text (byte {error.start})", hint="save it as UTF-8") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def require_file(path: Path) -> None:
+    """Makes sure that it is a file, or that nothing is there.
+
+    Raises:
+        ConfigError: it is something else, which might be waited for, or a symbolic link that leads nowhere.
+    """
+    if path.is_file():
+        return
+    if path.exists():
+        raise ConfigError(f"{path} is not a regular file")
+    if path.is_symlink():
+        told = f"{path} is a symbolic link to {path.readlink()}, and no file is there"
+        raise ConfigError(told, hint="make that file, or replace the link by one")
 
 
 def _environment(environ: Mapping[str, str]) -> list[Source]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from swarmgate.config.base import COMMAND, nearest
+from swarmgate.config.base import COMMAND, KEY_SHAPES, nearest
 from swarmgate.config.sections import Config, unknown_provider
 from swarmgate.errors import ConfigError
 
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
+SECRET_WORDS = r"(?:api[_-]?key|secret|passw(?:or)?d|token(?!s)|authorization|credential)"  # noqa: S105 - a pattern
+"""What the names of keys that hold secrets have in them; `tokens` are counted, and no secret."""
+_NAME_OF_VARIABLE = re.compile(r"\$?\{?[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\}?")
+_NOTHING: Any = object()
+KEY_IN_FILE = "a key seems to stand here, and keys never stand in files"
+KEY_HINT = "take it out, make it invalid at its provider, and name a variable that holds a new one: api_key_env"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +39,28 @@ def unknown(key: str, known: Iterable[str]) -> str:
     return f"unknown key `{key}`; " + (f"did you mean `{close}`?" if close else f"known here: {', '.join(names)}")
 
 
-def refusal(error: ErrorDetails, sources: list[Source]) -> ConfigError:
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What is wrong with one key: the source that said it last and the line there (empty and 0: none), and a hint."""
+
+    where: str
+    line: int
+    message: str
+    hint: str = ""
+
+    @property
+    def error(self) -> ConfigError:
+        """It as an error, with its place first."""
+        place = f"{self.where}{f', line {self.line}' if self.line else ''}: " if self.where else ""
+        return ConfigError(f"{place}{self.message}", hint=self.hint)
+
+
+def refusal(error: ErrorDetails, sources: list[Source]) -> Refusal:
     """A validation error as a sentence: where, which key, what is wrong."""
     path = tuple(str(part) for part in error["loc"] if part != "[key]")
     *tables, key = path
+    if error["type"] == "extra_forbidden" and any(holds_secret(key, _at(each.values, path)) for each in sources):
+        return _located(path, KEY_IN_FILE, sources, KEY_HINT)
     if error["type"] == "extra_forbidden" or error["loc"][-1] == "[key]":
         known = known_keys(tables)
         what = (
@@ -53,25 +77,32 @@ def refusal(error: ErrorDetails, sources: list[Source]) -> ConfigError:
     return _located(path, what, sources)
 
 
-def _located(path: tuple[str, ...], what: str, sources: list[Source]) -> ConfigError:
+def holds_secret(name: str, value: Any) -> bool:
+    """Whether an unknown key holds a secret, by its name or its value; the name of a variable is none."""
+    if KEY_SHAPES.search(str(value)):
+        return True
+    named = re.search(SECRET_WORDS, name, re.IGNORECASE) and not re.fullmatch(r"(?i)api_?-?key_?-?\w{3}", name)
+    plain = isinstance(value, str) and re.search(r"[^\d\s.,_]", value) and not _NAME_OF_VARIABLE.fullmatch(value)
+    return bool(named and plain)
+
+
+def _located(path: tuple[str, ...], what: str, sources: list[Source], hint: str = "") -> Refusal:
     """Blames the last source that says anything about `path`."""
-    source = next((each for each in reversed(sources) if _holds(each.values, path)), None)
-    key = ".".join(path)
-    if source is None:
-        return ConfigError(f"`{key}`: {what}")
-    line = line_of(source.text, path)
-    return ConfigError(f"{source.name}{f', line {line}' if line else ''}: `{key}`: {what}")
+    source = next((each for each in reversed(sources) if _at(each.values, path) is not _NOTHING), None)
+    told = f"`{'.'.join(path)}`: {what}"
+    return Refusal(source.name, line_of(source.text, path), told, hint) if source else Refusal("", 0, told, hint)
 
 
-def _holds(values: Any, path: tuple[str, ...]) -> bool:
+def _at(values: Any, path: tuple[str, ...]) -> Any:
+    """What stands at a path of nested tables and lists; `_NOTHING` where nothing does."""
     for part in path:
         if isinstance(values, Mapping) and part in values:
             values = values[part]
         elif isinstance(values, list) and part.isdigit() and int(part) < len(values):
             values = values[int(part)]
         else:
-            return False
-    return True
+            return _NOTHING
+    return values
 
 
 def known_keys(tables: Iterable[str]) -> tuple[str, ...]:
@@ -120,4 +151,5 @@ def check_providers(config: Config, sources: list[Source]) -> None:
         for where, model in models.items():
             provider = model.partition("/")[0]
             if not model.startswith(COMMAND) and provider not in config.providers:
-                raise _located(("roles", name, *where), unknown_provider(provider, config.providers), sources)
+                what = unknown_provider(provider, config.providers)
+                raise _located(("roles", name, *where), what, sources).error

@@ -29,6 +29,8 @@ _OPAQUE = re.compile(
 )
 _END_OF_KEY = re.compile(r"[\n=,{}\[\]]")
 _BRACKET = re.compile(r"[\[\]{}]")
+_LONG = frozenset({'"""', "'''"})
+_END = "(at end of document)"
 
 
 class TooDeep(tomllib.TOMLDecodeError):
@@ -47,10 +49,41 @@ def loads(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError as error:
         raise TooDeep("nested too deeply") from error
-    except tomllib.TOMLDecodeError:
-        raise
+    except tomllib.TOMLDecodeError as error:
+        told = str(error)
+        if _END not in told:
+            raise
+        raise tomllib.TOMLDecodeError(told.replace(_END, f"(begun at line {_begun(text)})")) from error
     except ValueError as error:  # a number of more digits than Python turns into one
         raise tomllib.TOMLDecodeError(str(error)) from error
+
+
+def _begun(text: str) -> int:
+    """The line where that begins which the end of the document cuts off: a bracket, a long text, or the last line."""
+    opened: list[int] = []
+    last = max(text.rstrip().count("\n") + 1, 1)
+
+    def without(match: re.Match[str]) -> str:
+        nonlocal last
+        if match.end() == len(text) and match[0][:3] in _LONG and not _closed(match[0]):
+            last = text.count("\n", 0, match.start()) + 1
+        return "\n" * match[0].count("\n")
+
+    bare = _OPAQUE.sub(without, text)
+    for match in _BRACKET.finditer(bare):
+        if match[0] in "[{":
+            opened.append(match.start())
+        elif opened:
+            opened.pop()
+    return bare.count("\n", 0, opened[0]) + 1 if opened else last
+
+
+def _closed(text: str) -> bool:
+    try:
+        tomllib.loads(f"a = {text}")
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
 
 
 def _check(text: str) -> None:

@@ -14,10 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from swarmgate.config.loading import require_file
 from swarmgate.errors import ConfigError, UsageError
 from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.ledger.settings_text import Edit, Put, Remove, Rename, changed
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
 __all__ = ["Draft", "Edit", "Put", "Remove", "Rename", "changed", "edited", "read", "save"]
 
@@ -47,8 +49,7 @@ def read(path: Path) -> tuple[bytes | None, str]:
         ConfigError: it cannot be read, or is not UTF-8.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise ConfigError(f"{path} is not a regular file")
+        require_file(path)
         data = path.read_bytes()
         return data, data.decode("utf-8")
     except FileNotFoundError:
@@ -96,7 +97,7 @@ def _replace(folder: SwarmFolder, draft: Draft) -> Path | None:
     target = _target(folder, draft.path)
     kept = None if draft.before is None else _keep(folder, target, draft.before)
     with writing(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make(target.parent)
         _require_unchanged(draft)
         replace(target, draft.after)
     return kept
@@ -126,7 +127,7 @@ def _target(folder: SwarmFolder, path: Path) -> Path:
 def _keep(folder: SwarmFolder, target: Path, data: bytes) -> Path:
     """The old bytes in the quarantine, to be read by nobody who could not read them before."""
     with writing(folder.quarantine):
-        folder.quarantine.mkdir(parents=True, exist_ok=True)
+        make(folder.quarantine)
         kept = folder.quarantine_folder(target.name.removeprefix("."))
         os.close(os.open(kept, os.O_CREAT | os.O_EXCL | os.O_WRONLY, target.stat().st_mode & 0o777))
         replace(kept, data)
@@ -138,7 +139,7 @@ def _locked(folder: SwarmFolder) -> Iterator[None]:
     """Two writers of settings never overlap; the kernel's lock ends with its process."""
     path = folder.runtime / "settings.lock"
     with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make(path.parent)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         with writing(path):

@@ -22,6 +22,7 @@ _PART = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)"""
 _KEY = rf"{_PART}(?:\s*\.\s*{_PART})*"
 _HEADER = re.compile(rf"\s*\[\s*({_KEY})\s*\]\s*(?:#.*)?$")
 _ASSIGNMENT = re.compile(rf"\s*({_KEY})\s*=")
+_COMMENTED = re.compile(r"^# ?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +109,49 @@ def _edited(text: str, edit: Edit) -> str:
     wanted = applied(values, edit)
     if same(wanted, values):
         return text
+    meant = (wanted, _without_empty(wanted, edit.path[:-1])) if isinstance(edit, Remove) else (wanted,)
     for way in _WAYS[type(edit)]:
         with contextlib.suppress(Exception):  # tomlkit has errors of many kinds; what it made is judged below
             made = way(text, edit)
-            if same(toml_text.loads(made), wanted):
+            found = toml_text.loads(made)
+            if any(same(found, each) for each in meant):
                 return made
     raise ConfigError(
         f"`{'.'.join(edit.path)}` cannot be changed where it stands without touching what is beside it",
         hint="change it by hand",
     )
+
+
+def _without_empty(values: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    """The values without the tables on a path that are empty: a dotted key that is taken out takes its table along."""
+    if not path:
+        return values
+    name, *rest = path
+    inner = _without_empty(values[name], tuple(rest))
+    others = {key: value for key, value in values.items() if key != name}
+    return {key: inner if key == name else others[key] for key in values if key != name or inner}
+
+
+def _uncommented(text: str, edit: Put) -> str:
+    """Where the table, or the key in it, stands as a comment, as in the template: there it is made a setting.
+
+    Beside it, the table would stand twice as soon as somebody takes the comment's mark away.
+    """
+    *tables, key = edit.path
+    lines = text.splitlines(keepends=True)
+    bare = [_COMMENTED.sub("", each) for each in _plain(text)]
+    headers = [
+        at for at, each in enumerate(bare) if (match := _HEADER.match(each)) and _parts(match[1]) == tuple(tables)
+    ]
+    at = next((each for each in headers if not lines[each].startswith("#")), headers[0])
+    lines[at] = _COMMENTED.sub("", lines[at])
+    for below in range(at + 1, len(lines)):
+        if not bare[below].strip() or _HEADER.match(bare[below]):
+            break
+        if (match := _ASSIGNMENT.match(bare[below])) and _parts(match[1]) == (key,) and lines[below].startswith("#"):
+            lines[below] = _COMMENTED.sub("", lines[below])
+            return _rewritten("".join(lines), edit)
+    return _inserted("".join(lines), edit)
 
 
 def _rewritten(text: str, edit: Put | Remove) -> str:
@@ -156,8 +191,20 @@ def _inserted(text: str, edit: Put) -> str:
             header = "" if depth == len(tables) else f"{end}[{_dotted(tables)}]{end}"
             lines = text.splitlines(keepends=True)
             return "".join([*lines[:region], header + line, *lines[region:]])
-    gap = end if text.strip() else ""
-    return f"{text}{gap}[{_dotted(tables)}]{end}{line}" if tables else _at_root(text, line)
+    if not tables:
+        return _at_root(text, line)
+    new = f"[{_dotted(tables)}]{end}{line}"
+    below = _first_below(text, tuple(tables))
+    if below is not None:
+        lines = text.splitlines(keepends=True)
+        return "".join([*lines[:below], new, end, *lines[below:]])
+    return f"{text}{end if text.strip() else ''}{new}"
+
+
+def _first_below(text: str, table: tuple[str, ...]) -> int | None:
+    """The index of the first header of a table below `[table]`; None where there is none."""
+    headers = ((at, _HEADER.match(each)) for at, each in enumerate(_plain(text)))
+    return next((at for at, match in headers if match and _parts(match[1])[: len(table)] == table), None)
 
 
 def _at_root(text: str, line: str) -> str:
@@ -199,6 +246,37 @@ def _renamed(text: str, edit: Rename) -> str:
     return "".join(lines)
 
 
+def _removed(text: str, edit: Remove) -> str:
+    """Without the lines of the key; the comment behind its value becomes a line of its own."""
+    lines = text.splitlines(keepends=True)
+    start = _line(text, edit.path)
+    stops = (at for at in range(start + 1, len(lines) + 1) if _parses("".join(lines[start:at])))
+    stop = next(stops)
+    said = "".join(lines[start:stop])
+    marks = (match.start() for match in re.finditer("#", said))
+    comment = next((said[at:] for at in marks if _parses(said[:at])), "")
+    return "".join([*lines[:start], comment, *lines[stop:]])
+
+
+def _line(text: str, path: tuple[str, ...]) -> int:
+    """The index of the line that sets a key."""
+    table: tuple[str, ...] = ()
+    for at, line in enumerate(_plain(text)):
+        if match := _HEADER.match(line):
+            table = _parts(match[1])
+        elif (match := _ASSIGNMENT.match(line)) and (*table, *_parts(match[1])) == path:
+            return at
+    raise ConfigError(f"`{'.'.join(path)}` has no line of its own")
+
+
+def _parses(text: str) -> bool:
+    try:
+        toml_text.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
+
+
 def _plain(text: str) -> list[str]:
     """The lines, with long texts emptied: what stands in them is no key. As many as `text` has."""
     bare = _LONG_TEXTS.sub(lambda match: "''" + "\n" * len(match[0].splitlines()[1:]), text)
@@ -216,8 +294,8 @@ def _dotted(tables: Sequence[str]) -> str:
 
 
 _WAYS: dict[type, tuple[Callable[[str, Any], str], ...]] = {
-    Put: (_inserted, _rewritten),
+    Put: (_uncommented, _inserted, _rewritten),
     Rename: (_renamed,),
-    Remove: (_rewritten,),
+    Remove: (_removed, _rewritten),
 }
 """Who can make an edit, in the order in which they are asked."""

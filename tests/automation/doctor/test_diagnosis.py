@@ -15,6 +15,7 @@ from swarmgate.automation.doctor import Diagnosis, diagnose
 from swarmgate.automation.doctor.diagnosis import mend
 from swarmgate.engine.build import ROLES
 from swarmgate.errors import UsageError
+from swarmgate.ledger.checks import Check
 
 BROKEN = """# mine
 [providers.local]
@@ -109,9 +110,8 @@ def test_what_is_no_toml_is_told_and_left(project: Project, text: str) -> None:
 def test_two_slips_that_mean_one_key(project: Project) -> None:
     project.folder.config.write_text("[tests]\ncomand = 'a'\ncommnd = 'b'\n")
     found = look(project)
-    after = mend(project.folder, found, lambda: look(project))
-    assert project.folder.config.read_text() == "[tests]\ncommand = 'a'\ncommnd = 'b'\n"
-    assert (after.passed, look(project).diff) == (False, "")
+    assert (found.passed, found.diff, [each.fixable for each in found.problems]) == (False, "", [False, False])
+    assert "`commnd` in line 3 means the same: keep one of them, as `command`" in found.problems[0].text
 
 
 def test_the_users_own_file_is_told_and_left(project: Project) -> None:
@@ -130,6 +130,63 @@ def test_a_key_in_the_file_is_not_shown_by_the_diff(project: Project) -> None:
     found = look(project)
     assert "+mutation = false" in found.diff
     assert key not in str(found.as_json())
+
+
+SECRET = "mysecretpassword123"
+
+
+def test_secrets_without_a_shape_are_shown_nowhere(project: Project) -> None:
+    project.folder.config.write_text(
+        f"[providers.local]\napi_key = '{SECRET}'\nmax_retries = '3'\nbase_url = 'http://me:{SECRET}@h/v1'\n"
+        f"[providers.local.headers]\nX-Thing = '{SECRET}'\n"
+    )
+    found = look(project)
+    assert "+max_retries = 3\n" in found.diff
+    assert "X-Thing" not in found.diff  # no line that stays is shown
+    assert SECRET not in f"{found.as_json()}{found.lines()}"
+
+
+@pytest.mark.parametrize("text", ["providers.local = { BASE_URL = 'http://x/v1' }\n", "tests = { Command = 'x' }\n"])
+def test_what_cannot_be_mended_is_not_said_to_be(project: Project, text: str) -> None:
+    project.folder.config.write_text(text)
+    found = look(project)
+    assert (found.drafts, found.diff, [each.fixable for each in found.problems]) == ((), "", [False])
+    assert mend(project.folder, found, lambda: look(project)).fixed == ()
+
+
+def test_a_dotted_key_at_the_root_is_mended_once(project: Project) -> None:
+    project.folder.config.write_text('project.name = "x" # mine\n')
+    after = mend(project.folder, look(project), lambda: look(project))
+    assert (project.folder.config.read_text(), after.mended, after.fixable) == ("# mine\n", 1, 0)
+
+
+def test_what_is_not_looked_at_is_said(project: Project) -> None:
+    project.folder.config.write_text("[providers.local]\napi_key_env = 'K'\n")  # what `swarm status` reports
+    found = look(project)
+    (settings,) = [each for each in found.checks if each.name == "settings"]
+    told = ".swarm/config.toml line 1: `providers.local`: the key `base_url` is missing"
+    assert (settings.problems, settings.looked_at) == ((told,), ".swarm/config.toml")
+    assert tuple(found.skipped) == (
+        "models", "tests", "sandbox", "contradictions", "guardrails", "shared models", "endpoints", "gate tools",
+        "hooks",
+    )  # fmt: skip
+    assert "skip  models: not looked at: the settings must be mended first" in found.lines()
+    assert len([each for each in found.lines() if "settings: " in each]) == 1
+    assert (found.left, found.passed) == (1, False)
+
+
+def test_a_check_has_one_line_with_its_worst_standing() -> None:
+    found = Diagnosis((Check("a", "here", (), ("odd",)), Check("b", "", ("bad",), ("odd",)), Check("c", "there")))
+    assert found.lines() == ["WARN  a: here", "      odd", "FAIL  b", "      bad", "      odd", "ok    c: there"]
+
+
+def test_settings_that_are_a_link_to_nothing(project: Project) -> None:
+    project.folder.config.unlink()
+    project.folder.config.symlink_to(project.root / "gone.toml")
+    found = look(project)
+    (settings,) = [each for each in found.checks if each.name == "settings"]
+    assert "is a symbolic link to" in settings.problems[0]
+    assert not found.drafts
 
 
 def test_a_pipe_in_the_place_of_the_settings_is_not_waited_for(project: Project) -> None:

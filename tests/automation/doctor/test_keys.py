@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import pytest
 import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from swarmgate import assets
-from swarmgate.automation.doctor import keys
-from swarmgate.automation.doctor.places import Written
+from swarmgate.automation.doctor import contradictions, hook_commands, keys, veil
+from swarmgate.automation.doctor.places import Places, Written
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.config import Config
+from swarmgate.config import Config, load
+from swarmgate.config.refusals import Source
 from swarmgate.ledger.settings_file import changed
 
 
@@ -24,7 +28,7 @@ def look(text: str) -> tuple[Problem, ...]:
 
 
 def mended(text: str) -> str:
-    return changed(text, [each.edit for each in look(text) if each.edit is not None])
+    return changed(text, [edit for each in look(text) for edit in each.edits])
 
 
 def test_every_unknown_key_is_named_with_its_line() -> None:
@@ -53,19 +57,21 @@ def test_spellings_of_others_are_the_same_letters() -> None:
         "[tests]\nmutation = 'maybe'\n",
         "[tests]\ntimeout_s = '5m'\n",
         "[tests]\ntimeout_s = '0'\n",  # out of its bounds
+        "[budget]\nusd = '5,000'\n",  # five, or five thousand?
+        "[budget]\nUsd = 'a lot'\n",
         "[loop]\nmax_rejections = 2.5\n",
         "[guardrails]\nmax = 1\n",
     ],
 )
 def test_what_is_not_clear_is_told_and_left(text: str) -> None:
     (found,) = look(text)
-    assert (found.edit, found.fixable, found.line > 0) == (None, False, True)
+    assert (found.edits, found.fixable, found.line > 0) == ((), False, True)
 
 
 def test_types_that_are_clear() -> None:
     text = (
         "[tests]\nmutation = 'yes' # on\ntimeout_s = '60'\nmin_kill_rate = ' 0.5'\n[loop]\nmax_turns = 8.0\n"
-        "[budget]\ntokens = '2,000_000'\n[gates]\nskip = 'sast_scan'\n"
+        "[budget]\ntokens = '2_000_000'\n[gates]\nskip = 'sast_scan'\n"
     )
     assert [each.line for each in look(text)] == [2, 3, 4, 6, 8, 10]
     new = mended(text)
@@ -84,7 +90,7 @@ def test_deprecated_keys() -> None:
     assert "is no setting any more" in once.message
     assert (once.fixable, elsewhere.fixable) == (True, False)
     assert "write [breakers]" in elsewhere.hint
-    assert mended('[project]\nname = "x" # c\nlanguages = []\n') == "[project]\nlanguages = []\n"
+    assert mended('[project]\nname = "x" # c\nlanguages = []\n') == "[project]\n# c\nlanguages = []\n"
     for path in keys.DEPRECATED:
         values: dict[str, object] = {path[-1]: 1}
         assert path in keys.errors_of({path[0]: values} if path[1:] else values)
@@ -97,7 +103,7 @@ def test_keys_of_providers_are_found_and_never_shown() -> None:
     found = look(text)
     assert [each.line for each in found] == [2, 3]
     assert all(key not in each.text for each in found)
-    assert key not in keys.masked(text)
+    assert key not in veil.masked(text)
     (named,) = look(f'[providers.a]\nbase_url = "http://x/v1"\napi_key_env = "{key}"\n')
     assert key not in named.text
 
@@ -154,7 +160,7 @@ def test_no_settings_are_too_odd_to_be_looked_at(values: dict[str, object]) -> N
     assert all(each.line >= 0 and each.message for each in found)
     after = look(mended(text))
     assert len(after) <= len(found)
-    assert not [each for each in after if each.edit is not None and each in found]
+    assert not [each for each in after if each.edits and each in found]
 
 
 def test_no_alarm_on_settings_that_the_docs_show() -> None:
@@ -163,3 +169,105 @@ def test_no_alarm_on_settings_that_the_docs_show() -> None:
     settings = [block for blocks in texts for block in blocks if block.startswith("# .swarm/config.toml\n")]
     assert len(settings) > 5
     assert [each.text for block in settings for each in look(block)] == []
+
+
+def test_a_key_in_the_file_is_told_as_one() -> None:
+    shape = "sk-" + "abcdefghij1234567890"
+    for line in (f'api_key = "{shape}"', 'api_key = "hunter2-hunter2"', f'note = "{shape}"', "Password = 'x y z'"):
+        (found,) = look(f"[providers.a]\nbase_url = 'http://x/v1'\n{line}\n")
+        assert "a key seems to stand here" in found.message
+        assert found.hint.startswith("take it out, make it invalid")
+        assert (found.line, found.fixable) == (3, False)
+    for line in ('api_key = "OPENAI_API_KEY"', 'api_key_evn = "MY_KEY"', 'api_key = "${MY_KEY}"'):
+        (found,) = look(f"[providers.a]\nbase_url = 'http://x/v1'\n{line}\n")
+        assert "did you mean `api_key_env`?" in found.message
+    (found,) = look("[council]\ntoken = '5000'\n")
+    assert "did you mean `tokens`?" in found.message
+
+
+def test_a_wrong_name_with_a_wrong_type_is_mended_whole() -> None:
+    assert mended("[tests]\nminKillRate = '0.5' # here\n") == "[tests]\nmin_kill_rate = 0.5 # here\n"
+    assert mended("[Budget] # mine\nUsd = '5'\n[Budget.Run]\nTokens = 9\n") == (
+        "[budget] # mine\nusd = 5\n[budget.run]\ntokens = 9\n"
+    )
+    assert mended("[Budget]\nUsd = '5'\nqqq = 1\n") == "[Budget]\nUsd = '5'\nqqq = 1\n"
+
+
+def test_two_that_mean_one_key() -> None:
+    for text in (
+        "[budget]\nUsd = 5\nUSD = 6\n",
+        "[budget]\n[Budget]\nUsd = 5\n",
+        "[Budget]\nusd = 1\n[BUDGET]\nusd = 2\n",
+    ):
+        assert mended(text) == text
+        assert all("means the same: keep one of them" in each.hint for each in look(text))
+    assert (
+        mended("[Tests]\n[TESTS]\ncommand = 'x'\n") == "[Tests]\n[tests]\ncommand = 'x'\n"
+    )  # an empty one stands back
+
+
+def _legal(kind: Any) -> Any:
+    """A legal value of a key that has no default to take."""
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    options = [each for each in get_args(kind) if each is not type(None)]
+    if get_origin(kind) in {Union, UnionType}:
+        return _legal(options[0])
+    if get_origin(kind) is Literal:
+        return options[0]
+    return {bool: True, int: 1000, float: 1.0, str: "local/other"}[kind]
+
+
+_NAMED: dict[tuple[str, ...], dict[str, Any]] = {
+    ("providers",): {"local": {"base_url": "http://127.0.0.1:1/v1", "headers": {"X-Thing": "a"}}},
+    ("prices",): {"local/other": {}},
+    ("hooks",): {"task_completed": "true"},
+    ("roles",): {"coder": {"model": "command:true", "fallback": ["local/other"]}},
+}
+_CHOSEN: dict[tuple[str, ...], Any] = {
+    ("tests", "mutation"): True, ("review", "mode"): "auto", ("roles", "coder", "max_tokens"): 500,
+    ("council", "tokens"): 800, ("council", "usd"): 0.5, ("council", "discussion", "rounds"): 3,
+}  # fmt: skip
+"""What users name, and keys that another one needs at a certain value."""
+
+
+def _every_key(section: type[BaseModel], path: tuple[str, ...] = ()) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, field in section.model_fields.items():
+        here, kind = (*path, name), field.annotation
+        default = None if field.is_required() else field.get_default(call_default_factory=True)
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            values[name] = _every_key(kind, here)
+        elif get_origin(kind) is dict and isinstance(inner := get_args(kind)[1], type) and issubclass(inner, BaseModel):
+            given = _NAMED.get(here, {"coder": {}})
+            values[name] = {each: _every_key(inner, (*here, each)) | own for each, own in given.items()}
+        elif here in _CHOSEN:
+            values[name] = _CHOSEN[here]
+        elif default is None:
+            values[name] = _legal(kind)
+        else:
+            values[name] = list(default) if isinstance(default, tuple) else _NAMED.get(here, default)
+    return values
+
+
+def test_every_key_with_a_legal_value_is_no_problem(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(tomlkit.dumps(_every_key(Config)))
+    assert [each.text for each in look(file.read_text())] == []
+    config = load(user_file=tmp_path / "none", project_file=file, environ={})
+    page = (Path(__file__).parents[3] / "docs/configuration.md").read_text().partition("## Every key")[2]
+    written = re.findall(r"^(?:\[.*\.)?(\w+)(?: = |\])", file.read_text(), re.MULTILINE)
+    assert set(written) >= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
+    places = Places((Written(".swarm/config.toml", file, file.read_text()),), {})
+    assert [each.text for each in contradictions.look(config, places, ())] == []
+    assert hook_commands.look(config, places, tmp_path) == ()
+
+
+def test_what_only_all_sources_together_say() -> None:
+    half = Source("a", {"providers": {"x": {"api_key_env": "K"}, "y": {"Base_Url": "http://y"}}}, "[providers.x]\n")
+    (found,) = keys.across([half], [("providers", "y", "Base_Url")])
+    assert (found.where, found.line, found.message) == ("a", 1, "`providers.x`: the key `base_url` is missing")
+    rest = Source("b", {"providers": {"x": {"base_url": "http://x"}, "y": {"base_url": "http://y"}}})
+    assert list(keys.across([half, rest], [("providers", "y", "Base_Url")])) == []
+    (found,) = keys.across([Source("c", {"roles": {"coder": {"model": "z/m"}}})], [])
+    assert "c: `roles.coder.model`: " in found.text

@@ -14,6 +14,7 @@ from swarmgate.domain.automation import Watching
 from swarmgate.domain.breaker import BreakerState
 from swarmgate.domain.status import StatusFile, WorkerStatus
 from swarmgate.engine import Swarm
+from swarmgate.engine.automating.crew import _Unbegun
 from swarmgate.engine.automating.switching import Capability, report, switch
 from swarmgate.errors import ConfigError, UsageError
 from swarmgate.ledger import status_file
@@ -39,7 +40,8 @@ def test_switching_keeps_what_stands_there(project: Project) -> None:
     swarm.automation.switch("phase_preflight", on=True)
     swarm.automation.switch("plan_sync", on=False)
     found = swarm.automation.switch("hybrid", on=True)
-    assert project.folder.config.read_text().startswith(text)
+    before, after = (each.split("# Work in the background") for each in (text, project.folder.config.read_text()))
+    assert (before[0], before[1].partition("\n\n")[2]) == (after[0], after[1].partition("\n\n")[2])
     assert project.folder.config.read_text().count("\n[automation.capabilities]") == 1
     by_name = {each.name: each for each in found.capabilities}
     assert (by_name["plan_sync"].on, by_name["phase_preflight"].on, by_name["config_doctor_autofix"].on) == (
@@ -95,10 +97,12 @@ def test_what_there_is_none_of(project: Project) -> None:
 def test_workers_of_a_process_that_watches(project: Project) -> None:
     workers = (
         WorkerStatus(name="config_doctor", state=BreakerState.OPEN, pending=3),
-        WorkerStatus(name="phase_preflight"),
+        WorkerStatus(name="phase_preflight", problem="it could not begin: no tools"),
+        WorkerStatus(name="hooks", problem="it could not begin: odd"),
     )
     status = StatusFile(
-        written_at="", started_at="", heartbeat_s=5, pid=os.getpid(), host="here", place="daemon", mode="auto",
+        written_at=status_file.stamp(), started_at="",
+        heartbeat_s=5, pid=os.getpid(), host="here", place="daemon", mode="auto",
         watching=Watching.EVENTS.value, workers=workers,
     )  # fmt: skip
     assert status_file.write(project.folder, status) == ""
@@ -111,6 +115,13 @@ def test_workers_of_a_process_that_watches(project: Project) -> None:
         doctor = by_name["config_doctor_on_startup"]
         assert (doctor.state, doctor.pending) == (BreakerState.OPEN, 3)
         assert by_name["phase_preflight"].state is BreakerState.CLOSED
+        assert by_name["phase_preflight"].problem == "it could not begin: no tools"
+        assert found.told == ("hooks: it could not begin: odd",)
+        assert "  phase_preflight: it could not begin: no tools\n" in project.swarm("automation").stdout
         assert by_name["plan_sync"].state is None
         project.folder.status.write_text(json.dumps({"pid": 1}))
         assert report(Swarm(project.root, environ={})).watching == f"pid {os.getpid()} on {os.uname().nodename}"
+
+
+def test_a_worker_that_could_not_begin_says_why() -> None:
+    assert _Unbegun("hooks", ValueError("no shell")).problem == "it could not begin: no shell"

@@ -22,6 +22,9 @@ from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.sandbox.surroundings import confine
 
+NEED_SETTINGS = ("models", "tests", "sandbox")
+"""The checks that are not made where the settings cannot be read; `programs` alone is made only where there are any."""
+
 
 def examine(folder: SwarmFolder, environ: Mapping[str, str], roles: tuple[str, ...]) -> tuple[Check, ...]:
     """All checks, in the order in which one would mend them.
@@ -40,7 +43,7 @@ def examine(folder: SwarmFolder, environ: Mapping[str, str], roles: tuple[str, .
         checks.append(_sandbox(folder, config))
     checks.append(_gates(folder))
     checks.append(_guidance(folder))
-    checks.append(_check("ledger", lambda: f"{Ledger.read(folder).state.seq} lines"))
+    checks.append(_check("ledger", lambda: _ledger(folder)))
     return tuple(checks)
 
 
@@ -56,6 +59,11 @@ def _git(folder: SwarmFolder) -> str:
     repository = Repository.discover(folder.root)
     repository.require_quiet()
     return f"{repository.root}, branch {repository.branch() or 'none (detached)'}"
+
+
+def _ledger(folder: SwarmFolder) -> str:
+    lines = Ledger.read(folder).state.seq
+    return f"{lines} line{'' if lines == 1 else 's'}"
 
 
 def _settings(folder: SwarmFolder, environ: Mapping[str, str]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain, islice
 
 from swarmgate import config as settings
 from swarmgate.automation.doctor import (
@@ -19,10 +19,12 @@ from swarmgate.automation.doctor import (
     own_folder,
     records,
     sharing,
+    veil,
 )
 from swarmgate.automation.doctor.places import Places, Written, written
 from swarmgate.automation.doctor.problem import Problem, check_of
 from swarmgate.config import PROJECT_FILE, Config
+from swarmgate.config.loading import read_sources
 from swarmgate.errors import ConfigError, SwarmError
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.definition import load as load_gates
@@ -42,6 +44,8 @@ class Diagnosis:
         fixed: the files that were mended.
         backup: copies of what they held before.
         drafts: the files that mending would write.
+        skipped: checks that could not be made, and why.
+        mended: how many problems were mended.
     """
 
     checks: tuple[Check, ...]
@@ -50,6 +54,18 @@ class Diagnosis:
     fixed: tuple[str, ...] = ()
     backup: tuple[str, ...] = ()
     drafts: tuple[Draft, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    mended: int = 0
+
+    @property
+    def fixable(self) -> int:
+        """How many problems mending would take away."""
+        return sum(each.fixable for each in self.problems)
+
+    @property
+    def left(self) -> int:
+        """How many things mending leaves to the user."""
+        return sum(len(check.problems) + len(check.warnings) for check in self.checks) - self.fixable
 
     @property
     def passed(self) -> bool:
@@ -57,16 +73,23 @@ class Diagnosis:
         return all(check.passed for check in self.checks)
 
     def lines(self) -> list[str]:
-        """For people: a line for each check, and one for each thing that is wrong with it."""
+        """For people: a line for each check with its worst standing, and one for each thing that is wrong with it."""
         lines = []
         for check in self.checks:
-            lines.append(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.looked_at}")
-            lines += [f"      {problem}" for problem in check.problems]
-            lines += [f"WARN  {check.name}: {warning}" for warning in check.warnings]
+            standing = "FAIL" if check.problems else "WARN" if check.warnings else "ok  "
+            lines.append(f"{standing}  {check.name}{f': {check.looked_at}' if check.looked_at else ''}")
+            lines += [f"      {each}" for each in (*check.problems, *check.warnings)]
+        lines += [f"skip  {name}: {why}" for name, why in self.skipped.items()]
         if self.fixed:
             kept = f"; what they held before: {', '.join(self.backup)}" if self.backup else ""
             lines.append(f"mended: {', '.join(self.fixed)}{kept}")
         return lines
+
+    def outcome(self, *, dry: bool) -> str:
+        """What was mended, or would be, and what is left."""
+        done = f"{self.fixable} would be mended" if dry else f"{self.mended} mended"
+        what = done if self.diff else "nothing to mend"
+        return f"{what}, {self.left} {'is' if self.left == 1 else 'are'} yours" if self.left else what
 
     def as_json(self) -> dict[str, object]:
         """For programs."""
@@ -78,11 +101,19 @@ class Diagnosis:
             "diff": self.diff,
             "fixed": self.fixed,
             "backup": self.backup,
+            "skipped": dict(self.skipped),
+            "mended": self.mended,
         }
 
 
 Further = Callable[[Config], Iterable[Check]]
 """Checks that need what this room may not import."""
+
+_NEED_SETTINGS = (
+    *basics.NEED_SETTINGS, contradictions.NAME, guardrails.NAME, sharing.NAME, endpoints.NAME, gate_tools.NAME,
+    hook_commands.NAME,
+)  # fmt: skip
+"""Checks that are always made where the settings can be read, and never where they cannot."""
 
 _Group = tuple[str, str, tuple[Problem, ...]]
 """The name of a check, what it looked at, and what it found."""
@@ -91,22 +122,27 @@ _Group = tuple[str, str, tuple[Problem, ...]]
 def diagnose(folder: SwarmFolder, environ: Mapping[str, str], roles: tuple[str, ...], further: Further) -> Diagnosis:
     """Looks at everything; changes nothing."""
     places = written(folder, environ)
-    in_files = tuple(each for file in places.files for each in _in_file(file))
+    in_files, drafts = _mended(folder, tuple(each for file in places.files for each in _in_file(file)))
+    in_files = (*in_files, *_across(folder, places))
     checks = [_settings(each, in_files) for each in basics.examine(folder, environ, roles)]
     groups: list[_Group] = []
-    with contextlib.suppress(ConfigError):
+    skipped = {}
+    try:
         config = settings.load(project_file=folder.config, environ=environ)
         groups += _of_settings(folder, config, places)
         checks += further(config)
-    own, drafts = own_folder.look(folder)
+    except ConfigError:
+        skipped = dict.fromkeys(_NEED_SETTINGS, "not looked at: the settings must be mended first")
+    own, further_drafts = own_folder.look(folder)
     groups.append((records.NAME, "ledger.jsonl, plan.md, plan.json", records.look(folder)))
     groups.append((own_folder.NAME, f".swarm{own_folder.locks(folder)}", own))
-    drafts = (*_mended(folder, in_files), *drafts)
+    drafts = (*drafts, *further_drafts)
     return Diagnosis(
-        checks=(*checks, *(check_of(*group) for group in groups)),
+        checks=tuple(_veiled(each) for each in (*checks, *(check_of(*group) for group in groups))),
         problems=(*in_files, *(each for _, _, found in groups for each in found)),
-        diff="".join(_diff(folder, each) for each in drafts),
+        diff="".join(_diff(folder, each, in_files) for each in drafts),
         drafts=drafts,
+        skipped=skipped,
     )
 
 
@@ -124,6 +160,7 @@ def mend(folder: SwarmFolder, found: Diagnosis, again: Callable[[], Diagnosis]) 
         again(),
         diff=found.diff,
         fixed=tuple(folder.relative(each.path) for each in found.drafts),
+        mended=found.fixable,
         backup=tuple(folder.relative(each) for each in kept),
     )
 
@@ -131,14 +168,31 @@ def mend(folder: SwarmFolder, found: Diagnosis, again: Callable[[], Diagnosis]) 
 def _in_file(file: Written) -> Iterator[Problem]:
     """What is wrong in one file; only that of the project is mended."""
     for each in keys.look(file):
-        yield each if file.name == PROJECT_FILE else replace(each, edit=None, fixable=False)
+        yield each if file.name == PROJECT_FILE else replace(each, edits=(), fixable=False)
+
+
+def _across(folder: SwarmFolder, places: Places) -> tuple[Problem, ...]:
+    """What is wrong with all sources together and with none of the files alone."""
+    try:
+        sources = read_sources(None, folder.config, places.environ)
+    except ConfigError as error:
+        return (Problem("settings", error.message, hint=error.hint, severity="error"),)
+    names = {str(folder.config): PROJECT_FILE}
+    told = set(chain.from_iterable(keys.errors_of(each.values) for each in places.files))
+    return tuple(keys.across([replace(each, name=names.get(each.name, each.name)) for each in sources], told))
 
 
 def _settings(check: Check, found: tuple[Problem, ...]) -> Check:
-    """The check of the settings with all that is wrong in the files, in the place of the first thing."""
+    """The check of the settings with all that is wrong with them, in the place of the first thing."""
     if check.name != "settings" or not found:
         return check
-    return check_of("settings", check.looked_at, found)
+    return check_of("settings", check.looked_at or PROJECT_FILE, found)
+
+
+def _veiled(check: Check) -> Check:
+    """The check without what could be a key: command lines may have one."""
+    problems, warnings = (tuple(map(veil.masked, each)) for each in (check.problems, check.warnings))
+    return replace(check, looked_at=veil.masked(check.looked_at), problems=problems, warnings=warnings)
 
 
 def _of_settings(folder: SwarmFolder, config: Config, places: Places) -> Iterator[_Group]:
@@ -161,27 +215,35 @@ def _gates(folder: SwarmFolder) -> tuple[GateDefinition, ...]:
         return ()  # the check `gates` says why
 
 
-def _mended(folder: SwarmFolder, found: tuple[Problem, ...]) -> Iterator[Draft]:
-    """The settings with everything mended that can be; an edit that another one makes impossible waits."""
-    edits = [each.edit for each in found if each.edit is not None]
-    if not edits:
-        return
+def _mended(folder: SwarmFolder, found: tuple[Problem, ...]) -> tuple[tuple[Problem, ...], tuple[Draft, ...]]:
+    """The problems, as mendable only where that was tried, and the settings with those mended."""
+    if not any(each.edits for each in found):
+        return found, ()
     before, text = read(folder.config)
-    for edit in edits:
-        with contextlib.suppress(ConfigError):
-            text = changed(text, [edit])
-    yield Draft(folder.config, before, text)
+    problems, after = [], text
+    for each in found:
+        try:
+            after = changed(after, each.edits)
+            problems.append(each)
+        except ConfigError as error:
+            problems.append(replace(each, edits=(), fixable=False, hint=each.hint or error.hint))
+    return tuple(problems), (Draft(folder.config, before, after),) if after != text else ()
 
 
-def _diff(folder: SwarmFolder, draft: Draft) -> str:
-    """The draft as a unified diff. What looks like a key is not shown, wherever it stands."""
+def _diff(folder: SwarmFolder, draft: Draft, found: tuple[Problem, ...]) -> str:
+    """The draft as a unified diff. Of settings it has only what changes, and no value that could be a secret."""
     name = folder.relative(draft.path)
     before = "" if draft.before is None else draft.before.decode("utf-8")
+    is_settings = draft.path == folder.config
     lines = difflib.unified_diff(
         before.splitlines(),
         draft.after.splitlines(),
         "/dev/null" if draft.before is None else f"a/{name}",
         f"b/{name}",
+        n=0 if is_settings else 3,
         lineterm="",
     )
-    return keys.masked("".join(f"{line}\n" for line in lines))
+    keys_changed = frozenset(edit.path[-1] for each in found for edit in each.edits)
+    head = [*islice(lines, 2)]
+    shown = (veil.of_settings(each, keys_changed) if is_settings else veil.masked(each) for each in lines)
+    return "".join(f"{line}\n" for line in (*head, *shown))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,7 +14,8 @@ from swarmgate.automation.doctor.places import Written
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.config import Config
 from swarmgate.config.base import KEY_SHAPES
-from swarmgate.config.refusals import Source, known_keys, refusal
+from swarmgate.config.loading import merged
+from swarmgate.config.refusals import KEY_HINT, KEY_IN_FILE, Source, check_providers, known_keys, refusal
 from swarmgate.errors import ConfigError
 from swarmgate.ledger.settings_file import Edit, Put, Remove, Rename
 from swarmgate.ledger.settings_text import applied
@@ -32,6 +33,7 @@ DEPRECATED: dict[tuple[str, ...], str | None] = {
 `project.name` alone was a key of swarmgate. The others are keys of opencode-swarm's configuration, which users bring
 along. CamelCase spellings of our own keys need no table: they are the same letters, and `--fix` renames them."""
 
+_Errors = Mapping[tuple[str, ...], ErrorDetails]
 _UNKNOWN = {"extra_forbidden"}
 _STRICT = {
     "bool_type": "must be true or false, without quotes",
@@ -48,8 +50,36 @@ _SECRET_LENGTH = 20
 def look(file: Written) -> tuple[Problem, ...]:
     """Every problem of one file of settings, in the order of its lines."""
     errors = errors_of(file.values)
-    found = [_problem(file, path, error, errors) for path, error in errors.items()]
+    found = [_problem(file, path, errors) for path in errors]
     return tuple(sorted((*found, *_secrets(file, {each.line for each in found})), key=lambda each: each.line))
+
+
+def across(sources: list[Source], told: Collection[tuple[str, ...]]) -> Iterator[Problem]:
+    """What only all sources together say: keys that none of them has, variables, and models of unknown providers.
+
+    Args:
+        sources: the files and the variables, weakest first.
+        told: the places of what is wrong in a file by itself.
+    """
+    try:
+        config = Config.model_validate(merged(sources))
+    except ValidationError as error:
+        for each in error.errors(include_url=False, include_input=False):
+            path = _path(each)
+            if path not in told and not (each["type"] in _MERGED and _misspelled(path, told)):
+                found = refusal(each, sources)
+                yield Problem("settings", found.message, found.where, found.line, found.hint, "error")
+        return
+    try:
+        check_providers(config, sources)
+    except ConfigError as error:
+        yield Problem("settings", error.message, hint=error.hint, severity="error")
+
+
+def _misspelled(path: tuple[str, ...], told: Collection[tuple[str, ...]]) -> bool:
+    """Whether a key is missing since it stands there under a wrong name."""
+    *tables, key = path
+    return any([*one[:-1]] == tables and _meant(one[-1], tables) == (key,) for one in told)
 
 
 def errors_of(values: dict[str, Any]) -> dict[tuple[str, ...], ErrorDetails]:
@@ -63,51 +93,97 @@ def errors_of(values: dict[str, Any]) -> dict[tuple[str, ...], ErrorDetails]:
                 Config.model_validate(values)
         except ValidationError as error:
             for each in error.errors(include_url=False, include_input=False):
-                path = tuple(str(part) for part in each["loc"] if part != "[key]")
+                path = _path(each)
                 wanted = each["type"] in _STRICT if strict else each["type"] not in _MERGED
                 if wanted and path not in found:
                     found[path] = {**each, "msg": _STRICT[each["type"]]} if strict else each
     return found
 
 
-def _problem(
-    file: Written, path: tuple[str, ...], error: ErrorDetails, errors: dict[tuple[str, ...], ErrorDetails]
-) -> Problem:
-    said = refusal(error, [Source(file.name, file.values, file.text)]).message
-    message = re.sub(rf"^{re.escape(file.name)}(, line \d+)?: ", "", said)
-    unknown = error["type"] in _UNKNOWN or error["loc"][-1] == "[key]"
-    hint = ""
-    candidates: Iterator[Edit]
-    if unknown and path in DEPRECATED:
+def _path(error: ErrorDetails) -> tuple[str, ...]:
+    return tuple(str(part) for part in error["loc"] if part != "[key]")
+
+
+def _problem(file: Written, path: tuple[str, ...], errors: _Errors) -> Problem:
+    error = errors[path]
+    found = refusal(error, [Source(file.name, file.values, file.text)])
+    message, hint = found.message, found.hint
+    edits: tuple[Edit, ...] = ()
+    if _unknown(error) and path in DEPRECATED:
         successor = DEPRECATED[path]
         message = f"`{'.'.join(path)}` is no setting{' any more' if path == ('project', 'name') else ' of swarmgate'}"
         hint = f"write {successor}" if successor else "take it out: nothing reads it"
-        candidates = iter([] if successor else [Remove(path)])
-    else:
-        candidates = _renames(path) if unknown else _values(path, error["type"], file.values)
-    edit = next((each for each in candidates if _mends(file.values, each, path, errors)), None)
-    return Problem("settings", message, file.name, file.line(path), hint, "error", edit, fixable=edit is not None)
+        edits = () if successor else (Remove(path),)
+    elif not hint:
+        edits = _mending(file.values, path, errors)
+        hint = "" if edits else _twin(file, path, error)
+    return Problem("settings", message, file.name, file.line(path), hint, "error", edits, fixable=bool(edits))
 
 
-def _mends(
-    values: dict[str, Any], edit: Edit, path: tuple[str, ...], errors: dict[tuple[str, ...], ErrorDetails]
-) -> bool:
-    """Whether an edit takes the problem away and makes no other one."""
-    try:
-        after = errors_of(applied(values, edit))
-    except ConfigError:
-        return False
-    return path not in after and after.keys() <= errors.keys()
+def at(values: Any, tables: Sequence[str]) -> Mapping[str, Any]:
+    """The table at a path; an empty one where there is none."""
+    for part in tables:
+        values = values.get(part) if isinstance(values, dict) else None
+    return values if isinstance(values, dict) else {}
 
 
-def _renames(path: tuple[str, ...]) -> Iterator[Edit]:
-    """The one known key that has the same letters, or else the one that is a single slip away."""
+def _unknown(error: ErrorDetails) -> bool:
+    return error["type"] in _UNKNOWN or error["loc"][-1] == "[key]"
+
+
+def _mending(values: dict[str, Any], path: tuple[str, ...], errors: _Errors) -> tuple[Edit, ...]:
+    """The edits that take a problem away and leave no other one, also none that a wrong name hid; empty: none do."""
+    candidates = _renames(path, values) if _unknown(errors[path]) else _values(path, errors[path]["type"], values)
+    for edit in candidates:
+        try:
+            now = applied(values, edit)
+        except ConfigError:
+            continue
+        after, edits = errors_of(now), [edit]
+        hidden = [each for each in after if each not in errors]
+        for each in hidden:
+            more = _mending(now, each, after)
+            edits += more
+            for further in more:
+                now = applied(now, further)
+        left = errors_of(now)
+        if path not in left and left.keys() <= errors.keys():
+            return tuple(edits)
+    return ()
+
+
+def _renames(path: tuple[str, ...], values: dict[str, Any]) -> Iterator[Edit]:
+    """The one known key that was meant, where no other key beside it was meant for it too.
+
+    An empty table stands back: it would keep the name from one that says something.
+    """
     *tables, key = path
+    meant = _meant(key, tables)
+    beside = at(values, tables)
+    rivals = [each for each in beside if each != key and meant and each not in meant and _meant(each, tables) == meant]
+    says = [each for each in rivals if beside[each] != {}]
+    if len(meant) == 1 and not says and (beside[key] != {} or not rivals):
+        yield Rename(path, meant[0])
+
+
+def _meant(key: str, tables: Sequence[str]) -> tuple[str, ...]:
+    """The known keys that have the same letters, or else those that are a single slip away."""
     known = known_keys(tables)
-    same = [each for each in known if _letters(each) == _letters(key)]
-    near = same or [each for each in known if slips(key.lower(), each) == 1 and len(each) > 3]  # noqa: PLR2004 - a short word is one slip from many
-    if len(near) == 1:
-        yield Rename(path, near[0])
+    same = tuple(each for each in known if _letters(each) == _letters(key))
+    return same or tuple(each for each in known if slips(key.lower(), each) == 1 and len(each) > 3)  # noqa: PLR2004 - a short word is one slip from many
+
+
+def _twin(file: Written, path: tuple[str, ...], error: ErrorDetails) -> str:
+    """What to do where a key has its right name in the file too, or another key was meant for it."""
+    *tables, key = path
+    meant = _meant(key, tables) if _unknown(error) else ()
+    others = [
+        each for each in at(file.values, tables) if each != key and (each in meant or _meant(each, tables) == meant)
+    ]
+    if len(meant) != 1 or not others:
+        return ""
+    line = file.line((*tables, others[0]))
+    return f"`{others[0]}`{f' in line {line}' if line else ''} means the same: keep one of them, as `{meant[0]}`"
 
 
 def _letters(key: str) -> str:
@@ -128,13 +204,11 @@ def slips(one: str, other: str) -> int:
 
 def _values(path: tuple[str, ...], kind: str, values: dict[str, Any]) -> Iterator[Edit]:
     """The one value of the right type that was clearly meant."""
-    held: Any = values
-    for part in path:
-        held = held.get(part) if isinstance(held, dict) else None
+    held = at(values, path[:-1]).get(path[-1])
     if kind == "bool_type" and isinstance(held, str) and held.strip().lower() in _WORDS:
         yield Put(path, _WORDS[held.strip().lower()])
     elif kind in {"int_type", "float_type"} and isinstance(held, str):
-        text = held.strip().replace(",", "_")
+        text = held.strip()  # "5,000" is five or five thousand
         if re.fullmatch(r"-?\d+(_\d{3})*", text):
             yield Put(path, int(text))
         elif kind == "float_type" and re.fullmatch(r"-?\d+\.\d+", text):
@@ -152,14 +226,9 @@ def _secrets(file: Written, told: set[int]) -> Iterator[Problem]:
         if number not in told and any(len(each) >= _SECRET_LENGTH and re.search(r"\d", each) for each in found):
             yield Problem(
                 "settings",
-                "what stands here looks like a key; keys never stand in files",
+                KEY_IN_FILE,
                 file.name,
                 number,
-                "take it out, make it invalid at its provider, and name a variable: api_key_env",
+                KEY_HINT,
                 "error",
             )
-
-
-def masked(text: str) -> str:
-    """The text without what looks like a key."""
-    return _SECRET.sub("<a key>", text)

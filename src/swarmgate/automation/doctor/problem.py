@@ -21,7 +21,7 @@ class Problem:
         line: the line there; 0: none.
         hint: what to do about it.
         severity: an `error` keeps work from being done, or is a danger; a `warning` is what one should know.
-        edit: what `--fix` does about it in the settings of the project; None: nothing.
+        edits: what `--fix` does about it in the settings of the project, one after the other.
         fixable: whether `--fix` mends it.
     """
 
@@ -31,7 +31,7 @@ class Problem:
     line: int = 0
     hint: str = ""
     severity: Literal["error", "warning"] = "warning"
-    edit: Edit | None = None
+    edits: tuple[Edit, ...] = ()
     fixable: bool = False
 
     @property

@@ -22,10 +22,10 @@ def look(folder: SwarmFolder) -> tuple[Problem, ...]:
         told = f"its last line was cut short ({len(ledger.torn)} bytes); it is put aside when work goes on"
         found.append(Problem(NAME, told, folder.relative(folder.ledger)))
     try:
-        edited, missing = edits(ledger)
+        looked = edits(ledger)
     except SwarmError as error:
         return (*found, Problem(NAME, error.message, hint=error.hint))
-    for edit in edited:
+    for edit in looked.found:
         shown = f".swarm/{edit.source}"
         refusal = "the next command that writes refuses the edit and keeps it"
         found += [Problem(NAME, problem, shown, hint=refusal) for problem in edit.problems]
@@ -33,6 +33,6 @@ def look(folder: SwarmFolder) -> tuple[Problem, ...]:
             found.append(Problem(NAME, "was edited by hand; the edit is not in the plan yet", shown, hint="swarm sync"))
     found += [
         Problem(NAME, "is missing or out of date", f".swarm/{name}", hint="it comes back with: swarm sync")
-        for name in missing
+        for name in looked.missing
     ]
     return tuple(found)

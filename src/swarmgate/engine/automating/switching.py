@@ -27,7 +27,7 @@ class Capability(Frozen):
     """One capability.
 
     `why` is what switched it, in words: its own key with the place of that, or the mode. `state` is that of its worker
-    in the process that watches, None where none does.
+    in the process that watches, None where none does; `problem` is what that worker cannot do, and why.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Capability(Frozen):
     meaning: str
     state: BreakerState | None = None
     pending: int = 0
+    problem: str = ""
 
 
 class CapabilityReport(Frozen):
@@ -57,6 +58,7 @@ def report(swarm: Swarm) -> CapabilityReport:
     """
     from swarmgate.automation.doctor.places import written  # noqa: PLC0415 - late: only these verbs need it
     from swarmgate.config import load  # noqa: PLC0415 - as above
+    from swarmgate.engine.automating.hooking import problems  # noqa: PLC0415 - as above
 
     environ = swarm.made_with[1]
     config = load(project_file=swarm.folder.config, environ=environ, flags=swarm.made_with[2])
@@ -69,7 +71,7 @@ def report(swarm: Swarm) -> CapabilityReport:
         capabilities=tuple(_capability(name, config, places, workers) for name in CAPABILITIES),
         hooks=len(config.hooks),
         watching=watching,
-        told=_odd(config),
+        told=(*_odd(config), *(problems(config, swarm.folder, environ) or _unable(workers.get("hooks")))),
     )
 
 
@@ -85,6 +87,7 @@ def _capability(name: str, config: Config, places: Places, workers: Mapping[str,
         meaning=type(automation.capabilities).model_fields[name].description or "",
         state=worker.state if worker else None,
         pending=worker.pending if worker else 0,
+        problem=worker.problem if worker else "",
     )
 
 
@@ -98,6 +101,10 @@ def _odd(config: Config) -> tuple[str, ...]:
     if automation.on("config_doctor_autofix") and not automation.on("config_doctor_on_startup"):
         return ("config_doctor_autofix does nothing while config_doctor_on_startup is off",)
     return ()
+
+
+def _unable(hooks: WorkerStatus | None) -> tuple[str, ...]:
+    return (f"hooks: {hooks.problem}",) if hooks and hooks.problem else ()
 
 
 def _live(swarm: Swarm) -> tuple[str, dict[str, WorkerStatus]]:
