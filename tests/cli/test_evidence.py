@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from tests.project import Project, code, part, plan, review
 
@@ -11,10 +13,16 @@ REJECTED = review("REJECTED", "Not yet", "too short", task="1.1", attempt=1)
 
 
 @pytest.fixture
-def done(project: Project) -> Project:
+def done(project: Project, once: Callable[[str, Callable[[], None]], None]) -> Project:
     """Phase 1 is done, with two attempts at its task, and waits for approval; phase 2 is to come."""
-    project.planned(REJECTED, plan("1.1", "2.1"))
-    project.swarm("run", exits=3)
+    rules = (REJECTED, plan("1.1", "2.1"))
+
+    def made() -> None:
+        project.planned(*rules)
+        project.swarm("run", exits=3)
+
+    once("evidence", made)
+    project.play(*rules)
     return project
 
 
@@ -25,6 +33,13 @@ def test_one_row_an_attempt_with_what_is_due_and_what_is_not(done: Project) -> N
     assert first == ["1.1", "1", "rejected", "present", "present", "present", "not due", "not due"]
     assert second == ["1.1", "2", "complete", *["present"] * 5]
     assert "Task 2.1: no attempt yet" in done.swarm("evidence").stdout
+
+
+def test_complete_are_tasks_that_are_done_and_proven_is_what_was_recorded(done: Project) -> None:
+    told = done.json("evidence")
+    assert (told["complete"], told["proven"]) == (False, True)
+    told = done.json("evidence", "1.1")
+    assert (told["complete"], told["proven"]) == (True, True)
 
 
 def test_one_task_has_links_and_show_may_be_said(done: Project) -> None:
@@ -59,7 +74,9 @@ def test_an_unknown_task_is_told_the_nearest(done: Project, task: str, near: str
 
 def test_without_a_plan_there_is_nothing_due(project: Project) -> None:
     assert "no plan yet" in project.swarm("evidence").stdout
-    assert project.json("evidence") == {"goal": 0, "complete": True, "tasks": [], "earlier": []}
+    assert project.json("evidence") == {
+        "goal": 0, "complete": False, "proven": True, "tasks": [], "earlier": [],
+    }  # fmt: skip
     assert "swarm plan" in project.swarm("evidence", "1.1", exits=2).stderr
 
 

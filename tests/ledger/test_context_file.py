@@ -20,15 +20,20 @@ from tests.ledger.conftest import Fill
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.state import Guidance
+from swarmgate.errors import LedgerError, UsageError
 from swarmgate.ledger import context_file, guidance
 from swarmgate.ledger.context_file import (
     DERIVED_BEGIN,
     DERIVED_END,
     EVIDENCE_BEGIN,
     EVIDENCE_END,
+    EVIDENCE_HEADING,
+    LARGEST,
     LINES,
     TASKS,
+    blocks,
     keep_summary,
+    read,
     update,
     with_block,
 )
@@ -60,15 +65,121 @@ def test_what_stands_outside_of_the_marks_stays_byte_for_byte(own: bytes) -> Non
     with tempfile.TemporaryDirectory() as made:
         path = Path(made) / "context.md"
         path.write_bytes(own)
-        assert update(path, lambda old: with_block(old, DERIVED_BEGIN, DERIVED_END, "derived\n"))
+        assert update(path, lambda old: with_block(old, DERIVED_BEGIN, DERIVED_END, "## Decisions\n\n- one\n"))
         for text in ("one", "two, and longer"):
             assert keep_summary(path, goal=1, task="1.1", lines=["Title", text])
-            assert update(path, lambda old: with_block(old, DERIVED_BEGIN, DERIVED_END, "derived anew\n"))
+            assert update(path, lambda old: with_block(old, DERIVED_BEGIN, DERIVED_END, "## Decisions\n\n- anew\n"))
         content = path.read_bytes()
         assert _own(content) == own
         assert content.count(EVIDENCE_BEGIN.encode()) == 1
         assert b"two, and longer" in content
         assert b"\none" not in content
+
+
+DERIVED = "## Decisions\n\n- derived\n"
+PIECES = (
+    "Mine.",
+    f"The mark `{DERIVED_BEGIN}` opens, `{DERIVED_END}` closes.",
+    f"{DERIVED_BEGIN} and words",
+    f"    {EVIDENCE_BEGIN}",
+    f"```\n{DERIVED_BEGIN}\nmine\n{DERIVED_END}\n```",
+    f"~~~~ markdown\n{EVIDENCE_BEGIN}\n~~~\n{EVIDENCE_END}\n~~~~",
+    f"{DERIVED_END}\nthe end stands before\n{DERIVED_BEGIN}\nits begin",
+    f"{EVIDENCE_BEGIN}\nnot begun as swarmgate does\n{EVIDENCE_END}",
+    "```",
+    "~~~ text",
+    "\r\n",
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=6).map("\n".join))
+def test_marks_that_the_user_quotes_are_his(own: str) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        path = Path(made) / "context.md"
+        path.write_bytes(own.encode())
+        for text in ("one", "two"):
+            assert update(path, lambda old: with_block(old, DERIVED_BEGIN, DERIVED_END, DERIVED))
+            assert keep_summary(path, goal=1, task="1.1", lines=["Title", text])
+        content = path.read_bytes()
+        assert content.startswith(own.encode())
+        added = content[len(own.encode()) :].decode()
+        assert (added.count("- derived"), added.count("### Task 1.1"), added.count("\none")) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "```markdown"])
+def test_a_block_in_a_code_fence_is_a_quotation_whatever_stands_in_it(folder: SwarmFolder, fence: str) -> None:
+    own = f"{fence}\n{DERIVED_BEGIN}\n## Decisions\n\n- mine\n{DERIVED_END}\n{fence.removesuffix('markdown')}\n"
+    folder.context.write_text(own)
+    for _ in range(2):
+        update(folder.context, lambda old: with_block(old, DERIVED_BEGIN, DERIVED_END, DERIVED))
+    assert folder.context.read_text() == f"{own}\n{DERIVED_BEGIN}\n{DERIVED}{DERIVED_END}\n"
+
+
+def _kept(folder: SwarmFolder) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(folder.quarantine.glob("*"))]
+
+
+def _derive(path: Path, text: str) -> None:
+    update(path, lambda old: with_block(old, DERIVED_BEGIN, DERIVED_END, f"{DERIVED}- {text}\n"))
+
+
+def test_what_a_hand_wrote_into_a_block_is_kept_before_the_block_is_written_anew(folder: SwarmFolder) -> None:
+    path = folder.context
+    for text in ("one", "two"):
+        keep_summary(path, goal=1, task="1.1", lines=["T", text])
+        _derive(path, text)
+    assert _kept(folder) == []
+    edited = path.read_bytes().replace(b"- derived\n", b"- derived\n- MINE\n").replace(b"\ntwo\n", b"\nMINE TOO\n")
+    path.write_bytes(edited)
+    keep_summary(path, goal=1, task="1.1", lines=["T", "three"])
+    assert _kept(folder) == [edited]
+    between = path.read_bytes()
+    assert b"- MINE\n" in between
+    _derive(path, "three")
+    assert _kept(folder) == [edited, between]
+    _derive(path, "four")
+    assert len(_kept(folder)) == 2
+    assert b"MINE" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("held", ["", "\n\n", f"{EVIDENCE_HEADING}\n", f"{EVIDENCE_HEADING}\n\nno summary\n"])
+def test_a_block_without_a_summary_is_filled_again(folder: SwarmFolder, held: str) -> None:
+    folder.context.write_text(f"before\n{EVIDENCE_BEGIN}\n{held}{EVIDENCE_END}\r\nafter")
+    keep_summary(folder.context, goal=1, task="1.1", lines=["T", "text"])
+    filled = f"{EVIDENCE_BEGIN}\n{EVIDENCE_HEADING}\n\n### Task 1.1, goal 1: T\n\ntext\n{EVIDENCE_END}"
+    assert folder.context.read_bytes().decode() == f"before\n{filled}\r\nafter"
+
+
+def test_what_is_no_file_is_told_at_once_and_stays(folder: SwarmFolder, fill: Fill) -> None:
+    os.mkfifo(folder.context)
+    with pytest.raises(UsageError, match="not a regular file"):
+        read(folder.context)
+    with pytest.raises(UsageError):
+        guidance.append(folder.context, ENTRY)
+    with pytest.raises(OSError, match="not a regular file"):
+        keep_summary(folder.context, goal=1, task="1.1", lines=["T"])
+    with pytest.raises(LedgerError, match="not a regular file"):
+        fill(*CLOSED)
+    assert folder.context.is_fifo()
+    folder.context.unlink()
+    assert read(folder.context) == b""
+    with folder.context.open("wb") as file:
+        file.truncate(LARGEST + 1)
+    with pytest.raises(UsageError, match="longer than"):
+        guidance.read(folder.context)
+
+
+def test_no_key_and_no_fence_comes_into_a_block(folder: SwarmFolder) -> None:
+    key = "sk-proj-0123456789abcdef"
+    keep_summary(folder.context, goal=1, task="1.1", lines=[f"Use {key}", f"and {key}", "```", "with sk-learn"])
+    text = folder.context.read_text()
+    assert key not in text
+    assert "Use [redacted]\n\nand [redacted]\n\\```\nwith sk-learn\n" in text
+
+
+def test_unclosed_fences_cost_no_more_than_other_lines() -> None:
+    assert blocks("```a\n" * 100_000) == ()
 
 
 def test_a_summary_takes_the_place_of_its_older_one_and_stays_beside_those_of_others(tmp_path: Path) -> None:

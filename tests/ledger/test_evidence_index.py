@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.ledger.conftest import Fill
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.evidence_report import Kind, Piece, Standing, recorded
-from swarmgate.ledger.evidence import MUTATION, PATCH, REVIEW, EvidenceStore
+from swarmgate.ledger.evidence import LARGEST, MUTATION, PATCH, REVIEW, EvidenceStore
 from swarmgate.ledger.evidence_index import EvidenceIndex, earlier_goals, goal_number
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -82,6 +83,17 @@ def test_no_link_is_followed_even_to_the_same_bytes(done: SwarmFolder, tmp_path:
     assert hashlib.sha256(file.read_bytes()).hexdigest() == hashlib.sha256(b"diff").hexdigest()
     assert _pieces(done)[Kind.DIFF].standing is Standing.CHANGED
     assert "link" in EvidenceStore(done).problem("1.1", 1, PATCH, hashlib.sha256(b"diff").hexdigest())
+
+
+def test_a_pipe_and_a_piece_beyond_reason_are_told_and_never_waited_for(done: SwarmFolder) -> None:
+    _place(done, PATCH).unlink()
+    os.mkfifo(_place(done, PATCH))
+    with _place(done, REVIEW).open("wb") as file:
+        file.truncate(LARGEST + 1)
+    found = _pieces(done)
+    assert [found[kind].standing for kind in (Kind.DIFF, Kind.REVIEW)] == [Standing.CHANGED] * 2
+    assert found[Kind.DIFF].problem == ".swarm/evidence/1.1/attempt-1/change.patch is not a regular file"
+    assert "longer than" in found[Kind.REVIEW].problem
 
 
 def test_earlier_goals_are_named_in_order(folder: SwarmFolder) -> None:

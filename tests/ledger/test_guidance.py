@@ -12,6 +12,7 @@ from tests.domain.story import passing, started
 from swarmgate.domain import events as ev
 from swarmgate.domain.state import Guidance
 from swarmgate.errors import UsageError
+from swarmgate.ledger.context_file import BLOCKS
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.guidance import HEADING, append, applying, find, mistakes, parse, read, render
 from swarmgate.ledger.ledger import Ledger
@@ -74,6 +75,15 @@ def test_an_answer_cannot_forge_the_marks_of_the_derived_block(folder: SwarmFold
         ledger.append([*started(), *passing("1.1"), *passing("1.2"), *passing("1.3"), CLOSED], expect=0)
     assert "fake" in read(folder.context)[0].answer
     assert folder.context.read_text().count("<!-- swarm: end -->") == 1
+
+
+def test_marks_that_the_user_quotes_hide_no_answer_and_take_no_place(tmp_path: Path) -> None:
+    path, begin, end = tmp_path / "context.md", *next(iter(BLOCKS.items()))
+    quoted = f"What `{begin}` begins is no answer.\n\n```\n{begin}\n## Decisions\n{end}\n```\n"
+    path.write_text(f"{quoted}\n{HEADING}\n\n{render(ENTRY)}\n{begin}\nthe last words\n")
+    append(path, OTHER)
+    assert [each.question for each in read(path)] == [ENTRY.question, OTHER.question]
+    assert path.read_text().startswith(quoted)
 
 
 def test_the_derived_block_and_the_section_leave_each_other_alone(folder: SwarmFolder) -> None:

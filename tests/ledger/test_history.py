@@ -68,6 +68,14 @@ def test_the_page_of_a_phase_is_the_golden_file() -> None:
     assert page == GOLDEN.read_text(encoding="utf-8")
 
 
+def test_no_key_stands_in_a_page() -> None:
+    key = "sk-proj-AbC_0123456789_-_x9"
+    said = f"Call it with {key}, or with scikit-learn and sk-learn-intelex"
+    page = _page(*_phase()[:-1], ev.PhaseClosed(phase=1, summary=said, decisions=(said,), lessons=(said,)))
+    assert "sk-proj" not in page
+    assert page.count("Call it with \\[redacted\\], or with scikit-learn and sk-learn-intelex") == 3
+
+
 def test_no_word_of_a_model_makes_a_heading() -> None:
     headings = [line for line in _page(*_phase()).splitlines() if line.startswith("#")]
     assert headings == [

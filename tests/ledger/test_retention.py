@@ -146,6 +146,55 @@ def test_links_are_passed_over_and_what_they_lead_to_stays(project: SwarmFolder,
     assert (project.evidence / "1.1/attempt-1/link").is_symlink()
 
 
+def test_what_lies_in_history_under_the_number_of_a_later_goal_stays(project: SwarmFolder) -> None:
+    for number in (1, 2):
+        place = project.history / f"goal-{number}/evidence/1.1/attempt-1/mine.txt"
+        place.parent.mkdir(parents=True)
+        place.write_text("mine")
+    pruned = prune(project, days=0, mb=0, now=FUTURE)
+    assert [(each.task, each.files) for each in pruned.tasks] == [("1.1", 3), ("1.2", 3)]
+
+
+def test_a_piece_that_is_a_link_or_a_pipe_is_not_read(folder: SwarmFolder, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    link, pipe = folder.path / "link", folder.path / "pipe"
+    link.symlink_to(tmp_path / "secret")
+    os.mkfifo(pipe)
+    for path in (link, pipe):
+        with pytest.raises(OSError, match=r"symbolic|not a regular"):
+            evidence_archive.read_plain(path)
+
+
+def test_pipes_in_place_of_archives_and_indexes_are_not_waited_for(project: SwarmFolder) -> None:
+    prune(project, days=0, mb=0, now=FUTURE)
+    (index,) = Archives(project).place.glob("*.json")
+    index.unlink()
+    os.mkfifo(index)
+    os.mkfifo(Archives(project).place / "29990101T000000.tar.gz")
+    assert _standing(project, "1.1")[Kind.DIFF] is Standing.ARCHIVED
+
+
+def test_an_archive_is_on_the_disk_before_it_has_its_name(
+    project: SwarmFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[int] = set()
+    named: list[bool] = []
+    fsync, rename = os.fsync, os.rename
+
+    def seen(handle: int) -> None:
+        synced.add(os.fstat(handle).st_ino)
+        fsync(handle)
+
+    def renamed(source: str, target: Path) -> None:
+        named.append(os.stat(source).st_ino in synced)  # noqa: PTH116 - mkstemp's name is a string
+        rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", seen)
+    monkeypatch.setattr(os, "rename", renamed)
+    prune(project, days=0, mb=0, now=FUTURE)
+    assert named == [True]
+
+
 def test_it_is_refused_while_a_run_is_at_work_but_may_be_asked(project: SwarmFolder) -> None:
     with Ledger.write(project):
         assert prune(project, days=0, mb=0, check=True, now=FUTURE).tasks

@@ -50,7 +50,8 @@ def show(
 ) -> None:
     """Show which evidence of each attempt is there, and is what the ledger recorded. Changes nothing.
 
-    Exit code 1 when a piece that is due is missing or was changed. The word `show` may go.
+    Exit code 1 when a piece that is due is missing or was changed. In --json, `proven` says that none is, and
+    `complete` that every task is complete besides. The word `show` may go.
 
     Example: swarm evidence 1.2 --summary
     """
@@ -59,7 +60,7 @@ def show(
 
         report = Swarm(repo).automation.evidence(task)
         terminal.result(report, _summaries(report) if summary else _table(report))
-        raise typer.Exit(0 if report.complete else 1)
+        raise typer.Exit(0 if report.proven else 1)
 
 
 @app.command("prune")

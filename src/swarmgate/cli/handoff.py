@@ -21,7 +21,8 @@ def command(
 ) -> None:
     """Write and print one page on where the work stands: goal, decisions, failures, next step, how to run, risks.
 
-    Keys stand in it by the names of their variables only. The ledger is not changed.
+    Keys stand in it by the names of their variables only. An older page is replaced, no other file is. The ledger is
+    not changed.
 
     Example: swarm handoff --out HANDOFF.md
     """

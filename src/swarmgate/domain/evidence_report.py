@@ -103,10 +103,15 @@ class TaskEvidence(Frozen):
 
 
 class EvidenceReport(Frozen):
-    """`swarm evidence`: `complete` where no piece is missing or changed. `earlier`: where that of earlier goals is."""
+    """`swarm evidence`, of the tasks that were asked for. `earlier`: where the evidence of earlier goals is.
+
+    `complete`: there are tasks, each of them is complete, and all of its evidence is there as it was recorded.
+    `proven`: no piece that is due is missing or changed; of tasks that are not begun none is due.
+    """
 
     goal: int
     complete: bool
+    proven: bool
     tasks: tuple[TaskEvidence, ...] = ()
     earlier: tuple[str, ...] = ()
 

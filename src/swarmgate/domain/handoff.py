@@ -8,16 +8,22 @@ from __future__ import annotations
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.markdown import code, inline, prose
 
+MARK = "<!-- swarm: a handoff page; swarm handoff writes it anew -->"
+"""The first line of a page: what begins otherwise is no page of ours, and is not replaced."""
 LINES = 120
 """Longest page."""
 _GOAL_LINES, _ITEMS, _ROLES = 5, 6, 9
 
 
 class HandoffRole(Frozen):
-    """Who speaks as a role: its models, first choice first, and the names of the variables that hold their keys."""
+    """Who speaks as a role.
+
+    `models`: first choice first; `addresses`: of what serves them; `keys`: the names of the variables that hold keys.
+    """
 
     role: str
     models: tuple[str, ...]
+    addresses: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
 
 
@@ -34,8 +40,10 @@ class Failure(Frozen):
 class Handoff(Frozen):
     """`swarm handoff --json`: what the page says, the page itself, and where it was written.
 
-    `tasks` counts by status. `quarantined` are hand edits that were refused and are kept. `budgets` and `used` are
-    lines for people. `settings_problem` says why the settings cannot be read, where they cannot.
+    `tasks` counts by status. `paused` says why the last run ended before the work did, `preflight` what the newest look
+    at the current phase found, where it did not pass. `quarantined` are hand edits that were refused, as long as the
+    files lie there that keep them. `budgets` and `used` are lines for people. `settings_problem` says why the settings
+    cannot be read, where they cannot. What looks like a key is masked.
     """
 
     goal: str
@@ -48,6 +56,8 @@ class Handoff(Frozen):
     seq: int
     waiting: str = ""
     working: str = ""
+    paused: str = ""
+    preflight: str = ""
     questions: tuple[str, ...] = ()
     decisions: tuple[str, ...] = ()
     guidance: tuple[str, ...] = ()
@@ -83,7 +93,7 @@ def render(handoff: Handoff) -> str:
         ("Where to read more", _MORE),
     )
     goal = prose(handoff.goal, _GOAL_LINES) or ["No goal was set yet."]
-    lines = [f"# Handoff: {inline(handoff.title or 'no plan yet', 120)}", "", *goal]
+    lines = [MARK, "", f"# Handoff: {inline(handoff.title or 'no plan yet', 120)}", "", *goal]
     lines += ["", f"Specification: {code(handoff.source)}, as the ledger holds it"] if handoff.source else []
     for title, body in sections:
         if body:
@@ -115,6 +125,8 @@ def _state(handoff: Handoff) -> list[str]:
         ("Ledger position", str(handoff.seq)),
         ("Waits for", handoff.waiting.replace("_", " ")),
         ("At work", inline(handoff.working)),
+        ("Paused", inline(handoff.paused)),
+        ("Preflight", inline(handoff.preflight, 600)),
     )
     return ["| what | now |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows if value)]
 
@@ -128,12 +140,15 @@ def _failures(handoff: Handoff) -> list[str]:
     ]
     left = len(handoff.failures) - len(shown)
     lines += [f"- {left} more: `swarm failures`"] if left > 0 else []
-    return [*lines, *(f"- Refused edit: {inline(text)}" for text in handoff.quarantined[-_ITEMS // 2 :])]
+    lines += [f"- Refused edit: {inline(text)}" for text in handoff.quarantined[-_ITEMS // 2 :]]
+    return [*lines, "- A refused edit is settled by deleting the file that keeps it"] if handoff.quarantined else lines
 
 
 def _command(text: str) -> str:
-    """`swarm run: go on` with the command as code."""
+    """`swarm run: go on` with the command as code; what is no command stays words."""
     command, colon, what = text.partition(": ")
+    if not command.startswith(("swarm ", "git ")):
+        return inline(text)
     return f"{code(command)}: {inline(what)}" if colon else code(command)
 
 
@@ -143,6 +158,7 @@ def _running(handoff: Handoff) -> list[str]:
     if handoff.settings_problem:
         return [*lines, f"- The settings cannot be read: {inline(handoff.settings_problem)}"]
     for each in handoff.roles[:_ROLES]:
+        places = f" at {', '.join(map(code, each.addresses[:4]))}" if each.addresses else ""
         keys = f"; keys in {', '.join(map(code, each.keys))}" if each.keys else ""
-        lines.append(f"- Role {each.role}: {', '.join(map(code, each.models[:4]))}{keys}")
+        lines.append(f"- Role {each.role}: {', '.join(map(code, each.models[:4]))}{places}{keys}")
     return lines if handoff.roles else [*lines, "- No model is set yet: `[roles.default]` in `.swarm/config.toml`"]

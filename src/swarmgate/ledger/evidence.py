@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from functools import cached_property
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.domain.evidence_report import Kind, Standing
 from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
 if TYPE_CHECKING:
     from swarmgate.ledger.evidence_archive import Archives
@@ -33,6 +36,9 @@ BASE = "tests-base.json"
 MUTATION = "mutation.json"
 SBOM = "sbom.cdx.json"
 """The components of the final tree, where the attempt touched what they come from."""
+
+LARGEST = 1_000_000_000
+"""Bytes of a piece that are read: no patch comes near it."""
 
 FILES: dict[Kind, str] = {
     Kind.DIFF: PATCH,
@@ -72,7 +78,7 @@ class EvidenceStore:
         """Stores a piece durably and returns its SHA-256 in hex."""
         path = self.place(task, attempt, name)
         with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make(path.parent)
             replace(path, data)
         return hashlib.sha256(data).hexdigest()
 
@@ -95,8 +101,10 @@ class EvidenceStore:
         if self._leads_away(path):
             return Found(Standing.CHANGED, shown, f"{shown} is a link, or lies behind one")
         try:
-            data = path.read_bytes()
+            data = regular.read(path, limit=LARGEST, follow=False)
         except OSError as error:
+            if error.errno in (errno.EINVAL, errno.EFBIG):
+                return Found(Standing.CHANGED, shown, f"{shown} is {error.strerror}")
             kept = self._archives.find(shown, digest=digest, goal=goal)
             if kept is None:
                 return Found(Standing.MISSING, shown, f"{shown} cannot be read: {error.strerror}")
@@ -123,5 +131,5 @@ class EvidenceStore:
         target = history / f"goal-{goal}"
         for path in (self._folder.evidence, *sorted(history.glob("phase-*.md"))):
             if path.exists():
-                target.mkdir(parents=True, exist_ok=True)
+                make(target)
                 path.rename(target / path.name)

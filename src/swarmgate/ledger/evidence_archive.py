@@ -24,8 +24,11 @@ from pydantic import ValidationError
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import LedgerWriteFailed
+from swarmgate.ledger.evidence import LARGEST
 from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
 _UNREADABLE = (OSError, EOFError, tarfile.TarError, zlib.error)
 _SUFFIX, _TEMPORARY = ".tar.gz", ".partial"
@@ -92,11 +95,12 @@ class Archives:
         """Of all archives, oldest first."""
         if not self.place.is_dir():
             return ()
-        return tuple(self._index(archive) for archive in sorted(self.place.glob(f"*{_SUFFIX}")))
+        found = (archive for archive in self.place.glob(f"*{_SUFFIX}") if archive.is_file())
+        return tuple(self._index(archive) for archive in sorted(found))
 
     def _index(self, archive: Path) -> ArchiveIndex:
         with contextlib.suppress(OSError, ValidationError):
-            return ArchiveIndex.model_validate_json(_index_of(archive).read_bytes())
+            return ArchiveIndex.model_validate_json(regular.read(_index_of(archive)))
         held = self._content(archive.name)
         files = tuple(ArchivedFile(goal=0, path=path, sha256=digest, size=0) for path, digest in held.items())
         return ArchiveIndex(archive=archive.name, made="", files=files)
@@ -117,7 +121,7 @@ class Archives:
             LedgerWriteFailed: the disk refused, or what was read back is not what was written; no archive is left.
         """
         with writing(self.place):
-            self.place.mkdir(parents=True, exist_ok=True)
+            make(self.place)
             for left in self.place.glob(f"*{_TEMPORARY}"):  # of a process that was killed: nothing points there
                 left.unlink()
             handle, name = tempfile.mkstemp(dir=self.place, suffix=_TEMPORARY)
@@ -172,14 +176,12 @@ class Archives:
 
 
 def read_plain(path: Path) -> bytes:
-    """The content of a file that is no link.
+    """The content of a piece of evidence.
 
     Raises:
-        OSError: it cannot be read, or is a link.
+        OSError: it cannot be read, is a link or no regular file, or is larger than any piece.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as file:
-        return file.read()
+    return regular.read(path, limit=LARGEST, follow=False)
 
 
 def _index_of(archive: Path) -> Path:

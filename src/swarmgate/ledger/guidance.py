@@ -25,7 +25,8 @@ from pathlib import Path
 
 from swarmgate.domain.state import Guidance
 from swarmgate.errors import UsageError
-from swarmgate.ledger.context_file import BLOCKS, NEW, update
+from swarmgate.ledger import context_file
+from swarmgate.ledger.context_file import blocks, update
 from swarmgate.ledger.folder import writing
 from swarmgate.ledger.questions import meaning, same, words
 
@@ -239,18 +240,16 @@ def _section_lines(text: str) -> Iterator[tuple[str, bool]]:
 def _walk(text: str) -> Iterator[tuple[int, str, bool, bool]]:
     """Each line: where it ends, its text, whether it belongs to the section's content, whether a fence holds it."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    derived = {number for block in blocks(text) for number in range(block.first, block.last + 1)}
     inside = False
-    derived = ""
     fence_until = -1
     end = 0
     for number, raw in enumerate(lines):
         end += len(raw)
         line = raw.rstrip("\r\n")
         fenced = number <= fence_until
-        if not fenced and not derived:
-            derived = next((last for begin, last in BLOCKS.items() if begin in line), "")
-        if derived:
-            inside, derived = False, "" if derived in line else derived
+        if number in derived:
+            inside = False
             yield end, "", False, False  # what looks like our heading in there is none
             continue
         if not fenced and line.startswith("```"):
@@ -275,7 +274,8 @@ def _with(text: str, entry: str) -> str:
         elif seen:
             break
     if not seen:
-        at = min((begin for mark in BLOCKS if (begin := text.find(mark)) >= 0), default=len(text))
+        lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+        at = next((len("".join(lines[: block.first])) for block in blocks(text)), len(text))
         entry = f"{HEADING}\n\n{entry}"
     before, after = text[:at], text[at:]
     before = before.rstrip() + newline * 2 if before.strip() else ""
@@ -284,12 +284,7 @@ def _with(text: str, entry: str) -> str:
 
 
 def _text(path: Path) -> str:
-    try:
-        return _decoded(path.read_bytes())
-    except FileNotFoundError:
-        return _decoded(NEW)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}.", hint="Make it readable.") from error
+    return _decoded(context_file.read(path))
 
 
 def _decoded(content: bytes) -> str:

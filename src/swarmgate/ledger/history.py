@@ -1,17 +1,20 @@
 """history/phase-N.md: what a phase built, what was rejected on the way, what it cost, what was decided and learnt.
 
-It is rendered from the state alone, so it comes back when it is deleted. What people and models wrote stays words.
+It is rendered from the state alone, so it comes back when it is deleted. What people and models wrote stays words, and
+what looks like a key in it is masked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from swarmgate.domain import markdown
 from swarmgate.domain.evidence_summary import duration, in_words
-from swarmgate.domain.markdown import code, inline
+from swarmgate.domain.markdown import code
 from swarmgate.domain.plan import Task
 from swarmgate.domain.state import State, TaskRecord, TaskStatus
 from swarmgate.domain.usage import Usage
+from swarmgate.ledger.masking import without_keys
 
 _FILES = 20
 """As many changed files of a task are named."""
@@ -57,6 +60,11 @@ def render_history(state: State, number: int, name: str, tasks: tuple[Task, ...]
         if body:
             lines += ["", f"## {title}", "", *body]
     return "\n".join(lines) + "\n"
+
+
+def inline(text: str, most: int = 300) -> str:
+    """`markdown.inline` of a text without its keys."""
+    return markdown.inline(without_keys(text), most)
 
 
 def _built(task: Task, record: TaskRecord) -> Iterator[str]:

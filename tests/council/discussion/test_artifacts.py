@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from tests.council.discussion.records import lightweight, message, records, standard
 
 from swarmgate.council.discussion.artifacts import artifacts
-from swarmgate.council.discussion.markdown import item, line, quote
+from swarmgate.council.discussion.markdown import item, quote
 from swarmgate.council.discussion.mermaid import label
 from swarmgate.council.discussion.replay import text_lines
 from swarmgate.domain.argument_graph import Graph
 from swarmgate.domain.discussion import Cast, DiscussionRecord, DiscussionRound
+from swarmgate.domain.markdown import line
 
 GOLDEN = Path(__file__).parent / "golden"
 HOSTILE = (

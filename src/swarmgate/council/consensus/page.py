@@ -14,6 +14,7 @@ from swarmgate.council.discussion import markdown
 from swarmgate.council.discussion.values import said_of
 from swarmgate.council.discussion.words import cost
 from swarmgate.domain.consensus import Contribution, Decision, DecisionOutcome, DecisionRecord, DecisionRound
+from swarmgate.domain.markdown import line
 
 _ENDS = {
     "consensus": "there is a consensus",
@@ -127,9 +128,9 @@ def _short(text: str) -> Iterator[str]:
 
 def _quoted(text: str) -> Iterator[str]:
     """A quotation, and the empty line that ends it."""
-    yield from (f"  {line}" for line in markdown.quote(text.strip()).splitlines())
+    yield from (f"  {each}" for each in markdown.quote(text.strip()).splitlines())
     yield ""
 
 
 _TERMINAL = _Form(line=str, block=_indented, prose=_short)
-_PAGE = _Form(line=markdown.line, block=_quoted, prose=_quoted)
+_PAGE = _Form(line=line, block=_quoted, prose=_quoted)

@@ -9,12 +9,13 @@ import json
 from collections.abc import Iterator
 
 from swarmgate.council.discussion import words
-from swarmgate.council.discussion.markdown import item, line, quote, section, table
+from swarmgate.council.discussion.markdown import item, quote, section, table
 from swarmgate.council.discussion.mermaid import mermaid
 from swarmgate.council.discussion.page import page
 from swarmgate.council.discussion.windowing import scores
 from swarmgate.domain.argument_graph import Graph, graph
 from swarmgate.domain.discussion import Cited, Conclusion, DiscussionRecord, Unresolved
+from swarmgate.domain.markdown import line
 from swarmgate.domain.printable import escaped
 
 SUMMARY = "context/summary.md"

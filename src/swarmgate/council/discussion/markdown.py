@@ -5,23 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from swarmgate.domain.markdown import inert, line
 from swarmgate.domain.printable import printable
-
-_INLINE = re.compile(r"[\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])")
-"""What marks something inside of a line; an underscore inside of a word marks nothing."""
-
-_BLOCK = re.compile(r"[\\`\[\]<|~]")
-"""The same without emphasis: in a quotation, where it stays, it reaches no further than a paragraph."""
 
 _OPENS = re.compile(r"^(\d*)([#>+=-]|(?<=\d)[.)])(?=[\s#>+=-]|$)")
 """What makes the beginning of an item a heading, a quotation, a list or a rule."""
 
 _HEADING = re.compile(r"^#|^([-=*_])(?=[ \t]*(?:\1[ \t]*)+$)|^=")
-
-
-def line(text: str) -> str:
-    """A text as part of one line: a cell, a heading, what stands behind words of ours."""
-    return _INLINE.sub(r"\\\g<0>", " ".join(printable(text).split()))
 
 
 def quote(text: str) -> str:
@@ -32,7 +22,7 @@ def quote(text: str) -> str:
 def _quoted_line(text: str) -> str:
     body = text.lstrip()
     indent = " " * min(len(text) - len(body), 3)
-    return indent + _HEADING.sub(r"\\\g<0>", _BLOCK.sub(r"\\\g<0>", body.rstrip()))
+    return indent + _HEADING.sub(r"\\\g<0>", inert(body.rstrip(), emphasis=True))
 
 
 def _closed(found: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,14 +13,15 @@ from swarmgate.domain.budget import accounts
 from swarmgate.domain.decide import waiting_for, worked_on
 from swarmgate.domain.events import EditRefused, GoalSet, ProjectInitialised
 from swarmgate.domain.evidence_summary import in_words
-from swarmgate.domain.handoff import Failure, Handoff, HandoffRole, render
+from swarmgate.domain.handoff import MARK, Failure, Handoff, HandoffRole, render
 from swarmgate.domain.state import Outcome, Planning, State, TaskStatus
 from swarmgate.engine.outcome import actions
 from swarmgate.errors import ConfigError, SwarmError, UsageError, WorkspaceError
-from swarmgate.ledger import guidance
-from swarmgate.ledger.folder import writing
+from swarmgate.ledger import guidance, preflights
+from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.lock import describe, live_owner
+from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
 
 if TYPE_CHECKING:
@@ -36,12 +38,11 @@ def hand_off(swarm: Swarm, out: Path | None = None) -> Handoff:
     Raises:
         LedgerError: the ledger cannot be read.
         LedgerWriteFailed: the page could not be written.
-        UsageError: there is no folder to write it to.
+        UsageError: there is no folder to write it to, or something else stands there.
     """
     target = swarm.folder.handoff if out is None else out.absolute()
-    if not target.parent.is_dir() or target.is_dir():
-        raise UsageError(f"{target} cannot be written: it needs a folder, and a name of a file there.")
-    found = _gathered(swarm)
+    _require_free(target, swarm.folder)
+    found = _without_keys(swarm, _gathered(swarm))
     page = render(found)
     with writing(target):
         replace(target, page)
@@ -51,12 +52,48 @@ def hand_off(swarm: Swarm, out: Path | None = None) -> Handoff:
     return found.model_copy(update={"page": page, "path": shown})
 
 
+def _require_free(target: Path, folder: SwarmFolder) -> None:
+    """Refuses a place that holds anything but an older page, and git's and swarmgate's own folders."""
+    if not target.parent.is_dir() or target.is_dir():
+        raise UsageError(f"{target} cannot be written: it needs a folder, and a name of a file there.")
+    root, place = folder.root.resolve(), target.parent.resolve() / target.name
+    inside = place.relative_to(root) if place.is_relative_to(root) else place
+    own = {".git", folder.path.name} & {part.casefold() for part in inside.parts}
+    if own and inside != folder.handoff.relative_to(folder.root):
+        raise UsageError(
+            f"{target} lies in {own.pop()}/, where no page of yours belongs.", hint="Name a file elsewhere: HANDOFF.md"
+        )
+    if os.path.lexists(target) and not _is_page(target):
+        raise UsageError(
+            f"{target} is there, and swarm handoff did not write it: it stays as it is.",
+            hint="Name another file with --out, or move that one away.",
+        )
+
+
+def _is_page(path: Path) -> bool:
+    try:
+        return regular.read(path, follow=False).split(b"\n", 1)[0].strip() == MARK.encode()
+    except OSError:
+        return False
+
+
+def _without_keys(swarm: Swarm, found: Handoff) -> Handoff:
+    """The same without the keys of the project, and what looks like one: the words are those of people and models."""
+    from swarmgate.ledger.debates import masked  # noqa: PLC0415 - late: work alone needs it
+    from swarmgate.llm.redact import redact  # noqa: PLC0415 - as above
+
+    config, _ = _settings(swarm)
+    clean = swarm.surroundings().redact if config else redact
+    return Handoff.model_validate(masked(found.model_dump(mode="json"), clean, names=()))
+
+
 def _gathered(swarm: Swarm) -> Handoff:
     ledger = Ledger.read(swarm.folder)
     state, entries = ledger.state, [entry for entry, _ in ledger.entries()]
     owner = live_owner(swarm.folder.lock)
     waiting = waiting_for(state)
     config, problem = _settings(swarm)
+    commit, unkept = _git(swarm.folder)
     return Handoff(
         goal=state.goal,
         source=state.source,
@@ -64,15 +101,17 @@ def _gathered(swarm: Swarm) -> Handoff:
         phase=_phase(state),
         tasks=_counts(state),
         branch=state.branch or state.base_branch,
-        commit=_commit(swarm),
+        commit=commit,
         seq=state.seq,
         waiting=waiting or "",
         working=describe(owner) if owner else "",
+        paused=f"{state.pause.reason}: {state.pause.detail}" if state.pause and not owner else "",
+        preflight=_preflight(swarm.folder, state),
         questions=tuple(f"question {each.number}: {each.text}" for each in state.questions if not each.answer),
         decisions=tuple(text for key in sorted(state.memory) for text in state.memory[key].decisions),
         guidance=_guidance(swarm),
         failures=tuple(_failures(state)),
-        quarantined=tuple(_quarantined(swarm, entries)),
+        quarantined=tuple(_quarantined(swarm.folder.root, entries)),
         used=in_words(state.usage),
         budgets=tuple(_budgets(state)),
         next=actions(state, waiting),
@@ -80,7 +119,7 @@ def _gathered(swarm: Swarm) -> Handoff:
         test_command=_test_command(config, entries),
         roles=_roles(config) if config else (),
         settings_problem=problem,
-        risks=tuple(_risks(state, config)),
+        risks=(*unkept, *_risks(state, config)),
         drift=_drift(swarm),
     )
 
@@ -107,13 +146,28 @@ def _counts(state: State) -> dict[str, int]:
     return {status.value: counts[status] for status in TaskStatus if counts[status]}
 
 
-def _commit(swarm: Swarm) -> str:
+def _git(folder: SwarmFolder) -> tuple[str, tuple[str, ...]]:
+    """The newest commit, and what a clone of it would lack."""
     from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - late: git comes with it
 
     try:
-        return Repository.discover(swarm.folder.root).head()[:12]
+        repository = Repository.discover(folder.root)
+        commit, paths = repository.head()[:12], repository.list_tree(repository.head_tree())
     except WorkspaceError:
-        return ""  # a repository without a commit
+        return "", ()  # a repository without a commit
+    ledger = folder.ledger.resolve().relative_to(repository.root.resolve()).as_posix()
+    missing = (
+        "the newest commit does not hold .swarm/: a clone has no plan, ledger or evidence, so hand the folder over"
+    )
+    return commit, () if ledger in paths else (missing,)
+
+
+def _preflight(folder: SwarmFolder, state: State) -> str:
+    """What the newest look at the current phase found; empty where there was none, or it passed."""
+    report = preflights.read(folder, state.current_phase) if state.plan else None
+    if report is None or report.passed:
+        return ""
+    return f"phase {report.phase} may not begin (ledger position {report.seq}): {'; '.join(report.problems)}"
 
 
 def _guidance(swarm: Swarm) -> tuple[str, ...]:
@@ -137,12 +191,12 @@ def _failures(state: State) -> Iterator[Failure]:
     yield from sorted(found, key=lambda each: each.status != TaskStatus.BLOCKED)
 
 
-def _quarantined(swarm: Swarm, entries: list[Entry]) -> Iterator[str]:
+def _quarantined(root: Path, entries: list[Entry]) -> Iterator[str]:
     """Edits that were refused since the goal was set, and are still kept."""
     since = max((entry.seq for entry in entries if isinstance(entry.event, GoalSet)), default=0)
     for entry in entries[since:]:
         event = entry.event
-        if isinstance(event, EditRefused) and (swarm.folder.root / event.kept).exists():
+        if isinstance(event, EditRefused) and event.kept and (root / event.kept).exists():
             yield f"{event.source}, kept in {event.kept}: {event.problems[0] if event.problems else 'it cannot stand'}"
 
 
@@ -170,14 +224,16 @@ def _test_command(config: Config | None, entries: list[Entry]) -> str:
 def _roles(config: Config) -> tuple[HandoffRole, ...]:
     found = []
     for name, role in config.roles.items():
-        models, keys = (role.model, *role.fallback), list[str]()
+        models, keys, places = (role.model, *role.fallback), list[str](), list[str]()
         for model in models:
             if model.startswith(COMMAND):
                 keys += role.env
                 continue
             provider = config.providers.get(model.partition("/")[0])
             keys += [provider.api_key_env] if provider and provider.api_key_env else []
-        found.append(HandoffRole(role=name, models=models, keys=tuple(dict.fromkeys(keys))))
+            places += [provider.base_url] if provider else []
+        unique = tuple(dict.fromkeys(places)), tuple(dict.fromkeys(keys))
+        found.append(HandoffRole(role=name, models=models, addresses=unique[0], keys=unique[1]))
     return tuple(found)
 
 
