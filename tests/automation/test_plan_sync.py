@@ -14,6 +14,7 @@ from tests.project import until
 
 from swarmgate.automation import plan_sync
 from swarmgate.automation.plan_sync import PlanSync
+from swarmgate.domain import breaker
 from swarmgate.domain.automation import (
     AutomationEvent,
     BreakerChanged,
@@ -226,3 +227,61 @@ def test_a_pipe_in_the_place_of_a_plan_holds_nobody_up(folder: SwarmFolder) -> N
     passes = Passes()
     with at_work(folder, passes):
         until(lambda: passes.count == 1, 2)
+
+
+def test_an_open_breaker_closes_by_itself_when_passes_succeed_again(
+    folder: SwarmFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (breaker, plan_sync):
+        monkeypatch.setattr(module, "RESET_S", 0.5)
+    monkeypatch.setattr(plan_sync, "LOOK_S", 0.05)
+    passes = Passes(lambda: _raise(LedgerError("the disk is full")))
+    with at_work(folder, passes) as (sync, told):
+        for number in range(1, FAILURES + 1):
+            until(lambda: passes.count == number, 5)  # noqa: B023 - called at once
+            sync.poke()
+        until(lambda: not sync.snapshot().pending)  # a poke while it is open is no pass
+        assert passes.count == FAILURES
+        passes.outcome = lambda: None
+        until(lambda: sync.snapshot().state is BreakerState.CLOSED, 3)  # nobody edits anything
+        states = [each.state for each in told if isinstance(each, BreakerChanged)]
+        assert states == [BreakerState.OPEN, BreakerState.HALF_OPEN, BreakerState.CLOSED]
+        assert passes.count == FAILURES + breaker.SUCCESSES
+        time.sleep(0.3)
+        assert passes.count == FAILURES + breaker.SUCCESSES
+
+
+def test_what_was_held_back_is_looked_at_again_when_it_was_quiet(
+    folder: SwarmFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (breaker, plan_sync):
+        monkeypatch.setattr(module, "WITHIN_S", 1.0)
+    passes = Passes(lambda: SYNCED)
+    with at_work(folder, passes) as (sync, told):
+        for number in range(1, SAME_TRIGGERS + 2):
+            until(lambda: passes.count == min(number, SAME_TRIGGERS), 5)  # noqa: B023 - called at once
+            sync.poke()
+        until(lambda: isinstance(told[-1], TriggerSuppressed))
+        until(lambda: passes.count > SAME_TRIGGERS, 4)  # by itself
+        assert not sync.snapshot().suppressed
+
+
+def test_an_edit_that_waits_for_the_user_is_told_and_not_asked_about_again(
+    folder: SwarmFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan_sync, "LOOK_S", 0.05)
+    deferred = SyncDeferred(sources=("plan.md",), reason="a run is at work")
+    passes = Passes(lambda: deferred)
+    waits = SyncDeferred(sources=("plan.md",), reason="it may be an agent's", for_user=True)
+    with WriterLock(folder.lock) as lock, at_work(folder, passes) as (sync, told):
+        until(lambda: told == [deferred])
+        passes.outcome = lambda: waits
+        lock.release()
+        until(lambda: told == [deferred, waits], 3)
+        count = passes.count
+        time.sleep(0.3)
+        assert passes.count == count
+        assert sync.waiting == ("plan.md",)
+        passes.outcome = lambda: None
+        sync.poke()
+        until(lambda: sync.waiting == ())

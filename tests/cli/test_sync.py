@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,27 @@ def test_two_edits_that_overlap_lie_side_by_side(planned: Project) -> None:
 
 def test_without_a_plan_there_is_nothing_to_do(project: Project) -> None:
     assert "are what the ledger says" in project.swarm("sync").stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
+def test_a_file_that_somebody_is_writing_is_waited_for_and_then_told(
+    planned: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = planned.folder.plan_md.read_text()
+    with planned.folder.plan_md.open("w") as file:
+        file.write(text[:60])
+        file.flush()
+        monkeypatch.setattr("swarmgate.engine.automating.syncing.PATIENCE_S", 0.1)
+        told = planned.swarm("sync").stdout
+        assert told == "somebody is writing plan.md: save and close it, then run: swarm sync\n"
+        assert "somebody is writing plan.md" in planned.swarm("sync", "--check", exits=1).stdout
+        monkeypatch.undo()
+
+        def finish() -> None:
+            file.write(text[60:].replace("Part 1.2", "Mine"))
+            file.close()
+
+        rest = threading.Timer(0.3, finish)
+        rest.start()
+        assert "the edit of plan.md was taken in" in planned.swarm("sync").stdout
+        rest.join()

@@ -126,6 +126,54 @@ def test_the_changed_tasks_are_those_with_another_definition_and_those_that_are_
     assert changed(BASE, _ordered(BASE, "1.3", "1.2", "1.1")) == frozenset()
 
 
+# --- other numbers for the same things ---
+
+
+def _inserted() -> Plan:
+    """The base with a new phase 2: the old one is phase 3, and its task 3.1."""
+    docs = Task(id="2.1", title="Insert docs", acceptance=("docs",), files=("docs/x.md",))
+    new = Phase(name="New stage", tasks=(docs,))
+    moved = Task(**{**BASE.tasks["2.1"].model_dump(), "id": "3.1"})
+    return Plan(title=BASE.title, phases=(BASE.phases[0], new, Phase(name="Stage 2", tasks=(moved,))))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "place"),
+    [
+        (_with(BASE, "2.1", description="Handle expiry"), "Task 2.1"),
+        (_with(BASE, "1.3", depends=("2.1",)), "Task 2.1"),
+        (
+            Plan(
+                title="Parts",
+                phases=(BASE.phases[0], Phase(name="Stage 2", tasks=(BASE.tasks["2.1"], make_task("2.2")))),
+            ),
+            "Phase 2",
+        ),
+    ],
+)
+def test_a_change_of_what_the_other_side_gave_another_number_is_a_conflict(theirs: Plan, place: str) -> None:
+    for one, other in ((_inserted(), theirs), (theirs, _inserted())):
+        merged = merge(BASE, one, other)
+        assert merged.plan is None
+        assert (place, "number") in [(clash.place, clash.field) for clash in merged.conflicts]
+
+
+def test_tasks_that_swap_their_numbers_are_known_again() -> None:
+    ids = {"1.1": "1.3", "1.3": "1.1"}
+    tasks = [Task(**{**task.model_dump(), "id": ids.get(task.id, task.id)}) for task in BASE.phases[0].tasks]
+    ours = Plan(title=BASE.title, phases=(Phase(name="Stage 1", tasks=tuple(tasks[::-1])), BASE.phases[1]))
+    merged = merge(BASE, ours, _with(BASE, "1.3", description="D"))
+    assert merged.conflicts[0] == Conflict(
+        "Task 1.3", "number", "make it task 1.1", "change it or refer to it under its number"
+    )
+
+
+def test_other_numbers_disturb_nobody_who_is_about_something_else() -> None:
+    merged = merge(BASE, _inserted(), _with(BASE, "1.3", title="A")).plan
+    assert merged is not None
+    assert (merged.tasks["1.3"].title, merged.tasks["3.1"].title) == ("A", "Part 2.1")
+
+
 # --- laws ---
 
 _WORDS = st.sampled_from(["A", "B", "C"])
@@ -207,7 +255,7 @@ def test_without_a_conflict_both_edits_are_in_the_result_and_nothing_else(ours: 
 def test_a_conflict_is_about_something_that_both_sides_changed(ours: Plan, theirs: Plan) -> None:
     mine, others = _facts(BASE, ours), _facts(BASE, theirs)
     for conflict in merge(BASE, ours, theirs).conflicts:
-        if conflict.field in ("order", "removal"):
+        if conflict.field in ("order", "removal", "number"):
             assert conflict.ours != conflict.theirs
             continue
         at = (conflict.place, conflict.field)

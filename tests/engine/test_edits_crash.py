@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.project import Project, plan
+from tests.project import Project, plan, until
 
 from swarmgate.engine import Swarm
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.lock import live_owner
 
 pytestmark = [pytest.mark.suite("unittest"), pytest.mark.slow]
 
@@ -58,6 +59,10 @@ def lost(project: Project, marks: list[str]) -> list[str]:
     return [mark for mark in marks if mark not in plans and mark not in kept]
 
 
+def runs(project: Project) -> int:
+    return sum(line["event"]["type"] == "run_started" for line in project.lines())
+
+
 def _text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace")
 
@@ -71,13 +76,22 @@ def test_nothing_that_was_typed_is_lost_whenever_a_process_is_killed(project: Pr
     marks: list[str] = []
     for kill in range(KILLS):
         process = project.start(verb)
-        until = time.monotonic() + chance.uniform(0.4, 1.4)
-        while time.monotonic() < until:
+        ends = time.monotonic() + chance.uniform(0.4, 1.4)
+        while time.monotonic() < ends:
             marks.append(edit(project, chance, f"EDIT-{kill}-{len(marks)}-END"))
             time.sleep(chance.uniform(0.02, 0.3))
         os.killpg(process.pid, 9)
         process.communicate()
         Ledger.read(project.folder)  # the chain holds, and what it records is legal
+    before = runs(project)
+    process = project.start(verb)
+    until(lambda: runs(project) > before if verb == "run" else live_owner(project.folder.watch_lock))
+    mark = edit(project, chance, "EDIT-last-END")
+    until(lambda: not lost(project, [mark]))  # it is taken in while the process is at work, not when the next begins
+    assert process.poll() is None
+    os.killpg(process.pid, 9)
+    process.communicate()
+    marks.append(mark)
     Swarm(project.root).automation.sync()
     assert project.json("verify")["passed"]
     assert len([mark for mark in marks if mark]) > KILLS

@@ -343,3 +343,27 @@ def test_kill_9_at_random_moments_loses_and_doubles_no_acknowledged_event(folder
         else:
             assert isinstance(entry.event, ev.LedgerRepaired)
             assert number not in acknowledged
+
+
+@pytest.mark.parametrize("what", ["the folder", "the file", "the folder, with a file in its place"])
+def test_a_ledger_that_is_taken_away_under_its_writer_is_not_begun_anew(fill: Fill, what: str) -> None:
+    folder = fill(*started())
+    with Ledger.write(folder) as ledger:
+        gone = folder.ledger if what == "the file" else folder.path
+        gone.rename(folder.root / "away")
+        if what.endswith("its place"):
+            folder.path.write_text("x")
+        with pytest.raises(LedgerError, match=r"\.swarm(/ledger\.jsonl)? is gone") as caught:
+            ledger.append([delegated("1.1")], expect=ledger.state.seq)
+        assert "back to where it was, then go on with: swarm run" in caught.value.hint
+        assert not gone.is_dir()
+        assert not folder.ledger.exists()
+
+
+def test_traces_of_calls_that_were_made_later_show_that_there_was_a_ledger(folder: SwarmFolder) -> None:
+    folder.traces.mkdir()
+    (folder.traces / "000000-001-model-call.json").touch()
+    assert Ledger.read(folder).state == State()
+    (folder.traces / "000014-001-coder-code.json").touch()
+    with pytest.raises(LedgerCorrupt, match=r"missing or empty, .* there is traces"):
+        Ledger.read(folder)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarmgate.ledger.places import Place, about, in_json, in_markdown, position
+from swarmgate.ledger.places import Place, about, in_json, in_markdown, position, second_key
 
 MARKDOWN = """\
 # T
@@ -88,3 +88,16 @@ def test_the_value_at_a_position_is_the_value_at_the_path(
     line, column = position(text, tuple(path))
     rest = "\n".join(text.split("\n")[line - 1 :])[column - 1 :]
     assert json.JSONDecoder().raw_decode(rest)[0] == value
+
+
+def test_the_second_of_two_keys_is_found_where_it_stands() -> None:
+    text = '{"a": [{"b": "a, {\\"b\\": ["}, {"b": 1}],\n "c": {"a": 1},\n  "a": 2}'
+    assert second_key(text) == (3, 3, "a")
+    assert second_key('[{"x": 1, "y": {"x": "y"}, "\\u0078": 2}]') == (1, 28, "x")
+    with pytest.raises(ValueError, match="no key"):
+        second_key('{"a": ["a", "a"], "b": "a"}')
+
+
+def test_the_ledger_position_has_a_place() -> None:
+    assert in_markdown("# T\n<!-- swarm plan: seq 3 -->\n", ("seq",)) == 2
+    assert in_json('{"title": "T",\n "seq": 3, "phases": []}', ("seq",)) == 2

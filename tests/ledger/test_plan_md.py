@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -306,3 +307,31 @@ def test_small_freedoms_of_a_writer_are_read() -> None:
     view = parse(HEAD.replace("[ ]", "[X]").replace(" (independent)", " (depends: 1.2,1.3 ,  1.4)") + "\n\n   \n")
     task = view.phases[0].tasks[0]
     assert (task.status, task.depends) == (TaskStatus.COMPLETE, ("1.2", "1.3", "1.4"))
+
+
+@pytest.mark.parametrize("title", ["Rename foo()", "Handle [x]", "Fix (again)", "Call f(a)[0]"])
+@pytest.mark.parametrize(("rest", "depends"), [("", ()), (" (independent)", ()), (" (depends: 1.1)", ("1.1",))])
+def test_a_title_without_a_size_may_end_in_a_bracket(title: str, rest: str, depends: tuple[str, ...]) -> None:
+    task = parse(HEAD + f"- [ ] Task 1.2: {title}{rest}\n").phases[0].tasks[1]
+    assert (task.title, task.depends, task.complexity) == (title, depends, "SMALL")
+    assert parse(HEAD + f"## Phase 2: {title}\n").phases[1].name == title
+
+
+@pytest.mark.parametrize("tail", ["[HUGE]", "(depends 1.1)", "(Independent)"])
+def test_what_may_be_a_misspelt_size_is_asked_for(tail: str) -> None:
+    with pytest.raises(PlanSyntaxError, match=re.escape(f"{tail!r} behind the title of task 1.2")) as caught:
+        parse(HEAD + f"- [ ] Task 1.2: B {tail}\n")
+    assert "add the size behind it: [SMALL]" in caught.value.hint
+    assert parse(HEAD + f"- [ ] Task 1.2: B {tail} [SMALL]\n").phases[0].tasks[1].title == f"B {tail}"
+
+
+def test_another_bullet_is_named() -> None:
+    with pytest.raises(PlanSyntaxError, match=r"line 6, column 1 begins with '\*'") as caught:
+        parse(HEAD + "* [ ] Task 1.2: B\n")
+    assert caught.value.hint == "Write '-' in its place: - [ ] Task 1.2: B"
+
+
+def test_a_file_without_its_position_is_told_which_one_to_show() -> None:
+    with pytest.raises(PlanSyntaxError, match="seq 7") as caught:
+        parse("# T\n", seq=7)
+    assert caught.value.hint == "Put it below the title: <!-- swarm plan: seq 7 -->"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -259,26 +260,52 @@ REFUSED: dict[str, tuple[str, Change, str]] = {
     "one key twice": (
         "plan.json",
         lambda text: text.replace('"title":"Part 1.3"', '"title":"Mine","title":"Part 1.3"'),
-        "plan.json says 'title' twice in one object (task 1.3)",
+        "plan.json line 5, column 28 says 'title' twice in one object (task 1.3)",
     ),
     "no such key": (
         "plan.json",
         _swap('"id":"1.3",', '"id":"1.3","remark":"x",'),
         "plan.json line 5, column 22: phases.0.tasks.2.remark: Extra inputs are not permitted",
     ),
+    "no object": ("plan.json", lambda _: "\n[]", "plan.json line 2, column 1: Input should be an object"),
+    "no position": (
+        "plan.md",
+        _swap("<!-- swarm plan: seq 16 -->\n", ""),
+        "ends without a '<!-- swarm plan: seq 16 -->' line. Put it below the title",
+    ),
+    "too many tasks": (
+        "plan.md",
+        lambda text: text + "".join(f"- [ ] Task 2.{n}: x\n" for n in range(2, 20_002)),
+        "plan.md has 20006 tasks and phases; more than 20000 are not read.",
+    ),
+    "too many tasks in json": (
+        "plan.json",
+        lambda text: text + '{"id": ""}' * 20_001,
+        "plan.json has 20007 tasks and phases",
+    ),
+    "a million wrong values": (  # it is read no further than the first one
+        "plan.json",
+        _swap('"acceptance":["part 1.3 works"]', '"acceptance":[' + "1," * 1_000_000 + "1]"),
+        "phases.0.tasks.2.acceptance.0: Input should be a valid string",
+    ),
+    "a hundred keys": (
+        "plan.json",
+        _swap('"id":"1.3",', '"id":"1.3",' + "".join(f'"k{n}":1,' for n in range(100))),
+        "plan.json has an object of 110 keys",
+    ),
     "no json": ("plan.json", lambda text: text[:-4], "plan.json Invalid JSON: EOF while parsing"),
-    "future": ("plan.md", _swap("seq 16", "seq 99"), "plan.md claims ledger position 99; the ledger is at 16"),
+    "future": ("plan.md", _swap("seq 16", "seq 99"), "plan.md line 2: claims ledger position 99; the ledger is at 16"),
     "before the plan": (
         "plan.md",
         _swap("seq 16", "seq 1"),
-        "plan.md claims ledger position 1, where there was no plan",
+        "plan.md line 2: claims ledger position 1, where there was no plan",
     ),
     "structure and state in one save": (
         "plan.md",
         _swap("- [ ] Task 1.3: Part", "- [x] Task 1.3: My part"),
         "What else the edit changes was not taken in either",
     ),
-    "negative": ("plan.json", _swap('"seq": 16', '"seq": -3'), "plan.json claims ledger position -3"),
+    "negative": ("plan.json", _swap('"seq": 16', '"seq": -3'), "plan.json line 1: claims ledger position -3"),
 }
 
 
@@ -342,9 +369,9 @@ def _huge(path: Path) -> None:
     ("put", "told"),
     [
         (_folder, "is a folder"),
-        (_link, "is a symbolic link"),
+        (_link, "is a symbolic link to 'elsewhere.md'"),
         (os.mkfifo, "is no regular file"),
-        (_huge, "is too big for a plan (more than 20 MB)"),
+        (_huge, "is too big for a plan (more than 8 MB)"),
     ],
 )
 @pytest.mark.parametrize("name", ["plan.md", "plan.json"])
@@ -570,10 +597,191 @@ def test_a_file_of_the_goal_before_is_no_edit_of_this_one(project: SwarmFolder, 
     done = fill(ev.PhaseClosed(phase=2, summary="s"), ev.PhaseApproved(phase=2))
     old = done.plan_md.read_text()
     fill(*planned(plan))
+    assert not done.quarantine.exists()  # what was there is no foreign file
     done.plan_md.write_text(_swap("# Parts", "# Mine")(old))
     outcome, state, _ = _pass(done)
     assert "the plan of a goal that is over" in outcome.refused[0].problems[0]
     _assert_projected(done, state)
+
+
+def test_a_settled_task_that_is_removed_is_told_once_and_not_to_be_given_up(project: SwarmFolder) -> None:
+    _edit(project.plan_json, _tasks(lambda tasks: tasks.pop(0)))
+    told = [problem for problem in _pass(project)[0].refused[0].problems if "Task 1.1 " in problem]
+    assert len(told) == 1
+    assert "must stay in the plan" in told[0]
+
+
+def test_an_old_file_with_an_id_twice_is_refused_before_it_is_merged(project: SwarmFolder) -> None:
+    """The merge would take the second of the two for the one that the plan has meanwhile, and drop the first."""
+    old = project.plan_md.read_text()
+    project.plan_md.write_text(_swap(THIRD, THIRD + NEW)(old))
+    _pass(project)
+    (project.runtime / "last-save-plan.md").unlink()
+    project.plan_md.write_text(_swap(THIRD, THIRD + NEW.replace("Part 1.4", "MINE") + NEW)(old))
+    outcome, _, recorded = _pass(project)
+    assert recorded == list(outcome.refused)
+    assert "Task 1.4: the id is used twice" in " ".join(outcome.refused[0].problems)
+
+
+def test_an_old_file_is_compared_with_the_attempts_that_it_showed(project: SwarmFolder, fill: Fill) -> None:
+    """1.2 was rejected when the editor opened the file, and is complete by now."""
+    old = project.plan_md.read_text()
+    fill(*passing("1.2", 2))
+    project.plan_md.write_text(_swap("1.3: Part 1.3", "1.3: Mine")(old))
+    outcome, state, _ = _pass(project)
+    assert (outcome.amended, outcome.refused) == (("plan.md",), ())
+    assert state.task("1.2").status is TaskStatus.COMPLETE
+    project.plan_md.write_text(_swap("- [ ] Task 1.2", "- [x] Task 1.2")(old))
+    assert "task 1.2 is in_progress, and the edit says complete" in " ".join(_pass(project)[0].refused[0].problems)
+
+
+def test_a_change_of_a_task_that_has_another_number_by_now_is_a_conflict(project: SwarmFolder) -> None:
+    old = project.plan_md.read_text()
+    new = "## Phase 2: New\n- [ ] Task 2.1: Docs\n  - Accept: docs\n  - File: d.md\n\n## Phase 3: Stage 2\n"
+    moved = "- [ ] Task 3.1: Part 2.1 [SMALL] (depends: 1.1)\n  - File: src/part_2.1.py\n  - Accept: part 2.1 works\n"
+    project.plan_md.write_text(old[: old.index("## Phase 2")] + new + moved)
+    assert _pass(project)[0].amended == ("plan.md",)
+    (project.runtime / "last-save-plan.md").unlink()
+    project.plan_md.write_text(_swap("2.1: Part 2.1 [SMALL]", "2.1: Part 2.1 [MEDIUM]")(old))
+    outcome, state, _ = _pass(project)
+    assert "Task 2.1, number: " in " ".join(outcome.refused[0].problems)
+    assert "make it task 3.1" in " ".join(outcome.refused[0].problems)
+    assert state.plan is not None
+    assert state.plan.tasks["2.1"].title == "Docs"
+
+
+# --- an editor that holds its buffer ---
+
+
+@pytest.fixture(params=["kept ledger", "another process", "no memory"])
+def save(request: pytest.FixtureRequest, project: SwarmFolder) -> Callable[[str], tuple[Reconciliation, State]]:
+    """Saves a text of plan.md and lets a pass go over it."""
+    kept = Ledger.read(project)
+
+    def saved(text: str) -> tuple[Reconciliation, State]:
+        project.plan_md.write_text(text)
+        if request.param != "kept ledger":
+            return _pass(project)[:2]
+        with kept.writing() as ledger:
+            return reconcile(ledger, author="user"), ledger.state
+
+    return saved
+
+
+Save = Callable[[str], tuple[Reconciliation, State]]
+with_memory = pytest.mark.parametrize("save", ["kept ledger", "another process"], indirect=True)
+
+
+@with_memory
+def test_all_saves_of_one_buffer_are_taken_in(project: SwarmFolder, save: Save) -> None:
+    buffer = project.plan_md.read_text()
+    for number in range(12):
+        outcome, state = save(buffer.replace("1.3: Part 1.3", f"1.3: Text {number}"))
+        assert (outcome.amended, outcome.refused) == (("plan.md",), ())
+        assert state.plan is not None
+        assert state.plan.tasks["1.3"].title == f"Text {number}"
+    _assert_projected(project, state)
+
+
+@with_memory
+@pytest.mark.parametrize("change", [_swap(THIRD, THIRD + NEW), _swap(THIRD, ""), _swap("Part 1.3", "Mine")])
+def test_an_undo_in_the_same_buffer_is_an_edit(project: SwarmFolder, save: Save, change: Change) -> None:
+    buffer, before = project.plan_md.read_text(), Ledger.read(project).state.plan
+    assert save(change(buffer))[1].plan != before
+    project.plan_json.write_text(project.plan_json.read_text().replace('"title": "Parts"', '"title": "Others"'))
+    outcome, state = save(buffer)
+    assert set(outcome.amended) == {"plan.md", "plan.json"}
+    assert state.plan is not None
+    assert before is not None
+    assert (state.plan.title, state.plan.phases) == ("Others", before.phases)
+    assert save(change(buffer))[1].plan != before
+
+
+@with_memory
+def test_an_undo_of_a_refused_save_is_none(project: SwarmFolder, save: Save) -> None:
+    buffer = project.plan_md.read_text()
+    save(buffer + "nonsense\n")
+    outcome, state = save(buffer)
+    assert (outcome.amended, outcome.restored) == ((), ("plan.md",))
+    assert isinstance(Ledger.read(project).last(1)[0], ev.EditRefused)
+    _assert_projected(project, state)
+
+
+@with_memory
+def test_the_same_save_again_is_no_second_event(project: SwarmFolder, save: Save) -> None:
+    edited = _swap("1.3: Part 1.3", "1.3: Mine")(project.plan_md.read_text())
+    seq = save(edited)[1].seq
+    outcome, state = save(edited)
+    assert (outcome.amended, outcome.restored, state.seq) == ((), ("plan.md",), seq)
+    _assert_projected(project, state)
+
+
+@pytest.mark.parametrize("lost", [b"", b"\xff", None])
+def test_a_lost_memory_of_the_last_save_costs_no_text(project: SwarmFolder, lost: bytes | None) -> None:
+    buffer = project.plan_md.read_text()
+    project.plan_md.write_text(_swap("1.3: Part 1.3", "1.3: One")(buffer))
+    seq = _pass(project)[1].seq
+    copy = project.runtime / "last-save-plan.md"
+    copy.unlink()
+    if lost is not None:
+        copy.write_bytes(lost)
+    project.plan_md.write_text(_swap("1.3: Part 1.3", "1.3: One")(buffer))
+    assert _pass(project)[1].seq == seq
+    project.plan_md.write_text(_swap("1.3: Part 1.3", "1.3: Two")(buffer))
+    outcome, _, _ = _pass(project)
+    assert "1.3: Two" in (project.root / outcome.refused[0].kept).read_text()
+
+
+# --- somebody is writing ---
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
+
+
+@linux
+@pytest.mark.parametrize("mode", ["w", "a"])
+def test_a_file_that_somebody_has_open_for_writing_is_left_until_it_is_closed(project: SwarmFolder, mode: str) -> None:
+    text = project.plan_md.read_text()
+    half = 150 if mode == "w" else 0
+    typed = text.replace("Part 2.1", "Typed")[half:] if mode == "w" else NEW.replace("1.4", "2.2")
+    with project.plan_md.open(mode) as file:
+        file.write(text[:half] + typed[:20])
+        file.flush()
+        os.utime(project.plan_md, (1, 1))  # it rests for years
+        outcome, state, recorded = _pass(project)
+        assert (outcome.busy, outcome.restored, recorded) == (("plan.md",), (), [])
+        with Ledger.write(project) as ledger:
+            ledger.append([delegated("1.2", 2)], expect=state.seq)
+            assert reconcile(ledger, author="user").busy == ("plan.md",)
+            ledger.append([ev.AttemptInterrupted(task="1.2", attempt=2, reason="x")], expect=ledger.state.seq)
+        assert project.plan_md.stat().st_ino == os.fstat(file.fileno()).st_ino
+        file.write(typed[20:])
+    outcome, state, _ = _pass(project)
+    assert (outcome.amended, outcome.refused, outcome.busy) == (("plan.md",), (), ())
+    assert state.plan is not None
+    assert "2.2" in state.plan.tasks if mode == "a" else state.plan.tasks["2.1"].title == "Typed"
+
+
+# --- what was there before the first plan ---
+
+
+@pytest.mark.parametrize("pass_first", [True, False])
+def test_a_file_from_before_the_first_plan_is_kept(
+    folder: SwarmFolder,
+    fill: Fill,
+    pass_first: bool,  # noqa: FBT001 - parametrized
+) -> None:
+    fill(*planned()[:1])
+    folder.plan_md.write_text("# My draft\n")
+    folder.plan_json.mkdir()
+    with Ledger.write(folder) as ledger:
+        if pass_first:
+            reconcile(ledger, author="user")
+        state = ledger.append(planned()[1:], expect=ledger.state.seq)
+        refused = [event for event in ledger.last(2) if isinstance(event, ev.EditRefused)]
+    assert [event.source for event in refused] == ["plan.md", "plan.json"]
+    assert (folder.root / refused[0].kept).read_text() == "# My draft\n"
+    assert (folder.root / refused[1].kept).is_dir()
+    _assert_projected(folder, state)
 
 
 def test_an_edit_made_while_a_run_was_going_on_is_taken_in_by_the_next_command(project: SwarmFolder) -> None:
@@ -667,7 +875,7 @@ def test_line_ends_marks_and_blank_lines_are_no_edit(project: SwarmFolder, chang
 def test_looking_for_edits_changes_nothing(project: SwarmFolder) -> None:
     data = _edit(project.plan_md, _swap("# Parts", "# Mine"))
     ledger = Ledger.read(project)
-    found, missing = edits(ledger)
+    found, missing, _ = edits(ledger)
     assert [edit.source for edit in found] == ["plan.md"]
     assert missing == ()
     assert project.plan_md.read_bytes() == data

@@ -42,6 +42,7 @@ class PlanSync(RuleBasedStateMachine):
         self.folder.runtime.mkdir(parents=True)
         self.markers: list[str] = []
         self.old: list[tuple[str, bytes]] = []
+        self.shown: list[tuple[str, bytes]] = []
         self.lost: set[str] = set()
         self.ledger: Ledger
 
@@ -94,6 +95,20 @@ class PlanSync(RuleBasedStateMachine):
     def stale(self, seed: int) -> None:
         name, data = self.old.pop(seed % len(self.old))
         self._save(name, data, seed, _STRUCTURE)
+
+    @precondition(lambda self: self.shown)
+    @rule(seed=_SEEDS)
+    def stale_title(self, seed: int) -> None:
+        """An editor that opened a file some time ago changes a title: that is no edit of anybody's status."""
+        name, data = self.shown[seed % len(self.shown)]
+        self._save(name, data, seed, _TITLE)
+        with Ledger.write(self.folder) as ledger:
+            outcome = reconcile(ledger, author="user", interrupt=_interrupt)
+        self._passed(outcome)
+        told = " ".join(problem for each in outcome.refused if each.source == name for problem in each.problems)
+        assert "ledger alone" not in told
+        assert "a record and stay" not in told
+        self._in_step(ledger.state)
 
     @rule(name=_FILES, data=st.binary(min_size=1, max_size=30), whole=st.booleans())
     def garbage(self, name: str, data: bytes, whole: bool) -> None:  # noqa: FBT001 - drawn
@@ -148,6 +163,7 @@ class PlanSync(RuleBasedStateMachine):
     def _in_step(self, state: State) -> None:
         texts = Projector(self.folder).plan_texts(state)
         assert (self.folder.plan_md.read_text(), self.folder.plan_json.read_text()) == texts
+        self.shown = [*self.shown[-6:], ("plan.md", texts[0].encode()), ("plan.json", texts[1].encode())]
         kept = b"".join(path.read_bytes() for path in self.folder.quarantine.rglob("*") if path.is_file())
         taken = "".join(
             entry.event.model_dump_json()
@@ -270,6 +286,7 @@ _STRUCTURE: dict[str, list[Callable[..., Any]]] = {
         _tasks(lambda tasks, at, _: tasks.pop(at)),
     ],
 }
+_TITLE: dict[str, list[Callable[..., Any]]] = {name: changes[:1] for name, changes in _STRUCTURE.items()}
 _STATE: dict[str, list[Callable[..., Any]]] = {
     "plan.md": [
         _lines(lambda lines, at, marker: lines.insert(at + 1, f"  - Note: {marker}"), "- ["),

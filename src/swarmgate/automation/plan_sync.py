@@ -23,7 +23,7 @@ from swarmgate.domain.automation import (
     TriggerSuppressed,
     WorkerFailed,
 )
-from swarmgate.domain.breaker import RESET_S, WITHIN_S, Breaker, Repeats
+from swarmgate.domain.breaker import RESET_S, WITHIN_S, Breaker, BreakerState, Repeats
 from swarmgate.domain.status import WorkerStatus
 from swarmgate.errors import SwarmError
 from swarmgate.ledger.folder import SwarmFolder
@@ -47,12 +47,10 @@ class PlanSync:
     Args:
         folder: the project.
         sync: one pass. It returns what it changed, None where all was in step, or that an edit has to wait because the
-            ledger is locked (without `sources`: it cannot be known yet whether there is one).
+            ledger is locked (without `sources`: it cannot be known yet whether there is one) or because only the user
+            may take it in.
         tell: puts an event on record.
         call_s: longest time of a pass, in seconds.
-
-    Attributes:
-        waiting: the files with an edit that somebody else at work will take in.
     """
 
     def __init__(
@@ -63,13 +61,18 @@ class PlanSync:
         self._poked = self._stopping = False
         self._again_at: float | None = None
         self._locked = False
+        self._put_off: SyncDeferred | None = None
         self._breaker = Breaker()
         self._acted: dict[str, Repeats] = {}
         self._suppressed = ""
         self._running: _Call | None = None
         self._last = self._last_time = ""
         self._thread = threading.Thread(target=self._run, name="swarm-plan-sync", daemon=True)
-        self.waiting: tuple[str, ...] = ()
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The files with an edit that waits: for somebody else at work, or for the user."""
+        return self._put_off.sources if self._put_off else ()
 
     def start(self) -> None:
         """Begins, with a first pass."""
@@ -168,18 +171,19 @@ class PlanSync:
     def _ended(self, call: _Call) -> None:
         outcome = call.outcome
         self._changed(self._breaker.succeeded(time.monotonic()))
-        self._locked = isinstance(outcome, SyncDeferred)
-        if isinstance(outcome, SyncDeferred):
+        self._locked = isinstance(outcome, SyncDeferred) and not outcome.for_user
+        if self._locked or self._breaker.state is BreakerState.HALF_OPEN:  # it closes by passes, edits or not
             self._again_at = time.monotonic() + LOOK_S
-            if outcome.sources and outcome.sources != self.waiting:
+        before, self._put_off = self._put_off, outcome if isinstance(outcome, SyncDeferred) else None
+        if isinstance(outcome, SyncDeferred):
+            if outcome.sources and (before is None or before != outcome):
                 self._tell(outcome)
-            self.waiting = outcome.sources
             return
-        self.waiting = ()
         if outcome is not None:
             now = time.monotonic()
             recent = {key: each for key, each in self._acted.items() if now - each.times[-1] < WITHIN_S}
             self._acted = {**recent, call.digest: self._acted.get(call.digest, Repeats()).again(now)}
+            self._again_at = now + LOOK_S  # a file that somebody was writing meanwhile was left
             self._tell(outcome)
 
     def _failed(self, error: str, *, timed_out: bool = False) -> None:

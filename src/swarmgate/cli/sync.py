@@ -38,6 +38,7 @@ def _lines(report: SyncReport, *, check: bool) -> list[str]:
     if report.in_step:
         return ["plan.md and plan.json are what the ledger says."]
     lines = [f"{name} was edited; the edit waits: {report.working} takes it in." for name in report.waiting]
+    lines += [f"somebody is writing {name}: save and close it, then run: swarm sync" for name in report.busy]
     taken, written = ("would be taken in", "would be written again") if check else ("was taken in", "was written again")
     lines += [f"the edit of {name} {taken}" for name in report.amended]
     lines += [f"{name} was missing or out of date and {written}" for name in report.restored]

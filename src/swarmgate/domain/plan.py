@@ -6,13 +6,19 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import PurePosixPath
+from typing import Annotated
+
+from pydantic import FailFast
 
 from swarmgate.domain.base import Frozen, Line, Text
 
 TASK_ID = re.compile(r"([1-9][0-9]{0,5})\.([1-9][0-9]{0,5})")
 """`phase.number`; bounded, because ids become folder names and integers."""
+
+_PLAIN_PATH = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/)*[A-Za-z0-9_][A-Za-z0-9_.-]*")
+"""What nearly every path looks like: nothing can be wrong with it, and ten thousand are judged at each change."""
 
 _SHOWN_CYCLE = 20
 """As many tasks of a cycle are named."""
@@ -38,9 +44,9 @@ class Task(Frozen):
     id: Line
     title: Line
     description: Text = ""
-    acceptance: tuple[Line, ...] = ()
-    files: tuple[Line, ...] = ()
-    depends: tuple[Line, ...] = ()
+    acceptance: Annotated[tuple[Line, ...], FailFast()] = ()
+    files: Annotated[tuple[Line, ...], FailFast()] = ()
+    depends: Annotated[tuple[Line, ...], FailFast()] = ()
     complexity: Complexity = Complexity.SMALL
 
 
@@ -70,6 +76,25 @@ class Plan(Frozen):
         """The number of the phase in which each task stands."""
         return {task.id: number for number, phase in self.numbered for task in phase.tasks}
 
+    @cached_property
+    def broken_rules(self) -> tuple[str, ...]:
+        """What `problems` says; a change of a plan is judged before it is recorded, and again by the fold."""
+        return (*_shape_problems(self), *_task_problems(self), *_dependency_problems(self))
+
+    def sharing(self, other: Plan) -> Plan:
+        """This plan with the very tasks of another where they are equal: many versions take the room of one."""
+        known = other.tasks
+        if sum(known.get(task_id) is not task for task_id, task in self.tasks.items()) <= 1:
+            return self
+        phases = (
+            Phase.model_construct(
+                name=phase.name,
+                tasks=tuple(mine if (mine := known.get(task.id)) == task else task for task in phase.tasks),
+            )
+            for phase in self.phases
+        )
+        return Plan.model_construct(title=self.title, phases=tuple(phases))
+
     @property
     def numbered(self) -> Iterator[tuple[int, Phase]]:
         """The phases with their numbers, from 1."""
@@ -82,7 +107,7 @@ class Plan(Frozen):
 
 def problems(plan: Plan) -> tuple[str, ...]:
     """Every broken rule of a plan, one sentence each, naming the task; empty for a legal plan."""
-    return (*_shape_problems(plan), *_task_problems(plan), *_dependency_problems(plan))
+    return plan.broken_rules
 
 
 def problems_of_change(old: Plan, new: Plan, settled: frozenset[str]) -> tuple[str, ...]:
@@ -115,12 +140,13 @@ def id_key(task_id: str) -> tuple[int, ...]:
     return (int(match[1]), int(match[2])) if match else ()
 
 
-@lru_cache(maxsize=8192)  # the paths of a plan are judged twice at each change of it
 def path_problem(path: str) -> str:
     """Why a path from a plan or a model is not one of the repository; empty when it is.
 
     A purely textual check: what the file system says (symbolic links, other spellings) is the workspace's business.
     """
+    if _PLAIN_PATH.fullmatch(path):
+        return ""
     parts = PurePosixPath(path).parts
     if not path or re.search("[\x00\ud800-\udfff]", path):
         return "is empty or holds a character that no file name can have"
@@ -190,11 +216,23 @@ def _dependency_problems(plan: Plan) -> Iterator[str]:
         yield f"Task {cycle[0]}: the dependencies form a cycle: {' -> '.join(shown)}."
 
 
+def _in_order(plan: Plan) -> bool:
+    """Whether each task depends on earlier ones only, as in most plans: then no cycle needs to be looked for."""
+    seen: set[str] = set()
+    for task_id, task in plan.tasks.items():
+        if task.depends and not seen.issuperset(task.depends):
+            return False
+        seen.add(task_id)
+    return True
+
+
 def _cycle(plan: Plan) -> tuple[str, ...]:
     """One dependency cycle of two tasks or more, as a path that ends where it began; empty if there is none.
 
     Tasks without open dependencies are peeled off (Kahn 1962); whatever is left lies on or behind a cycle.
     """
+    if _in_order(plan):
+        return ()
     left = {task.id: {d for d in task.depends if d in plan.tasks and d != task.id} for task in plan.tasks.values()}
     waiting: dict[str, list[str]] = {}
     for task_id, depends in left.items():

@@ -2,13 +2,14 @@
 
 Phases go by their number and tasks by their id, as in every legal plan; a task is merged field by field, the order of a
 phase as one thing. What only one side changed is taken, what both changed differently is a conflict (Khanna, Kunal and
-Pierce 2007, "A formal investigation of diff3", calls the regions stable, changed and conflicting).
+Pierce 2007, "A formal investigation of diff3", calls the regions stable, changed and conflicting). Where a side gave
+tasks or phases other numbers, what the other side says of these numbers is about something else: a conflict too.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -72,6 +73,8 @@ class _Merge:
     conflicts: list[Conflict] = field(default_factory=list)
 
     def result(self) -> Merged:
+        self._renumbered(self.ours, self.theirs, ours=True)
+        self._renumbered(self.theirs, self.ours, ours=False)
         title = self._value("The plan", "title", self.base.title, self.ours.title, self.theirs.title)
         names = self._names()
         tasks = self._tasks()
@@ -99,6 +102,13 @@ class _Merge:
     def _removal(self, place: str, keep: str, remove: str, *, ours: bool) -> None:
         """The conflict that one side, ours or theirs, removed what the other one still wants."""
         self.conflicts.append(Conflict(place, "removal", *((remove, keep) if ours else (keep, remove))))
+
+    def _renumbered(self, side: Plan, other: Plan, *, ours: bool) -> None:
+        """The conflicts where `side`, which is ours or theirs, gave a number to something else and `other` means it."""
+        for old, new, is_meant in (*_moved_tasks(self.base, side, other), *_moved_phases(self.base, side, other)):
+            if is_meant:
+                wants = (f"make it {new[0].lower()}{new[1:]}", "change it or refer to it under its number")
+                self.conflicts.append(Conflict(old, "number", *(wants if ours else wants[::-1])))
 
     def _names(self) -> dict[int, str | None]:
         """The names of the phases by number, in order; None where a phase is removed."""
@@ -166,6 +176,49 @@ class _Merge:
             order += [anchor] if anchor else []
             order += runs[0] + [task_id for task_id in runs[1] if task_id not in runs[0]]
         return order
+
+
+def _moved_tasks(base: Plan, side: Plan, other: Plan) -> Iterator[tuple[str, str, bool]]:
+    """The tasks with another id in `side`, that id, and whether `other` changed what stood under the old one."""
+    new = [task for task_id, task in side.tasks.items() if task is not (old := base.tasks.get(task_id)) and task != old]
+    found = {key: task.id for task in new for key in _likeness(task)}
+    referred = _referred(base, side, other) if found else frozenset()
+    for task_id, task in base.tasks.items() if found else ():
+        now = side.tasks.get(task_id)
+        if now is task or (now and _likeness(now) & _likeness(task)):
+            continue
+        moved = next((found[key] for key in _likeness(task) if key in found), "")
+        if moved:
+            theirs = other.tasks.get(task_id)
+            yield f"Task {task_id}", f"Task {moved}", theirs not in (task, now) or task_id in referred
+
+
+def _likeness(task: Task) -> frozenset[Hashable]:
+    """By what a task is known again under another id: its title, or what it does where."""
+    return frozenset([task.title, (task.files, task.acceptance)])
+
+
+def _referred(base: Plan, side: Plan, other: Plan) -> frozenset[str]:
+    """The tasks that `other` made a task need which does not need them in the base, nor in the side."""
+    return frozenset(
+        needed
+        for task_id, task in other.tasks.items()
+        if task is not base.tasks.get(task_id)
+        for needed in task.depends
+        if not any(needed in plan.tasks[task_id].depends for plan in (base, side) if task_id in plan.tasks)
+    )
+
+
+def _moved_phases(base: Plan, side: Plan, other: Plan) -> Iterator[tuple[str, str, bool]]:
+    """The phases that have another number in `side`, that number, and whether `other` put new tasks under the old."""
+    for number, phase in base.numbered:
+        if _name(side, number) in (None, phase.name):
+            continue
+        moved = next((n for n, each in side.numbered if each.name == phase.name and _name(base, n) != each.name), 0)
+        if moved and number <= len(other.phases):
+            known = {**base.tasks, **side.tasks}
+            new = any(task.id not in known for task in other.phase(number).tasks)
+            yield f"Phase {number}", f"Phase {moved}", new
 
 
 def _name(plan: Plan, number: int) -> str | None:

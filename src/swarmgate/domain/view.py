@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import FailFast
 
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.events import AttemptKind, Stage
@@ -46,7 +49,7 @@ class TaskView(Task):
     """A task, its status and its attempts. `note` says why it is blocked or skipped."""
 
     status: TaskStatus = TaskStatus.PENDING
-    attempts: tuple[AttemptLine, ...] = ()
+    attempts: Annotated[tuple[AttemptLine, ...], FailFast()] = ()
     note: Line = ""
 
     @property
@@ -61,7 +64,7 @@ class PhaseView(Frozen):
     number: int
     name: Line
     status: PhaseStatus = PhaseStatus.PENDING
-    tasks: tuple[TaskView, ...] = ()
+    tasks: Annotated[tuple[TaskView, ...], FailFast()] = ()
 
     @property
     def size(self) -> Complexity:
@@ -75,7 +78,7 @@ class PlanView(Frozen):
 
     title: Line
     seq: int
-    phases: tuple[PhaseView, ...] = ()
+    phases: Annotated[tuple[PhaseView, ...], FailFast()] = ()
 
     @property
     def plan(self) -> Plan:

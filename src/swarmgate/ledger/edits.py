@@ -1,13 +1,15 @@
 """What the user's plan.md and plan.json say differently from the ledger, and whether each may stand. Changes nothing.
 
 A file shows the ledger position that it was rendered at, so that position is rendered again and compared: what is
-different is the user's edit, however old the file is. What the ledger has gone on to is then merged with it.
+different is the user's edit, however old the file is. Where an earlier save that showed the same position was taken in,
+the edit is what differs from that one. What the ledger has gone on to is then merged with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from swarmgate.domain.laws_planning import plan_change_problems
 from swarmgate.domain.plan import Plan, problems
@@ -22,6 +24,8 @@ from swarmgate.ledger.plan_file import LARGEST, PlanFile
 
 _TOLD = 20
 """As many problems of one edit are told; ten thousand ticked boxes are one mistake."""
+MOST_TASKS = 20_000
+"""Tasks and phases that a file may show, unless the plan has as many: reading more takes minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class Edit:
         data: its bytes; empty where it cannot be read.
         plan: the amended plan, or None when `problems` refuse it.
         problems: why, each with its line.
+        seq: the ledger position that the file shows; 0 where that cannot be read.
+        own: the plan that the file says itself, before it was merged with anything.
         ahead: the ledger position that the file shows when the ledger does not reach that far, else 0.
         changed: ids of the tasks whose definition the edit changes or removes.
         unreadable: what stands in the file's place can only be moved away.
@@ -42,13 +48,29 @@ class Edit:
     data: bytes
     plan: Plan | None
     problems: tuple[str, ...]
+    seq: int = 0
+    own: Plan | None = None
     ahead: int = 0
     changed: frozenset[str] = frozenset()
     unreadable: bool = False
 
 
-def edits(ledger: Ledger, *, interruptible: bool = False) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
-    """The edits that stand in the two files, and the names of files that are missing, empty or stale.
+class Edits(NamedTuple):
+    """What stands in the two files.
+
+    Attributes:
+        found: edits.
+        missing: names of files that are missing, empty or stale, or say nothing that the plan does not have already.
+        busy: names of files that somebody is writing; they are left for the next look.
+    """
+
+    found: tuple[Edit, ...] = ()
+    missing: tuple[str, ...] = ()
+    busy: tuple[str, ...] = ()
+
+
+def edits(ledger: Ledger, *, interruptible: bool = False) -> Edits:
+    """The edits that stand in the two files.
 
     Args:
         ledger: of the project.
@@ -56,8 +78,8 @@ def edits(ledger: Ledger, *, interruptible: bool = False) -> tuple[tuple[Edit, .
     """
     state = ledger.state
     if state.plan is None:
-        return (), ()
-    found, missing = [], []
+        return Edits()
+    found, missing, busy = [], [], []
     projector = ledger.projector
     for file, expected in zip((projector.plan_md, projector.plan_json), projector.plan_texts(state), strict=True):
         known = expected.encode()
@@ -65,15 +87,32 @@ def edits(ledger: Ledger, *, interruptible: bool = False) -> tuple[tuple[Edit, .
         if seen.problem:
             told = f"{file.path.name} {seen.problem}; it was moved away as it is."
             found.append(Edit(file.path.name, b"", None, (told,), unreadable=True))
-        elif seen.data is None and not seen.busy:
+        elif seen.busy:
+            busy.append(file.path.name)
+        elif seen.data is None:
             missing.append(file.path.name)
-        elif seen.data is not None and seen.data != known:
+        elif seen.data != known:
             edit = _Reader(ledger, file, seen.data, interruptible=interruptible).edit()
             if edit is None:
                 missing.append(file.path.name)
             else:
                 found.append(edit)
-    return tuple(found), tuple(missing)
+    return Edits(tuple(found), tuple(missing), tuple(busy))
+
+
+def foreign(ledger: Ledger) -> tuple[Edit, ...]:
+    """What lies in the place of the plan files where there was no plan, and no plan that was before was rendered as."""
+    found = []
+    for file in (ledger.projector.plan_md, ledger.projector.plan_json):
+        seen = file.read()
+        name = file.path.name
+        if seen.problem:
+            told = f"{name} {seen.problem}; it was moved away as it is."
+            found.append(Edit(name, b"", None, (told,), unreadable=True))
+        elif seen.data is not None and not _Reader(ledger, file, seen.data, interruptible=False).is_rendering():
+            told = f"{name} was there before the plan was made, and is not of swarmgate. Edit the plan as it is now."
+            found.append(Edit(name, seen.data, None, (told,)))
+    return tuple(found)
 
 
 def may_stand(state: State, plan: Plan, *, interruptible: bool) -> tuple[str, ...]:
@@ -101,35 +140,50 @@ class _Reader:
         self._line: Callable[[str, Place], int] = in_markdown if markdown else in_json
         self._parse = self._parse_markdown if markdown else self._parse_json
 
+    def is_rendering(self) -> bool:
+        """Whether the file is as the ledger had it at the position that it shows."""
+        try:
+            view = self._parse(self._data.decode("utf-8"))
+        except (UnicodeDecodeError, PlanSyntaxError):
+            return False
+        if not 0 <= view.seq <= self._ledger.state.seq:
+            return False
+        shown = self._ledger.state_at(view.seq)
+        return shown.plan is not None and view == self._ledger.projector.view(shown)
+
     def edit(self) -> Edit | None:
-        """The user's edit; None when the file is merely an older rendering."""
+        """The user's edit; None when the file is merely an older rendering, or the plan has what it says already."""
         try:
             self._text = self._data.decode("utf-8")
-            view = self._parse()
+            if problem := self._too_many():
+                return self._refused((), problem)
+            view = self._parse(self._text)
         except UnicodeDecodeError as error:
             return self._refused((), _not_utf8(self._name, self._data, error.start))
         except PlanSyntaxError as error:
             return self._refused((), f"{error.message} {error.hint}".rstrip())
         state, projector = self._ledger.state, self._ledger.projector
         if view.seq > state.seq:
-            claim = f"{self._name} claims ledger position {view.seq}; the ledger is at {state.seq}."
+            claim = self._at(("seq",), f"claims ledger position {view.seq}; the ledger is at {state.seq}.")
             return Edit(self._name, self._data, None, (claim,), ahead=view.seq)
         shown = self._ledger.state_at(max(view.seq, 0))
         if shown.plan is None or state.plan is None:
-            return self._refused((), f"{self._name} claims ledger position {view.seq}, where there was no plan.")
+            claim = f"claims ledger position {view.seq}, where there was no plan."
+            return self._refused((), self._at(("seq",), claim))
         if shown.goals != state.goals:
-            return self._refused((), f"{self._name} shows position {view.seq}: the plan of a goal that is over.")
-        base = projector.view(shown)
-        if view == base:
+            claim = f"shows position {view.seq}: the plan of a goal that is over."
+            return self._refused((), self._at(("seq",), claim))
+        base, before = projector.view(shown), projector.saves.plan(self._name, view.seq, self._read)
+        if view == base and before is None:
             return None
         edited = projector.plan_of(view)
         if found := [self._at(place, text) for place, text in state_edits(base, view)]:
             if edited != shown.plan:
                 found.append("What else the edit changes was not taken in either: it is in the same save.")
             return self._refused(changed(shown.plan, edited), *found)
-        return self._structure(view.seq, shown.plan, edited, state.plan)
+        return self._structure(view.seq, before or shown.plan, edited, state.plan)
 
-    def _structure(self, seq: int, shown: Plan, edited: Plan, current: Plan) -> Edit:
+    def _structure(self, seq: int, shown: Plan, edited: Plan, current: Plan) -> Edit | None:
         touched = changed(shown, edited)
         plan = edited
         if shown != current:
@@ -144,9 +198,11 @@ class _Reader:
                 )
                 return self._refused(touched, *self._placed(clashes))
             plan = merged.plan
+        if plan == current:
+            return None
         if found := may_stand(self._ledger.state, plan, interruptible=self._interruptible):
             return self._refused(touched, *self._placed(found))
-        return Edit(self._name, self._data, plan, (), changed=changed(current, plan))
+        return Edit(self._name, self._data, plan, (), seq=seq, own=edited, changed=changed(current, plan))
 
     def _refused(self, touched: frozenset[str] | tuple[()], *told: str) -> Edit:
         return Edit(self._name, self._data, None, _bounded(told), changed=frozenset(touched))
@@ -158,11 +214,24 @@ class _Reader:
         line = self._line(self._text, place) if place else 0
         return f"{self._name}{f' line {line}' if line else ''}: {text}"
 
-    def _parse_markdown(self) -> PlanView:
-        return plan_md.parse(self._text, name=self._name, known=self._ledger.projector.known)
+    def _too_many(self) -> str:
+        """Why the file is not read: legal or not, it would hold everybody up."""
+        marks = ("\n- [", "\n## ") if self._line is in_markdown else ('"id"', '"name"')
+        plan = self._ledger.state.plan
+        most = max(MOST_TASKS, 2 * len(plan.tasks) if plan else 0)
+        count = sum(self._text.count(mark) for mark in marks)
+        return f"{self._name} has {count} tasks and phases; more than {most} are not read." if count > most else ""
 
-    def _parse_json(self) -> PlanView:
-        return plan_json.parse(self._text, name=self._name)
+    def _read(self, data: bytes) -> tuple[int, Plan]:
+        view = self._parse(data.decode("utf-8"))
+        return view.seq, self._ledger.projector.plan_of(view)
+
+    def _parse_markdown(self, text: str) -> PlanView:
+        ledger = self._ledger
+        return plan_md.parse(text, name=self._name, known=ledger.projector.known, seq=ledger.state.seq)
+
+    def _parse_json(self, text: str) -> PlanView:
+        return plan_json.parse(text, name=self._name)
 
 
 def state_edits(base: PlanView, edited: PlanView) -> Iterator[tuple[Place, str]]:

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from swarmgate.ledger.projections import Projector
 
 
-_REMEMBERED = 8
-"""As many states of the past, and newest events, are at hand; an older state is folded again."""
+_PAST = 4
+"""As many states of the past are at hand; an older one is folded again."""
+_NEWEST = 2
+"""As many newest events are: each may hold a plan of thousands of tasks."""
 
 
 def utc_now() -> datetime:
@@ -58,8 +60,8 @@ class Ledger:
         self._file = LedgerFile(folder.ledger)
         self._lock: WriterLock | None = None
         self._turn = threading.RLock()
-        self._past: deque[State] = deque(maxlen=_REMEMBERED)
-        self._newest: deque[Event] = deque(maxlen=_REMEMBERED)
+        self._past: deque[State] = deque(maxlen=_PAST)
+        self._newest: deque[Event] = deque(maxlen=_NEWEST)
         self._load()
 
     @cached_property
@@ -113,7 +115,7 @@ class Ledger:
             state = fold_checked(iter(entries), self.state)
             if entries:
                 self._past.append(self.state)
-                self._newest.extend(entry.event for entry in entries[-_REMEMBERED:])
+                self._newest.extend(entry.event for entry in entries[-_NEWEST:])
             self.state, self.head = state, head
             self._file.size += len(data)
             return tuple(entries)
@@ -146,6 +148,8 @@ class Ledger:
         """The state at an earlier position, at most the present one."""
         for state in (self.state, *self._past):
             if state.seq == seq:
+                if self._past and self._past[0] is state:
+                    self._past.append(state)  # an editor that holds its buffer asks for it again and again
                 return state
         past = fold(State(), takewhile(lambda entry: entry.seq <= seq, (entry for entry, _ in self.entries())))
         self._past.append(past)
@@ -181,11 +185,28 @@ class Ledger:
             raise LedgerError("This ledger was opened for reading only.")
         with self._turn:
             if events:
+                planless = self.state.plan is None
                 self._record(events, expect, actor)
+                if planless and self.state.plan is not None:
+                    self._keep_foreign()
                 self.project()
             return self.state
 
+    def require(self) -> None:
+        """Insists that the file is where it was.
+
+        Raises:
+            LedgerError: it was taken away, or all of `.swarm/` was.
+        """
+        if self.state.seq and not self.folder.ledger.is_file():
+            gone = self.folder.relative(self.folder.ledger if self.folder.path.is_dir() else self.folder.path)
+            raise LedgerError(
+                f"{gone} is gone, and was there when this began: nothing more can be recorded.",
+                hint=f"Move {gone} back to where it was, then go on with: swarm run",
+            )
+
     def _record(self, events: Sequence[Event], expect: int, actor: str) -> None:
+        self.require()
         if (grew := self._file.grew()) or expect != self.state.seq:
             raise StaleWriter(
                 f"The ledger is at {self.state.seq}{' and grew since' if grew else ''}; the writer expected {expect}.",
@@ -210,7 +231,7 @@ class Ledger:
         yield from walk(self._file.whole_lines())
 
     def last(self, count: int) -> tuple[Event, ...]:
-        """The newest events, in order; at most 8."""
+        """The newest events, in order; at most two."""
         return tuple(self._newest)[-count:]
 
     def project(self) -> None:
@@ -244,9 +265,9 @@ class Ledger:
     def _load(self) -> None:
         data = self._file.read()
         self.state = fold_checked(self._walk_to_head(data))
-        if not data and (traces := [p.name for p in (self.folder.plan_md, self.folder.evidence) if p.exists()]):
+        if not data and (left := self.folder.left_by_work()):
             raise LedgerCorrupt(
-                f"ledger.jsonl is missing or empty, but work has been recorded: there is {' and '.join(traces)}.",
+                f"ledger.jsonl is missing or empty, but work has been recorded: there is {' and '.join(left)}.",
                 hint="Bring it back from a backup or from git. To begin anew, move .swarm/ away and run: swarm init",
             )
 
@@ -255,6 +276,13 @@ class Ledger:
             self.head = digest
             self._newest.append(entry.event)
             yield entry
+
+    def _keep_foreign(self) -> None:
+        """Before the first plan is written: what lies there that is not of swarmgate goes to the quarantine."""
+        from swarmgate.ledger.reconcile import kept_foreign  # noqa: PLC0415 - only a new plan needs it
+
+        if refused := kept_foreign(self):
+            self._record(refused, self.state.seq, "swarmgate")
 
     def _repair(self) -> None:
         if not self.torn:

@@ -1,7 +1,8 @@
 """Where in plan.md or plan.json something stands: the line and column that a message about a hand edit names.
 
-A place is a path: `("1.3", "status")`, `("1.3", "attempts", 0)`, `("phase", 2, "name")`, `("title",)`. What does not
-stand there (any more) has the place of the nearest thing around it. Only looked for when there is something to tell.
+A place is a path: `("1.3", "status")`, `("1.3", "attempts", 0)`, `("phase", 2, "name")`, `("title",)`, `("seq",)`. What
+does not stand there (any more) has the place of the nearest thing around it. Only looked for when there is something to
+tell.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ Place = tuple[str | int, ...]
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _HEADS = re.compile(
-    r"(?P<title># )|## Phase (?P<phase>\d{1,15}):|- \[[ xX]\] Task (?P<task>\S+):|"
+    r"(?P<title># )|(?P<seq><!-- swarm plan: seq )|## Phase (?P<phase>\d{1,15}):|- \[[ xX]\] Task (?P<task>\S+):|"
     r"[ \t]+- (?P<field>Description|File|Accept|Note|Attempt)\b"
 )
 _FIELDS = {"Description": "description", "File": "files", "Accept": "acceptance", "Note": "note", "Attempt": "attempts"}
 _DECODER = json.JSONDecoder()
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]')
 
 
 def about(problem: str) -> Place:
@@ -45,8 +47,8 @@ def _markdown_lines(text: str) -> dict[Place, int]:
         match = _HEADS.match(line)
         if match is None:
             continue
-        if match["title"]:
-            found["title",] = number
+        if match["title"] or match["seq"]:
+            found["title" if match["title"] else "seq",] = number
         elif match["phase"]:
             found["phase", int(match["phase"])] = number
         elif match["task"]:
@@ -68,7 +70,7 @@ def in_json(text: str, place: Place) -> int:
 
 def _path_of(data: Any, place: Place) -> Place:
     """The place as keys and indexes of the file; empty where it has no such task or phase."""
-    if not place or place[0] == "title":
+    if not place or place[0] in ("title", "seq"):
         return place
     if place[0] == "phase" and isinstance(place[1], int):
         return ("phases", place[1] - 1, *place[2:]) if 0 < place[1] <= len(data["phases"]) else ()
@@ -112,6 +114,29 @@ def _child(text: str, at: int, step: str | int) -> int | None:
 def _skip(text: str, at: int) -> int:
     match = _BLANKS.match(text, at)
     return match.end() if match else at
+
+
+def second_key(text: str) -> tuple[int, int, str]:
+    """Line and column, from 1, of the first key that stands a second time in its object, and the key.
+
+    Args:
+        text: JSON that can be read, in which there is one.
+    """
+    objects: list[set[str] | None] = []  # the keys of each object around, None for an array
+    before = ""
+    for match in _TOKENS.finditer(text):
+        mark = match[0]
+        if mark in "{[":
+            objects.append(set() if mark == "{" else None)
+        elif mark in "}]":
+            objects.pop()
+        elif mark[0] == '"' and before in ("{", ",") and (keys := objects[-1] if objects else None) is not None:
+            key = json.loads(mark)
+            if key in keys:
+                return *line_and_column(text, match.start()), key
+            keys.add(key)
+        before = mark
+    raise ValueError("no key stands twice")
 
 
 def line_and_column(text: str, at: int) -> tuple[int, int]:

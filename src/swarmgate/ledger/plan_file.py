@@ -1,5 +1,7 @@
 """plan.md or plan.json on the disk: read while editors may be writing it, and replaced only as it was read.
 
+A file that somebody has open for writing is not finished, however long it rests: where the kernel tells so (leases of
+Linux), it is left alone until it is closed.
 Whatever stands in its place (nothing, a folder, a pipe, 50 MB) is told and never followed, waited for or read whole.
 """
 
@@ -7,15 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
+import signal
 import stat
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from swarmgate.workspace.atomic import replace
 
-LARGEST = 20_000_000
+LARGEST = 8_000_000
 """Bytes of a plan file that are read. A plan of 5,000 tasks takes two million."""
 
 _SETTLED_S, _EMPTY_S, _TRIES = 0.02, 0.25, 12
@@ -23,11 +28,14 @@ _SETTLED_S, _EMPTY_S, _TRIES = 0.02, 0.25, 12
 truncates before it writes leaves an empty one, which is given the second."""
 
 
+_LOOK = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What stands on the disk. `data` is None where there is nothing to read: no file, or an empty one.
 
-    `problem` says why it cannot be read: then it has to be moved away. `busy`: somebody keeps writing it.
+    `problem` says why it cannot be read: then it has to be moved away. `busy`: somebody is writing it.
     """
 
     data: bytes | None = None
@@ -54,6 +62,17 @@ class PlanFile:
             return _of(self.path.lstat())
         except FileNotFoundError:
             return None
+
+    def being_written(self) -> bool:
+        """Whether somebody has it open for writing now, as far as the system tells."""
+        try:
+            descriptor = os.open(self.path, _LOOK)
+        except OSError:
+            return False
+        try:
+            return _being_written(descriptor)
+        finally:
+            os.close(descriptor)
 
     def read(self, *, known: bytes = b"", most: int = LARGEST) -> Found:
         """What stands there now; from now on it may be replaced, unless somebody changes it again.
@@ -87,7 +106,7 @@ class PlanFile:
             try:
                 with contextlib.suppress(FileNotFoundError):
                     new.chmod(stat.S_IMODE(self.path.stat().st_mode))
-                if self._looked and not self._stands(self._seen):  # once more: writing took its time
+                if not self._stands(self._seen) if self._looked else self.being_written():  # writing took its time
                     return False
                 new.replace(self.path)
             finally:
@@ -108,7 +127,7 @@ class PlanFile:
     def _settled(self, known: bytes, most: int) -> Found:
         """The content once it stands still."""
         for _ in range(_TRIES):
-            found, stamp = self._once(most)
+            found, stamp = self._once(most, known)
             if found.problem or found.data is None or (known and found.data == known):
                 return found
             age = time.time() - stamp[2] / 1e9
@@ -118,20 +137,21 @@ class PlanFile:
                 return found
         return Found(busy=True)
 
-    def _once(self, most: int) -> tuple[Found, tuple[int, ...]]:
+    def _once(self, most: int, known: bytes = b"") -> tuple[Found, tuple[int, ...]]:
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = os.open(self.path, _LOOK)
         except FileNotFoundError:
             return Found(), ()
         except OSError as error:
-            link = error.errno in (errno.ELOOP, errno.EMLINK)
-            return Found(problem="is a symbolic link" if link else f"cannot be read: {error.strerror}"), ()
+            return Found(problem=self._link() or f"cannot be read: {error.strerror}"), ()
         try:
             found = os.fstat(descriptor)
             if problem := _problem(found, most):
                 return Found(problem=problem), ()
             with os.fdopen(os.dup(descriptor), "rb") as file:
                 data = file.read(most + 1)
+            if not (known and data == known) and _being_written(descriptor):  # asked last: what was read was whole then
+                return Found(busy=True), ()
         except OSError as error:
             return Found(problem=f"cannot be read: {error.strerror}"), ()
         finally:
@@ -139,12 +159,39 @@ class PlanFile:
         grown = Found(problem=_too_big(most)) if len(data) > most else Found(data)
         return grown, _of(found)
 
+    def _link(self) -> str:
+        """What to tell of a symbolic link: moved away, a relative one points at something else."""
+        try:
+            return f"is a symbolic link to {str(self.path.readlink())!r}"
+        except OSError:
+            return ""
+
     def _stands(self, data: bytes | None) -> bool:
-        """Whether the file is gone, or is what was seen: times are too coarse to tell saves of one instant apart."""
+        """Whether the file is gone, or is what was seen and nobody is writing it.
+
+        By its content: times are too coarse to tell saves of one instant apart.
+        """
         found = self.stamp()
         if data is None or found is None:
             return found is None
         return found[3] == len(data) and self._once(len(data))[0].data == data
+
+
+def _being_written(descriptor: int) -> bool:
+    """Whether anybody has this file, open for reading here, open for writing; False where the kernel does not tell.
+
+    A read lease is refused while there is a writer (fcntl(2), "Leases"). It is given back at once; who opens the
+    file in that instant waits for it, and its signal is one that is ignored by default.
+    """
+    if sys.platform != "linux":
+        return False
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN  # else: no leases on this file system, or not our file
+    fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return False
 
 
 def _problem(found: os.stat_result, most: int) -> str:
@@ -160,4 +207,4 @@ def _too_big(most: int) -> str:
 
 
 def _of(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size, found.st_ctime_ns

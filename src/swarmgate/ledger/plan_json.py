@@ -9,7 +9,10 @@ from pydantic import ValidationError
 
 from swarmgate.domain.view import PlanView
 from swarmgate.errors import PlanSyntaxError
-from swarmgate.ledger.places import position
+from swarmgate.ledger.places import position, second_key
+
+_MOST_KEYS = 100
+"""Keys of one object; a task has ten."""
 
 
 def parse(text: str, *, name: str = "plan.json") -> PlanView:
@@ -22,36 +25,48 @@ def parse(text: str, *, name: str = "plan.json") -> PlanView:
     Raises:
         PlanSyntaxError: it is not JSON, or not a plan, or says one thing twice; the message names line and column.
     """
+    readable = _require_single_keys(text, name)  # first: a million wrong keys would be a million errors below
     try:
         view = PlanView.model_validate_json(text.removeprefix("\ufeff"))
     except ValidationError as error:
         first = error.errors()[0]
-        if not first["loc"]:
+        if first["type"] == "json_invalid":  # which says where
             raise PlanSyntaxError(f"{name} {first['msg']}.") from None
         raise _error(text, name, first["loc"], first["msg"]) from None
     for index, phase in enumerate(view.phases):
         if phase.number != index + 1:
             problem = f"is {phase.number}, but phase {index + 1} is next"
             raise _error(text, name, ("phases", index, "number"), problem)
-    _require_single_keys(text, name)
+    if not readable:
+        raise _error(text, name, (), "it holds a number or a nesting that no plan has")
     return view
 
 
 def _error(text: str, name: str, path: tuple[str | int, ...], problem: str) -> PlanSyntaxError:
     line, column = position(text, path)
-    return PlanSyntaxError(f"{name} line {line}, column {column}: {'.'.join(map(str, path))}: {problem}.")
+    what = f"{'.'.join(map(str, path))}: " if path else ""
+    return PlanSyntaxError(f"{name} line {line}, column {column}: {what}{problem}.")
 
 
-def _require_single_keys(text: str, name: str) -> None:
-    """Of a key that stands twice only the last would count, and what the user wrote first would be lost."""
+def _require_single_keys(text: str, name: str) -> bool:
+    """Of a key that stands twice only the last would count, and what the user wrote first would be lost.
+
+    Returns:
+        Whether it is JSON that can be read at all.
+    """
 
     def single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
+        if len(pairs) > _MOST_KEYS:
+            raise PlanSyntaxError(f"{name} has an object of {len(pairs)} keys, which is none of a plan.")
         if len(made) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            line, column, key = second_key(text)
             where = f" (task {made['id']})" if "id" in made else ""
-            raise PlanSyntaxError(f"{name} says {twice!r} twice in one object{where}.")
+            raise PlanSyntaxError(f"{name} line {line}, column {column} says {key!r} twice in one object{where}.")
         return made
 
-    json.loads(text.removeprefix("\ufeff"), object_pairs_hook=single)
+    try:
+        json.loads(text.removeprefix("\ufeff"), object_pairs_hook=single)
+    except (ValueError, RecursionError):
+        return False
+    return True

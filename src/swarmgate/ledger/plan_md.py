@@ -31,13 +31,15 @@ _TASK = re.compile(
     r"(?: \((?:independent|depends: (?P<depends>[^()]*))\))?(?: (?P<flag>BLOCKED|SKIPPED))?"
 )
 _SHORT_PHASE = re.compile(
-    rf"## Phase (?P<number>{_NUMBER}): (?!.*(?:\[\d+ task| (?:{'|'.join(PhaseStatus)})$))"
-    r"(?P<name>.*[^\]\s])(?P<status>)"
+    rf"## Phase (?P<number>{_NUMBER}): (?!.*(?:\[\d+ task|(?:{_SIZES})\]$| (?:{'|'.join(PhaseStatus)})$))"
+    r"(?P<name>.*\S)(?P<status>)"
 )
 _SHORT_TASK = re.compile(
     rf"- \[(?P<box>[ xX])\] Task (?P<id>\S+): (?!.*(?:\[(?:{_SIZES})\]| BLOCKED$| SKIPPED$))"
-    r"(?P<title>.*[^\])\s])(?P<complexity>)(?: \((?:independent|depends: (?P<depends>[^()]*))\))?(?P<flag>)"
+    r"(?P<title>.*?\S)(?P<complexity>)(?: \((?:independent|depends: (?P<depends>[^()]*))\))?(?P<flag>)"
 )
+_DOUBTFUL = re.compile(r".*(?P<tail>\[[A-Z]+\]|\((?i:in)?(?i:depend)[^()]*\))")
+"""The title of a task without a size that ends like a misspelt size or dependency."""
 _FIELD = re.compile(r"[ \t]+- (?P<name>Description|File|Accept|Note):(?: (?P<text>.*))?")
 _ATTEMPT = re.compile(
     rf"  - Attempt (?P<number>{_NUMBER}): (?P<mark>{'|'.join(sorted(AttemptMark, key=len, reverse=True))})"
@@ -100,18 +102,21 @@ def _attempt_text(attempt: AttemptLine) -> str:
     return f"{attempt.mark}{stage}{' - ' + attempt.reason if attempt.reason else ''}"
 
 
-def parse(text: str, *, name: str = "plan.md", known: Mapping[str, TaskView] | None = None) -> PlanView:
+def parse(
+    text: str, *, name: str = "plan.md", known: Mapping[str, TaskView] | None = None, seq: int | None = None
+) -> PlanView:
     """The view that a text shows. CRLF line ends, a byte order mark and blank lines are read as if they were not there.
 
     Args:
         text: the whole file.
         name: how error messages call the file.
         known: tasks by what `render_task` makes of them; a block that is one of these needs no reading.
+        seq: the present ledger position: what a file without one is told to show.
 
     Raises:
         PlanSyntaxError: a line has no place; the message names it.
     """
-    parser, number = _Parser(name), 1
+    parser, number = _Parser(name, seq), 1
     for block in _BLOCK.split(text.removeprefix("\ufeff").replace("\r\n", "\n")):
         view = known.get(block.rstrip("\n") + "\n") if known else None
         if view is None:
@@ -126,8 +131,9 @@ def parse(text: str, *, name: str = "plan.md", known: Mapping[str, TaskView] | N
 class _Parser:
     """Reads line after line into plain dicts and lets the models judge them at the end."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, seq: int | None) -> None:
         self._name = name
+        self._now = seq
         self._line = 0
         self._plan: dict[str, Any] = {}
         self._phases: list[dict[str, Any]] = []
@@ -151,6 +157,8 @@ class _Parser:
             if match := form.fullmatch(line):
                 handle(match)
                 return
+        if re.match(r"[*+] \[", line):
+            raise self._error(f"begins with {line[0]!r}", hint=f"Write '-' in its place: -{line[1:80]}")
         begun = _BEGUN.match(line)
         column = begun.end() + 1 if begun else 1
         if begun and begun[0].endswith(": ") and " [" in line:
@@ -168,7 +176,8 @@ class _Parser:
         if "title" not in self._plan:
             raise self._error("ends without a '# title' line")
         if "seq" not in self._plan:
-            raise self._error("ends without a '<!-- swarm plan: seq N -->' line")
+            line = f"<!-- swarm plan: seq {'N' if self._now is None else self._now} -->"
+            raise self._error(f"ends without a '{line}' line", hint=f"Put it below the title: {line}")
         phases = tuple(
             PhaseView(
                 **{**phase, "tasks": tuple(t if isinstance(t, TaskView) else self._build(t) for t in phase["tasks"])}
@@ -212,6 +221,13 @@ class _Parser:
 
     def _task(self, match: re.Match[str]) -> None:
         self._require_phase()
+        if not match["complexity"] and (doubtful := _DOUBTFUL.fullmatch(match["title"])):
+            raise self._error(
+                f"has no place in a plan: {doubtful['tail']!r} behind the title of task {match['id']}",
+                column=match.start("title") + doubtful.start("tail") + 1,
+                hint="If that is part of the title, add the size behind it: [SMALL] or [MEDIUM]. A size is one of "
+                "these words, and dependencies are written behind it as: (depends: 1.1, 1.2)",
+            )
         complete = match["box"] != " "
         if complete and match["flag"]:
             raise self._error(f"ticks a task that is {match['flag']}")

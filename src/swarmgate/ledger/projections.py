@@ -16,9 +16,11 @@ from swarmgate.domain.view import PhaseView, PlanView, TaskView, phase_status, t
 from swarmgate.ledger.context_file import DERIVED_BEGIN, DERIVED_END, unmarked, update, with_block
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.history import History
+from swarmgate.ledger.last_saves import LastSaves
 from swarmgate.ledger.plan_file import PlanFile
 from swarmgate.ledger.plan_md import render_head, render_phase, render_task
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
 
 class _Rendered(NamedTuple):
@@ -41,6 +43,7 @@ class Projector:
         self._texts: tuple[State, tuple[str, str]] | None = None
         self.plan_md = PlanFile(folder.plan_md)
         self.plan_json = PlanFile(folder.plan_json)
+        self.saves = LastSaves(folder.runtime)
         self._history = History()
 
     def project(self, state: State) -> None:
@@ -57,6 +60,13 @@ class Projector:
         """What tells this version of the two plan files from others, where one is not as it was left; else empty."""
         found = tuple(file.stamp() for file in (self.plan_md, self.plan_json))
         return () if found == (self.plan_md.left, self.plan_json.left) else found
+
+    def differing(self, state: State) -> tuple[str, ...]:
+        """The plan files that are not, byte for byte, what a state says; none where it has no plan."""
+        if state.plan is None:
+            return ()
+        files = zip((self.plan_md, self.plan_json), self.plan_texts(state), strict=True)
+        return tuple(file.path.name for file, text in files if file.read(known=text.encode()).data != text.encode())
 
     def plan_texts(self, state: State) -> tuple[str, str]:
         """plan.md and plan.json of a state that has a plan."""
@@ -128,7 +138,7 @@ class Projector:
     def _write_changed(self, name: str, text: str) -> None:
         if self._written.get(name) == text:
             return
-        self._folder.history.mkdir(parents=True, exist_ok=True)
+        make(self._folder.history)
         replace(self._folder.history / name, text, durable=False)
         self._written[name] = text
 

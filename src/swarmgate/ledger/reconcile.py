@@ -17,13 +17,14 @@ from swarmgate.domain.plan import Plan
 from swarmgate.domain.plan_merge import changed, merge
 from swarmgate.domain.state import State
 from swarmgate.errors import LedgerCorrupt
-from swarmgate.ledger.edits import Edit, edits, may_stand
+from swarmgate.ledger.edits import Edit, edits, foreign, may_stand
 from swarmgate.ledger.folder import writing
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.places import about, in_json, in_markdown
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
-__all__ = ["Edit", "Interrupt", "Reconciliation", "edits", "reconcile"]
+__all__ = ["Edit", "Interrupt", "Reconciliation", "edits", "kept_foreign", "reconcile"]
 
 _TOLD = 20
 """As many conflicts are told."""
@@ -45,12 +46,14 @@ class Reconciliation:
         refused: edits that were not, and where they are kept. One that was refused last time too is here, but not in
             the ledger again.
         restored: files that were missing, empty or stale and were written again.
+        busy: files that somebody is writing: they are left as they are, for the next pass.
         interrupted: the task whose attempt an edit ended; empty where none did.
     """
 
     amended: tuple[str, ...] = ()
     refused: tuple[EditRefused, ...] = ()
     restored: tuple[str, ...] = ()
+    busy: tuple[str, ...] = ()
     interrupted: str = ""
 
 
@@ -76,7 +79,7 @@ def reconcile(ledger: Ledger, *, author: str, interrupt: Interrupt | None = None
         LedgerCorrupt: both files were rendered at a position that the ledger has lost. Nothing was changed.
         LedgerError: as `Ledger.append` does.
     """
-    found, missing = edits(ledger, interruptible=interrupt is not None)
+    found, missing, busy = edits(ledger, interruptible=interrupt is not None)
     _require_whole(ledger.state.seq, found)
     decided = _decide(ledger.state, found, interruptible=interrupt is not None)
     ends: tuple[Event, ...] = ()
@@ -84,16 +87,29 @@ def reconcile(ledger: Ledger, *, author: str, interrupt: Interrupt | None = None
     if interrupt and decided.plan and ledger.state.plan and running in changed(ledger.state.plan, decided.plan):
         ends = tuple(interrupt(ledger.state))
         if not ends:
-            decided = _decide(ledger.state, edits(ledger)[0], interruptible=False)
+            decided = _decide(ledger.state, edits(ledger).found, interruptible=False)
     refused = _kept(ledger, decided)
     if decided.plan is not None:  # first: an append brings both files up to date, and what is refused is kept already
         amended = PlanAmended(plan=decided.plan, source=", ".join(edit.source for edit in decided.taken))
         ledger.append([*ends, amended], expect=ledger.state.seq, actor=author)
+        for edit in decided.taken:
+            if edit.own is not None:
+                ledger.projector.saves.remember(edit.source, edit.data, edit.seq, edit.own)
     if refused and not _told_last(ledger, refused):
         ledger.append(refused, expect=ledger.state.seq)
     elif refused or (missing and decided.plan is None):
         ledger.project()
-    return Reconciliation(tuple(edit.source for edit in decided.taken), refused, missing, running if ends else "")
+    taken = tuple(edit.source for edit in decided.taken)
+    return Reconciliation(taken, refused, missing, busy, running if ends else "")
+
+
+def kept_foreign(ledger: Ledger) -> tuple[EditRefused, ...]:
+    """Keeps what lies where the first plan is about to be written, and is not of swarmgate; to be recorded.
+
+    Raises:
+        LedgerWriteFailed: the disk refused.
+    """
+    return _kept(ledger, _Decided(None, (), foreign(ledger)))
 
 
 def _require_whole(seq: int, found: tuple[Edit, ...]) -> None:
@@ -146,7 +162,7 @@ def _kept(ledger: Ledger, decided: _Decided) -> tuple[EditRefused, ...]:
             _move(ledger, edit, target)
         elif not target.exists():
             with writing(target):
-                target.parent.mkdir(parents=True, exist_ok=True)
+                make(target.parent)
                 replace(target, edit.data)
         refused.append(EditRefused(source=edit.source, problems=edit.problems, kept=ledger.folder.relative(target)))
     return tuple(refused)
@@ -185,7 +201,7 @@ def _move(ledger: Ledger, edit: Edit, target: Path) -> None:
     projector = ledger.projector
     file = projector.plan_md if edit.source == projector.plan_md.path.name else projector.plan_json
     with writing(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make(target.parent)
         file.move(target)
 
 
