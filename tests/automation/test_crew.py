@@ -15,11 +15,13 @@ from tests.domain.story import started
 from tests.project import until
 
 from swarmgate.automation.crew import Crew
+from swarmgate.automation.status_board import StatusBoard
 from swarmgate.automation.worker import Seen, Worker
 from swarmgate.config import Automation, Capabilities
 from swarmgate.domain.automation import AutomationEvent, DriftFound, Happening, PlanSynced
 from swarmgate.domain.breaker import BreakerState
 from swarmgate.domain.events import UsageRecorded
+from swarmgate.domain.state import State
 from swarmgate.domain.status import LAST_EVENTS, StatusFile
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import AlreadyWatching, ConfigError, LedgerWriteFailed, NotAProject, UsageError
@@ -29,6 +31,7 @@ from swarmgate.ledger.journal import Journal
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.lock import live_owner
 
+BESIDE = "watches this project already, and does the work in the background"
 CONFIG = Automation(mode="manual", debounce_s=0.05, poll_s=0.2)
 
 
@@ -182,6 +185,27 @@ def test_the_status_tells_how_everything_stands(folder: SwarmFolder) -> None:
     assert told(folder, "watch_stopped")
 
 
+def test_a_run_that_ends_says_that_nobody_works_any_more(folder: SwarmFolder) -> None:
+    with Ledger.write(folder), at_work(folder, place="run", sync=None):
+        running = status(folder)
+        assert f"pid {os.getpid()}" in running.work.running
+        assert [(each.name, each.on, each.by) for each in running.workers] == [("plan_sync", True, "the run")]
+        crew_status = running
+    assert status(folder).work == crew_status.work.model_copy(update={"running": ""})
+    off = CONFIG.model_copy(update={"capabilities": Capabilities(plan_sync=False)})
+    with at_work(folder, config=off, place="run", sync=None):
+        assert [(each.on, each.by) for each in status(folder).workers] == [(False, "")]
+
+
+def test_the_newest_event_is_first_however_late_it_was_told(folder: SwarmFolder) -> None:
+    board = StatusBoard(folder, "watch", words=lambda each: each.type, heard=lambda *_: None, stirred=lambda: None)
+    for seq, time_ in ((1, "T10"), (2, "T30"), (3, "T20"), (4, "T30")):
+        told = Happening(source="ledger", seq=seq, time=time_, actor="x", data={"type": "goal_set"})
+        board.handle(Seen(told, State(), State()))
+    board.write(State(), mode="manual", watching="events", reason="", workers=(), edits_waiting=(), config_problem="")
+    assert [each.seq for each in status(folder).last_events] == [4, 2, 3, 1]
+
+
 def test_the_status_is_not_written_more_often_than_twice_a_second(folder: SwarmFolder) -> None:
     with at_work(folder):
         written: set[str] = set()
@@ -194,6 +218,30 @@ def test_the_status_is_not_written_more_often_than_twice_a_second(folder: SwarmF
 
 
 # --- one crew a project ---
+
+
+class Beating(Crew):
+    """Counts how often its own thread goes round."""
+
+    beats = 0
+
+    def _beat(self) -> None:
+        self.beats += 1
+        super()._beat()
+
+
+def test_its_thread_waits_between_two_writes_of_the_status(folder: SwarmFolder) -> None:
+    crew = Beating(folder, (Echo(),), config=CONFIG, place="watch", sync=lambda: None)
+    crew.start()
+    append(folder)
+    until(lambda: status(folder).work.seq == Ledger.read(folder).state.seq, 5)
+    assert crew.beats < 40
+    shutil.move(folder.path, folder.root / "away")
+    time.sleep(1.2)  # the status is due, and has nowhere to be written to
+    before = crew.beats
+    time.sleep(1)
+    assert crew.beats - before < 10
+    crew.stop()
 
 
 def test_a_second_watcher_is_refused_by_the_pid_of_the_first(folder: SwarmFolder) -> None:
@@ -209,7 +257,7 @@ def test_a_run_beside_a_watcher_goes_on_without_a_crew(folder: SwarmFolder) -> N
         beside = crew_at(folder, place="run", notice=notices.append)
         beside.start()
         assert not beside.active
-        assert "watches this project" in notices[0]
+        assert notices == [f"pid {os.getpid()} on {os.uname().nodename} {BESIDE}"]
         assert beside.stop()
         assert status(folder).place == "watch"
 
@@ -263,6 +311,20 @@ def test_a_removed_lock_is_taken_anew(folder: SwarmFolder) -> None:
         append(folder)
         until(lambda: live_owner(folder.watch_lock), 5)
         until(lambda: status_file.read(folder), 5)
+
+
+def test_a_second_watcher_beside_a_removed_lock_ends_the_first_within_two_seconds(folder: SwarmFolder) -> None:
+    crew = crew_at(folder)
+    crew.start()
+    time.sleep(0.6)  # its next sign of life is due in half a minute
+    shutil.rmtree(folder.runtime)
+    with at_work(folder):
+        began = time.monotonic()
+        crew.wait()
+        assert time.monotonic() - began < 2
+        assert "Another process watches" in crew.why
+        assert crew.stop()
+        assert live_owner(folder.watch_lock)
 
 
 def test_another_watcher_in_a_new_folder_ends_this_one(folder: SwarmFolder) -> None:

@@ -29,6 +29,10 @@ class Listener:
     def handle(self, seen: Seen) -> None:
         self.got.append(seen)
 
+    def wants(self, seen: Seen) -> bool:
+        del seen
+        return True
+
     @property
     def places(self) -> list[tuple[str, int]]:
         return [(each.happening.source, each.happening.seq) for each in self.got]

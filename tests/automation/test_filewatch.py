@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import shutil
 import threading
@@ -168,6 +169,23 @@ def test_many_events_are_no_reason_to_distrust_them(folder: Path) -> None:
         assert (heard.fell_back, heard.watch.watching) == ([], Watching.EVENTS)
 
 
+def test_a_file_whose_event_came_late_is_no_suspect_any_more(folder: Path) -> None:
+    """Else the next change would be told by a look before its own event had time to come."""
+    plan = folder / "plan.md"
+    with watching(folder, Overflowing, poll_s=60) as heard:
+        Overflowing.deaf.set()
+        plan.write_text("one")
+        heard.watch._look()  # the event of this one may be on the way
+        heard.watch._touch({plan})  # there it is
+        heard.hears("plan.md")
+        plan.write_text("two")
+        heard.watch._look()
+        assert heard.fell_back == []
+        heard.watch._look()  # its time is over
+        assert len(heard.fell_back) == 1
+    Overflowing.deaf.clear()
+
+
 # --- editors' habits ---
 
 
@@ -319,3 +337,12 @@ def test_a_listener_that_fails_does_not_end_the_watch(folder: Path) -> None:
         until(lambda: len(calls) == number, 5)  # noqa: B023 - called at once
     assert watch.stop()
     assert notices == ["RuntimeError: no"] * 2
+
+
+def test_watchdog_says_nothing_on_the_terminal(tmp_path: Path) -> None:
+    """Without a handler of its own, Python writes a library's warnings to stderr."""
+    for _ in range(3):
+        events = FileEvents()
+        events.start(tmp_path, lambda _: None, lambda: None)
+        events.stop()
+    assert [type(each) for each in logging.getLogger("watchdog").handlers] == [logging.NullHandler]

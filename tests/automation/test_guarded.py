@@ -245,6 +245,18 @@ def test_a_worker_that_starts_itself_is_stopped(folder: SwarmFolder, journal: Jo
     assert bus.close(5)
 
 
+def test_it_wants_what_concerns_the_worker(journal: Journal) -> None:
+    class Broken(Counting):
+        def subject(self, seen: Seen) -> str:
+            del seen
+            raise ValueError("no")
+
+    guarded = Guarded(Counting(), journal, call_s=10)
+    assert [guarded.wants(seen(kind=kind)) for kind in ("task_completed", "goal_set")] == [True, False]
+    assert Guarded(Broken(), journal, call_s=10).wants(seen())
+    assert types(journal) == []
+
+
 def test_a_thousand_calls_leave_no_thread(journal: Journal) -> None:
     before = threading.active_count()
     guarded = Guarded(Counting(), journal, call_s=10)

@@ -15,8 +15,19 @@ import pytest
 from tests.project import Project, until
 
 from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening, HookRan, TriggerFired
-from swarmgate.domain.events import Event, GoalSet, RunStarted
-from swarmgate.engine.automating.eventing import words
+from swarmgate.domain.events import (
+    DebateKept,
+    Event,
+    GoalSet,
+    PhaseEstimated,
+    RunStarted,
+    TreeRestored,
+    TurnEnded,
+    UsageRecorded,
+)
+from swarmgate.domain.guard import Turn
+from swarmgate.domain.usage import Usage
+from swarmgate.engine.automating.eventing import in_full, words
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger.journal import Journal
 from swarmgate.ledger.ledger import Ledger
@@ -54,6 +65,7 @@ def test_events_of_both_are_merged_by_time(project: Project) -> None:
     assert Happening.model_validate(found[0]).data == {"type": "goal_set", "goal": "one", "spec": "", "source": ""}
     assert project.json("events", "--last", "2") == found[-2:]
     assert project.json("events", "--last", "0") == []
+    assert project.swarm("events", "--last", "0").stdout == ""
     assert places(project.json("events", "--type", "trigger_fired", "--last", "1")) == ["a6"]
     both = project.json("events", "--type", "trigger_fired", "--type", "goal_set")
     assert both == found
@@ -108,6 +120,35 @@ def test_an_event_of_tomorrow_is_shown_without_words(project: Project) -> None:
 def test_what_is_bookkeeping_has_no_words() -> None:
     run = RunStarted(pid=1, host="here").model_dump(mode="json")
     assert words(Happening(source="ledger", seq=1, time="t", actor="a", data=run)) == ""
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        (RunStarted(pid=1, host="here"), "a run begins in pid 1 on here"),
+        (TreeRestored(tree="t"), "the files are as the last step left them"),
+        (PhaseEstimated(phase=2, tasks=1), "phase 2: no task before it to estimate by"),
+        (
+            UsageRecorded(role="coder", task="1.1", usage=Usage(calls=2, prompt_tokens=1500, usd=0.25)),
+            "coder at task 1.1 used 1,500 tokens in 2 calls, $0.2500",
+        ),
+        (
+            UsageRecorded(role="swarmgate", usage=Usage(seconds=2.5)),
+            "swarmgate: 2.5 s of work beside model calls",
+        ),
+        (
+            TurnEnded(
+                task="1.1", turn=Turn(role="coder", step="code", calls=3, tool_calls=1, seconds=4, tripped="loop")
+            ),
+            "coder at task 1.1: turn of 3 calls and 1 tool call, 4.0 s, ended by loop",
+        ),
+        (DebateKept(task="1.1", debate="d1", part="round 1", sha256="0" * 64), "d1 at task 1.1: round 1 kept"),
+        (GoalSet(goal="one"), "goal: one"),
+    ],
+)
+def test_every_row_has_words(event: Event, told: str) -> None:
+    data = event.model_dump(mode="json")
+    assert in_full(Happening(source="ledger", seq=1, time="t", actor="a", data=data)) == told
 
 
 def test_the_page_of_events_names_every_type() -> None:

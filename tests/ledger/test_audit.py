@@ -164,7 +164,7 @@ def test_a_ledger_that_was_cut_off_does_not_hold_what_the_commits_and_the_plan_n
     lines = folder.ledger.read_bytes().splitlines(keepends=True)
     folder.ledger.write_bytes(b"".join(itertools.islice(lines, 13)))
     failed = _failed(folder, repository)
-    assert failed["projections"][0] == "plan.md claims ledger position 20; the ledger is at 13."
+    assert failed["projections"][0] == "plan.md line 2: claims ledger position 20; the ledger is at 13."
     (told,) = failed["commits"]
     assert told.startswith(f"commit {repository.head()[:12]} points at ledger line '19 ")
 

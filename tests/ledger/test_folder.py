@@ -67,3 +67,12 @@ def test_a_disk_that_refuses_is_an_error_that_names_the_file(folder: SwarmFolder
         with pytest.raises(LedgerWriteFailed) as refused, writing(Path("here")):
             raise OSError(number, "no")
         assert hint in refused.value.hint
+
+
+def test_what_a_process_leaves_where_a_project_was_taken_away_is_no_project(repo: Path) -> None:
+    folder = SwarmFolder(repo)
+    folder.runtime.mkdir(parents=True)
+    folder.traces.mkdir()
+    with pytest.raises(NotAProject, match="is no project") as caught:
+        SwarmFolder.find(repo)
+    assert "move it back" in caught.value.hint

@@ -248,3 +248,20 @@ def test_a_dead_letter_about_a_dead_letter_is_kept_and_not_told(folder: SwarmFol
 
 def test_actors_are_named(folder: SwarmFolder) -> None:
     assert Journal(folder).append(WatchStopped(pid=1), actor="watch").actor == "watch"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"source":"ledger","seq":1,"time":"x","actor":"a","data":{}}',
+        '{"source":"ledger","seq":1,"time":"x","actor":"a","data":{"type":"run_started"}}',
+        '{"source":"automation","seq":1,"time":"x","actor":"a","data":{"type":5}}',
+        '{"source":"automation","seq":1,"time":"x","actor":"a","data":{}}',
+    ],
+)
+def test_what_is_no_event_of_automation_is_left_out_and_counted(folder: SwarmFolder, line: str) -> None:
+    journal = Journal(folder)
+    folder.journal.write_text(line + "\n")
+    told = journal.append(FIRED, actor="hooks")
+    assert journal.read() == (told,)
+    assert journal.unreadable == 1

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from swarmgate.errors import LedgerLocked
+from swarmgate.ledger import lock as locking
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import WriterLock, describe, live_owner, read_owner
+from swarmgate.ledger.lock import WriterLock, at_work, describe, live_owner, read_owner
 
 HERE = os.uname().nodename
 _HOLD = """
@@ -66,6 +67,13 @@ def test_a_lock_that_was_given_back_names_nobody(path: Path) -> None:
     assert path.read_bytes() == b""
     with WriterLock(path) as second:
         assert second.taken_over == ""
+
+
+def test_the_name_of_a_dead_owner_leaves_no_rest_behind_a_shorter_one(path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"pid": 10**9, "host": HERE, "brief": True, "rest": "x" * 100}))
+    with WriterLock(path):
+        assert json.loads(path.read_text()) == {"pid": os.getpid(), "host": HERE}
 
 
 def test_a_lock_of_another_host_is_refused_with_the_file_to_remove(path: Path) -> None:
@@ -128,3 +136,33 @@ def test_an_owner_that_has_it_briefly_is_waited_for(path: Path) -> None:
 def test_an_owner_that_keeps_it_is_not(path: Path) -> None:
     with WriterLock(path), pytest.raises(LedgerLocked):
         WriterLock(path).acquire()
+
+
+def test_a_brief_owner_is_waited_for_also_while_the_lock_changes_hands(path: Path) -> None:
+    """As a command that begins while a watcher makes passes over 5,000 tasks."""
+    first = WriterLock(path, brief=True)
+    first.acquire()
+    names_nobody = threading.Timer(0.3, lambda: path.write_text(""))  # as between two owners
+    free = threading.Timer(0.6, first.release)
+    names_nobody.start()
+    free.start()
+    with WriterLock(path) as lock:
+        assert read_owner(path) == {"pid": os.getpid(), "host": HERE}
+        assert lock.taken_over == ""
+    names_nobody.join()
+    free.join()
+
+
+def test_a_brief_owner_that_stays_is_named_for_what_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locking, "_BRIEF_S", 0.3)
+    with WriterLock(path, brief=True):
+        with pytest.raises(LedgerLocked, match="Plan sync") as caught:
+            WriterLock(path).acquire()
+        assert "swarm stop" not in caught.value.hint
+        assert live_owner(path)
+        assert at_work(path) == {}
+
+
+def test_the_file_says_what_its_owner_is(path: Path) -> None:
+    with WriterLock(path, place="daemon"):
+        assert live_owner(path) == at_work(path) == {"pid": os.getpid(), "host": HERE, "place": "daemon"}

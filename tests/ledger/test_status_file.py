@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from tests.domain.story import play, started
+
+from swarmgate.domain.state import State
 from swarmgate.domain.status import StatusFile, WorkerStatus
 from swarmgate.ledger import status_file
 from swarmgate.ledger.folder import SwarmFolder
@@ -36,3 +39,27 @@ def test_what_is_unreadable_is_none(folder: SwarmFolder) -> None:
     for content in (b"{", b"[]", b"\xff", b'{"version": 1}'):
         folder.status.write_bytes(content)
         assert status_file.read(folder) is None
+
+
+def test_a_time_that_is_none_makes_it_unreadable(folder: SwarmFolder) -> None:
+    for written_at in ("foo", "", "2026-01-01", "2026-01-01T00:00:00"):
+        status_file.write(folder, STATUS.model_copy(update={"written_at": written_at}))
+        assert status_file.read(folder) is None
+
+
+def test_what_stopped_shows_the_work_as_it_goes_on_and_nothing_else_changes(folder: SwarmFolder) -> None:
+    state = play(State(), *started())
+    status_file.refresh(folder, state)
+    assert status_file.read(folder) is None  # no run ever left one
+    status_file.write(folder, STATUS)
+    status_file.refresh(folder, state)
+    assert status_file.read(folder) == STATUS  # its own process writes it
+    status_file.write(folder, STATUS.model_copy(update={"watching": "stopped"}))
+    status_file.refresh(folder, state)
+    now = status_file.read(folder)
+    assert now is not None
+    assert (now.work.seq, now.work.task, now.work.step, now.work.running) == (state.seq, "1.1", "delegate", "")
+    assert now.written_at > STATUS.written_at
+    assert now.model_copy(update={"work": STATUS.work, "written_at": "", "watching": ""}) == STATUS.model_copy(
+        update={"written_at": "", "watching": ""}
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,12 @@ from tests.ledger.conftest import Fill
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.automation import TriggerFired
+from swarmgate.domain.events import Entry
 from swarmgate.domain.state import State
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.journal import Journal
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.rotating import ReadOn, RotatingLines
+from swarmgate.ledger.rotating import ReadOn, RotatingLines, number_of
 from swarmgate.ledger.tail import Polled, Tail
 
 FIRED = TriggerFired(capability="hooks", subject="x")
@@ -154,6 +156,28 @@ def test_a_ledger_that_is_gone_is_told_and_its_return_goes_on_where_it_was(fill:
     assert (seen(polled), polled.mended) == ([("ledger", 4)], True)
 
 
+def test_what_is_recorded_while_the_ledger_is_taken_up_is_shown_once(
+    fill: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = fill(GOAL)
+    tail = Tail(folder)
+    good, entries, late = folder.ledger.read_bytes(), Ledger.entries, [ev.PlanReviewed(review=YES)]
+    folder.ledger.unlink()
+    tail.poll()
+    folder.ledger.write_bytes(good)
+    add(folder, ev.PlanSaved(plan=PLAN))
+
+    def slowly(ledger: Ledger) -> Iterator[tuple[Entry, str]]:
+        if late:
+            add(folder, late.pop())
+        yield from entries(ledger)
+
+    monkeypatch.setattr(Ledger, "entries", slowly)
+    assert seen(tail.poll()) == [("ledger", 2)]
+    assert seen(tail.poll()) == [("ledger", 3)]
+    assert seen(tail.poll()) == []
+
+
 def test_the_whole_folder_may_go_and_come(fill: Fill) -> None:
     folder = fill(*planned())
     Journal(folder).append(FIRED, actor="hooks")
@@ -231,6 +255,43 @@ def test_reading_on_misses_nothing_while_it_rotates(
         append(count)
         got += reader.poll()
     assert [b'{"seq":%d,' % n for n in range(early + 1, number + 1)] == [line.split(b'"pad"')[0] for line in got]
+
+
+@pytest.mark.parametrize("after", range(4))
+def test_a_rotation_in_the_middle_of_a_look_costs_and_doubles_nothing(tmp_path: Path, after: int) -> None:
+    """After so many of the places were looked at, lines are added and the files rotate."""
+
+    class Places(tuple[Path, ...]):
+        __slots__ = ()
+
+        def __iter__(self) -> Iterator[Path]:
+            for number, place in enumerate(super().__iter__()):
+                if number == after and turn:
+                    turn.clear()
+                    add_two()
+                yield place
+
+    class Turning(RotatingLines):
+        @property
+        def places(self) -> tuple[Path, ...]:
+            return Places(super().places)
+
+    turn: list[bool] = []
+    lines = Turning(tmp_path / "lines.jsonl", limit=60)
+
+    def add_two() -> None:
+        for _ in range(2):
+            lines.append(lambda seq: b'{"seq":%d,"pad":"%s"}\n' % (seq, b"x" * 30))
+
+    add_two()
+    reader, got = ReadOn(lines, from_start=True), []
+    for _ in range(3):
+        add_two()
+        turn.append(True)
+        got += [number_of(line) for line in reader.poll()]
+        turn.clear()  # it may have found all before it came so far
+    got += [number_of(line) for line in reader.poll()]
+    assert got == list(range(1, number_of(lines.read()[-1]) + 1))
 
 
 def test_a_file_that_has_just_begun_anew_is_no_reason_to_tell_anything_twice(tmp_path: Path) -> None:

@@ -13,8 +13,10 @@ def test_lines_have_a_time_and_the_end_is_shown(tmp_path: Path) -> None:
     for number in range(8):
         log.write(f"line\n{number}")
     assert [line.split(" ", 1)[1] for line in end_of(path, 2)] == ["line 6", "line 7"]
+    log.write("later told", time="2026-01-01T00:00:00.000Z")
+    assert end_of(path, 1) == ("2026-01-01T00:00:00.000Z later told",)
     WatchLog(path).write("another process")
-    assert len(path.read_text().splitlines()) == 9
+    assert len(path.read_text().splitlines()) == 10
 
 
 def test_a_long_log_begins_anew_with_the_streams_that_go_there(tmp_path: Path) -> None:

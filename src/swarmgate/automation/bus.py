@@ -54,6 +54,10 @@ class Subscriber(Protocol):
         """
         ...
 
+    def wants(self, seen: Seen) -> bool:
+        """Whether the event concerns it: where it cannot be handed over before the end, it is kept. Pure and fast."""
+        ...
+
 
 class EventBus:
     """Carries events to subscribers.
@@ -80,6 +84,10 @@ class EventBus:
     def pending(self) -> dict[str, int]:
         """How many events wait for each subscriber, the one at work included."""
         return {lane.name: lane.pending for lane in self._lanes}
+
+    def waiting(self, name: str) -> int:
+        """How many of the events that concern a subscriber wait for it, the one at work included."""
+        return sum(lane.waiting() for lane in self._lanes if lane.name == name)
 
     def close(self, within_s: float) -> bool:
         """Ends. What is queued is still handed out, without further retries, for half of the time; the rest is kept.
@@ -125,6 +133,11 @@ class _Lane:
         with self._changed:
             return len(self._queue) + (self._in_hand is not None)
 
+    def waiting(self) -> int:
+        with self._changed:
+            held = [*self._queue, *([self._in_hand] if self._in_hand else [])]
+        return sum(self._subscriber.wants(seen) for seen in held)
+
     # --- the publisher's side ---
 
     def offer(self, seen: Seen) -> None:
@@ -148,11 +161,11 @@ class _Lane:
             self._changed.notify()
 
     def stop(self) -> None:
-        """Keeps what is queued: the thread ends after the event at work."""
+        """Keeps what is queued and concerns the subscriber: the thread ends after the event at work."""
         with self._changed:
-            rest = [seen.happening for seen in self._queue]
+            rest = list(self._queue)
             self._queue.clear()
-        self._letters.keep(self.name, rest, STOPPED)
+        self._letters.keep(self.name, [seen.happening for seen in rest if self._subscriber.wants(seen)], STOPPED)
 
     def join(self, until: float) -> None:
         if self._thread is not threading.current_thread():
@@ -175,6 +188,7 @@ class _Lane:
             self._deliver(seen)
             with self._changed:
                 self._in_hand = None
+            del seen  # not held until the next one comes: it may hold a plan of thousands of tasks, twice
 
     def _next(self) -> Seen | None:
         with self._changed:

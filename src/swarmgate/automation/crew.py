@@ -41,7 +41,7 @@ from swarmgate.domain.status import Place, WorkerStatus
 from swarmgate.errors import NotAProject, SwarmError
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.journal import DeadLetters, Journal
-from swarmgate.ledger.lock import live_owner
+from swarmgate.ledger.lock import at_work, describe, live_owner
 
 ACTOR = "watch"
 """Under which name the crew itself tells what it does."""
@@ -87,7 +87,7 @@ class Crew:
     ) -> None:
         self._folder, self._config, self._place = folder, config, place
         self._workers, self._sync, self._reload, self._notice = workers, sync, reload, notice
-        self._lock = WatchLock(folder)
+        self._lock = WatchLock(folder, place)
         self._journal = Journal(folder)
         self._board = StatusBoard(folder, place, words=words, heard=heard, stirred=self._stir)
         self._plan_sync: PlanSync | None = None
@@ -117,7 +117,9 @@ class Crew:
         except SwarmError as error:
             if self._place != "run":
                 raise
-            self._notice(f"no work in the background beside this run: {error.message}")
+            owner = live_owner(self._folder.watch_lock)
+            watched = f"{describe(owner)} watches this project already, and does the work in the background"
+            self._notice(watched if owner else f"no work in the background beside this run: {error.message}")
             return
         if gone:
             self._notice(f"took over from a watching process that is gone ({gone})")
@@ -149,6 +151,13 @@ class Crew:
             self._show(stopped=True)
         self._lock.release()
         return good
+
+    def waiting(self, name: str) -> int:
+        """How many events that concern a worker wait for it, all that has happened until now included."""
+        if not self.active:
+            return 0
+        self._feed.pump()
+        return self._bus.waiting(name)
 
     def end(self, why: str) -> None:
         """Gives whoever is in `wait` a reason to stop the crew. Safe to call from a signal handler."""
@@ -261,6 +270,8 @@ class Crew:
                 self._notice(f"{type(error).__name__}: {error}")
 
     def _pause_s(self) -> float:
+        if self._files.lost:  # the status has nowhere to be written to, however long it is due
+            return _STOP_LOOK_S
         return max(0.0, min(_STOP_LOOK_S, self._board.due - time.monotonic()))
 
     def _beat(self) -> None:
@@ -274,8 +285,10 @@ class Crew:
             self.end("asked to stop")
         if self._shown != self._shows():  # what no event tells: a queue that is empty again, a run that was killed
             self._board.touch()
-        if time.monotonic() >= self._board.due and not self._files.lost:
-            self._hold()
+        if self._files.lost:
+            return
+        self._hold()
+        if time.monotonic() >= self._board.due:
             self._show()
 
     def _recompose(self) -> None:
@@ -315,7 +328,7 @@ class Crew:
             self._wake.notify()
 
     def _shows(self) -> tuple[object, ...]:
-        return self._snapshots(), self._plan_sync and self._plan_sync.waiting, live_owner(self._folder.lock).get("pid")
+        return self._snapshots(), self._plan_sync and self._plan_sync.waiting, at_work(self._folder.lock).get("pid")
 
     def _show(self, *, stopped: bool = False) -> None:
         before, self._shown = self._board.problem, self._shows()
@@ -332,5 +345,9 @@ class Crew:
             self._notice(f"{self._folder.status} cannot be written: {self._board.problem}")
 
     def _snapshots(self) -> tuple[WorkerStatus, ...]:
-        sync = self._plan_sync.snapshot() if self._plan_sync else WorkerStatus(name=PLAN_SYNC, on=False)
+        if self._plan_sync:
+            sync = self._plan_sync.snapshot()
+        else:  # a run takes edits in by itself
+            by_run = self._place == "run" and self._config.on(PLAN_SYNC)
+            sync = WorkerStatus(name=PLAN_SYNC, on=by_run, by="the run" if by_run else "")
         return (sync, *self._seats.snapshots())

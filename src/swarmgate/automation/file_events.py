@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,8 @@ from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
 _OF_FILES: list[type[FileSystemEvent]] = [FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent]
+_UNHEARD = logging.NullHandler()
+"""Of watchdog's logger: its warnings would go to the terminal. What it fails at, the looks of `FileWatch` find."""
 _OF_FOLDERS: list[type[FileSystemEvent]] = [DirCreatedEvent, DirDeletedEvent, DirMovedEvent]
 
 
@@ -44,6 +47,7 @@ class FileEvents:
         """
         if Observer is PollingObserver:  # watchdog's last resort; ours costs less
             raise OSError("this system has none")
+        logging.getLogger("watchdog").addHandler(_UNHEARD)
         self._observer = Observer()
         self._observer.start()
         self._observer.schedule(_Names(told), str(folder), event_filter=_OF_FILES)

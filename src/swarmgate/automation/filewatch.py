@@ -27,7 +27,7 @@ TRUST = 5
 _GRACE_S = 0.5
 """Seconds that an event may take longer than a look."""
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, int, int, int]
 
 
 class FileWatch:
@@ -253,7 +253,7 @@ def _stamp(path: Path) -> Stamp | None:
         found = path.lstat()
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return found.st_ino, found.st_mtime_ns, found.st_size, found.st_ctime_ns
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:

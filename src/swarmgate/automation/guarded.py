@@ -116,6 +116,13 @@ class Guarded:
             self._journal.append(call.told, actor=self.name)
         self._tell_breaker("it works again")
 
+    def wants(self, seen: Seen) -> bool:
+        """Whether the event concerns the worker; one that cannot say so is asked again, and fails, in `handle`."""
+        try:
+            return bool(self._worker.subject(seen))
+        except Exception:  # noqa: BLE001 - as above
+            return True
+
     def snapshot(self, pending: int = 0) -> WorkerStatus:
         """How it stands now, for status.json. Any thread may ask.
 
@@ -134,6 +141,7 @@ class Guarded:
             last=last,
             last_time=at,
             suppressed=held,
+            problem=str(getattr(self._worker, "problem", "")),  # few workers have one
         )
 
     # --- loop protection ---

@@ -61,6 +61,10 @@ class _Seat:
         if guarded is not None:
             guarded.handle(seen)
 
+    def wants(self, seen: Seen) -> bool:
+        guarded = self.guarded
+        return guarded is not None and guarded.wants(seen)
+
     def snapshot(self, pending: int) -> WorkerStatus:
         guarded = self.guarded
         return guarded.snapshot(pending) if guarded is not None else WorkerStatus(name=self.name, on=False)

@@ -13,7 +13,7 @@ from swarmgate.domain.state import State
 from swarmgate.domain.status import LAST_EVENTS, Place, StatusEvent, StatusFile, WorkerStatus, work_status
 from swarmgate.ledger import status_file
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.lock import describe, live_owner
+from swarmgate.ledger.lock import at_work, describe
 
 PAUSE_S = 0.5
 """Seconds between two writes while things happen."""
@@ -61,10 +61,16 @@ class StatusBoard:
             self._heard(happening, text)
         self.touch()
 
+    def wants(self, seen: Seen) -> bool:
+        """None: what it did not hear of before the end is not shown, and nothing else comes of it."""
+        del seen
+        return False
+
     def touch(self) -> None:
-        """Something changed that the file shows."""
-        self._dirty = True
-        self._stirred()
+        """Something changed that the file shows. Who is to write it is woken once: `due` says when."""
+        if not self._dirty:
+            self._dirty = True
+            self._stirred()
 
     @property
     def due(self) -> float:
@@ -84,7 +90,9 @@ class StatusBoard:
     ) -> None:
         """Writes the file now. What the disk refuses is kept in `problem`."""
         self._written, self._dirty = time.monotonic(), False
-        owner = live_owner(self._folder.lock)
+        owner = at_work(self._folder.lock)
+        if watching == "stopped" and owner.get("pid") == os.getpid():
+            owner = {}  # a run that ends: it gives the lock back right after this
         status = StatusFile(
             written_at=status_file.stamp(),
             started_at=self._started,
@@ -96,7 +104,7 @@ class StatusBoard:
             watching=watching,
             reason=reason,
             workers=workers,
-            last_events=tuple(reversed(self._events)),
+            last_events=tuple(sorted(self._events, key=lambda each: each.time)[::-1]),
             work=work_status(state, describe(owner) if owner else ""),
             edits_waiting=edits_waiting,
             config_problem=config_problem,

@@ -48,8 +48,10 @@ def command(
             if not follow:
                 raise
             raise typer.Exit(Stopped.exit_code) from None  # the way to end it: there is nothing to tell
-        lines = [] if json else [_line(each) for each in listed]
-        terminal.result([each.model_dump(mode="json") for each in listed], lines or [_nothing(kind)])
+        if json:
+            terminal.result([each.model_dump(mode="json") for each in listed])
+        else:
+            terminal.result(None, [_line(each) for each in listed] or _nothing(kind, last))
 
 
 def _notice(terminal: Terminal, progress: Progress) -> None:
@@ -71,11 +73,13 @@ def _show(event: Happening, terminal: Terminal) -> None:
 
 
 def _line(event: Happening) -> str:
-    from swarmgate.engine.automating.eventing import words
+    from swarmgate.engine.automating.eventing import in_full
 
     at = event.time[:23].replace("T", " ")
-    return f"{at}  {event.source:10}  {event.actor:16}  {event.type:24}  {words(event)}".rstrip()
+    return f"{at}  {event.source:10}  {event.actor:16}  {event.type:24}  {in_full(event)}".rstrip()
 
 
-def _nothing(kind: list[str] | None) -> str:
-    return f"No event of type {' or '.join(kind)} is on record." if kind else "Nothing has happened yet."
+def _nothing(kind: list[str] | None, last: int | None) -> list[str]:
+    if last == 0:
+        return []
+    return [f"No event of type {' or '.join(kind)} is on record." if kind else "Nothing has happened yet."]

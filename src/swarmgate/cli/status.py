@@ -40,6 +40,7 @@ def _lines(report: StatusReport) -> list[str]:
         lines.append(f"  waiting for you: {report.waiting.replace('_', ' ')}")
     if report.paused:
         lines.append(f"  paused: {report.paused}")
+    lines += _edited(report)
     lines += _surroundings(report)
     lines.append(f"  used: {_used(report)}")
     lines += [f"  budget of {budget.owner or 'the project'}: {budget.text}" for budget in report.budgets]
@@ -55,6 +56,13 @@ def _lines(report: StatusReport) -> list[str]:
     if report.actions:
         lines += ["Next:", *(f"  {action}" for action in report.actions)]
     return lines
+
+
+def _edited(report: StatusReport) -> list[str]:
+    if not report.edited:
+        return []
+    files = f"{' and '.join(report.edited)} {'was' if len(report.edited) == 1 else 'were'} edited"
+    return [f"  {files}: that is taken in by the next command that works, or now by: swarm sync"]
 
 
 def _surroundings(report: StatusReport) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,6 +38,7 @@ def command(
         return
     with boundary(json) as terminal:
         automation = _automation(repo, terminal)
+        gc.enable()  # it lives long
         if daemon:
             begun = automation.start_daemon()
             terminal.result(begun, _lines(begun))
@@ -53,11 +55,10 @@ def stop(repo: Repo = None, json: Json = False) -> None:
     Example: swarm watch stop
     """
     with boundary(json) as terminal:
-        before = _automation(repo, terminal).stop_watching()
-        if not before.watching:
-            terminal.result(before, ["Nobody watches this project."])
-            return
-        terminal.result(before, [f"pid {before.pid} on {before.host}: {before.told[-1]}."])
+        now = _automation(repo, terminal).stop_watching()
+        whom = now.ended or (now if now.watching else None)
+        lines = [f"pid {whom.pid} on {whom.host}: {now.told[-1]}."] if whom else ["Nobody watches this project."]
+        terminal.result(now, lines)
 
 
 @app.command("status")
@@ -103,6 +104,7 @@ def _of_file(file: StatusFile) -> list[str]:
         lines.append(f"  edits wait for the run: {', '.join(file.edits_waiting)}")
     rows = [[each.name, *_worker(each.model_dump(mode="json"))] for each in file.workers]
     lines += ["Workers:", *(f"  {row}" for row in columns(rows))]
+    lines += [f"  note: {each.name}: {each.problem}" for each in file.workers if each.problem]
     if file.last_events:
         lines += ["Last events:", *(f"  {each.time}  {each.text}" for each in file.last_events)]
     return lines
@@ -115,6 +117,8 @@ def _worker(worker: dict[str, object]) -> list[str]:
     """How a worker is: its breaker, what waits, what is held back, when it last worked."""
     if not worker["on"]:
         return ["off", "", ""]
+    if worker["by"]:
+        return ["on", f"by {worker['by']}", ""]
     said = [f"breaker {str(worker['state']).replace('_', ' ')}"]
     if worker["failures"]:
         said.append(f"{worker['failures']} failures in a row")

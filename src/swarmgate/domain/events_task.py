@@ -161,12 +161,16 @@ class AttemptRejected(Frozen):
 
 
 class AttemptInterrupted(Frozen):
-    """The attempt was cut short by a crash or by the user; it does not count as a rejection."""
+    """The attempt was cut short by a crash or by the user; it does not count as a rejection.
+
+    Its unfinished work lies at `kept`; empty where there was none, or it stays in the tree.
+    """
 
     type: Literal["attempt_interrupted"] = "attempt_interrupted"
     task: str
     attempt: int
     reason: Line
+    kept: str = ""
 
 
 class TaskCompleted(Frozen):

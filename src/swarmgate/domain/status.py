@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from swarmgate.domain.base import Frozen, Line
+from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.breaker import BreakerState
 from swarmgate.domain.decide import next_step, waiting_for, worked_on
 from swarmgate.domain.state import State
@@ -22,7 +22,8 @@ class WorkerStatus(Frozen):
     """One worker. `last` is the type of the newest event that started it, `last_time` when that was (UTC, ISO 8601).
 
     `failures` counts those in a row; `pending` are events in its queue; `suppressed` are the subjects that loop
-    protection holds back now.
+    protection holds back now. `by` names who does its work in its place; empty: it does. `problem` is
+    what it cannot do since the settings are wrong.
     """
 
     name: str
@@ -33,6 +34,8 @@ class WorkerStatus(Frozen):
     last: str = ""
     last_time: str = ""
     suppressed: tuple[Line, ...] = ()
+    by: Line = ""
+    problem: Text = ""
 
 
 class StatusEvent(Frozen):
@@ -74,8 +77,9 @@ class StatusFile(Frozen):
     """The whole file. Times are UTC (ISO 8601).
 
     It holds while the process `pid` on `host` lives and `watching` is not `stopped`; it is written again at least
-    every `heartbeat_s` seconds. `reason` says why it polls, or why it stopped. `edits_waiting` are plan files with an
-    edit that a run will take in; `config_problem` is why the settings of before are still used.
+    every `heartbeat_s` seconds. Of one that stopped, `work` alone goes on: as of `written_at`. `reason` says why it
+    polls, or why it stopped. `edits_waiting` are plan files with an edit that a run will take in;
+    `config_problem` is why the settings of before are still used.
     """
 
     version: int = VERSION
@@ -95,10 +99,19 @@ class StatusFile(Frozen):
     config_problem: Line = ""
 
 
-class WatchStatus(Frozen):
-    """Who watches a project. `watching` is whether a living process does; `told` is what the user should know.
+class Ended(Frozen):
+    """A process that was made to end, and how many seconds that took."""
 
-    `file` is what that process wrote last; of a process that is gone, what it left behind.
+    pid: int
+    host: str
+    seconds: float
+
+
+class WatchStatus(Frozen):
+    """Who watches a project now. `watching` is whether a living process does; `told` is what the user should know.
+
+    `file` is what that process wrote last; of a process that is gone, what it left behind. `ended` is the process that
+    `swarm watch stop` ended.
     """
 
     watching: bool
@@ -106,6 +119,7 @@ class WatchStatus(Frozen):
     host: str = ""
     file: StatusFile | None = None
     told: tuple[Line, ...] = ()
+    ended: Ended | None = None
 
 
 def work_status(state: State, running: str) -> WorkStatus:

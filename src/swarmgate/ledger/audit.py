@@ -37,7 +37,7 @@ def audit(folder: SwarmFolder, repository: Repository) -> tuple[Check, ...]:
 def _projections(ledger: Ledger) -> Check:
     if ledger.state.plan is None:
         return Check("projections", "no plan yet")
-    found, missing = edits(ledger)
+    found, missing, _ = edits(ledger)
     problems = [problem for edit in found for problem in edit.problems or (f"{edit.source} was edited by hand.",)]
     problems += [f"{name} is missing or out of date; it comes back with: swarm run" for name in missing]
     return Check("projections", "plan.md, plan.json", tuple(problems))

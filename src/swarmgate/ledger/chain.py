@@ -34,6 +34,11 @@ def encode(entry: Entry, prev: str) -> tuple[bytes, str]:
     return body + _HASH + digest.encode() + _END + b"\n", digest
 
 
+def hash_of(data: bytes) -> str:
+    """The hash that the last of whole lines says it has; whether that is so, the line behind it tells."""
+    return data[-64 - len(_END) - 1 : -len(_END) - 1].decode("ascii", "replace")
+
+
 def walk(data: bytes, *, prev: str = GENESIS, seq: int = 0) -> Iterator[tuple[Entry, str]]:
     """The entries of whole lines with their hashes, each checked against the line before.
 

@@ -30,6 +30,7 @@ from swarmgate.domain.usage import Allowance
 from swarmgate.errors import CouncilRefused, LedgerError
 from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -288,7 +289,7 @@ class DebateFiles:
         path = self._path(debate_id, name)
         content = f"{json.dumps(data, ensure_ascii=False, indent=1)}\n".encode("utf-8", "replace")
         with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make(path.parent)
             replace(path, content)
         return hashlib.sha256(content).hexdigest()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from swarmgate import assets
 from swarmgate.errors import LedgerWriteFailed, NotAProject, UsageError
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
 _MENDS = {
     errno.EACCES: "You may not write there: give yourself the permission (chmod u+w),",
@@ -21,6 +22,12 @@ _MENDS = {
     errno.EDQUOT: "Your quota is used up: make room,",
 }
 """What to do about what a disk refuses."""
+
+_NO_PROJECT = frozenset({"gates", "runtime", "traces"})
+"""What alone makes no project: `swarm gates` works without one and keeps the gates and accepted findings in `gates/`;
+the others are left where a project was taken away while a process was at work."""
+
+_MAKE = "Make one with: swarm init. If it was moved away, move it back."
 
 _OTHERWISE = "Make room on the disk, or make the folder writable,"
 
@@ -74,6 +81,7 @@ class SwarmFolder:
         self.dead_letters = self.runtime / "dead-letters.jsonl"
         self.status = self.runtime / "status.json"
         self.preflight = self.runtime / "preflight"
+        self.hooks = self.runtime / "hooks"
         self.handoff = self.path / "handoff.md"
         self.debate_worth = self.path / "debate-worth.json"
 
@@ -89,7 +97,8 @@ class SwarmFolder:
             if folder.exists():
                 return folder
             if (place / ".git").exists():
-                raise NotAProject(f"There is no .swarm/ folder in {place}.", hint="Make one with: swarm init")
+                there = f"What lies in {folder.path} is no project" if folder.path.is_dir() else ""
+                raise NotAProject(f"{there or f'There is no .swarm/ folder in {place}'}.", hint=_MAKE)
         raise NotAProject(
             f"{start} is not inside a git repository.",
             hint="Make one with: git init, commit something, then run: swarm init",
@@ -108,8 +117,14 @@ class SwarmFolder:
             )
         if not self.path.is_dir():
             return False
-        # `swarm gates` works without a project, and keeps the project's gates and accepted findings in `gates/`.
-        return {place.name for place in self.path.iterdir()} != {"gates"}
+        names = {place.name for place in self.path.iterdir()}
+        return not names or bool(names - _NO_PROJECT)
+
+    def left_by_work(self) -> tuple[str, ...]:
+        """The names of what is there only where a ledger was."""
+        found = [place.name for place in (self.plan_md, self.evidence) if place.exists()]
+        asked = (name.name.partition("-")[0] for name in self.traces.glob("*.json"))  # by ledger position
+        return (*found, *([self.traces.name] if any(each.isdigit() and int(each) for each in asked) else []))
 
     def create(self) -> None:
         """Copies the template; files that are there already stay as they are."""
@@ -127,7 +142,7 @@ class SwarmFolder:
         """Puts bytes that swarmgate will not use, and must not lose, into the quarantine; returns the new file."""
         target = self.quarantine_folder(name)
         with writing(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make(target.parent)
             replace(target, data)
         return target
 

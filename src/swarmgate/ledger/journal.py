@@ -88,7 +88,7 @@ class Journal:
         Raises:
             OSError: the file cannot be read.
         """
-        found, self.unreadable = _read(self.lines, Happening)
+        found, self.unreadable = _read(self.lines, happening_of)
         return found[max(0, len(found) - last) :] if last is not None else found
 
 
@@ -153,27 +153,31 @@ class DeadLetters:
         Raises:
             OSError: the file cannot be read.
         """
-        found, self.unreadable = _read(self.lines, Letter)
+        found, self.unreadable = _read(self.lines, _letter)
         return found[max(0, len(found) - last) :] if last is not None else found
 
 
 def happening_of(line: bytes) -> Happening | None:
-    """The event of a line of the journal; None where it is unreadable."""
+    """The event of a line of the journal; None where it is unreadable, or no event of automation."""
     try:
-        return Happening.model_validate_json(line)
+        found = Happening.model_validate_json(line)
+    except ValidationError:
+        return None
+    return found if found.source == "automation" and isinstance(found.data.get("type"), str) else None
+
+
+def _letter(line: bytes) -> Letter | None:
+    try:
+        return Letter.model_validate_json(line)
     except ValidationError:
         return None
 
 
-def _read(lines: RotatingLines, kind: type[_Record]) -> tuple[tuple[_Record, ...], int]:
-    found: list[_Record] = []
-    bad = 0
-    for line in lines.read():
-        try:
-            found.append(kind.model_validate_json(line))
-        except ValidationError:
-            bad += 1
-    return tuple(found), bad
+def _read(lines: RotatingLines, record: Callable[[bytes], _Record | None]) -> tuple[tuple[_Record, ...], int]:
+    """The records, and how many lines are none."""
+    all_lines = lines.read()
+    found = tuple(each for line in all_lines if (each := record(line)) is not None)
+    return found, len(all_lines) - len(found)
 
 
 def _line(record: Frozen) -> bytes:

@@ -16,6 +16,7 @@ from typing import Self
 
 from swarmgate.errors import LedgerLocked
 from swarmgate.ledger.folder import writing
+from swarmgate.workspace.folders import make
 
 _PAUSE_S, _PATIENCE_S = 0.01, 0.2
 """How many seconds apart, and for how long, the lock is asked for: `live_owner` holds it for an instant to look."""
@@ -29,11 +30,12 @@ class WriterLock:
     Args:
         path: the lock file.
         brief: it is given back within a second or so: who wants it next waits instead of giving up.
+        place: what its owner is, for those who read the file.
     """
 
-    def __init__(self, path: Path, *, brief: bool = False) -> None:
+    def __init__(self, path: Path, *, brief: bool = False, place: str = "") -> None:
         self._path = path
-        self._brief = brief
+        self._says = {**({"brief": True} if brief else {}), **({"place": place} if place else {})}
         self._descriptor = -1
         self.taken_over = ""
 
@@ -45,7 +47,7 @@ class WriterLock:
             LedgerWriteFailed: the lock file cannot be written.
         """
         with writing(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make(self._path.parent)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             with writing(self._path):
@@ -57,8 +59,14 @@ class WriterLock:
 
     def _take(self, descriptor: int) -> None:
         if not self._patiently(descriptor):
+            owner = read_owner(self._path)
+            if owner.get("brief"):
+                raise LedgerLocked(
+                    f"Plan sync ({describe(owner)}) takes an edit of the plan in, and is not done yet.",
+                    hint="Run the command again in a moment. Who watches here: swarm watch status",
+                )
             raise LedgerLocked(
-                f"Another swarm process is at work here: {describe(read_owner(self._path))}.",
+                f"Another swarm process is at work here: {describe(owner)}.",
                 hint="Wait for it, or end it with: swarm stop",
             )
         owner = read_owner(self._path)
@@ -68,19 +76,28 @@ class WriterLock:
                 hint=f"If that process is dead, remove {self._path} and try again.",
             )
         self.taken_over = describe(owner) if owner else ""
-        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename, **({"brief": True} if self._brief else {})})
+        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename, **self._says})
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, mine.encode(), 0)
 
     def _patiently(self, descriptor: int) -> bool:
         """Whether the lock is ours now; waits for it, longer for an owner that has it briefly."""
-        began = time.monotonic()
+        began, patience = time.monotonic(), _PATIENCE_S
         while not _lock(descriptor):
-            patience = _BRIEF_S if read_owner(self._path).get("brief") else _PATIENCE_S
+            if read_owner(self._path).get("brief"):  # for good: while it changes hands the file names nobody
+                patience = _BRIEF_S
             if time.monotonic() - began > patience:
                 return False
             time.sleep(_PAUSE_S)
         return True
+
+    @property
+    def held(self) -> bool:
+        """Whether the lock is ours: not any more when somebody removed the file, since the next one makes another."""
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), self._path.stat())
+        except OSError:
+            return False
 
     def release(self) -> None:
         """Gives the lock back; the file stays, empty, so that two processes can never lock two different files."""
@@ -130,6 +147,12 @@ def live_owner(path: Path) -> dict[str, object]:
     finally:
         os.close(descriptor)
     return {}
+
+
+def at_work(path: Path) -> dict[str, object]:
+    """As `live_owner`, but for one that has the lock briefly: a pass of plan sync is no work that anybody waits for."""
+    owner = live_owner(path)
+    return {} if owner.get("brief") else owner
 
 
 def describe(owner: dict[str, object]) -> str:

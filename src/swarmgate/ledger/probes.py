@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
 _ALL = TypeAdapter(dict[str, Capabilities])
 
@@ -31,5 +32,5 @@ def save(folder: SwarmFolder, found: Iterable[Capabilities]) -> None:
     known = load(folder) | {each.model: each for each in found if not each.error}
     data = {name: known[name].model_dump(mode="json") for name in sorted(known)}
     with writing(folder.models):
-        folder.runtime.mkdir(parents=True, exist_ok=True)
+        make(folder.runtime)
         replace(folder.models, json.dumps(data, indent=1) + "\n", durable=False)

@@ -28,9 +28,6 @@ _PATIENCE_S, _PAUSE_S = 2.0, 0.001
 _FIRST_SPAN = 8192
 """Bytes from the end that are searched first for the newest number."""
 
-_RACES = 5
-"""How often a look at all the files is repeated because they rotated meanwhile."""
-
 Look = tuple[int, int, int] | None
 """What tells that a file changed: inode, size, and when it or its rights changed (ctime, ns). None: there is none."""
 
@@ -167,16 +164,12 @@ class ReadOn:
         look = looked(self._lines.path)
         if look == self._look:
             return []
-        for _ in range(_RACES):
-            parts, found = self._added()
-            before, look = look, looked(self._lines.path)
-            if before and look and before[0] == look[0]:
-                break  # nothing rotated meanwhile
+        parts, found = self._added()  # files only move to later places, so none is missed while they rotate
         lines = [whole(data) for data, _ in parts]
         if not found:  # it was replaced, or rotated away: of the old files only what is new
             lines[1:] = [[line for line in part if number_of(line) > self._number] for part in lines[1:]]
         any(self._move(data, start) for data, start in parts)  # to the newest line
-        self._look = before
+        self._look = look  # of before that: what was added meanwhile makes it look different
         return [line for part in reversed(lines) for line in part]
 
     def _added(self) -> tuple[list[tuple[bytes, int]], bool]:

@@ -25,6 +25,7 @@ from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.lock import WriterLock, describe, live_owner, read_owner
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
 ROLE = "council"
 """The role under which the ledger counts what councils outside of runs used."""
@@ -57,7 +58,7 @@ class Session:
         """
         with self._locked():
             with writing(self.place):
-                self.place.mkdir(parents=True, exist_ok=True)
+                make(self.place)
                 (self.place / _OPEN).touch()
             self._last = max(self._numbers(), default=0)
             yield

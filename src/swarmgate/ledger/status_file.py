@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import ValidationError
+from datetime import datetime
 
-from swarmgate.domain.status import StatusFile
+from swarmgate.domain.state import State
+from swarmgate.domain.status import StatusFile, work_status
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import utc_now
 from swarmgate.workspace.atomic import replace
@@ -24,9 +25,21 @@ def write(folder: SwarmFolder, status: StatusFile) -> str:
 def read(folder: SwarmFolder) -> StatusFile | None:
     """What stands there; None where there is none, or none that this version understands."""
     try:
-        return StatusFile.model_validate_json(folder.status.read_bytes())
-    except (OSError, ValidationError):
+        found = StatusFile.model_validate_json(folder.status.read_bytes())
+        at = datetime.fromisoformat(found.written_at)
+    except (OSError, ValueError):
         return None
+    return found if at.tzinfo else None
+
+
+def refresh(folder: SwarmFolder, state: State) -> None:
+    """Brings `work` up to date where nobody watches any more who would: after a command that recorded something.
+
+    What the disk refuses stays as it was: `written_at` tells how old it is.
+    """
+    left = read(folder)
+    if left is not None and left.watching == "stopped":
+        write(folder, left.model_copy(update={"written_at": stamp(), "work": work_status(state, "")}))
 
 
 def stamp() -> str:

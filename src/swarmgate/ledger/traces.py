@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from swarmgate.domain.usage import Usage
 from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.folders import make
 
 
 class TraceStore:
@@ -42,7 +43,7 @@ class TraceStore:
         text = json.dumps(data, ensure_ascii=False, indent=1)
         path = self._folder.traces / name
         with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make(path.parent)
             replace(path, text.encode("utf-8", "replace"), durable=False)
 
     def unrecorded(self, since: int) -> Usage:

@@ -24,9 +24,9 @@ class WatchLog:
         self._descriptor = -1
         self._open()
 
-    def write(self, text: str) -> None:
-        """Adds a line. What the disk refuses is lost: nobody else could be told."""
-        line = f"{stamp()} {' '.join(text.split())}\n"
+    def write(self, text: str, *, time: str = "") -> None:
+        """Adds a line, of an event with its `time`, else of now. What the disk refuses is lost: who could be told?"""
+        line = f"{time or stamp()} {' '.join(text.split())}\n"
         with contextlib.suppress(OSError):
             if os.fstat(self._descriptor).st_size >= self._limit:
                 self._path.replace(self._path.with_name(f"{self._path.name}.1"))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.workspace import paths, regular
+from swarmgate.workspace.folders import make
 from swarmgate.workspace.hidden import TOOLS
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Keepsakes:
         for path in lost:
             _, copy = self._places(path)
             target = folder / copy.relative_to(self._store)
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make(target.parent)
             shutil.move(copy, target)
             del self._states[path]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace import diffs, paths
+from swarmgate.workspace.folders import make
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -104,7 +105,7 @@ class _Writer:
         while os.path.lexists(copy):
             number += 1
             copy = base.with_name(f"{base.name}~{number}")
-        copy.parent.mkdir(parents=True, exist_ok=True)
+        make(copy.parent)
         return copy
 
     def _write(self, wanted: list[bytes]) -> None:

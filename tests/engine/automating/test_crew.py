@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from tests.domain.story import started
 
-from swarmgate.domain.automation import PlanSynced, SyncDeferred
+from swarmgate.domain.automation import (
+    AutomationEvent,
+    DoctorRan,
+    EvidenceSummarised,
+    Happening,
+    PlanSynced,
+    PreflightRan,
+    SyncDeferred,
+)
+from swarmgate.domain.events import RunStarted
 from swarmgate.engine.automating import crew as crewing
 from swarmgate.engine.automating.crew import Syncing, anew, workers_of
+from swarmgate.engine.crewing import crew_beside
 from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
+from swarmgate.ledger import newest
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.lock import WriterLock
+from swarmgate.ledger.tail import happening
 
 
 @pytest.fixture
@@ -30,6 +43,10 @@ def _record(folder: SwarmFolder) -> None:
     with Ledger.write(folder) as ledger:
         for event in started():
             ledger.append([event], expect=ledger.state.seq)
+
+
+def happened(event: AutomationEvent) -> Happening:
+    return Happening(source="automation", seq=1, time="t", actor="x", data=event.model_dump(mode="json"))
 
 
 def edited(folder: SwarmFolder, title: str) -> None:
@@ -97,6 +114,19 @@ def test_a_pass_takes_an_edit_in_and_the_next_one_finds_nothing(folder: SwarmFol
     assert sync() is None
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
+def test_a_file_that_somebody_is_writing_is_looked_at_again(folder: SwarmFolder) -> None:
+    sync, text = Syncing(Swarm(folder.root)), folder.plan_md.read_text()
+    with folder.plan_md.open("w") as file:
+        file.write(text[:60])
+        file.flush()
+        assert sync() == SyncDeferred(sources=(), reason="plan.md is being written")
+        file.write(text[60:].replace("Part 1.2", "Mine"))
+    done = sync()
+    assert isinstance(done, PlanSynced)
+    assert done.amended == ("plan.md",)
+
+
 def test_a_missing_file_comes_back(folder: SwarmFolder) -> None:
     sync = Syncing(Swarm(folder.root))
     folder.plan_md.unlink()
@@ -106,15 +136,59 @@ def test_a_missing_file_comes_back(folder: SwarmFolder) -> None:
     assert folder.plan_md.exists()
 
 
-def test_every_problem_of_a_refused_edit_is_told(folder: SwarmFolder) -> None:
-    notices: list[Progress] = []
-    sync = Syncing(Swarm(folder.root, listener=notices.append))
-    folder.plan_md.write_text(folder.plan_md.read_text().replace("- [ ]", "- [x]"))
-    done = sync()
-    assert isinstance(done, PlanSynced)
-    assert done.refused == ("plan.md",)
-    assert sum("complete" in notice.text for notice in notices) > 1
-    assert "- [x]" not in folder.plan_md.read_text()
+def test_every_problem_of_a_refused_edit_is_told_once(folder: SwarmFolder) -> None:
+    told: list[Progress] = []
+    sync = Syncing(Swarm(folder.root, listener=told.append))
+    wrong = folder.plan_md.read_text().replace("- [ ]", "- [x]")
+    for times in (1, 2):  # the very same edit again is told again, and is not in the ledger again
+        folder.plan_md.write_text(wrong)
+        done = sync()
+        assert isinstance(done, PlanSynced)
+        assert (done.refused, len(told)) == (("plan.md",), times - 1)
+        assert "- [x]" not in folder.plan_md.read_text()
+    (entry,) = [each for each in newest.entries(folder) if each.event.type == "edit_refused"]
+    heard: list[Progress] = []
+    in_words = crewing._alone(heard.append)
+    in_words(happening(entry), "not in full")
+    in_words(happened(PlanSynced(refused=("plan.md",))), "plan synced")
+    (text,) = [each.text for each in heard]
+    assert text == told[0].text
+    assert (heard[0].time, heard[0].kind) == (entry.time, "event")
+    lines = text.splitlines()
+    assert lines[0] == "your edit of plan.md cannot stand; plan.md is as the ledger says again:"
+    assert len(lines) > 3
+    assert all(line.startswith("  plan.md line ") and line.count("plan.md") == 1 for line in lines[1:-1])
+    assert lines[-1].startswith("  It is kept in .swarm/quarantine/")
+
+
+def test_a_pass_that_wrote_a_file_again_is_told(folder: SwarmFolder) -> None:
+    heard: list[Progress] = []
+    crewing._alone(heard.append)(happened(PlanSynced(restored=("plan.md",))), "restored")
+    assert [each.text for each in heard] == ["restored"]
+
+
+def test_a_run_hears_of_its_workers_what_it_does_not_tell_itself() -> None:
+    heard: list[Progress] = []
+    tell = crewing._beside_a_run(heard.append)
+    summed = EvidenceSummarised(task="1.1", reason="2 attempts")
+    for event, text in (
+        (PreflightRan(phase=1, passed=True), "preflight of phase 1 passed"),
+        (summed, "summed up"),
+        (summed, "summed up"),
+        (DoctorRan(passed=False, problems=("one", "two")), "doctor: one and 1 more"),
+        (summed, "summed up"),
+    ):
+        tell(happened(event), text)
+    assert [each.text for each in heard] == ["summed up", "x: one", "x: two", "summed up"]
+
+
+def test_a_run_tells_what_its_crew_tells_as_its_own(folder: SwarmFolder) -> None:
+    told: list[tuple[str, str]] = []
+    with WriterLock(folder.watch_lock), crew_beside(Swarm(folder.root), lambda *line: told.append(line)):
+        pass
+    ((kind, text),) = told
+    assert kind == "notice"
+    assert text.endswith("watches this project already, and does the work in the background")
 
 
 def test_while_the_ledger_is_locked_an_edit_waits_and_what_is_written_meanwhile_is_none(folder: SwarmFolder) -> None:
@@ -133,6 +207,31 @@ def test_while_the_ledger_is_locked_an_edit_waits_and_what_is_written_meanwhile_
     done = sync()
     assert isinstance(done, PlanSynced)
     assert done.amended == ("plan.json",)
+
+
+@pytest.mark.parametrize("sandbox", ["none", "bubblewrap"])
+def test_what_was_edited_during_a_run_without_a_sandbox_waits_for_the_user(folder: SwarmFolder, sandbox: str) -> None:
+    sync = Syncing(Swarm(folder.root))
+    sync()
+    with Ledger.write(folder) as run:
+        ran = RunStarted(pid=1, host="h", max_rejections=3, critic_rounds=1, sandbox=sandbox)
+        run.append([ran], expect=run.state.seq)
+        edited(folder, "Easier")
+        waits = sync()
+        assert isinstance(waits, SyncDeferred)
+        assert not waits.for_user
+    done = sync()
+    if sandbox != "none":
+        assert isinstance(done, PlanSynced)
+        return
+    assert isinstance(done, SyncDeferred)
+    assert (done.sources, done.for_user) == (("plan.json",), True)
+    assert "swarm sync" in done.reason
+    assert Ledger.read(folder).state.plan == Ledger.read(folder).state_at(run.state.seq).plan
+    assert Swarm(folder.root).automation.sync().amended == ("plan.json",)
+    assert sync() is None
+    edited(folder, "Mine")  # nobody else is at work
+    assert isinstance(sync(), PlanSynced)
 
 
 def test_what_another_process_records_is_read_on(folder: SwarmFolder) -> None:

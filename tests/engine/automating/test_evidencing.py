@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from tests.project import Project, code, review, until
@@ -26,6 +26,18 @@ LONG = {"automation": {"long_attempts": 2, "long_minutes": 1_000}}
 REJECTED = review("REJECTED", "# <!-- swarm: end --> Not yet", "too short", task="1.1", attempt=1)
 
 
+@pytest.fixture
+def long(project: Project, once: Callable[[str, Callable[[], None]], None]) -> Project:
+    """Its only task was done at the second attempt, which makes it a long one."""
+
+    def made() -> None:
+        project.planned(REJECTED, **LONG)
+        project.swarm("run", exits=3)
+
+    once("long", made)
+    return project
+
+
 def _seen(project: Project) -> Iterator[Seen]:
     """Every event of the ledger with the fold on both sides of it."""
     state = State()
@@ -42,10 +54,8 @@ def _subjects(project: Project) -> list[tuple[str, Seen]]:
     return [(subject, seen) for seen in _seen(project) if (subject := each.subject(seen))]
 
 
-def test_a_task_is_summed_up_when_it_becomes_long_and_when_a_chapter_of_it_ends(project: Project) -> None:
-    project.planned(REJECTED, **LONG)
-    project.swarm("run", exits=3)
-    assert [(subject, seen.happening.type) for subject, seen in _subjects(project)] == [
+def test_a_task_is_summed_up_when_it_becomes_long_and_when_a_chapter_of_it_ends(long: Project) -> None:
+    assert [(subject, seen.happening.type) for subject, seen in _subjects(long)] == [
         ("task 1.1", "task_delegated"),
         ("task 1.1", "task_completed"),
     ]
@@ -89,26 +99,22 @@ def test_a_run_with_the_capability_sums_up_by_itself(project: Project) -> None:
 
 
 def test_a_context_md_in_use_or_a_full_disk_fails_the_work_alone(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    long: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.planned(REJECTED, **LONG)
-    project.swarm("run", exits=3)
-    (subject, seen), *_ = _subjects(project)
+    (subject, seen), *_ = _subjects(long)
     monkeypatch.setattr(context_file, "_WAIT_S", 0.05)
-    held = os.open(project.folder.runtime / "context.lock", os.O_RDWR)
+    held = os.open(long.folder.runtime / "context.lock", os.O_RDWR)
     fcntl.flock(held, fcntl.LOCK_EX)
     try:
         with pytest.raises(LedgerError, match="in use"):
-            worker(Swarm(project.root)).work(subject, seen)
+            worker(Swarm(long.root)).work(subject, seen)
     finally:
         os.close(held)
 
 
-def test_a_task_that_the_plan_lost_meanwhile_is_passed_over(project: Project) -> None:
-    project.planned(REJECTED, **LONG)
-    project.swarm("run", exits=3)
-    (_, seen), *_ = _subjects(project)
-    assert worker(Swarm(project.root)).work("task 7.7", seen) is None
+def test_a_task_that_the_plan_lost_meanwhile_is_passed_over(long: Project) -> None:
+    (_, seen), *_ = _subjects(long)
+    assert worker(Swarm(long.root)).work("task 7.7", seen) is None
 
 
 def test_an_attempt_that_the_gates_rejected_has_no_review_due(project: Project) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from importlib import import_module
 
 from swarmgate.automation.crew import Crew
+from swarmgate.automation.status_board import Heard
 from swarmgate.automation.worker import Seen, Worker
 from swarmgate.config import Automation, Config
 from swarmgate.domain.automation import AutomationEvent, Happening, PlanSynced, SyncDeferred
+from swarmgate.domain.events import EditRefused
 from swarmgate.domain.status import Place
 from swarmgate.engine.automating.eventing import words
-from swarmgate.engine.progress import Progress
+from swarmgate.engine.progress import Listener, Progress
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import LedgerCorrupt, LedgerLocked
 from swarmgate.ledger.ledger import Ledger
@@ -27,8 +30,9 @@ _MODULES = {
 }
 """The modules beside this one that make the workers: each has a `worker(swarm)`."""
 
-_QUIET = frozenset({"watch_started", "watch_stopped", "trigger_fired"})
-"""What is not told in a run: that its crew begins and ends, and what is told again with its outcome."""
+_QUIET = frozenset({"watch_started", "watch_stopped", "trigger_fired", "preflight_ran"})
+"""What is not told in a run: that its crew begins and ends, what is told again with its outcome, and what the run tells
+itself."""
 
 
 def crew_of(swarm: Swarm, place: Place, *, sync: Callable[[], PlanSynced | SyncDeferred | None] | None = None) -> Crew:
@@ -47,13 +51,7 @@ def crew_of(swarm: Swarm, place: Place, *, sync: Callable[[], PlanSynced | SyncD
         with contextlib.suppress(OSError, ValueError):  # the terminal was closed: nobody is there to be told
             swarm.made_with[0](progress)
 
-    def heard(happening: Happening, text: str) -> None:
-        if place != "run":
-            listener(Progress(kind="event", text=text))
-        elif happening.source == "automation" and happening.type not in _QUIET:  # its own events a run tells itself
-            for line in happening.data.get("problems") or (text,):
-                listener(Progress(kind="notice", text=f"{happening.actor}: {line}" if line is not text else text))
-
+    heard = _beside_a_run(listener) if place == "run" else _alone(listener)
     return Crew(
         swarm.folder,
         workers_of(swarm),
@@ -64,6 +62,47 @@ def crew_of(swarm: Swarm, place: Place, *, sync: Callable[[], PlanSynced | SyncD
         words=words,
         heard=heard,
         notice=lambda text: listener(Progress(kind="notice", text=text)),
+    )
+
+
+def _alone(listener: Listener) -> Heard:
+    """How a watcher tells events: each thing once. What a pass amended or refused, the ledger's event tells."""
+
+    def heard(happening: Happening, text: str) -> None:
+        if happening.type == "plan_synced" and not happening.data.get("restored"):
+            return
+        told = refusal(EditRefused.model_validate(happening.data)) if happening.type == "edit_refused" else text
+        listener(Progress(kind="event", text=told, time=happening.time))
+
+    return heard
+
+
+def _beside_a_run(listener: Listener) -> Heard:
+    """How the crew of a run tells events: those of its workers alone, and none again that says what the last one did.
+
+    The events of the ledger the run tells itself.
+    """
+    last = ""
+
+    def heard(happening: Happening, text: str) -> None:
+        nonlocal last
+        if happening.source != "automation" or happening.type in _QUIET or text == last:
+            return
+        last = text
+        for line in happening.data.get("problems") or (text,):
+            listener(Progress(kind="notice", text=f"{happening.actor}: {line}" if line is not text else text))
+
+    return heard
+
+
+def refusal(refused: EditRefused) -> str:
+    """A refused edit in full: why, where it is kept, and what to do. A line a problem."""
+    return "\n".join(
+        (
+            f"your edit of {refused.source} cannot stand; {refused.source} is as the ledger says again:",
+            *(f"  {problem}" for problem in refused.problems),
+            f"  It is kept in {refused.kept}: mend it there and copy it back, or edit {refused.source} again.",
+        )
     )
 
 
@@ -106,6 +145,7 @@ class _Unbegun:
     def __init__(self, name: str, error: Exception) -> None:
         self.name = name
         self.limit_s: float | None = None
+        self.problem = f"it could not begin: {error}"
         self._error: Exception | None = error
 
     def subject(self, seen: Seen) -> str:
@@ -123,11 +163,15 @@ class _Unbegun:
 
 
 class Syncing:
-    """One pass of plan sync, again and again, on a ledger that is kept: 5,000 tasks are not folded anew each time."""
+    """One pass of plan sync, again and again, on a ledger that is kept: 5,000 tasks are not folded anew each time.
+
+    What was edited while a run without a sandbox was at work may be an agent's doing: it is left to the user's command.
+    """
 
     def __init__(self, swarm: Swarm) -> None:
         self._swarm = swarm
         self._ledger: Ledger | None = None
+        self._suspect: set[tuple[str, bytes]] = set()
 
     def __call__(self) -> PlanSynced | SyncDeferred | None:
         """What it changed; None: nothing; or that the ledger is locked, with the files that have an edit.
@@ -139,18 +183,21 @@ class Syncing:
 
         began = time.monotonic()
         ledger = self._read_on()
-        if _in_step(ledger):
+        if not ledger.projector.differing(ledger.state):
+            self._suspect.clear()
             return None
+        if self._suspect and (waits := self._for_user(ledger)):
+            return waits
         try:
             with ledger.writing():
+                before = ledger.state.seq
                 outcome = sync_pass(self._swarm, ledger)
         except LedgerLocked as error:
             return self._deferred(ledger, error)
-        for refused in outcome.refused:
-            for problem in refused.problems:  # the ledger's event tells the first one only, and once
-                self._swarm.made_with[0](Progress(kind="notice", text=f"{refused.source}: {problem}"))
+        for refused in outcome.refused if ledger.state.seq == before else ():  # else the ledger's event tells it
+            self._swarm.made_with[0](Progress(kind="notice", text=refusal(refused)))
         if not (outcome.amended or outcome.refused or outcome.restored):
-            return None
+            return SyncDeferred(sources=(), reason=f"{outcome.busy[0]} is being written") if outcome.busy else None
         return PlanSynced(
             amended=outcome.amended,
             refused=tuple(each.source for each in outcome.refused),
@@ -174,15 +221,18 @@ class Syncing:
         from swarmgate.ledger.reconcile import edits  # noqa: PLC0415 - late: it is rare
 
         ledger.refresh()
-        found, _ = edits(ledger, interruptible=True)
-        return SyncDeferred(sources=tuple(edit.source for edit in found if not edit.ahead), reason=error.message)
+        found = [edit for edit in edits(ledger, interruptible=True).found if not edit.ahead]
+        if ledger.state.sandbox == "none":
+            self._suspect.update((edit.source, sha256(edit.data).digest()) for edit in found)
+        return SyncDeferred(sources=tuple(edit.source for edit in found), reason=error.message)
 
+    def _for_user(self, ledger: Ledger) -> SyncDeferred | None:
+        """That edits wait for the user's own command; None where what stands there now was made after the run."""
+        from swarmgate.ledger.reconcile import edits  # noqa: PLC0415 - late: it is rare
 
-def _in_step(ledger: Ledger) -> bool:
-    """Whether both plan files are, byte for byte, what the ledger says."""
-    if ledger.state.plan is None:
-        return True
-    projector = ledger.projector
-    texts = (text.encode() for text in projector.plan_texts(ledger.state))
-    files = (projector.plan_md, projector.plan_json)
-    return all(file.read(known=text).data == text for file, text in zip(files, texts, strict=True))
+        found = edits(ledger, interruptible=True).found
+        same = tuple(edit.source for edit in found if (edit.source, sha256(edit.data).digest()) in self._suspect)
+        if not same:
+            return None
+        reason = "it was made during a run without a sandbox, so maybe by an agent; if it is yours: swarm sync"
+        return SyncDeferred(sources=same, reason=reason, for_user=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -10,14 +11,15 @@ import time
 from datetime import datetime
 
 from swarmgate import errors
-from swarmgate.domain.status import StatusFile, WatchStatus
+from swarmgate.automation.watch_lock import taken
+from swarmgate.domain.status import Ended, StatusFile, WatchStatus, work_status
 from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
-from swarmgate.errors import AlreadyWatching, SwarmError, UsageError
+from swarmgate.errors import SwarmError, UsageError
 from swarmgate.ledger import status_file
 from swarmgate.ledger.folder import SwarmFolder, writing
-from swarmgate.ledger.ledger import utc_now
-from swarmgate.ledger.lock import describe, live_owner
+from swarmgate.ledger.ledger import Ledger, utc_now
+from swarmgate.ledger.lock import at_work, describe, live_owner
 from swarmgate.ledger.watch_log import end_of
 from swarmgate.workspace import detached
 
@@ -36,10 +38,7 @@ def start(swarm: Swarm) -> WatchStatus:
     """See `Automation.start_daemon`."""
     folder = swarm.folder
     if owner := live_owner(folder.watch_lock):
-        raise AlreadyWatching(
-            f"Another process watches this project: {describe(owner)}.",
-            hint="See: swarm watch status. End it with: swarm watch stop",
-        )
+        raise taken(owner)
     _, environ, flags = swarm.made_with
     _ = swarm.config  # what is wrong with the settings is told here, and not in a log
     with writing(folder.watch_log):
@@ -74,31 +73,24 @@ def _error(answer: dict[str, str]) -> SwarmError:
 def stop(swarm: Swarm) -> WatchStatus:
     """See `Automation.stop_watching`."""
     folder = swarm.folder
-    before = status(swarm)
+    before = _found(folder)
     if not before.watching:
         return before
-    file = before.file or _first_status(folder)
-    if file is None or file.place == "run":
-        who = f"{before.pid} on {before.host}"
+    place = live_owner(folder.watch_lock).get("place")
+    if place not in ("watch", "daemon"):
+        who, run = f"pid {before.pid} on {before.host}", place == "run"
         raise UsageError(
-            f"pid {who} is a run: its workers end with it." if file else f"pid {who} does not say what it is.",
-            hint="End the run with: swarm stop" if file else f"End it yourself: kill {before.pid}",
+            f"{who} is a run: its workers end with it." if run else f"{who} does not say what it is.",
+            hint="End the run with: swarm stop" if run else f"End it yourself: kill {before.pid}",
         )
     began = time.monotonic()
     told = _asked(folder, before) if before.host != os.uname().nodename else _ended(swarm, before)
-    took = told or f"it ended after {time.monotonic() - began:.1f} s"
-    return before.model_copy(update={"told": (*before.told, took), "file": file})
-
-
-def _first_status(folder: SwarmFolder) -> StatusFile | None:
-    """The status of a process that has just begun; None where it writes none."""
-    until = time.monotonic() + STOP_S
-    while time.monotonic() < until:
-        file, owner = status_file.read(folder), live_owner(folder.watch_lock)
-        if file is not None and file.pid == owner.get("pid"):
-            return file
-        time.sleep(_PAUSE_S)
-    return None
+    seconds = round(time.monotonic() - began, 1)
+    now = _found(folder)
+    if now.pid == before.pid:  # on another host, and it goes on
+        return now.model_copy(update={"told": (told,)})
+    ended = Ended(pid=before.pid, host=before.host, seconds=seconds)
+    return now.model_copy(update={"told": (told or f"it ended after {seconds} s",), "ended": ended})
 
 
 def _asked(folder: SwarmFolder, before: WatchStatus) -> str:
@@ -142,8 +134,19 @@ def _gone(folder: SwarmFolder, pid: int, within_s: float) -> bool:
 
 
 def status(swarm: Swarm) -> WatchStatus:
-    """See `Automation.watch_status`."""
-    folder = swarm.folder
+    """See `Automation.watch_status`. `work` is as of now, whoever wrote the file."""
+    found = _found(swarm.folder)
+    if found.file is None:
+        return found
+    with contextlib.suppress(SwarmError):  # what is wrong with the ledger, `swarm status` tells
+        owner = at_work(swarm.folder.lock)
+        work = work_status(Ledger.read(swarm.folder).state, describe(owner) if owner else "")
+        return found.model_copy(update={"file": found.file.model_copy(update={"work": work})})
+    return found
+
+
+def _found(folder: SwarmFolder) -> WatchStatus:
+    """Who watches, and what stands in the file."""
     owner, file = live_owner(folder.watch_lock), status_file.read(folder)
     if not owner:
         died = f"pid {file.pid} on {file.host} is gone without an end" if file and file.watching != "stopped" else ""

@@ -26,7 +26,7 @@ def main() -> None:
     log = WatchLog(SwarmFolder(Path(given["root"])).watch_log, streams=(2,))
 
     def listener(progress: Progress) -> None:
-        log.write(progress.text)
+        log.write(progress.text, time=progress.time)
 
     def begun() -> None:
         print(json.dumps({"pid": os.getpid()}), flush=True)  # noqa: T201 - whoever started it waits for this

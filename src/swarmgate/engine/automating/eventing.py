@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from swarmgate.config import nearest
 from swarmgate.domain import automation_words
@@ -14,8 +15,8 @@ from swarmgate.engine.describe import counted, describe
 from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import UsageError
+from swarmgate.ledger import newest
 from swarmgate.ledger.journal import Journal
-from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.tail import Tail, happening
 
 LOOK_S = 0.2
@@ -29,7 +30,7 @@ def events(
     for each in types:
         _check(each)
     tail = Tail(swarm.folder) if follow else None  # first: what is added from now on is not missed
-    entries = [entry for entry, _ in Ledger.read(swarm.folder).entries()]
+    entries = newest.entries(swarm.folder, None if types else last)
     journal = Journal(swarm.folder)
     told = journal.read()
     if journal.unreadable:
@@ -39,7 +40,7 @@ def events(
     happenings = (happening(each) if isinstance(each, Entry) else each for each in shown)
     if tail is None:
         return happenings
-    known = {"ledger": entries[-1].seq if entries else 0, "automation": told[-1].seq if told else 0}
+    known = {"ledger": entries[-1].seq if entries else tail.state.seq, "automation": told[-1].seq if told else 0}
     return _followed(swarm, tail, happenings, known, types)
 
 
@@ -49,6 +50,43 @@ def words(event: Happening) -> str:
         return automation_words.words(event)
     kind = EVENTS[event.type].model_validate(event.data)
     return describe(kind)  # type: ignore[arg-type]  # the union's kinds, by their tag
+
+
+def in_full(event: Happening) -> str:
+    """The same, with words for the ledger's bookkeeping too."""
+    said = words(event)
+    book = _BOOKS.get(event.type) if event.source == "ledger" and not said else None
+    return book(EVENTS[event.type].model_validate(event.data)) if book else said
+
+
+def _of(task: str) -> str:
+    return f" at task {task}" if task else ""
+
+
+def _usage(event: Any) -> str:
+    used = event.usage
+    if not used.calls:
+        return f"{event.role}{_of(event.task)}: {used.seconds:.1f} s of work beside model calls"
+    cost = "cost unknown" if used.usd is None else f"${used.usd:.4f}"
+    return f"{event.role}{_of(event.task)} used {used.tokens:,} tokens in {counted(used.calls, 'call')}, {cost}"
+
+
+def _turn(event: Any) -> str:
+    turn = event.turn
+    ended = f", ended by {turn.tripped}" if turn.tripped else ""
+    made = f"{counted(turn.calls, 'call')} and {counted(turn.tool_calls, 'tool call')}"
+    return f"{turn.role}{_of(event.task)}: turn of {made}, {turn.seconds:.1f} s{ended}"
+
+
+_BOOKS: dict[str, Callable[[Any], str]] = {
+    "run_started": lambda e: f"a run begins in pid {e.pid} on {e.host}",
+    "tree_restored": lambda _: "the files are as the last step left them",
+    "phase_estimated": lambda e: f"phase {e.phase}: no task before it to estimate by",
+    "usage_recorded": _usage,
+    "turn_ended": _turn,
+    "debate_kept": lambda e: f"{e.debate}{_of(e.task)}: {e.part} kept",
+}
+"""Bookkeeping, which progress and history leave out. A test asserts that no event of the ledger is without words."""
 
 
 def _check(kind: str) -> None:

@@ -47,7 +47,8 @@ def report(swarm: Swarm, task: str = "") -> EvidenceReport:
         found.append(row.model_copy(update={"summary": summary(state, row, claims)}))
     return EvidenceReport(
         goal=state.goals,
-        complete=all(row.proven for row in found),
+        complete=bool(found) and not any(row.blockers for row in found),
+        proven=all(row.proven for row in found),
         tasks=tuple(found),
         earlier=earlier_goals(swarm.folder),
     )
