@@ -361,6 +361,32 @@ def project(
         process.communicate()
 
 
+@pytest.fixture(scope="session")
+def _after(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Where a project lies that was made once and is copied, by its name."""
+    return cache(lambda name: tmp_path_factory.mktemp("after") / name)
+
+
+@pytest.fixture
+def once(project: Project, _after: Callable[[str], Path]) -> Callable[[str, Callable[[], None]], None]:
+    """`once(name, make)`: the project as `make` leaves it, which does its work in the first test that asks.
+
+    What is not in its folder, such as its model and the requests to it, only that first test has: play it again.
+    """
+
+    def made(name: str, make: Callable[[], None]) -> None:
+        kept = _after(f"{name}-{project.suite}")
+        if kept.exists():
+            shutil.rmtree(project.root)
+            shutil.copytree(kept, project.root, symlinks=True)
+            project.git("update-index", "-q", "--refresh")  # git knows files by their times
+        else:
+            make()
+            shutil.copytree(project.root, kept, symlinks=True)
+
+    return made
+
+
 def plain(text: str) -> str:
     """White space as single blanks: what a terminal wraps does not matter."""
     return re.sub(r"\s+", " ", text)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.project import _template, project
+from tests.project import _after, _template, once, project
 
-__all__ = ["_template", "project"]
+__all__ = ["_after", "_template", "once", "project"]

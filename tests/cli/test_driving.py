@@ -8,6 +8,8 @@ import signal
 import pytest
 from tests.project import Project, event_lines, plan, rule, until
 
+from swarmgate.domain.events import RunPaused
+
 pytestmark = pytest.mark.suite("unittest")
 
 
@@ -25,4 +27,21 @@ def test_stopping_at_once_is_told_in_json(project: Project) -> None:
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert json.loads(out)["error"] == "STOPPED"
-    assert "INTERRUPTED" in event_lines(err)[-2]["text"]
+    ended = [line["text"] for line in event_lines(err) if line["kind"] == "event"]  # workers beside it tell notices
+    assert "INTERRUPTED" in ended[-2]
+    assert ended[-1].startswith("paused")
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_progress_that_nobody_reads_any_more_does_not_end_the_run(project: Project, *, as_json: bool) -> None:
+    """As in `swarm run 2>&1 | head -3`."""
+    project.planned()
+    process = project.start("run", *(["--json"] if as_json else []))
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.stderr.close()
+    process.stderr = None
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "phase_approval" in out or "waits for your approval" in out
+    assert not project.events(RunPaused)

@@ -567,6 +567,7 @@ async def test_a_debate_goes_on_after_its_last_whole_round(council: Council, fil
 
 async def test_a_round_that_failed_is_replaced_in_the_project_too(council: Council) -> None:
     folder = SwarmFolder(council.repo)
+    folder.path.mkdir()
     council.play(voice(None, 2, DOWN))
     with pytest.raises(CouncilFailed):
         await hold(council.debate(), voices=council, store=DebateFiles(folder))

@@ -43,6 +43,10 @@ SAID: list[tuple[au.AutomationEvent, str]] = [
         "preflight of phase 2 passed; skipped: models (0.0 s)",
     ),
     (au.PreflightRan(phase=2, passed=False, failed=("git", "disk")), "preflight of phase 2 failed: git, disk (0.0 s)"),
+    (
+        au.PreflightRan(phase=2, passed=False, failed=("disk",), problem="disk: full", report="p.json"),
+        "preflight of phase 2 failed: disk (0.0 s) - disk: full; all of it: p.json",
+    ),
     (au.DoctorRan(passed=True), "doctor: all is well"),
     (
         au.DoctorRan(passed=False, problems=("a", "b"), fixed=("config.toml",), backup="old"),

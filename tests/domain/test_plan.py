@@ -196,3 +196,13 @@ def test_a_change_that_breaks_the_rules_is_told_with_them() -> None:
 
 def test_a_task_is_equal_by_value() -> None:
     assert make_task("1.1") == Task(**make_task("1.1").model_dump())
+
+
+def test_a_plan_shares_the_tasks_that_are_equal_and_stays_what_it_is() -> None:
+    read_again = make_plan([make_task("1.1", title="Other"), make_task("1.2"), make_task("2.1", "1.1")], title="New")
+    known = make_plan([make_task("1.1"), make_task("1.2"), make_task("2.1", "1.1"), make_task("2.2")])
+    shared = read_again.sharing(known)
+    assert shared == read_again
+    assert shared.model_dump() == read_again.model_dump()
+    assert [task_id for task_id, task in shared.tasks.items() if task is known.tasks.get(task_id)] == ["1.2", "2.1"]
+    assert shared.sharing(known) is shared  # there is nothing left to win

@@ -25,6 +25,16 @@ def test_status_says_where_the_work_stands(project: Project) -> None:
     assert "tokens, $0." in told
 
 
+def test_status_tells_of_an_edit_that_is_not_in_the_plan(project: Project) -> None:
+    project.planned()
+    assert project.json("status")["edited"] == []
+    project.folder.plan_md.write_text(project.plan_md.replace("Part 1.1", "The part"))
+    assert project.json("status")["edited"] == ["plan.md"]
+    assert "plan.md was edited: that is taken in by the next command" in project.swarm("status").stdout
+    project.swarm("sync")
+    assert "edited" not in project.swarm("status").stdout
+
+
 def test_show_tells_every_attempt(project: Project) -> None:
     project.planned(review("REJECTED", "no unit", "say which unit", attempt="1"))
     project.swarm("run", exits=3)

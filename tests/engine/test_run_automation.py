@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import Any
+import time
+from typing import Any, cast
 
 import pytest
+from tests.confined import SANDBOX
 from tests.project import Project, plain, plan, rule, until
 
+from swarmgate.automation.crew import Crew
 from swarmgate.domain import events as ev
 from swarmgate.domain.automation import PreflightRan
 from swarmgate.engine import Swarm
+from swarmgate.engine.crewing import let_hooks_end
 from swarmgate.ledger.journal import Journal
 from swarmgate.ledger.lock import live_owner
 
@@ -53,7 +57,8 @@ def test_a_run_tells_in_status_json_where_it_stands_while_it_works(project: Proj
     assert (status["place"], status["pid"], status["mode"]) == ("run", process.pid, "manual")
     process.terminate()
     process.communicate(timeout=20)
-    assert json.loads(project.folder.status.read_text())["watching"] == "stopped"
+    left = json.loads(project.folder.status.read_text())
+    assert (left["watching"], left["work"]["running"]) == ("stopped", "")
 
 
 def test_the_crew_begins_and_ends_with_the_run(project: Project) -> None:
@@ -63,9 +68,12 @@ def test_the_crew_begins_and_ends_with_the_run(project: Project) -> None:
     assert len(told(project, "watch_stopped")) == 2
     assert not workers_at_work()
     assert not live_owner(project.folder.watch_lock)
+    assert json.loads(project.folder.status.read_text())["work"]["waiting"] == "phase_approval"
     for verb in ("status", "show 1.1", "history", "verify", "approve"):
         project.swarm(*verb.split())
     assert len(told(project, "watch_started")) == 2  # verbs that do no work have none
+    work = json.loads(project.folder.status.read_text())["work"]
+    assert (work["seq"], work["waiting"]) == (project.state.seq, "nothing")  # as `approve` left it
 
 
 def test_the_crew_leaves_it_to_another_process_that_watches(project: Project) -> None:
@@ -96,11 +104,59 @@ def test_what_the_crew_cannot_write_stops_no_run(project: Project) -> None:
     assert project.state.task("1.1").commit
 
 
-def test_a_slow_hook_of_the_user_holds_no_run_up(project: Project) -> None:
-    project.planned(hooks={"task_completed": "sleep 4; touch ../slept"})
+def test_a_slow_hook_loses_none_of_the_others_at_the_end_of_a_run(project: Project) -> None:
+    note = 'echo "$SWARMGATE_EVENT" >> "$SWARMGATE_FOLDER/told"'
+    project.planned(hooks={"task_completed": f"sleep 4; {note}", "phase_closed": note})
+    result = project.swarm("run", exits=3)
+    assert (project.folder.hooks / "told").read_text().split() == ["task_completed", "phase_closed"]
+    assert "hooks, at most 30 s; Ctrl-C ends that" in result.stderr
+    assert not project.folder.dead_letters.exists()
+
+
+def test_a_hook_that_never_returns_holds_the_end_of_a_run_up_no_longer_than_its_time(project: Project) -> None:
+    project.planned(hooks={"task_completed": "sleep 60", "phase_closed": "sleep 60"}, automation={"hook_s": 1})
     project.swarm("run", exits=3)
-    assert not (project.root.parent / "slept").exists()
+    kept = project.folder.dead_letters.read_text() if project.folder.dead_letters.exists() else ""
+    assert "usage_recorded" not in kept  # only what a hook is on
     until(lambda: not workers_at_work())  # what was left behind does not stay
+
+
+def test_what_a_hook_does_in_the_repository_is_nobodys_work(project: Project) -> None:
+    if SANDBOX == "none":
+        pytest.skip("this machine has no sandbox")
+    line = 'echo x > mine.txt; echo x > src/calc/mine.py; echo done > "$SWARMGATE_FOLDER/done"'
+    project.planned(hooks={"task_delegated": line, "change_captured": line, "run_started": line})
+    project.swarm("run", exits=3)
+    assert (project.folder.hooks / "done").read_text() == "done\n"
+    assert "mine" not in project.git("status", "--porcelain", "--untracked-files=all")
+    assert "mine" not in project.git("ls-tree", "-r", "--name-only", "HEAD")
+    assert not project.events(ev.AttemptRejected)
+    assert "mine" not in str(project.events(ev.GuardActed))
+
+
+def test_a_hook_with_a_wrong_name_is_told_and_the_others_run(project: Project) -> None:
+    project.planned(hooks={"task_rejected": "true", "task_completed": "true"})
+    result = plain(project.swarm("run", exits=3).stderr)
+    assert "config.toml line" in result
+    assert "the hook of task_rejected never runs: there is no such event; did you mean attempt_rejected?" in result
+    assert [each["event"] for each in told(project, "hook_ran")] == ["task_completed"]
+    assert not told(project, "worker_failed")
+
+
+async def test_whoever_asks_to_stop_waits_for_no_hook() -> None:
+    class Busy:
+        def waiting(self, name: str) -> int:
+            return 2 if name == "hooks" else 0
+
+    said: list[str] = []
+    began = time.monotonic()
+    late = lambda: time.monotonic() - began > 0.7  # noqa: E731 - the user's Ctrl-C
+    await let_hooks_end(cast("Crew", Busy()), 20, tell=lambda _, text: said.append(text), asked=late)
+    assert 0.7 < time.monotonic() - began < 3
+    assert said == ["waiting for 2 hooks, at most 20 s; Ctrl-C ends that"]
+    await let_hooks_end(cast("Crew", Busy()), 0.1, tell=lambda _, text: said.append(text), asked=lambda: False)
+    await let_hooks_end(None, 20, tell=lambda _, text: said.append(text), asked=lambda: False)
+    assert time.monotonic() - began < 5
 
 
 # --- preflight ---
@@ -157,11 +213,16 @@ def test_the_doctor_looks_when_a_run_begins_and_tells_what_it_found(project: Pro
     project.git("add", "--all")
     project.git("commit", "--quiet", "--message=settings")
     before = len(told(project, "doctor_ran"))
-    result = project.swarm("run", exits=3)
+    result = project.swarm("run", "--json", exits=3)
     ran = told(project, "doctor_ran")[before:]
     assert len(ran) == 1
     assert ran[0]["problems"]
-    assert all(problem in plain(result.stderr) for problem in ran[0]["problems"])
+    lines = [json.loads(line) for line in result.stderr.splitlines()]
+    for problem in ran[0]["problems"]:
+        (line,) = [each for each in lines if problem in each["text"]]
+        assert (line["kind"], line["phase"]) == ("notice", 1)
+        assert line["seconds"] > 0
+        assert line["usage"]["calls"] > 0  # of the planning
     assert not ran[0]["fixed"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
 def listener(*, as_json: bool) -> Iterator[Listener]:
     """The listener to hand to `Swarm`; on a terminal a status line follows what is going on now."""
     if as_json:
-        yield json_line
+        yield _json_line_if_read
         return
     from rich.console import Console
 
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    class Stderr(Console):
+        def on_broken_pipe(self) -> None:
+            """Instead of ending the process, as rich does: nobody reads progress any more, and the work goes on."""
+            _deafen()
+
+    console = Stderr(stderr=True, highlight=False, soft_wrap=True)
     if not console.is_terminal:
         yield _Printer(console, None)
         return
@@ -37,6 +43,18 @@ def json_line(record: BaseModel) -> None:
     """Writes a record to stderr as one line of JSON: progress, or an event of a council's stream."""
     sys.stderr.write(escaped(record.model_dump_json()) + "\n")
     sys.stderr.flush()
+
+
+def _json_line_if_read(record: BaseModel) -> None:
+    try:
+        json_line(record)
+    except BrokenPipeError:
+        _deafen()
+
+
+def _deafen() -> None:
+    """From now on stderr leads nowhere: whoever read it went away (`swarm run 2>&1 | head`)."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 class _Printer:

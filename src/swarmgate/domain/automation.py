@@ -64,11 +64,15 @@ class PlanSynced(Frozen):
 
 
 class SyncDeferred(Frozen):
-    """An edit was seen and waits: a run is at work, which takes it in between two of its steps."""
+    """An edit was seen and waits: a run is at work, which takes it in between two of its steps.
+
+    `for_user`: it waits for the user's next command instead, since an agent may have made it.
+    """
 
     type: Literal["sync_deferred"] = "sync_deferred"
     sources: tuple[str, ...] = ()
     reason: Line
+    for_user: bool = False
 
 
 class WorkerFailed(Frozen):
@@ -110,13 +114,18 @@ class TriggerSuppressed(Frozen):
 
 
 class PreflightRan(Frozen):
-    """Preflight of a phase; `failed` names the checks that stop it. Details: `.swarm/runtime/preflight/`."""
+    """Preflight of a phase; `failed` names the checks that stop it, `problem` says what the first of them found.
+
+    `report` is the file with all of it, relative to the repository; the next look at the phase replaces it.
+    """
 
     type: Literal["preflight_ran"] = "preflight_ran"
     phase: int
     passed: bool
     failed: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    problem: Line = ""
+    report: str = ""
     seconds: float = 0.0
 
 

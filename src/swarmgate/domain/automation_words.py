@@ -52,7 +52,8 @@ def _plan_synced(event: Any) -> str:
 def _preflight(event: Any) -> str:
     skipped = f"; skipped: {', '.join(event.skipped)}" if event.skipped else ""
     outcome = "passed" if event.passed else f"failed: {', '.join(event.failed)}"
-    return f"preflight of phase {event.phase} {outcome}{skipped}{_times(event.seconds)}"
+    why = f" - {event.problem}; all of it: {event.report}" if event.problem else ""
+    return f"preflight of phase {event.phase} {outcome}{skipped}{_times(event.seconds)}{why}"
 
 
 def _doctor(event: Any) -> str:

@@ -125,6 +125,8 @@ def _with_plan(state: State, plan: Plan) -> State:
     found = problems(plan) if state.plan is None else plan_change_problems(state, plan)
     if found:
         raise PlanError(f"The plan breaks {len(found)} rules.", problems=found)
+    if state.plan is not None:
+        plan = plan.sharing(state.plan)
     tasks = state.tasks
     for task_id, record in state.tasks.items():
         if task_id not in plan.tasks:

@@ -135,7 +135,8 @@ def attempt_rejected(state: State, event: ev.AttemptRejected, entry: ev.Entry) -
 def attempt_interrupted(state: State, event: ev.AttemptInterrupted, entry: ev.Entry) -> State:
     attempt = running(state, event.task, event.attempt, recovering=True)
     advance(event.task, attempt.state, Move.INTERRUPT)
-    closed = updated(state, event.task, outcome=Outcome.INTERRUPTED, reason=event.reason, ended=entry.time)
+    ended = {"outcome": Outcome.INTERRUPTED, "reason": event.reason, "kept": event.kept, "ended": entry.time}
+    closed = updated(state, event.task, **ended)
     record = replace(closed.task(event.task), override_pending=attempt.kind is ev.AttemptKind.OVERRIDE)
     return replace(closed, tasks=closed.tasks.set(event.task, record), open="", recovery=Recovery.NONE)
 

@@ -80,6 +80,8 @@ class Attempt:
     reason: str = ""
     feedback: tuple[Remark, ...] = ()
     ended: str = ""
+    kept: str = ""
+    """Where the work of an interrupted one lies; empty where there was none."""
     outside: tuple[str, ...] = ()
     contents: tuple[tuple[str, str], ...] = ()
     sensitive: tuple[str, ...] = ()

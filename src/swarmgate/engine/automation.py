@@ -73,7 +73,7 @@ class Automation:
         return start(self._swarm)
 
     def stop_watching(self) -> WatchStatus:
-        """Ends the watching process, foreground or daemon, within 2 s; what was watched by whom before."""
+        """Ends the watching process, foreground or daemon, within 2 s; who watches now, and which process ended."""
         from swarmgate.engine.automating.daemon import stop  # noqa: PLC0415 - as above
 
         return stop(self._swarm)

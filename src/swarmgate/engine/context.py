@@ -173,7 +173,8 @@ class Context:
     @property
     def pending(self) -> Usage:
         """What was used, and how long was worked, since the last record."""
-        used = sum((meter.pending for meter in self.meters.values()), Usage())
+        meters = tuple(self.meters.values())  # other threads tell too, while the run makes another
+        used = sum((meter.pending for meter in meters), Usage())
         return used.model_copy(update={"seconds": max(used.seconds, self.clock.seconds)})
 
     def budgets(self) -> tuple[Account, ...]:

@@ -94,7 +94,7 @@ class PlanEdits:
             if found == self._edited():
                 self._reconcile()
         still = self._ctx.ledger.state.open
-        return restored(state, self._ctx.folder, self._ctx.repository) if cut and still == state.open else []
+        return [restored(state, self._ctx.folder, self._ctx.repository)] if cut and still == state.open else []
 
     def _edited(self) -> Stamps:
         """The version of the plan files where it is not the one that the ledger left, else empty; for two stats."""
@@ -117,7 +117,7 @@ class PlanEdits:
         """
         try:
             ledger = Ledger.read(self._ctx.folder)
-            found, _ = edits(ledger, interruptible=True)
+            found = edits(ledger, interruptible=True).found
         except SwarmError:  # told between two steps
             return ""
         task = ledger.state.open
@@ -137,14 +137,17 @@ class PlanEdits:
         def interrupt(state: State) -> list[Event]:
             return redefined(state, ctx.folder, ctx.repository)
 
-        for line in _told(reconcile(ctx.ledger, author="user", interrupt=interrupt)):
+        outcome = reconcile(ctx.ledger, author="user", interrupt=interrupt)
+        if outcome.interrupted:
+            kept = ctx.ledger.state.task(outcome.interrupted).attempts[-1].kept
+            ended = f"the attempt at task {outcome.interrupted} ends: the definition of its task was changed by hand"
+            ctx.tell("notice", f"{ended}; its unfinished work is kept in {kept}" if kept else ended)
+        for line in _told(outcome):
             ctx.tell("notice", line)
 
 
 def _told(outcome: Reconciliation) -> Iterator[str]:
     """What became of edits, in words."""
-    if outcome.interrupted:
-        yield f"the attempt at task {outcome.interrupted} ends: the definition of its task was changed by hand"
     for name in outcome.amended:
         yield f"your edit of {name} was taken into the plan"
     for refused in outcome.refused:

@@ -11,6 +11,7 @@ from swarmgate.gates.behaviour import is_code
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import paths
 from swarmgate.workspace.driver import Driver
+from swarmgate.workspace.folders import make
 from swarmgate.workspace.hidden import hidden, ignored
 from swarmgate.workspace.keepsakes import Keepsakes, Left
 from swarmgate.workspace.repository import Repository
@@ -76,7 +77,7 @@ class IgnoredFiles:
         for path in found:
             name = os.fsdecode(paths.encode(path))
             target = quarantine / name
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make(target.parent)
             shutil.move(self._repository.root / name, target)
             for folder in PurePosixPath(name).parents[:-1]:
                 try:

@@ -17,7 +17,7 @@ from swarmgate.engine.edits import PlanEdits
 from swarmgate.engine.spending import allowances
 from swarmgate.engine.steps import STEPS
 from swarmgate.engine.steps.ignored import watched
-from swarmgate.engine.steps.recovery import interruption, restored
+from swarmgate.engine.steps.recovery import ended
 from swarmgate.errors import BreakerTripped, BudgetExhausted, ModelError, PreflightFailed, Stopped, SwarmError
 from swarmgate.ledger import guidance
 from swarmgate.ledger.traces import TraceStore
@@ -89,13 +89,18 @@ def _record(ctx: Context, events: list[Event]) -> State:
 
 
 def _pause(ctx: Context, error: BaseException) -> None:
-    """Puts on record why the run ends here. An attempt that was cut short by the user ends as INTERRUPTED."""
+    """Puts on record why the run ends here. An attempt that was cut short by the user ends as INTERRUPTED.
+
+    Raises:
+        LedgerError: the ledger is gone, which explains what else went wrong.
+    """
+    ctx.ledger.require()
     state = ctx.ledger.state
     events: list[Event] = [*ctx.drain_reports(state), *ctx.drain_usage(state)]
     attempt = state.task(state.open).running
     at_once = isinstance(error, (KeyboardInterrupt, asyncio.CancelledError))
     if at_once and attempt is not None and attempt.state is not TaskState.TESTS_RUN:
-        events += [*restored(state, ctx.folder, ctx.repository), interruption(state, "stopped at once by the user")]
+        events += ended(state, ctx.folder, ctx.repository, "stopped at once by the user")
     detail = "at once, by the user" if at_once else error.message if isinstance(error, SwarmError) else repr(error)
     detail = " ".join(detail.split())
     between = isinstance(error, (Stopped, PreflightFailed))

@@ -15,7 +15,8 @@ class Progress(Frozen):
 
     `kind` is `step` (a step begins), `event` (something was recorded), `tool` (an agent used a tool), `gate` (a gate
     gave its result), `model` (a call is tried again, a fallback took over), `notice` (the user should know) or
-    `question` (the user is asked, on the terminal). Tokens and cost are those of the whole project so far.
+    `question` (the user is asked, on the terminal). Tokens and cost are those of the whole project so far. `time` is
+    that of the event (UTC, ISO 8601) where it is told later than it happened; empty: now.
     """
 
     kind: str
@@ -26,6 +27,7 @@ class Progress(Frozen):
     attempt: int = 0
     seconds: float = 0.0
     usage: Usage = Field(default_factory=Usage)
+    time: str = ""
 
 
 Listener = Callable[[Progress], None]

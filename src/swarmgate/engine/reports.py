@@ -97,6 +97,8 @@ class StatusReport(Frozen):
     """None: no review was ever weighed."""
     settings_problem: str = ""
     """Why the settings cannot be read; no command that works can begin then."""
+    edited: tuple[str, ...] = ()
+    """Plan files that are not what the ledger says: the next command that works takes the edit in, and so does sync."""
 
 
 class AttemptReport(Frozen):
@@ -123,6 +125,7 @@ class AttemptReport(Frozen):
     adversarial_review: Review | None
     proof: Proof | None
     feedback: tuple[str, ...]
+    kept: str
     started: str
     ended: str
 

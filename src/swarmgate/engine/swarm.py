@@ -42,11 +42,12 @@ from swarmgate.engine.reports import (
     task_report,
 )
 from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
-from swarmgate.ledger import live
+from swarmgate.ledger import live, status_file
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import describe, live_owner
+from swarmgate.ledger.lock import at_work, describe
+from swarmgate.workspace.folders import make
 
 if TYPE_CHECKING:
     from swarmgate.config import Config
@@ -164,7 +165,7 @@ class Swarm:
                     words = [f"phase {state.current_phase}"]
                 case other:
                     raise IllegalMove("Nothing waits for your approval.", hint="; ".join(actions(state, other)))
-            ledger.append(events, expect=state.seq, actor="user")
+            status_file.refresh(self.folder, ledger.append(events, expect=state.seq, actor="user"))
             return tuple(words)
 
     # --- work ---
@@ -190,10 +191,10 @@ class Swarm:
 
     def stop(self) -> str:
         """Asks a run in another process to end at the next safe point; returns who that is, empty if nobody works."""
-        owner = live_owner(self.folder.lock)
+        owner = at_work(self.folder.lock)
         if not owner:
             return ""
-        self.folder.stop_request.parent.mkdir(parents=True, exist_ok=True)
+        make(self.folder.stop_request.parent)
         self.folder.stop_request.touch()
         return describe(owner)
 
@@ -224,11 +225,13 @@ class Swarm:
 
     def status(self) -> StatusReport:
         """Where the work stands, and what can be done next."""
-        owner = live_owner(self.folder.lock)
+        owner = at_work(self.folder.lock)
         turn = live.read(self.folder.breakers, owner)
         models, problem = self._role_models()
-        report = status_report(self.state, working=describe(owner) if owner else "", turn=turn, models=models)
-        return report.model_copy(update={"settings_problem": problem})
+        ledger = Ledger.read(self.folder)
+        report = status_report(ledger.state, working=describe(owner) if owner else "", turn=turn, models=models)
+        edited = () if owner else ledger.projector.differing(ledger.state)  # a process at work writes them itself
+        return report.model_copy(update={"settings_problem": problem, "edited": edited})
 
     def _role_models(self) -> tuple[dict[str, RoleModel], str]:
         """The models of the roles as the settings have them now; where those cannot be read, why not."""
@@ -306,15 +309,14 @@ class Swarm:
             events: list[Event] = [event]
             if ledger.state.open == event.task:
                 events = [*self._ended_attempt(ledger.state), event]
-            ledger.append(events, expect=ledger.state.seq, actor="user")
+            status_file.refresh(self.folder, ledger.append(events, expect=ledger.state.seq, actor="user"))
 
     def _ended_attempt(self, state: State) -> list[Event]:
         """The end of an attempt that a paused run left open; the files are as its last step left them."""
-        from swarmgate.engine.steps.recovery import interruption, restored  # noqa: PLC0415 - brings all rooms
+        from swarmgate.engine.steps.recovery import ended  # noqa: PLC0415 - brings all rooms
         from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 
-        repository = Repository.discover(self.folder.root)
-        return [*restored(state, self.folder, repository), interruption(state, "the user decided otherwise")]
+        return ended(state, self.folder, Repository.discover(self.folder.root), "the user decided otherwise")
 
     def _writing(self) -> Ledger:
         """The ledger for writing, after the hand edits of the plan files were taken in or refused.
@@ -322,7 +324,10 @@ class Swarm:
         Raises:
             UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
         """
-        from swarmgate.engine.automating.syncing import sync_pass  # noqa: PLC0415 - only writers need it
+        from swarmgate.engine.automating.syncing import (  # noqa: PLC0415 - only writers need it
+            PATIENCE_S,
+            sync_pass,
+        )
         from swarmgate.ledger.sessions import settle  # noqa: PLC0415 - as above
 
         ledger = Ledger.write(self.folder)
@@ -331,9 +336,13 @@ class Swarm:
                 self._notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
             if ledger.repaired:
                 self._notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
-            outcome = sync_pass(self, ledger)
+            outcome = sync_pass(self, ledger, patience_s=PATIENCE_S)
+            for name in outcome.busy:
+                self._notice(f"somebody is writing {name}: an edit of it is not taken in before it is closed")
             if outcome.interrupted:
-                self._notice(f"the attempt at task {outcome.interrupted} ended: you changed the definition of its task")
+                kept = ledger.state.task(outcome.interrupted).attempts[-1].kept
+                ended = f"the attempt at task {outcome.interrupted} ended: you changed the definition of its task"
+                self._notice(f"{ended}; its unfinished work is kept in {kept}" if kept else ended)
             for name in outcome.amended:
                 self._notice(f"your edit of {name} was taken into the plan")
             for name in outcome.restored:
@@ -356,7 +365,7 @@ class Swarm:
     async def _work(self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
         from swarmgate.engine.build import build  # noqa: PLC0415 - brings all rooms
-        from swarmgate.engine.crewing import crew_beside  # noqa: PLC0415 - as above
+        from swarmgate.engine.crewing import crew_beside, let_hooks_end  # noqa: PLC0415 - as above
         from swarmgate.engine.loop import run_loop  # noqa: PLC0415 - as above
         from swarmgate.engine.requirements import (  # noqa: PLC0415 - as above
             keys_withheld,
@@ -390,8 +399,10 @@ class Swarm:
             ledger.append(head_moved(ledger.state, context), expect=ledger.state.seq)
             self._interrupt = lambda: setattr(context.stop, "asked", True)
             try:
-                with crew_beside(self), keys_withheld(config):
+                with crew_beside(self, context.tell) as crew, keys_withheld(config):
                     state = await run_loop(context)
+                    hook_s, stop = config.automation.hook_s, context.stop
+                    await let_hooks_end(crew, hook_s, tell=context.tell, asked=lambda: stop.requested)
             finally:
                 self._interrupt = None
                 for meter in context.meters.values():

@@ -22,6 +22,7 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import current
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.diffs import SUBMODULE
+from swarmgate.workspace.folders import make
 
 Step = Callable[[State, Context], Awaitable[list[Event]]]
 Text = Callable[[str], str | None]
@@ -85,7 +86,7 @@ def _put_away(ctx: Context, paths: Iterable[str], quarantine: Path) -> None:
                 place.rmdir()
             continue
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make(target.parent)
             shutil.move(place, target)
         except OSError as error:
             raise WorkspaceError(f"`{path}` cannot be moved to {quarantine}: {error}") from error

@@ -15,17 +15,22 @@ from swarmgate.workspace.repository import Repository
 
 async def recover(state: State, ctx: Context) -> list[Event]:
     """Restores the files; after a crash the attempt ends as INTERRUPTED and the task is delegated anew."""
-    events = restored(state, ctx.folder, ctx.repository)
     if state.recovery is Recovery.INTERRUPT:
-        events.append(interruption(state, "the run ended without a word (crash or kill)"))
-    return events
+        return ended(state, ctx.folder, ctx.repository, "the run ended without a word (crash or kill)")
+    return [restored(state, ctx.folder, ctx.repository)]
 
 
-def restored(state: State, folder: SwarmFolder, repository: Repository) -> list[Event]:
+def ended(state: State, folder: SwarmFolder, repository: Repository, reason: str) -> list[Event]:
+    """The end of the running attempt, with the files as they were before its last step, and where its work is kept."""
+    back = restored(state, folder, repository)
+    return [back, interruption(state, reason, kept=back.kept)]
+
+
+def restored(state: State, folder: SwarmFolder, repository: Repository) -> TreeRestored:
     """Brings the work tree back to the state's tree; what differs is kept in the quarantine."""
     quarantine = folder.quarantine_folder("interrupted")
     paths = repository.restore(state.tree, quarantine=quarantine)
-    return [_restoration(folder, state.tree, paths, quarantine)]
+    return _restoration(folder, state.tree, paths, quarantine)
 
 
 def head_moved(state: State, ctx: Context) -> list[Event]:
@@ -46,7 +51,7 @@ def redefined(state: State, folder: SwarmFolder, repository: Repository) -> list
     _, _, attempt = current(state)
     if _committed(state, attempt, repository):
         return []
-    return [*restored(state, folder, repository), interruption(state, "the definition of its task was changed by hand")]
+    return ended(state, folder, repository, "the definition of its task was changed by hand")
 
 
 def _committed(state: State, attempt: Attempt, repository: Repository) -> bool:
@@ -70,7 +75,7 @@ def _restoration(folder: SwarmFolder, tree: str, paths: tuple[str, ...], quarant
     return TreeRestored(tree=tree, paths=paths, kept=folder.relative(quarantine) if quarantine.exists() else "")
 
 
-def interruption(state: State, reason: str) -> Event:
-    """The end of the running attempt."""
+def interruption(state: State, reason: str, *, kept: str = "") -> Event:
+    """The end of the running attempt; its unfinished work is `kept` there."""
     task, _, attempt = current(state)
-    return AttemptInterrupted(task=task.id, attempt=attempt.number, reason=reason)
+    return AttemptInterrupted(task=task.id, attempt=attempt.number, reason=reason, kept=kept)
