@@ -132,18 +132,18 @@ def test_a_key_in_the_file_is_not_shown_by_the_diff(project: Project) -> None:
     assert key not in str(found.as_json())
 
 
-SECRET = "mysecretpassword123"
+WORD = "mysecretpassword123"
 
 
 def test_secrets_without_a_shape_are_shown_nowhere(project: Project) -> None:
     project.folder.config.write_text(
-        f"[providers.local]\napi_key = '{SECRET}'\nmax_retries = '3'\nbase_url = 'http://me:{SECRET}@h/v1'\n"
-        f"[providers.local.headers]\nX-Thing = '{SECRET}'\n"
+        f"[providers.local]\napi_key = '{WORD}'\nmax_retries = '3'\nbase_url = 'http://me:{WORD}@h/v1'\n"
+        f"[providers.local.headers]\nX-Thing = '{WORD}'\n"
     )
     found = look(project)
     assert "+max_retries = 3\n" in found.diff
     assert "X-Thing" not in found.diff  # no line that stays is shown
-    assert SECRET not in f"{found.as_json()}{found.lines()}"
+    assert WORD not in f"{found.as_json()}{found.lines()}"
 
 
 @pytest.mark.parametrize("text", ["providers.local = { BASE_URL = 'http://x/v1' }\n", "tests = { Command = 'x' }\n"])

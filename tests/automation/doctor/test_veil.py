@@ -6,29 +6,29 @@ import pytest
 
 from swarmgate.automation.doctor import veil
 
-SECRET = "mysecretpassword123"  # no shape tells it
+WORD = "mysecretpassword123"  # no shape tells it
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        f'api_key = "{SECRET}"',
-        f"'X-Thing' = '{SECRET}'",
-        f'base_url = "http://user:{SECRET}@host/v1"',
-        f'local = {{ base_url = "http://x/v1", timeout_s = "60", api_key = "{SECRET}", X-A = "{SECRET}" }}',
-        f'model = "command:agent --api-key {SECRET} -v"',
-        f"task_completed = \"curl -H 'X-Api-Key: {SECRET}'\"",
-        f"command = \"curl -H 'X-Api-Key: {SECRET}' -H 'Authorization: Basic {SECRET}'\"",
-        f'mutation = "no" # api_key = "{SECRET}"',
-        f"# password: {SECRET}",
-        f"{SECRET} in a long text",
-        f'api_key_env = "{SECRET}"',
+        f'api_key = "{WORD}"',
+        f"'X-Thing' = '{WORD}'",
+        f'base_url = "http://user:{WORD}@host/v1"',
+        f'local = {{ base_url = "http://x/v1", timeout_s = "60", api_key = "{WORD}", X-A = "{WORD}" }}',
+        f'model = "command:agent --api-key {WORD} -v"',
+        f"task_completed = \"curl -H 'X-Api-Key: {WORD}'\"",
+        f"command = \"curl -H 'X-Api-Key: {WORD}' -H 'Authorization: Basic {WORD}'\"",
+        f'mutation = "no" # api_key = "{WORD}"',
+        f"# password: {WORD}",
+        f"{WORD} in a long text",
+        f'api_key_env = "{WORD}"',
     ],
 )
 def test_no_secret_is_shown(line: str) -> None:
     for mark in "+-":
         shown = veil.of_settings(mark + line, {"api_key_env"})
-        assert SECRET not in shown
+        assert WORD not in shown
         assert shown.startswith(mark)
 
 
@@ -47,4 +47,4 @@ def test_what_changes_is_shown(line: str) -> None:
 def test_sentences_about_keys_stay_as_they_are() -> None:
     told = "environment variable SWARM_PROVIDERS__A__API_KEY: unknown key `token`; MY_API_KEY is not set"
     assert veil.masked(told) == told
-    assert veil.masked(f"coder=sh a.sh --token={SECRET}") == "coder=sh a.sh --token=<hidden>"
+    assert veil.masked(f"coder=sh a.sh --token={WORD}") == "coder=sh a.sh --token=<hidden>"
