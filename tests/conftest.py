@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-# A law holds or not; how long an example takes on a busy machine is no part of it.
-settings.register_profile("swarmgate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A law holds or not; how long an example takes on a busy machine is no part of it. More: SWARMGATE_EXAMPLES=1000
+settings.register_profile(
+    "swarmgate",
+    deadline=None,
+    max_examples=int(os.environ.get("SWARMGATE_EXAMPLES", "40")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("swarmgate")
 
 _HOMES = itertools.count()

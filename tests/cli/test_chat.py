@@ -234,7 +234,7 @@ def test_the_example_is_held_as_it_stands(project: Project) -> None:
 @pytest.mark.slow
 def test_killed_at_random_moments_every_chat_resumes_whole() -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "benchmarks/chat_crash.py", "5"], capture_output=True, text=True, check=False
+        [sys.executable, ROOT / "benchmarks/chat_crash.py", "3"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "5 of 5 whole" in done.stdout
+    assert "3 of 3 whole" in done.stdout

@@ -289,7 +289,7 @@ def test_killed_at_random_moments_it_ends_with_every_round_once(project: Project
     reference = json.loads(whole.communicate(timeout=60)[0])
     length = time.monotonic() - began
     command = ["debate", "Well?", *seats, "--rounds", "3"]
-    for _ in range(5):
+    for _ in range(3):
         _killed_once(project, command, chance.uniform(0, length / 3), reference["tally"])
 
 

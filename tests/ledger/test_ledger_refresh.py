@@ -15,6 +15,7 @@ from tests.ledger.conftest import Fill
 from swarmgate.domain import events as ev
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import IllegalMove, LedgerCorrupt, LedgerError, LedgerLocked
+from swarmgate.ledger import lock
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
@@ -72,7 +73,10 @@ def test_an_unfinished_line_waits_until_it_is_whole(folder: SwarmFolder, fill: F
     assert reader.torn == b""
 
 
-def test_writing_reads_on_repairs_and_gives_the_lock_back(folder: SwarmFolder, fill: Fill) -> None:
+def test_writing_reads_on_repairs_and_gives_the_lock_back(
+    folder: SwarmFolder, fill: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "_BRIEF_S", 0.1)
     fill(*started())
     ledger = Ledger.read(folder)
     _other(folder)
