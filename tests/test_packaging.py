@@ -32,7 +32,7 @@ CACHES = {"__pycache__", ".ruff_cache", ".mypy_cache", ".pytest_cache"}
 _PROBE = "urllib3/util/connection.py"
 """Part of detect-secrets' dependencies: it binds a socket of this host to learn whether there is IPv6."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
+pytestmark = pytest.mark.xdist_group("packaging")
 
 READ_DATA = """
 import hashlib, json, pathlib, sys

@@ -29,7 +29,7 @@ from swarmgate.ledger import status_file
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.journal import Journal
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import live_owner
+from swarmgate.ledger.lock import WriterLock, live_owner
 
 BESIDE = "watches this project already, and does the work in the background"
 CONFIG = Automation(mode="manual", debounce_s=0.05, poll_s=0.2)
@@ -332,8 +332,10 @@ def test_another_watcher_in_a_new_folder_ends_this_one(folder: SwarmFolder) -> N
     crew.start()
     folder.path.rename(folder.path.with_name("away"))
     until(lambda: not live_owner(folder.watch_lock))
-    folder.create()
-    with at_work(folder):
+    new = SwarmFolder(folder.root / "new")  # its lock is taken before it stands there: who is first is no chance
+    new.create()
+    with WriterLock(new.watch_lock, place="watch"):
+        new.path.rename(folder.path)
         crew.wait()
         assert "Another process watches" in crew.why
         assert crew.stop()
