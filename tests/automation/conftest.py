@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from tests.project import _template, project
 
+from swarmgate.ledger.folder import SwarmFolder
+
 __all__ = ["_template", "project"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> SwarmFolder:
+    """A `.swarm/` with nothing in it but its runtime folder."""
+    made = SwarmFolder(tmp_path)
+    made.runtime.mkdir(parents=True)
+    return made

@@ -6,7 +6,6 @@ import gc
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from tests.project import until
@@ -17,13 +16,6 @@ from swarmgate.domain.automation import Happening
 from swarmgate.domain.state import State
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.journal import STOPPED, DeadLetters, Journal
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> SwarmFolder:
-    made = SwarmFolder(tmp_path)
-    made.runtime.mkdir(parents=True)
-    return made
 
 
 @pytest.fixture

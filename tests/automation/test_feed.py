@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
-import pytest
 from tests.domain.story import planned, play
 
 from swarmgate.automation.bus import EventBus
@@ -36,13 +34,6 @@ class Listener:
     @property
     def places(self) -> list[tuple[str, int]]:
         return [(each.happening.source, each.happening.seq) for each in self.got]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> SwarmFolder:
-    made = SwarmFolder(tmp_path)
-    made.runtime.mkdir(parents=True)
-    return made
 
 
 def record(folder: SwarmFolder) -> None:

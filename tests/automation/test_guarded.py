@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from tests.project import until
@@ -49,13 +48,6 @@ class Counting:
     def work(self, subject: str, seen: Seen) -> AutomationEvent | None:  # noqa: ARG002 - the protocol's
         self.calls.append(subject)
         return self.then()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> SwarmFolder:
-    made = SwarmFolder(tmp_path)
-    made.runtime.mkdir(parents=True)
-    return made
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ _LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
 SECRET_WORDS = r"(?:api[_-]?key|secret|passw(?:or)?d|token(?!s)|authorization|credential)"  # noqa: S105 - a pattern
 """What the names of keys that hold secrets have in them; `tokens` are counted, and no secret."""
 _NAME_OF_VARIABLE = re.compile(r"\$?\{?[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\}?")
-_NOTHING: Any = object()
+NOTHING: Any = object()
+"""What stands at a path where nothing does: any value that TOML has could stand there."""
 KEY_IN_FILE = "a key seems to stand here, and keys never stand in files"
 KEY_HINT = "take it out, make it invalid at its provider, and name a variable that holds a new one: api_key_env"
 
@@ -59,7 +60,7 @@ def refusal(error: ErrorDetails, sources: list[Source]) -> Refusal:
     """A validation error as a sentence: where, which key, what is wrong."""
     path = tuple(str(part) for part in error["loc"] if part != "[key]")
     *tables, key = path
-    if error["type"] == "extra_forbidden" and any(holds_secret(key, _at(each.values, path)) for each in sources):
+    if error["type"] == "extra_forbidden" and any(holds_secret(key, at(each.values, path)) for each in sources):
         return _located(path, KEY_IN_FILE, sources, KEY_HINT)
     if error["type"] == "extra_forbidden" or error["loc"][-1] == "[key]":
         known = known_keys(tables)
@@ -88,20 +89,20 @@ def holds_secret(name: str, value: Any) -> bool:
 
 def _located(path: tuple[str, ...], what: str, sources: list[Source], hint: str = "") -> Refusal:
     """Blames the last source that says anything about `path`."""
-    source = next((each for each in reversed(sources) if _at(each.values, path) is not _NOTHING), None)
+    source = next((each for each in reversed(sources) if at(each.values, path) is not NOTHING), None)
     told = f"`{'.'.join(path)}`: {what}"
     return Refusal(source.name, line_of(source.text, path), told, hint) if source else Refusal("", 0, told, hint)
 
 
-def _at(values: Any, path: tuple[str, ...]) -> Any:
-    """What stands at a path of nested tables and lists; `_NOTHING` where nothing does."""
+def at(values: Any, path: tuple[str, ...]) -> Any:
+    """What stands at a path of nested tables and lists; `NOTHING` where nothing does."""
     for part in path:
         if isinstance(values, Mapping) and part in values:
             values = values[part]
         elif isinstance(values, list) and part.isdigit() and int(part) < len(values):
             values = values[int(part)]
         else:
-            return _NOTHING
+            return NOTHING
     return values
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from platformdirs import user_config_path
 
 from swarmgate.config import PREFIX, PROJECT_FILE, toml_text
-from swarmgate.config.refusals import line_of
+from swarmgate.config.refusals import NOTHING, at, line_of
 from swarmgate.ledger.folder import SwarmFolder
 
 
@@ -56,7 +56,7 @@ class Places:
         if variable := self.variable(*path):
             return f"environment variable {variable}", 0
         for file in reversed(self.files):
-            if holds(file.values, path):
+            if at(file.values, path) is not NOTHING:
                 return file.name, file.line(path)
         return "", 0
 
@@ -66,7 +66,7 @@ class Places:
             if not name.upper().startswith(PREFIX):
                 continue
             parts = tuple(name[len(PREFIX) :].lower().split("__"))
-            if parts == path[: len(parts)] and holds(_parsed(value), path[len(parts) :]):
+            if parts == path[: len(parts)] and at(_parsed(value), path[len(parts) :]) is not NOTHING:
                 return name
         return ""
 
@@ -82,18 +82,6 @@ def _read(name: str, path: Path) -> Written:
         if path.is_file():  # a pipe would be waited for
             return Written(name, path, path.read_bytes().decode("utf-8-sig"))
     return Written(name, path, "")
-
-
-def holds(values: Any, path: tuple[str, ...]) -> bool:
-    """Whether nested tables and lists have something at a path."""
-    for part in path:
-        if isinstance(values, Mapping) and part in values:
-            values = values[part]
-        elif isinstance(values, list) and part.isdigit() and int(part) < len(values):
-            values = values[int(part)]
-        else:
-            return False
-    return True
 
 
 def _parsed(value: str) -> Any:
