@@ -78,8 +78,8 @@ def test_the_summary_stands_in_context_md_and_no_brief_or_answer_changes_by_it(p
     (subject, seen), *_ = _subjects(project)
     each = worker(Swarm(project.root))
     assert each.name == NAME
-    for _ in range(2):
-        assert each.work(subject, seen) == EvidenceSummarised(task="1.1", reason="2 attempts")
+    assert each.work(subject, seen) == EvidenceSummarised(task="1.1", reason="2 attempts")
+    assert each.work(subject, seen) is None  # it stands there already
     text = project.folder.context.read_bytes().decode()
     assert text.startswith("# Mine\r\n")
     assert text.count("### Task 1.1, goal 1: Part 1.1") == 1

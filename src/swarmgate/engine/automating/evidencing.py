@@ -110,12 +110,12 @@ class Summaries:
         return f"task {task}" if task and self._why(seen.after, task) else ""
 
     def work(self, subject: str, seen: Seen) -> AutomationEvent | None:
-        """Writes the summary.
+        """Writes the summary; nothing to tell where it stands there already.
 
         Raises:
             LedgerError: context.md could not be written, or was in use for too long.
         """
-        from swarmgate.ledger.context_file import keep_summary  # noqa: PLC0415 - late: work alone needs it
+        from swarmgate.ledger.context_file import keep_summary, read  # noqa: PLC0415 - late: work alone needs it
         from swarmgate.ledger.folder import writing  # noqa: PLC0415 - as above
 
         task, folder = task_of(subject), self._swarm.folder
@@ -123,10 +123,13 @@ class Summaries:
         if state.plan is None or task not in state.plan.tasks or state.goals != seen.after.goals:
             return None  # the plan went on without it
         (row,) = report(self._swarm, task).tasks
+        before = read(folder.context)
         with writing(folder.context):
             done = keep_summary(folder.context, goal=state.goals, task=task, lines=list(row.summary))
         if not done:
             raise LedgerError("context.md was in use by another process for too long; the summary is tried again.")
+        if read(folder.context) == before:
+            return None  # it says so already
         return EvidenceSummarised(task=task, reason=self._why(state, task) or "it was long")
 
     def _why(self, state: State, task: str) -> str:
