@@ -82,12 +82,14 @@ class Toolbox:
 
     async def _write_file(self, call: args.WriteFile) -> str:
         note = self._admit(call.path)
+        self._refuse_ignored(call.path)
         self._refuse_loss(call.path, lambda _before: call.content)
         self._files.write(call.path, call.content)
         return f"Wrote {call.path}, {len(call.content.splitlines())} lines.{note}"
 
     async def _edit_file(self, call: args.EditFile) -> str:
         note = self._admit(call.path)
+        self._refuse_ignored(call.path)
         self._refuse_loss(call.path, lambda before: text.replaced(call.path, before, call.old, call.new))
         self._files.edit(call.path, call.old, call.new)
         return f"Edited {call.path}.{note}"
@@ -133,6 +135,19 @@ class Toolbox:
         if not self._scope or all(place in self._scope or belongs(place, self._scope, rules) for place in places):
             return ""
         return f" {path} is outside of the declared scope ({', '.join(sorted(self._scope))}): this will be reported."
+
+    def _refuse_ignored(self, path: str) -> None:
+        """Refuses a file that git ignores: it would neither be tested nor committed.
+
+        Raises:
+            UsageError: git ignores it.
+        """
+        place = self._files.resolve(path).resolve().relative_to(self._files.root).as_posix()
+        if rule := self._desk.ignored_by(place):
+            self._refuse(
+                f"git ignores `{path}` ({rule}): it would be neither tested nor committed. Write to another path; "
+                "where the file has to be there, change that rule first"
+            )
 
     def _refuse_loss(self, path: str, change: Callable[[str], str]) -> None:
         """Refuses a change that takes something from a test which was there before the task.

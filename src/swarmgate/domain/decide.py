@@ -15,8 +15,8 @@ from swarmgate.domain.laws_judging import adversarial_due
 from swarmgate.domain.laws_task import attempt_kind
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
-from swarmgate.domain.remedies import BREAKER
-from swarmgate.domain.state import Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
+from swarmgate.domain.remedies import BREAKER, INSTALLED
+from swarmgate.domain.state import Attempt, Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
 from swarmgate.domain.trajectory import stopping
 
 
@@ -180,16 +180,22 @@ def _is_exhausted(record: TaskRecord) -> bool:
 
 
 def _is_unjudged(record: TaskRecord) -> bool:
-    """Whether a breaker stopped a role that judged: another attempt of the coder's mends no reviewer."""
+    """Whether nobody could judge: a breaker stopped the role, or the tools are not what they were.
+
+    Another attempt of the coder's mends neither.
+    """
     last = record.last
     return (
         last is not None
         and last.outcome is Outcome.REJECTED
-        and last.stage.startswith(BREAKER)
-        and last.state is not TaskState.CODER_DELEGATED
+        and (last.stage == INSTALLED or _is_stopped_judge(last))
         and record.rejections > 0
         and not record.override_pending
     )
+
+
+def _is_stopped_judge(attempt: Attempt) -> bool:
+    return attempt.stage.startswith(BREAKER) and attempt.state is not TaskState.CODER_DELEGATED
 
 
 _TURN_OF = {AttemptKind.CODER: Step.CODE, AttemptKind.ESCALATED: Step.IMPLEMENT, AttemptKind.OVERRIDE: Step.CAPTURE}

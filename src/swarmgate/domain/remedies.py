@@ -14,6 +14,8 @@ BREAKER = "breaker: "
 """What the stage of an attempt begins with that a tripped breaker ended."""
 UNDECIDED = f"{BREAKER}debate"
 """The stage of an attempt whose review was a debate that decided nothing."""
+INSTALLED = "installed"
+"""Who rejects an attempt during which agents changed what is installed for the project: only the user mends that."""
 _TRAJECTORY = "trajectory: "
 ATTACKS = "adversarial_tests"
 """Who rejects an attempt that an adversarial test broke."""
@@ -25,6 +27,7 @@ _ROLES = frozenset({"architect", "critic", "coder", "reviewer", "test_engineer",
 
 _SETTINGS: Mapping[str, tuple[str, ...]] = {
     "tests": ("[tests] command: how the tests are run, where that is what fails",),
+    INSTALLED: ("install the named packages anew, as the project says, then: {retry}",),
     "tests prove nothing": ('[tests] must_fail = "warn": such tests are noted and reject nothing, then: {retry}',),
     "tests switched off": ('[tests] vanished = "warn": tests that are gone are only noted, then: {retry}',),
     "scope": (
@@ -41,6 +44,7 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
 """What may be changed, by stage; `{retry}` is the command that tries again."""
 
 _MEANT: Mapping[str, str] = {
+    INSTALLED: "; the tests run with what is installed now, and with what agents made of it",
     "tests prove nothing": "; meant for a refactoring, whose tests pass before it and after it",
     "tests switched off": "; the tests that are gone stay gone",
     "scope": "; all files that the attempt changed are accepted",

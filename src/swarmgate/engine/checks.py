@@ -22,7 +22,7 @@ from swarmgate.gates.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.scope import Scope
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import guard, revisions
-from swarmgate.workspace.copies import copied
+from swarmgate.workspace.checkout import checked_out
 from swarmgate.workspace.driver import call
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.process import Completed
@@ -94,7 +94,7 @@ class ProjectChecks:
 
     async def _command(self, criterion: Criterion, critique: Critique, text: str) -> Score:
         limit = min(self.config.commands.timeout_s, critique.timeout_s)
-        with copied(self.repository.root, self.tree) as copy:
+        with checked_out(self.repository.root, self.tree, sandbox=self.commands.sandbox) as copy:
             FileTree(copy.root).write(critique.target, text)
             runner = copy.runner(self.commands)
             done = await runner.run(criterion.command, timeout_s=limit)

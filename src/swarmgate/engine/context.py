@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -37,6 +38,7 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Beside
 from swarmgate.llm.budget import Metered
+from swarmgate.workspace.checkout import Checkout, checked_out
 from swarmgate.workspace.detect import Detection, detect, is_test_path
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.running import CommandRunner
@@ -120,6 +122,17 @@ class Context:
     def detection(self) -> Detection:
         """Languages, test command and test paths of the tree as it was at first use."""
         return detect(self.repository.root, self.repository.list_tree(self.repository.snapshot()))
+
+    @contextmanager
+    def checkout(self, tree: str) -> Iterator[Checkout]:
+        """A clean checkout of a tree: where tests run that decide something.
+
+        Raises:
+            WorkspaceError: git failed.
+        """
+        sandbox, items = self.commands.sandbox, self.ignored.items()
+        with checked_out(self.repository.root, tree, items=items, sandbox=sandbox) as made:
+            yield made
 
     def is_test_path(self, path: str) -> bool:
         """Whether a file there is a test."""

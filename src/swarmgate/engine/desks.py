@@ -138,6 +138,7 @@ class Desks:
             self_coding=lambda: ledger.state.self_coding,
             opening=lambda: violation(ledger.state) if role == "architect" else (),
             spare=ctx.ignored.spare,
+            ignored_by=ctx.ignored.rule_against,
         )
 
     @cached_property

@@ -1,4 +1,7 @@
-"""Files that git ignores while agents are at work: the user's are kept, and code that somebody hid there is found."""
+"""Files that git ignores while agents are at work: the user's are kept, code that somebody hid there is found.
+
+Tests run with what was there before the agents, and with nothing that these made of it.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from pathlib import Path, PurePosixPath
 from swarmgate.gates.behaviour import is_code
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import paths
+from swarmgate.workspace.brought import Brought, Item, Touched
 from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.folders import make
-from swarmgate.workspace.hidden import hidden, ignored
+from swarmgate.workspace.hidden import hidden, ignored, rule_against
 from swarmgate.workspace.keepsakes import Keepsakes, Left
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.runner_files import may_steer
@@ -28,7 +32,9 @@ class IgnoredFiles:
         self._folder = folder
         self._git = Driver(repository.root)
         self._copies = Keepsakes(repository.root, folder.runtime / "ignored")
+        self._brought = Brought(repository.root, self._copies, folder.runtime / "ignored.json")
         self._at_work = folder.runtime / "at-work"
+        self._died_at_ns: int | None = None
         self._since = 0
         self._hidden: frozenset[str] | None = None
 
@@ -42,8 +48,8 @@ class IgnoredFiles:
         if self._hidden is None:
             self._since = time.time_ns()
             found = ignored(self._git)
-            self._hidden = hidden(self._repository, tree, _matters, git=self._git, found=found)
-            left = self._copies.take(found)
+            self._hidden = hidden(self._repository, tree, matters, git=self._git, found=found)
+            left = self._copies.take(found, but=self._brought.begin(found, died_at_ns=self._died_at_ns))
         self._at_work.touch()
         return left
 
@@ -55,6 +61,7 @@ class IgnoredFiles:
         """Hands over what a run did to ignored files that died in a step; the paths of those files."""
         if self._hidden is not None or not self._at_work.exists():
             return ()
+        self._died_at_ns = self._at_work.lstat().st_ctime_ns
         self._copies.resume()
         return self.taken_out(quarantine)
 
@@ -63,6 +70,18 @@ class IgnoredFiles:
         lost = self._copies.lost()
         self._copies.hand_over(lost, quarantine)
         return lost
+
+    def touched(self) -> Touched:
+        """What agents did to what the tests may need; nothing where no step of this run was watched."""
+        return self._brought.look(ignored(self._git)) if self._hidden is not None else Touched()
+
+    def items(self) -> tuple[Item, ...] | None:
+        """What comes along in a checkout; None where nobody took note of what was there before."""
+        return self._brought.items() if self._hidden is not None else None
+
+    def rule_against(self, path: str) -> str:
+        """The rule by which git ignores a path; empty where it does not."""
+        return rule_against(self._git, path)
 
     def put_away(self, tree: str, quarantine: Path) -> tuple[str, ...]:
         """Moves code into the quarantine that new rules for ignoring hide; its paths.
@@ -73,7 +92,7 @@ class IgnoredFiles:
         """
         if self._hidden is None:  # no step of this run was watched: what is there is the user's
             return ()
-        found = sorted(hidden(self._repository, tree, _matters, git=self._git) - self._hidden)
+        found = sorted(hidden(self._repository, tree, matters, git=self._git) - self._hidden)
         for path in found:
             name = os.fsdecode(paths.encode(path))
             target = quarantine / name
@@ -99,6 +118,6 @@ class IgnoredFiles:
             self._copies.add(path)
 
 
-def _matters(path: str) -> bool:
+def matters(path: str) -> bool:
     """Whether a hidden file could change what tests show."""
     return is_code(path) or may_steer(path) or path.endswith(_BINARIES)

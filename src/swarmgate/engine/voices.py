@@ -223,6 +223,7 @@ class _NoCommands:
     """A sandbox in which nothing starts: voices have no tool that runs commands."""
 
     name = "closed"
+    relocates = False
     private_home = True
     weaknesses = ()
     hindrances = ()

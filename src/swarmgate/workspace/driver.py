@@ -185,13 +185,16 @@ class Driver:
             return usual
         return Path(os.fsdecode(self.run("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
 
-    def run(self, *args: str, stdin: bytes | None = None, index: Path | None = None) -> bytes:
+    def run(
+        self, *args: str, stdin: bytes | None = None, index: Path | None = None, work_tree: Path | None = None
+    ) -> bytes:
         """Run a plumbing command: no hooks of the user, no locks taken just for speed.
 
         Args:
             args: the command and its arguments.
             stdin: what it reads.
             index: a scratch index to work on instead of the user's.
+            work_tree: another folder in the place of the work tree.
 
         Raises:
             WorkspaceError: git failed; the message carries its reason.
@@ -208,6 +211,8 @@ class Driver:
         literal = [] if patterns else ["--literal-pathspecs"]
         options = [part for key, value in config.items() for part in ("-c", f"{key}={value}")]
         env = {"GIT_OPTIONAL_LOCKS": "0", **({"GIT_INDEX_FILE": str(index)} if index else {})}
+        if work_tree:
+            env |= {"GIT_WORK_TREE": str(work_tree), "GIT_DIR": str(self.git_dir)}
         code, out, err = call(self.root, *literal, *options, *args, stdin=stdin, env=env)
         if code:
             raise failure(args[0], err)

@@ -39,6 +39,16 @@ def ignored(git: Driver) -> tuple[str, ...]:
     return tuple(paths.decode(record[3:]) for record in said.split(b"\0") if record.startswith(b"!! "))
 
 
+def rule_against(git: Driver, path: str) -> str:
+    """The rule by which git ignores a file of that path, as `.gitignore: lib/`; empty where it sees the file.
+
+    Raises:
+        WorkspaceError: git failed.
+    """
+    source, pattern = _rules(git, [path]).get(path, ("", ""))
+    return "" if not pattern or pattern.startswith("!") else f"{source}: {pattern}"
+
+
 def hidden(
     repository: Repository,
     tree: str,

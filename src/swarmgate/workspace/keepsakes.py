@@ -1,7 +1,7 @@
 """Copies of the user's ignored files, which no snapshot holds: `.env`, a local database, notes.
 
-They are made once, before anybody is at work. What a turn then changes or deletes can be handed to the user; a copy to
-which nothing happened is used again by the next run.
+They are made once, before anybody is at work. What a turn then changes or deletes can be handed to the user, and tests
+go on with the copy; one to which nothing happened is used again by the next run.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.workspace import paths, regular
+from swarmgate.workspace.fingerprints import State, state_of
 from swarmgate.workspace.folders import make
 from swarmgate.workspace.hidden import TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 MOST_BYTES = 50_000_000
 MOST_FILES = 2_000
@@ -36,8 +37,6 @@ _MADE_FILES = (
     ".pyc", ".pyo", ".class", ".o", ".obj", ".tsbuildinfo", ".log", ".pid", ".sock", ".swp", ".coverage", ".DS_Store",
     ".eslintcache",
 )  # fmt: skip
-
-_State = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -59,15 +58,22 @@ class Keepsakes:
     def __init__(self, root: Path, store: Path) -> None:
         self._root = root
         self._store = store
-        self._states: dict[str, _State] = {}
+        self._states: dict[str, State | None] = {}
+        self._told: set[str] = set()
 
-    def take(self, ignored: Iterable[str]) -> Left:
+    def take(self, ignored: Iterable[str], but: Collection[str] = ()) -> Left:
         """Copies what is worth it: the smallest first, up to `MOST_FILES` and `MOST_BYTES`.
 
         Args:
             ignored: what git ignores; a folder ends with a slash.
+            but: files that are not the user's: agents changed or made them. What was copied of one before stays.
         """
-        found = sorted(self._worth(ignored), key=lambda each: (each[1].st_size, each[0]))
+        found = [each for each in self._worth(ignored) if each[0] not in but]
+        found.sort(key=lambda each: (each[1].st_size, each[0]))
+        for path in but:
+            if os.path.lexists(self.copy_of(path)):
+                self._states[path] = None
+                self._told.add(path)
         kept = size = 0
         for path, state in found:
             if kept >= MOST_FILES or size + state.st_size > MOST_BYTES or not self.add(path):
@@ -87,44 +93,50 @@ class Keepsakes:
                 shutil.copy2(source, copy, follow_symlinks=False)
         except OSError:
             return False
-        self._states[path] = _state(state)
+        self._states[path] = state_of(state)
         return True
 
     def holds(self, path: str) -> bool:
         """Whether there is a copy of the file."""
         return path in self._states
 
+    def copy_of(self, path: str) -> Path:
+        """Where the copy of a file lies, if there is one."""
+        return self._places(path)[1]
+
     def lost(self) -> tuple[str, ...]:
-        """The files that are gone, or have another content than their copies."""
+        """The files that are gone, or have another content than their copies, and were not handed over before."""
         found = []
         for path, known in self._states.items():
+            if path in self._told:
+                continue
             source, copy = self._places(path)
             try:
                 state = source.lstat()
             except OSError:
                 found.append(path)
                 continue
-            if _state(state) == known:
+            if state_of(state) == known:
                 continue
             if _same(source, copy):
-                self._states[path] = _state(state)
+                self._states[path] = state_of(state)
             else:
                 found.append(path)
         return tuple(sorted(found))
 
     def hand_over(self, lost: Iterable[str], folder: Path) -> None:
-        """Moves copies below `folder`. What stands in their files' places now is no longer the user's: not kept."""
+        """Gives copies to the user, below `folder`. What stands in their files' places now is no longer the user's."""
         for path in lost:
-            _, copy = self._places(path)
+            copy = self.copy_of(path)
             target = folder / copy.relative_to(self._store)
             make(target.parent)
-            shutil.move(copy, target)
-            del self._states[path]
+            shutil.copy2(copy, target, follow_symlinks=False)
+            self._told.add(path)
 
     def resume(self) -> None:
         """Takes the copies of a run that died for those that count; `lost` then says what it did to their files."""
         for copy in _files(self._store):
-            self._states[paths.decode(os.fsencode(copy.relative_to(self._store)))] = ()
+            self._states[paths.decode(os.fsencode(copy.relative_to(self._store)))] = None
 
     def _places(self, path: str) -> tuple[Path, Path]:
         name = os.fsdecode(paths.encode(path))
@@ -159,11 +171,6 @@ def _files(folder: Path, *, but: frozenset[str] = frozenset()) -> Iterator[Path]
             if count > _LOOKED_AT:
                 return
             yield Path(base, name)
-
-
-def _state(found: os.stat_result) -> _State:
-    """What no change of a file's content leaves as it was: nobody sets the time of the inode's last change."""
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _equal(source: Path, copy: Path, state: os.stat_result) -> bool:

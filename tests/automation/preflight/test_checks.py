@@ -303,16 +303,8 @@ async def test_red_that_the_user_overruled_stops_nothing(project: Project, groun
     assert "overruled" in found.detail
 
 
-async def test_what_tests_leave_behind_is_put_away_in_a_run_and_told_otherwise(
-    project: Project, ground: Grounds
-) -> None:
-    leaves = f"{project.test_command} && echo x > left.txt"
-    project.configure(tests={"command": leaves})
-    found = (await suite.look(ground(ours=True)))["tests"]
-    assert "put away into .swarm/quarantine/" in found.detail
-    assert "preflight-tests: left.txt" in found.detail
+async def test_the_tests_run_in_a_clean_checkout(project: Project, ground: Grounds) -> None:
+    project.configure(tests={"command": f"{project.test_command} && echo x > left.txt && test ! -e empty"})
+    (project.root / "empty").mkdir()
+    assert (await suite.look(ground()))["tests"].problem == ""
     assert not (project.root / "left.txt").exists()
-    assert project.quarantined("left.txt")
-    found = (await suite.look(ground(tidies=False)))["tests"]  # beside a watcher
-    assert "left.txt" in found.detail
-    assert (project.root / "left.txt").exists()

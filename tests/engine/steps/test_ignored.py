@@ -67,32 +67,6 @@ def test_a_folder_that_ignores_itself_hides_no_code(project: Project) -> None:
     assert {place.read_text() for place in project.quarantined("__init__.py")} == {"def f():\n    return 1\n"}
 
 
-def test_tests_that_hide_code_for_the_next_run_do_not_pass_by_it(project: Project) -> None:
-    ignoring(project)
-    writes = (
-        "import pathlib\n\n\ndef test_n() -> None:\n    place = pathlib.Path('hid')\n    place.mkdir(exist_ok=True)\n"
-    )
-    writes += "    (place / '.gitignore').write_text('*')\n    (place / 'x.py').write_text('X = 1')\n"
-    needs = "import pathlib\n\n\ndef test_b() -> None:\n    assert not pathlib.Path('hid/x.py').exists()\n"
-    project.write("tests/test_a_first.py", needs)
-    project.git("add", "--all")
-    project.git("commit", "--quiet", "--message=needs")
-    project.planned(
-        rule(
-            "test_engineer",
-            "test",
-            [
-                call("write_file", path="tests/test_n.py", content=writes),
-                verdict(criteria=[{"criterion": "1", "tests": ["test_n"]}]),
-            ],
-        ),
-        tests={"must_fail": "off"},
-    )
-    project.swarm("run", exits=3)
-    assert notes(project, HIDDEN)[0].role == "tests"
-    assert not (project.root / "hid/x.py").exists()
-
-
 @case(
     "files",
     "the coder overwrites and deletes ignored files: `.env`, a local database, notes; by its tools and by commands",
@@ -111,12 +85,9 @@ def test_ignored_files_of_the_user_are_not_lost(project: Project) -> None:
         project.write(path, text)
     project.planned(
         coder(
-            call("write_file", path=".env", content="gone\n"),
             call("delete_file", path="local.db"),
-            call("write_file", path="build/by_hand.txt", content="gone\n"),
-            call("write_file", path="fresh.txt", content="one\n"),
-            call("write_file", path="fresh.txt", content="two\n"),
-            command("rm -r output/thesis.txt; echo x > notes.md; touch same.txt"),
+            call("delete_file", path="build/by_hand.txt"),
+            command("echo gone > .env; rm -r output/thesis.txt; echo x > notes.md; touch same.txt; echo 1 > fresh.txt"),
         )
     )
     told = project.swarm("run", exits=3).stderr

@@ -22,9 +22,9 @@ PART = "src/calc/part_1.1.py"
 _FINISH = [call("write_file", path=PART, content=part("1.1")), call("finish", summary="x")]
 
 
-def killing(mark: Path) -> str:
+def killing(mark: Path, lock: str = ".swarm/runtime/lock") -> str:
     """A shell line that kills the swarm at work with SIGKILL, the first time that it is run."""
-    pid = """sed 's/.*"pid": \\([0-9]*\\).*/\\1/' .swarm/runtime/lock"""
+    pid = f"""sed 's/.*"pid": \\([0-9]*\\).*/\\1/' {lock}"""
     return f"test -e '{mark}' || {{ touch '{mark}'; kill -9 $({pid}); }}"
 
 
@@ -105,7 +105,9 @@ def test_killed_while_a_role_is_asked(project: Project, role: str, step: str, re
 
 @pytest.mark.suite("pytest")
 def test_killed_while_the_tests_run(project: Project, tmp_path: Path) -> None:
-    command = f"{killing(tmp_path / 'mark')}; {project.test_command}"
+    lock = tmp_path / "lock"  # tests run in a checkout, and a command that names the project is led there
+    lock.symlink_to(project.folder.lock)
+    command = f"{killing(tmp_path / 'mark', str(lock))}; {project.test_command}"
     project.planned(plan("1.1", "1.2"), tests={"command": command}, commands=UNCONFINED)
     killed(project)
     finished_well(project)

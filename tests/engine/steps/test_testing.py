@@ -75,10 +75,9 @@ def test_a_project_without_any_test_command_says_what_to_set(project: Project) -
 def test_files_that_tests_leave_behind_are_not_committed(project: Project) -> None:
     litter = PROVEN + "    open('left-behind.txt', 'w').close()\n"
     project.planned(engineer({"tests/test_part.py": litter}))
-    assert "the tests changed 1 files" in project.swarm("run", exits=3).stderr
+    project.swarm("run", exits=3)
     assert "left-behind.txt" not in project.git("ls-tree", "-r", "--name-only", "HEAD")
     assert not (project.root / "left-behind.txt").exists()
-    assert project.quarantined("left-behind.txt")
     assert project.json("verify")["passed"]
 
 

@@ -37,7 +37,6 @@ class Ground:
         reach: looks at the endpoints of models; passed in, since this room knows no models.
         demands: makes sure that models and what the settings ask for are there; returns warnings, or raises.
         ours: a run asks, which holds the ledger and owns the work tree.
-        tidies: what the tests leave behind may be put away: not beside a watcher.
     """
 
     folder: SwarmFolder
@@ -52,7 +51,6 @@ class Ground:
     reach: Callable[[Sequence[str]], Awaitable[Sequence[Reach]]]
     demands: Callable[[], Sequence[str]]
     ours: bool = False
-    tidies: bool = True
 
     def fresh(self) -> Repository:
         """The repository for one check alone: what one remembers is not made for several threads."""

@@ -1,4 +1,4 @@
-"""The project's tests before a phase, run by swarmgate itself and confined as everywhere; they run alone."""
+"""The project's tests before a phase, run by swarmgate itself as they will be: confined, alone, in a clean checkout."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Mapping
 
 from swarmgate.automation.preflight.ground import Found, Ground, few
-from swarmgate.domain.change import ChangeKind
 from swarmgate.domain.laws_judging import only_known_red
 from swarmgate.domain.state import TaskStatus
-from swarmgate.ledger.lock import live_owner
+from swarmgate.workspace.checkout import checked_out
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.suite import run_tests
@@ -32,19 +31,20 @@ async def _tests(ground: Ground) -> Found:
     command = ground.config.tests.command or detected.test_command
     if not command:
         return Found("no test command yet; it is detected when there are tests", skipped=True)
-    run = await run_tests(
-        command,
-        runner=ground.commands(),
-        timeout_s=ground.config.tests.timeout_s,
-        count_pattern=ground.config.tests.count_pattern,
-    )
-    left = await asyncio.to_thread(_left_behind, ground, repository, tree)
+    commands = ground.commands()
+    with checked_out(repository.root, tree, sandbox=commands.sandbox) as made:
+        run = await run_tests(
+            command,
+            runner=made.runner(commands),
+            timeout_s=ground.config.tests.timeout_s,
+            count_pattern=ground.config.tests.count_pattern,
+        )
     if run.green:
-        return Found(f"{run.passed} passed in {run.seconds:.1f} s{left}")
+        return Found(f"{run.passed} passed in {run.seconds:.1f} s")
     if only_known_red(ground.state, run):
-        return Found(f"only those fail that you overruled: {few(run.failures)}{left}")
+        return Found(f"only those fail that you overruled: {few(run.failures)}")
     hint = "Install what it needs, or set [tests] command." if run.exit_code == _NOT_FOUND else f"See: {command}"
-    return Found(f"{command}{left}", run.reason, hint)
+    return Found(f"{command}", run.reason, hint)
 
 
 def _proven(ground: Ground, repository: Repository, tree: str) -> str:
@@ -55,25 +55,3 @@ def _proven(ground: Ground, repository: Repository, tree: str) -> str:
         return ""
     red = bool(state.known_red) or "tests" in record.overrides
     return "" if red or repository.head() != record.commit else state.last
-
-
-def _left_behind(ground: Ground, repository: Repository, before: str) -> str:
-    """What the tests left in the tree, in words; it goes to the quarantine.
-
-    A run owns the tree, and puts all of it back. By hand only new files are put away: what changed may be the user's
-    own work meanwhile. Beside a watcher, or while a run is at work, nothing is touched.
-    """
-    after = repository.snapshot()
-    if after == before:
-        return ""
-    left = repository.changes(before, after)
-    away = left.paths if ground.ours else tuple(each.path for each in left.files if each.kind is ChangeKind.ADDED)
-    if not ground.tidies or (not ground.ours and live_owner(ground.folder.lock)):
-        away = ()
-    told = ""
-    if away:
-        quarantine = ground.folder.quarantine_folder("preflight-tests")
-        repository.restore(before, quarantine=quarantine, only=away)
-        told = f"; what they left behind was put away into {ground.folder.relative(quarantine)}: {few(away)}"
-    stay = tuple(path for path in left.paths if path not in away)
-    return f"{told}; the tree has changed meanwhile: {few(stay)}" if stay else told

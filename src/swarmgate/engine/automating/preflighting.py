@@ -123,7 +123,7 @@ class _AtBoundaries:
         ledger = Ledger.read(swarm.folder)
         if phase_to_begin(ledger.state) != number:
             return None
-        report = asyncio.run(run_checks(_ground(swarm, ledger, number, tidies=False)))
+        report = asyncio.run(run_checks(_ground(swarm, ledger, number)))
         with contextlib.suppress(LedgerError):  # what cannot be kept is told all the same
             preflights.keep(swarm.folder, report)
         return _event(swarm.folder, report)
@@ -164,7 +164,7 @@ def _phase(state: State, asked: int | None) -> int:
     return number
 
 
-def _ground(swarm: Swarm, ledger: Ledger, phase: int, *, tidies: bool = True) -> Ground:
+def _ground(swarm: Swarm, ledger: Ledger, phase: int) -> Ground:
     """The project as it lies there; the limits are those of the settings now, not those of the last run."""
     from swarmgate.automation.agent_files import survey  # noqa: PLC0415 - brings all rooms
     from swarmgate.engine.build import SPEAKING, command_runner  # noqa: PLC0415 - as above
@@ -193,7 +193,6 @@ def _ground(swarm: Swarm, ledger: Ledger, phase: int, *, tidies: bool = True) ->
         budgets=lambda: _budgets(state, folder),
         reach=_reach(config, environ),
         demands=_demands(config, environ, repository),
-        tidies=tidies,
     )
 
 

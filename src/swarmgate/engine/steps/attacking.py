@@ -178,9 +178,9 @@ async def _run_each(ctx: Context, before: str, tree: str, files: Sequence[str]) 
     groups = [(path,) for path in files if TEST_FILE.search(path)] if alone else [tuple(files)]
     attacks = []
     for group in groups:
-        run = await _run(ctx, command, tree, group)
+        run = await run_suite(ctx, command, tree, group)
         attack = Attack(files=group, run=run, outcome=outcome(run, kind, ctx.config.tests.timeout_s))
-        if attack.outcome is Outcome.BROKE and not alone and await _fails_without(ctx, command, before, tree, group):
+        if attack.outcome is Outcome.BROKE and not alone and await _fails_without(ctx, command, before):
             attack = attack.model_copy(update={"outcome": Outcome.UNCOUNTED})
         if attack.outcome is Outcome.UNCOUNTED:
             attack = attack.model_copy(update={"why": f"its run cannot be counted: {run.reason}"})
@@ -203,25 +203,9 @@ def outcome(run: TestRun, kind: str, timeout_s: float) -> Outcome:
     return Outcome.BROKE if hangs or (run.failed and collected) else Outcome.UNCOUNTED
 
 
-async def _fails_without(ctx: Context, command: str, before: str, tree: str, files: Sequence[str]) -> bool:
-    """Whether the suite fails without these files too: then they are not what it fails for."""
-    quarantine = ctx.folder.quarantine_folder("adversarial-tests")
-    ctx.repository.restore(before, quarantine=quarantine, only=files)
-    run = await _run(ctx, command, before, ())
-    ctx.repository.restore(tree, quarantine=quarantine, only=files)
-    return not run.green
-
-
-async def _run(ctx: Context, command: str, tree: str, paths: Sequence[str]) -> TestRun:
-    """One run; the tree is as before after it.
-
-    Raises:
-        MissingRequirement: the program that runs the tests is not there.
-    """
-    run = await run_suite(ctx, command, paths)
-    if ctx.repository.snapshot() != tree:
-        ctx.repository.restore(tree, quarantine=ctx.folder.quarantine_folder("left-by-tests"))
-    return run
+async def _fails_without(ctx: Context, command: str, before: str) -> bool:
+    """Whether the suite fails without the attack's files too: then they are not what it fails for."""
+    return not (await run_suite(ctx, command, before)).green
 
 
 def _text(ctx: Context, tree: str, path: str) -> str:

@@ -22,6 +22,7 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps import debating
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
 from swarmgate.engine.steps.debating import Case
+from swarmgate.engine.steps.installed import changed_packages
 from swarmgate.engine.steps.weakening import weakened_tests
 from swarmgate.gates import loading
 from swarmgate.gates.report import lines
@@ -38,6 +39,8 @@ async def gates(state: State, ctx: Context) -> list[Event]:
     """The pipeline over the coder's tree; the tree after automatic fixes is the one that goes on."""
     task, record, attempt = current(state)
     ctx.settle_tree(attempt)
+    if against_judges := changed_packages(ctx, task.id, record, attempt):
+        return [against_judges]
     report = await ctx.judge(fix=True, base=attempt.base)
     against = blocking(report, record, attempt)
     forgiven = tuple(result.gate for result in report.blocking if result not in against)

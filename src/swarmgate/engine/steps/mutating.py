@@ -17,7 +17,7 @@ from swarmgate.engine.steps.proving import is_product_code
 from swarmgate.errors import MissingRequirement
 from swarmgate.gates.behaviour import is_code
 from swarmgate.gates.files import language_of
-from swarmgate.workspace.copies import Copy, copied
+from swarmgate.workspace.checkout import Checkout
 from swarmgate.workspace.mutants import Mutant, available, evenly, mutants
 from swarmgate.workspace.suite import run_tests
 
@@ -87,7 +87,7 @@ async def mutate(ctx: Context, change: ChangeSet, command: str, ran: TestRun, te
     if not found:
         return Mutation(notes=notes)
     limit = min(ctx.config.tests.timeout_s, _LEAST_S + _PATIENCE * ran.seconds)
-    with copied(ctx.repository.root, change.tree) as copy:
+    with ctx.checkout(change.tree) as copy:
 
         async def run(paths: tuple[str, ...], timeout_s: float) -> TestRun:
             pattern = ctx.config.tests.count_pattern
@@ -105,7 +105,7 @@ async def mutate(ctx: Context, change: ChangeSet, command: str, ran: TestRun, te
 
 
 async def _tested(
-    copy: Copy,
+    copy: Checkout,
     found: list[Mutant],
     run: Callable[[tuple[str, ...]], Awaitable[TestRun]],
     rounds: tuple[tuple[str, ...], ...],
@@ -154,7 +154,7 @@ def _interleaved(found: list[Mutant]) -> list[Mutant]:
     return [each for start in range(step) for each in found[start::step]]
 
 
-def _unfit(copy: Copy, whole: TestRun) -> str:
+def _unfit(copy: Checkout, whole: TestRun) -> str:
     """Why the copy does not show what the tests notice; empty where it does."""
     if not whole.green:
         return f"in a copy of the project the tests fail: {whole.reason}"

@@ -12,7 +12,7 @@ from swarmgate.domain.guard import Effect
 from swarmgate.engine.context import Context
 from swarmgate.gates import behaviour
 from swarmgate.gates.files import Trait, language_of, traits_of
-from swarmgate.workspace.copies import Copy, copied
+from swarmgate.workspace.checkout import Checkout
 from swarmgate.workspace.runner_files import steers
 from swarmgate.workspace.suite import run_tests, runner_of, takes_paths
 
@@ -128,18 +128,18 @@ class _Copies:
     async def before(self, tests: tuple[str, ...]) -> tuple[TestRun, str]:
         """The tests over the old code, and why it is not known that this is what ran; empty where it is."""
         paths = [path for file in self._change.files for path in file.touched]
-        with copied(self._ctx.repository.root, self._change.base) as copy:
+        with self._ctx.checkout(self._change.base) as copy:
             copy.put(self._change.tree, (path for path in paths if self._ctx.is_test_path(path) or _configures(path)))
             run = await self._run(copy, tests)
             return run, _doubt(copy, self._change, self._kind)
 
     async def after(self, tests: tuple[str, ...]) -> TestRun:
         """The tests over the new code, in a copy that is made in the same way."""
-        with copied(self._ctx.repository.root, self._change.base) as copy:
+        with self._ctx.checkout(self._change.base) as copy:
             copy.put(self._change.tree, self._change.paths)
             return await self._run(copy, tests)
 
-    async def _run(self, copy: Copy, tests: tuple[str, ...]) -> TestRun:
+    async def _run(self, copy: Checkout, tests: tuple[str, ...]) -> TestRun:
         return await run_tests(
             self._command,
             runner=copy.runner(self._ctx.commands),
@@ -204,7 +204,7 @@ def _configures(path: str) -> bool:
     return name != "go.mod" and (steers(path) or name in {"pyproject.toml", "package.json"})
 
 
-def _doubt(copy: Copy, change: ChangeSet, kind: str) -> str:
+def _doubt(copy: Checkout, change: ChangeSet, kind: str) -> str:
     """Why it is not known that the code before the change was what ran; empty where it is."""
     if kind in _PYTHON:
         strays = copy.strays()

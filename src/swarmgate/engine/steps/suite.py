@@ -1,4 +1,4 @@
-"""Runs the project's tests in the work tree, as its settings say; every step that needs a run there makes it here."""
+"""Runs the project's tests over a tree, in a clean checkout of it: what decides is what everybody gets who clones."""
 
 from __future__ import annotations
 
@@ -9,27 +9,36 @@ from swarmgate.engine.context import Context
 from swarmgate.errors import MissingRequirement
 from swarmgate.workspace.suite import run_tests
 
+_SHOWN = 5
 _NOT_FOUND = 127
 """The shell's exit code for a program that is not there (POSIX, Shell Command Language 2.8.2)."""
 
 
-async def run_suite(ctx: Context, command: str, paths: Sequence[str] = ()) -> TestRun:
-    """One run of these test files, of the whole suite where there are none. What it leaves behind is still there.
+async def run_suite(ctx: Context, command: str, tree: str, paths: Sequence[str] = ()) -> TestRun:
+    """One run of these test files over a tree, of the whole suite where there are none.
+
+    A run that rewrote files of the project is no proof, though it would pass, and names that as its problem.
 
     Raises:
         MissingRequirement: the program that runs the tests is not there.
+        WorkspaceError: git failed.
     """
     settings = ctx.config.tests
-    ran = await run_tests(
-        command,
-        runner=ctx.commands,
-        timeout_s=settings.timeout_s,
-        paths=paths,
-        count_pattern=settings.count_pattern,
-    )
+    with ctx.checkout(tree) as made:
+        ran = await run_tests(
+            command,
+            runner=made.runner(ctx.commands),
+            timeout_s=settings.timeout_s,
+            paths=paths,
+            count_pattern=settings.count_pattern,
+        )
+        rewritten = made.rewritten()
     if ran.exit_code == _NOT_FOUND:
         raise MissingRequirement(
             f"`{command}` could not be run: {ran.problem or 'a program was not found'}",
             hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
         )
+    if rewritten and not ran.problem and set(ran.failures) <= set(ctx.ledger.state.known_red):
+        problem = f"the tests rewrote files of the project: {', '.join(rewritten[:_SHOWN])}"
+        return ran.model_copy(update={"problem": problem})
     return ran

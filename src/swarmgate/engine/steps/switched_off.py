@@ -13,7 +13,6 @@ from swarmgate.domain.state import Attempt, TaskRecord
 from swarmgate.engine.context import Context
 from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.evidence import BASE, TESTS
-from swarmgate.workspace.copies import copied
 from swarmgate.workspace.lost_tests import lost
 from swarmgate.workspace.runner_files import may_steer
 from swarmgate.workspace.suite import run_tests
@@ -95,7 +94,7 @@ async def _measure(ctx: Context, task_id: str, attempt: Attempt) -> TestRun | No
     """The suite over the tree before the change; None, with a note, where that says nothing."""
     settings = ctx.config.tests
     try:
-        with copied(ctx.repository.root, ctx.repository.tree_of(attempt.base or "HEAD")) as copy:
+        with ctx.checkout(ctx.repository.tree_of(attempt.base or "HEAD")) as copy:
             run = await run_tests(
                 ctx.test_command(),
                 runner=copy.runner(ctx.commands),

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from swarmgate.agents import test_engineer
 from swarmgate.agents.feedback import feedback_text
-from swarmgate.domain.change import ChangeKind
 from swarmgate.domain.events import AttemptRejected, Event, TestsRun, TestsWritten
 from swarmgate.domain.evidence import Remark, Review, TestRun, Verdict
 from swarmgate.domain.finding import GateReport, GateStatus, Severity
@@ -15,9 +14,10 @@ from swarmgate.domain.laws_judging import only_known_red
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
+from swarmgate.engine.ignored import matters
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
 from swarmgate.engine.steps.authority import after_turn
-from swarmgate.engine.steps.ignored import keep_watch
+from swarmgate.engine.steps.installed import changed_packages
 from swarmgate.engine.steps.judging import listed_patch, rejection
 from swarmgate.engine.steps.proving import TEST_FILE
 from swarmgate.engine.steps.suite import run_suite
@@ -69,6 +69,8 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
     """Gates and tests over the final tree: what passes here is what is committed, byte for byte."""
     task, record, attempt = current(state)
     ctx.settle_tree(attempt)
+    if against_judges := changed_packages(ctx, task.id, record, attempt):
+        return [against_judges]
     report = await ctx.judge(fix=True, base=attempt.base, tested=True)
     judged = ctx.evidence.write(task.id, attempt.number, FINAL_GATES, report.model_dump_json(indent=1).encode())
     if _touches_components(report):
@@ -84,7 +86,7 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
     trial = await try_tests(ctx, task.id, record, attempt, report.tree, ran) if tried else Trial()
     rejected = missing or trial.rejection
     if not held and not accepted:
-        rejected = _failed(task.id, attempt.number, ran)
+        rejected = _failed(ctx, task.id, attempt.number, ran)
     if held and not ran.green:
         ctx.reports.append(_known_red(ran, attempt.number))
     whole = ran.model_dump_json(indent=1).encode()
@@ -123,7 +125,7 @@ def _stops(_run: TestRun) -> bool:
 async def measure(
     ctx: Context, tree: str, new_tests: tuple[str, ...], *, goes_on: Callable[[TestRun], bool] = _stops
 ) -> TestRun:
-    """Runs the new tests and the whole suite; the first run that is not green speaks. The tree is as before after it.
+    """Runs the new tests and the whole suite over a tree; the first run that is not green speaks.
 
     `goes_on` says which runs are followed by the next one though they are not green.
 
@@ -139,29 +141,23 @@ async def measure(
         )
     selected = tuple(path for path in new_tests if TEST_FILE.search(path))
     for paths in (selected, ()) if selected else ((),):
-        ran = await run_suite(ctx, command, paths)
-        rewritten = _remove_traces_of_tests(ctx, tree)
-        if rewritten and (ran.green or goes_on(ran)):
-            ran = ran.model_copy(
-                update={"problem": f"the tests rewrote files of the project: {', '.join(rewritten[:5])}"}
-            )
+        ran = await run_suite(ctx, command, tree, paths)
         if not ran.green and not goes_on(ran):
             break
     return ran
 
 
-def _failed(task_id: str, number: int, ran: TestRun) -> AttemptRejected:
+def _failed(ctx: Context, task_id: str, number: int, ran: TestRun) -> AttemptRejected:
     output = Remark(severity=Severity.HIGH, message=ran.output[-_OUTPUT_TAIL:] or ran.reason)
-    return AttemptRejected(task=task_id, attempt=number, stage="tests", reason=ran.reason, feedback=(output,))
+    feedback = (output, *_missing(ctx))
+    return AttemptRejected(task=task_id, attempt=number, stage="tests", reason=ran.reason, feedback=feedback)
 
 
-def _remove_traces_of_tests(ctx: Context, tree: str) -> tuple[str, ...]:
-    """Files that a test run left behind are not part of what passed. Returns those of the project that it rewrote."""
-    keep_watch(ctx, "tests", "run_tests")
-    after = ctx.repository.snapshot()
-    if after == tree:
+def _missing(ctx: Context) -> tuple[Remark, ...]:
+    """What may be why: files that lie in the work tree, and that nobody has who clones the project."""
+    made = tuple(path for path in ctx.ignored.touched().made if matters(path))
+    if not made:
         return ()
-    changed = ctx.repository.changes(tree, after).files
-    paths = ctx.repository.restore(tree, quarantine=ctx.folder.quarantine_folder("left-by-tests"))
-    ctx.tell("notice", f"the tests changed {len(paths)} files ({', '.join(paths[:3])}); they were brought back")
-    return tuple(file.path for file in changed if file.kind is not ChangeKind.ADDED)
+    told = f"git ignores {', '.join(made[:_NAMED])}: who clones the project does not have it, nor did the tests"
+    how = "Write what the tests need to a path that git does not ignore, or have the test command make it."
+    return (Remark(severity=Severity.HIGH, message=told, suggestion=how, file=made[0]),)

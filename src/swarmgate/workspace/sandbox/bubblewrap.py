@@ -46,6 +46,7 @@ class Bubblewrap:
     """`bwrap`, found by `available`. `nesting` are options against namespaces inside, where it has them."""
 
     name = "bubblewrap"
+    relocates = True
     private_home = True
     hindrances = ()
 
@@ -111,13 +112,18 @@ def _project(confinement: Confinement) -> tuple[str, ...]:
     for place in confinement.readable:
         if not any(place.is_relative_to(name) for name in SYSTEM):
             parts += ["--ro-bind", str(place), str(place)]
-    for place in (confinement.root, *confinement.writable, *confinement.above_guarded()):
+    seat = confinement.place or confinement.root
+    parts += ["--bind", str(confinement.root), str(seat)]
+    for place in (*confinement.writable, *confinement.above_guarded()):
         parts += ["--bind", str(place), str(place)]
+    for source, place in confinement.shown:
+        parts += ["--ro-bind", str(source), str(place)]
     for place, written in confinement.exceptions():
         parts += ["--bind" if written else "--ro-bind", str(place), str(place)]
     for place in confinement.hidden:
         parts += ["--tmpfs", str(place)] if place.is_dir() else ["--ro-bind", "/dev/null", str(place)]
-    return (*parts, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(confinement.cwd))
+    cwd = seat / confinement.cwd.relative_to(confinement.root)
+    return (*parts, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(cwd))
 
 
 def available() -> Bubblewrap | str:

@@ -22,6 +22,7 @@ class Unconfined:
     """No sandbox, because the settings say so."""
 
     name = "none"
+    relocates = False
     private_home = False
     weaknesses = ("commands of agents run with all your rights: files, network and keys",)
     hindrances = ()

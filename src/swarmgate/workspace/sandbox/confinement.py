@@ -54,6 +54,8 @@ class Confinement:
         network: whether it may reach the network.
         limits: memory, processes, and the size of a file.
         folder: where commands run, if not in the root.
+        place: where commands find the root, if elsewhere; only where the sandbox `relocates`.
+        shown: files and folders that can be read, each with where commands find it; likewise.
     """
 
     root: Path
@@ -66,6 +68,8 @@ class Confinement:
     network: bool = False
     limits: Limits = Limits()
     folder: Path | None = None
+    place: Path | None = None
+    shown: tuple[tuple[Path, Path], ...] = ()
 
     @property
     def cwd(self) -> Path:
@@ -109,6 +113,11 @@ class Sandbox(Protocol):
     @property
     def hindrances(self) -> tuple[str, ...]:
         """What it does not let through though a build may need it, in words."""
+        ...
+
+    @property
+    def relocates(self) -> bool:
+        """Whether it can show commands the root in another place, and what was there is out of sight."""
         ...
 
     @property

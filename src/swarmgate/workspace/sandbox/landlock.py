@@ -31,6 +31,7 @@ class Landlock:
     """The kernel's own confinement of a process, set up by `launcher.py`."""
 
     name = "landlock"
+    relocates = False
     private_home = False
 
     def __init__(self, version: int) -> None:

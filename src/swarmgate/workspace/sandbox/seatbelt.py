@@ -28,6 +28,7 @@ class Seatbelt:
     """`sandbox-exec`, a part of macOS."""
 
     name = "sandbox-exec"
+    relocates = False
     private_home = False
     weaknesses = (
         "commands can see other processes of yours",

@@ -1,4 +1,4 @@
-"""Copies of a tree: what a run needs is there, and the code that runs is the copy's."""
+"""Clean checkouts of a tree: what a run needs is there, and the code that runs is the checkout's."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from tests.confined import runner
 
+from swarmgate.errors import MissingRequirement
 from swarmgate.workspace import process
-from swarmgate.workspace.copies import Copy, copied
+from swarmgate.workspace.checkout import Checkout, checked_out
 from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.sandbox.choice import choose
+from swarmgate.workspace.sandbox.confinement import Sandbox
+from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.sandbox.surroundings import confine
 
 Git = Callable[..., str]
 
@@ -39,19 +44,20 @@ def before(project: Path) -> str:
     return Repository.discover(project).head_tree()
 
 
-async def ran(copy: Copy, code: str = SHOW, *, command: str = "") -> str:
+async def ran(copy: Checkout, code: str = SHOW, *, command: str = "") -> str:
     line = command or f"{sys.executable} -c {shlex.quote(code)}"
     done = await process.run(copy.command(line), cwd=copy.root, timeout_s=20, env=copy.environment)
     assert done.ok, done.output
     return done.stdout.strip()
 
 
-async def test_the_copy_holds_the_tree_and_vanishes(project: Path) -> None:
-    with copied(project, before(project)) as copy:
+async def test_the_checkout_holds_the_tree_and_vanishes(project: Path) -> None:
+    (project / "empty").mkdir()
+    with checked_out(project, before(project)) as copy:
         assert (copy.root / "src/pkg/__init__.py").read_text() == OLD
         assert copy.root.name == project.name
-        assert not (copy.root / ".git/hooks").exists()
-    assert not copy.outer.exists()
+        assert not (copy.root / "empty").exists()
+    assert not copy.root.parent.exists()
     assert (project / "src/pkg/__init__.py").read_text() == NEW
 
 
@@ -60,7 +66,7 @@ async def test_files_of_another_tree_are_put_over_it(project: Path) -> None:
     (project / "src/pkg/more.py").write_text("X = 1\n")
     (project / "README.md").unlink()
     tree = repository.snapshot()
-    with copied(project, before(project)) as copy:
+    with checked_out(project, before(project)) as copy:
         (copy.root / "src/pkg/more.py").mkdir()  # something a run left there
         copy.put(tree, ["src/pkg/more.py", "README.md", "src/never-there.py"])
         assert (copy.root / "src/pkg/more.py").read_text() == "X = 1\n"
@@ -70,7 +76,7 @@ async def test_files_of_another_tree_are_put_over_it(project: Path) -> None:
 
 async def test_pythonpath_leads_into_the_copy(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(project / "src"))
-    with copied(project, before(project)) as copy:
+    with checked_out(project, before(project)) as copy:
         assert copy.strays() is None
         assert await ran(copy) == "old"
         assert copy.strays() == ()
@@ -103,7 +109,7 @@ def editable(project: Path, *, finder: bool) -> str:
 @pytest.mark.parametrize("finder", [False, True])
 async def test_an_editable_install_leads_into_the_copy(project: Path, *, finder: bool) -> None:
     python = editable(project, finder=finder)
-    with copied(project, before(project)) as copy:
+    with checked_out(project, before(project)) as copy:
         for each in (python, str(project / python)):
             assert await ran(copy, command=f"{each} -c {shlex.quote(SHOW)}") == "old"
         assert copy.strays() == ()
@@ -112,7 +118,7 @@ async def test_an_editable_install_leads_into_the_copy(project: Path, *, finder:
 
 
 async def test_code_of_the_real_project_is_noticed(project: Path) -> None:
-    with copied(project, before(project)) as copy:
+    with checked_out(project, before(project)) as copy:
         sly = f"import sys; sys.path.insert(0, {str(project / 'src')!r}); import pkg; print(pkg.VALUE)"
         line = f"{sys.executable} run.py"
         (copy.root / "run.py").write_text(sly)
@@ -120,15 +126,21 @@ async def test_code_of_the_real_project_is_noticed(project: Path) -> None:
         assert copy.strays() == ("src/pkg/__init__.py",)
 
 
-async def test_a_copy_is_a_repository_without_commits(project: Path) -> None:
-    with copied(project, before(project)) as copy:
-        assert await ran(copy, command="git rev-parse --show-toplevel") == str(copy.root)
-        assert "?? src/" in await ran(copy, command="git status --short")
-        assert await ran(copy, command="git log --oneline --all") == ""
+@pytest.mark.parametrize("linked", [False, True])
+async def test_git_tells_of_the_project_and_writes_nothing(sandboxed: Sandboxed, git: Git, *, linked: bool) -> None:
+    root = sandboxed.project
+    if linked:
+        git(root, "worktree", "add", "--quiet", str(root.parent / "linked"))
+        root = root.parent / "linked"
+    with checked_out(root, before(root), sandbox=sandboxed.sandbox) as copy:
+        top = str(root if copy.in_place else copy.root)
+        assert await sandboxed.ran(copy, "git rev-parse --show-toplevel") == top
+        assert await sandboxed.ran(copy, "git describe --always --dirty") == git(root, "rev-parse", "--short", "HEAD")
+        assert await sandboxed.ran(copy, "git commit --quiet --allow-empty --message=x || echo refused") == "refused"
 
 
 async def test_the_environment_does_not_say_that_it_is_a_copy(project: Path) -> None:
-    with copied(project, before(project)) as copy:
+    with checked_out(project, before(project)) as copy:
         assert not [name for name in copy.environment if "SWARMGATE" in name]
         assert str(project) not in "".join(copy.environment.values())
 
@@ -139,8 +151,95 @@ async def test_an_environment_keeps_its_own_sitecustomize(
     (tmp_path / "own").mkdir()
     (tmp_path / "own/sitecustomize.py").write_text("import builtins\nbuiltins.CUSTOM = 'kept'\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "own"))
-    with copied(project, before(project)) as copy:
+    with checked_out(project, before(project)) as copy:
         assert await ran(copy, "print(CUSTOM)") == "kept"
+
+
+@dataclass
+class Sandboxed:
+    """A project and what confines the commands in its checkouts."""
+
+    project: Path
+    sandbox: Sandbox
+
+    async def ran(self, copy: Checkout, line: str) -> str:
+        bounds = confine(copy.real, environ=os.environ)
+        done = await copy.runner(CommandRunner(self.sandbox, bounds)).run(line, timeout_s=20)
+        assert done.ok, done.output
+        return done.stdout.strip()
+
+
+@pytest.fixture(params=["bubblewrap", "landlock", "sandbox-exec"])
+def sandboxed(request: pytest.FixtureRequest, project: Path) -> Sandboxed:
+    try:
+        return Sandboxed(project, choose(request.param))
+    except MissingRequirement as error:
+        pytest.skip(error.message)
+
+
+async def test_where_the_sandbox_can_it_stands_in_the_projects_place(sandboxed: Sandboxed) -> None:
+    project = sandboxed.project
+    fill(project / "ignored", data="1")
+    editable(project, finder=False)
+    with checked_out(project, before(project), sandbox=sandboxed.sandbox) as copy:
+        assert copy.in_place is (sandboxed.sandbox.name == "bubblewrap")
+        place = project if copy.in_place else copy.root
+        assert await sandboxed.ran(copy, "pwd -P") == str(place)
+        for python in (".venv/bin/python", str(project / ".venv/bin/python")):
+            assert await sandboxed.ran(copy, f"{python} -c {shlex.quote(SHOW)}") == "old"
+        assert copy.strays() == ()
+        assert await sandboxed.ran(copy, f"cat {project}/src/pkg/__init__.py ignored/data") == OLD + "1"
+        line = (
+            "echo made > src/made && echo own > ignored/own && echo x > .venv/x; echo x > ignored/data; cat ignored/*"
+        )
+        assert await sandboxed.ran(copy, line) == "1own"
+        assert (copy.root / "src/made").read_text() == "made\n"
+    assert sorted(place.name for place in project.glob("ignored/*")) == ["data"]
+    assert not (project / ".venv/x").exists()
+    assert not (project / "src/made").exists()
+
+
+async def test_nothing_of_the_work_tree_shines_through(sandboxed: Sandboxed) -> None:
+    project = sandboxed.project
+    (project / "src/pkg/extra.py").write_text("")
+    (project / "src/pkg/__pycache__").mkdir()
+    (project / "src/pkg/__pycache__/x.pyc").write_text("")
+    with checked_out(project, before(project), items=(), sandbox=sandboxed.sandbox) as copy:
+        found = await sandboxed.ran(copy, f"find {project} . -path '*/.git' -prune -o -type f -print 2>/dev/null; true")
+        assert "extra" not in found
+        assert "__pycache__" not in found
+
+
+async def test_files_are_written_as_a_clone_has_them(sandboxed: Sandboxed, git: Git) -> None:
+    project = sandboxed.project
+    (project / ".gitattributes").write_text(
+        "*.txt text=auto eol=lf\nid ident\n*.utf16 working-tree-encoding=UTF-16LE\n"
+    )
+    (project / "data.txt").write_bytes(b"a\r\nb\r\n")
+    (project / "id").write_text("$Id$\n")
+    (project / "x.utf16").write_bytes("ä".encode("utf-16-le"))
+    tree = Repository.discover(project).snapshot()
+    with checked_out(project, tree, sandbox=sandboxed.sandbox) as copy:
+        assert (copy.root / "data.txt").read_bytes() == b"a\nb\n"
+        assert (copy.root / "id").read_text() == f"$Id: {git(project, 'rev-parse', f'{tree}:id')} $\n"
+        assert (copy.root / "x.utf16").read_bytes() == "ä".encode("utf-16-le")
+        assert copy.rewritten() == ()
+        await sandboxed.ran(copy, "printf 'a\\nc\\n' > data.txt; touch -r README.md data.txt; rm id; echo new > new")
+        assert copy.rewritten() == ("data.txt", "id")
+
+
+async def test_a_submodule_is_there_at_its_commit(sandboxed: Sandboxed, git: Git, tmp_path: Path) -> None:
+    project, inner = sandboxed.project, tmp_path / "inner"
+    inner.mkdir()
+    git(inner, "init", "--quiet")
+    (inner / "lib.py").write_text("X = 1\n")
+    git(inner, "add", "--all")
+    git(inner, "commit", "--quiet", "--message=lib")
+    git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
+    (project / "sub/lib.py").write_text("X = 2\n")
+    tree = Repository.discover(project).snapshot()
+    with checked_out(project, tree, sandbox=sandboxed.sandbox) as copy:
+        assert (copy.root / "sub/lib.py").read_text() == "X = 1\n"
 
 
 def fill(folder: Path, **files: str) -> None:
@@ -155,13 +254,13 @@ def test_what_git_ignores_comes_along_but_no_build_products(project: Path) -> No
     fill(project / "src/pkg/__pycache__", module="cached")
     (project / "local.env").write_text("A=1")
     (project / "src/pkg/fast.so").write_text("compiled")
-    with copied(project, before(project)) as copy:
-        assert (copy.root / "ignored").readlink() == project / "ignored"
+    with checked_out(project, before(project)) as copy:
+        assert (copy.root / "ignored/data").readlink() == project / "ignored/data"
         assert (copy.root / "local.env").read_text() == "A=1"
         assert not (copy.root / "local.env").is_symlink()
         assert not (copy.root / "dist").exists()
         assert not (copy.root / "src/pkg/__pycache__").exists()
-        assert copy.shared == (project / "ignored",)
+        assert copy.shared == (project / "ignored", project / ".git")
         assert copy.binaries == ("src/pkg/fast.so",)
 
 
@@ -175,7 +274,7 @@ def test_packages_of_a_node_workspace_are_the_copys_own(project: Path) -> None:
     (packages / "@team/ours").symlink_to("../../packages/ours")
     tree = Repository.discover(project).snapshot()
     (project / "packages/ours/index").write_text("newer")
-    with copied(project, tree) as copy:
+    with checked_out(project, tree) as copy:
         found = copy.root / "node_modules"
         assert [(found / name / "index").read_text() for name in ("ours", "@team/ours")] == ["new", "new"]
         assert [(found / name / "index").read_text() for name in ("left-pad", "@team/other")] == ["theirs", "theirs"]
@@ -187,7 +286,7 @@ def test_composers_autoloader_lies_in_the_copy(project: Path) -> None:
     fill(project / "vendor/bin", phpunit="starts it")
     fill(project / "vendor/acme", code="theirs")
     (project / "vendor/autoload.php").write_text("<?php")
-    with copied(project, before(project)) as copy:
+    with checked_out(project, before(project)) as copy:
         found = copy.root / "vendor"
         assert [(found / name).is_symlink() for name in ("composer", "bin", "autoload.php", "acme")] == [False] * 3 + [
             True
@@ -219,12 +318,12 @@ async def test_a_link_shares_nothing_that_a_command_in_the_project_could_not_rea
     (project / "ignored/data").write_text("SHARED\n")
     confined = runner(project)
     confined = replace(confined, confinement=replace(confined.confinement, readable=(known,)))
-    with copied(project, before(project)) as copy:
+    with checked_out(project, before(project)) as copy:
         inside = copy.runner(confined)
         readable = set(inside.confinement.readable)
         assert readable & {home, home / "id", Path("/"), project} == set()
         assert {known, project / "ignored"} <= readable
-        assert not [place for place in copy.outer.rglob("*") if place.name == "id" and not place.is_symlink()]
+        assert not [place for place in copy.root.parent.rglob("*") if place.name == "id" and not place.is_symlink()]
         assert (copy.root / "vendor/autoload.php").is_symlink()
         assert (copy.root / "vendor/bin").is_symlink()
         done = await inside.run("cat ignored/data node_modules/known/id node_modules/x/id vendor/*.php", timeout_s=9)
