@@ -13,7 +13,7 @@ from swarmgate.domain.remedies import INSTALLED
 from swarmgate.domain.state import Attempt, TaskStatus
 
 PART = "src/calc/part_1.1.py"
-ONE_TRY = {"loop": {"max_rejections": 1}, "tests": {"must_fail": "off"}}
+ONE_TRY: dict[str, Any] = {"loop": {"max_rejections": 1}, "tests": {"must_fail": "off"}}
 
 
 def coder(*calls: dict[str, Any]) -> Rule:
@@ -117,7 +117,8 @@ def test_planted_byte_code_is_not_run(project: Project) -> None:
     planted = (
         "import importlib.util, pathlib, _imp, importlib._bootstrap_external as b; "
         "code = compile('def value(): return 2', 'm', 'exec'); "
-        "place = pathlib.Path(importlib.util.cache_from_source('src/calc/core.py')); place.parent.mkdir(exist_ok=True); "
+        "place = pathlib.Path(importlib.util.cache_from_source('src/calc/core.py')); "
+        "place.parent.mkdir(exist_ok=True); "
         "place.write_bytes(b._code_to_hash_pyc(code, b'12345678', False))"
     )
     project.planned(

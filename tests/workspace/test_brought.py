@@ -38,7 +38,7 @@ class Ignored:
 
     def read(self, brought: Brought) -> dict[str, str]:
         """The text of each file that comes along; of a folder that is shared, of each that is not left behind."""
-        found = {}
+        found: dict[str, str] = {}
         for item in brought.items():
             if item.source.is_dir():
                 files = (each for each in item.source.rglob("*") if each.is_file())

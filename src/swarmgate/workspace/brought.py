@@ -62,8 +62,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What agents did to it, by repository-relative paths: changes of what is `installed`; what else of the user's is
-    therefore `left_out`; and what they `made`, which nobody has who clones the project.
+    """What agents did to it, by repository-relative paths.
+
+    Attributes:
+        installed: what differs in packages.
+        left_out: what else of the user's they changed, and nobody kept a copy of.
+        made: what they added, which nobody has who clones the project.
     """
 
     installed: tuple[str, ...] = ()
