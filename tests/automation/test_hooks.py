@@ -197,7 +197,7 @@ def test_a_folder_that_cannot_be_made_is_told(repository: Path) -> None:
 
 def test_a_sandbox_that_refuses_is_no_exit_code(repository: Path) -> None:
     class Refusing:
-        name, private_home, weaknesses, hindrances = "refusing", False, (), ()
+        name, relocates, private_home, weaknesses, hindrances = "refusing", False, False, (), ()
 
         def argv(self, *_: Any) -> list[str]:
             return ["/bin/sh", "-c", "echo no namespaces >&2; exit 1"]
