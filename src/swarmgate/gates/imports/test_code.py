@@ -30,7 +30,7 @@ def imported(sources: Iterable[Source], graph: Graph, before: Callable[[], Graph
     """
     used: dict[str, bool] = {}
     for source in sources:
-        if not source.path.endswith((*PYTHON, *SCRIPT)) or kind_of(source.path) is not Kind.CODE:
+        if not source.path.endswith((*PYTHON, *SCRIPT)) or not _is_product(source.path):
             continue
         for edge in graph.edges.of(source.path, source.content):
             if not _is_test(edge.target) or edge.by.guard is Guard.TYPING:
@@ -47,7 +47,12 @@ def imported(sources: Iterable[Source], graph: Graph, before: Callable[[], Graph
 
 def _was_used(target: str, before: Graph) -> bool:
     users = importers.of(before.view, [target]).get(target, ()) if target in before.view.files else ()
-    return any(not _is_test(each.path) for each in users)
+    return any(_is_product(each.path) for each in users)
+
+
+def _is_product(path: str) -> bool:
+    """Whether a file is neither a test nor what stands beside the product: examples, scripts, helpers of tests."""
+    return not _is_test(path) and kind_of(path) is Kind.CODE
 
 
 def _is_test(path: str) -> bool:
