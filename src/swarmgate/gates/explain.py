@@ -30,9 +30,6 @@ _SHORT = 8
 _ASKING_S = 20.0
 _ACCEPT = "No remark in the code silences it. Accept it: swarm gates baseline --reason TEXT, and commit the file."
 _NOQA = "`# noqa: RULE` on the line, or ruff's configuration. New suppressions are counted by quality_budget."
-_ACCEPT_SECRET = (
-    "No remark in the code silences it, no override exists. Accept it: swarm gates baseline --reason TEXT --force."
-)
 
 
 class Explained(Frozen):
@@ -129,7 +126,7 @@ def _secret(rule: str) -> Explained | None:
         cwe=raw.get("cwe", "CWE-798"), owasp="A07:2021",
         why="Whoever can read the repository, now or in its history, can use it.",
         mend="Take it out, read it from the environment or a secret store, and revoke it: the history keeps it.",
-        suppress=_ACCEPT_SECRET,
+        suppress=_texts()["secret_scan"]["suppress"],
     )  # fmt: skip
 
 
@@ -174,9 +171,7 @@ async def _ruff(rule: str) -> Explained | None:
         cwe=_cwe_of(f"B{rule[1:]}") if security else "",
         why=parts.get("Why is this bad?", ""),
         mend=parts.get("Use instead", "") or (_advice(rule) if security else "") or raw.get("fix") or "",
-        suppress=f"lint_check: {_NOQA.replace('RULE', rule)} sast_scan: {_ACCEPT}"
-        if security
-        else _NOQA.replace("RULE", rule),
+        suppress=_NOQA.replace("RULE", rule) + (f" In sast_scan: {_ACCEPT}" if security else ""),
         example=parts.get("Example", ""),
     )
 
