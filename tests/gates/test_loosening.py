@@ -19,6 +19,7 @@ LOOSENED = [
     ("ruff.toml", RUFF, RUFF + 'per-file-ignores = {"src/**" = ["ALL"]}\n'),
     ("ruff.toml", RUFF, RUFF + 'per-file-ignores = {"{tests,src}/**" = ["ALL"]}\n'),
     ("ruff.toml", RUFF, 'exclude = ["src/a.py"]\n' + RUFF),
+    ("ruff.toml", RUFF, 'exclude = ["tests/../src"]\n' + RUFF),
     ("ruff.toml", RUFF, 'extend-exclude = ["*"]\n' + RUFF),
     ("ruff.toml", RUFF, ""),
     ("ruff.toml", "", 'lint.ignore = ["F"]\n'),
@@ -55,6 +56,7 @@ FINE = [
     ("ruff.toml", RUFF, 'line-length = 100\ntarget-version = "py312"\n' + RUFF.replace('"F"', '"F", "B"')),
     ("ruff.toml", RUFF, RUFF.replace('"E501"', "")),
     ("ruff.toml", RUFF, RUFF + 'per-file-ignores = {"tests/**" = ["S101"]}\n'),
+    ("ruff.toml", RUFF, RUFF + 'per-file-ignores = {"**/test_*.py" = ["S101"]}\n'),
     ("ruff.toml", "", 'lint.select = ["ALL"]\n'),
     ("ruff.toml", RUFF, 'extend-exclude = ["vendor", "node_modules", "dist/**"]\n' + RUFF),
     ("pyproject.toml", "[project]\nname = 'a'\n", "[project]\nname = 'a'\ndependencies = ['x']\n"),
@@ -92,7 +94,8 @@ def test_a_change_that_nobody_asked_for_blocks(project: Project) -> None:
     project.commit_files({"ruff.toml": RUFF})
     project.write("ruff.toml", RUFF.replace('"E501"', '"E501", "F401"'))
     project.write("src/a.py", "import os\n")
-    assert rules(project, "Add a parser. It reads files.") == [(RULE, "ruff.toml")]
+    for announced in ("Add a parser. It reads files.", "Add a parser; ruff and mypy pass\nNo new settings.", "truffle"):
+        assert rules(project, announced) == [(RULE, "ruff.toml")], announced
     (finding,) = project.gate("diff", announced="Add a parser.").findings
     assert "lint.ignore" in finding.message
 

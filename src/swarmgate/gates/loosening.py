@@ -65,6 +65,10 @@ _RULES = re.compile(r"(?:^|\.)(?:rules|lints)\.")
 """A rule by itself, which holds where nothing is said of it."""
 
 _OFF = frozenset({"false", "off", "0", "none", "no", "allow", ""})
+_SETTING_UP = re.compile(
+    r"\b(?:configur|setting|set(?:s|ting)? up|setup|rule|ignor|exclu|disabl|relax|loosen|adopt|migrat|introduc|upgrad"
+    r"|switch)"
+)
 _APART = frozenset({Trait.TEST, Trait.DOC, Trait.VENDORED, Trait.GENERATED})
 _NOTHING = frozenset[str]()
 _NAMED = 4
@@ -76,7 +80,7 @@ def found(repository: Repository, change: ChangeSet, announced: str) -> Iterator
     Args:
         repository: holds both sides.
         change: what is judged.
-        announced: the words of the task; one that names the tool or the file may change its settings.
+        announced: the words of the task: a sentence about setting up the tool, or the file's name, allows it.
     """
     asked = announced.lower()
     sides = [side for file in change.files for side in _sides(file) if _judges(side[0] or side[1], asked)]
@@ -104,12 +108,17 @@ _MEND = "mend what the tool complains of; settings of judges are changed by a ta
 
 
 def _judges(path: str, asked: str) -> bool:
-    """Whether a file holds settings that the task's words do not name, nor their tool; of a shared one, any."""
+    """Whether a file holds settings of which the task does not speak; of a shared one, any."""
     name = path.rsplit("/", 1)[-1].lower()
     if name == _ATTRIBUTES or name in _SHARED:
         return name in _SHARED or not _word(name, asked)
     tool = next((tool for tool, globs in _TOOLS.items() if any(matches(name, glob) for glob in globs)), "")
-    return bool(tool) and not _word(tool, asked) and not _word(name, asked)
+    return bool(tool) and not _meant(tool, asked) and not _word(name, asked)
+
+
+def _meant(tool: str, asked: str) -> bool:
+    """Whether a sentence is about how a tool is set up; that it shall pass says nothing of the kind."""
+    return any(_word(tool, said) and _SETTING_UP.search(said) for said in re.split(r"[.;!?]\s|\n", asked))
 
 
 def _word(word: str, text: str) -> bool:
@@ -135,7 +144,7 @@ def loosened(path: str, old: bytes, new: bytes, asked: str = "") -> list[str]:
         return [name] if old != new else []
     keys = was.keys() | now.keys()
     if name in _SHARED:
-        sections = [each for each in _SHARED[name] if not _word(each, asked)]
+        sections = [each for each in _SHARED[name] if not _meant(each, asked)]
         keys = {key for key in keys if any(re.match(rf"(?:tool[.:])?{each}(?![a-z])", key) for each in sections)}
     return [key for key in sorted(keys) if _looser(key, was.get(key, _NOTHING), now.get(key, _NOTHING))]
 
@@ -168,8 +177,12 @@ def _selects_errors(rules: frozenset[str]) -> bool:
 def _is_apart(key: str, value: str) -> bool:
     """Whether what is exempted is no code of the product: tests, what is built or vendored; by one plain path."""
     place = (_SILENCES.split(key)[-1].partition(".")[2] if key else "") or value  # a pattern is a key of its own
-    plain = re.fullmatch(r"\^?(?:\*\*/|\./|/)*([\w.-]+(?:[/.][\w.*-]+)*)/?(?:\*\*?)?\$?", place)
-    return plain is not None and bool((traits_of(f"{plain[1].rstrip('*')}/x") | traits_of(plain[1])) & _APART)
+    plain = re.fullmatch(r"\^?(?:\*\*/|\./|/)*([\w.*-]+(?:/[\w.*-]+)*)/?\$?", place)
+    return (
+        plain is not None
+        and ".." not in place
+        and bool((traits_of(f"{plain[1].rstrip('*')}/x") | traits_of(plain[1])) & _APART)
+    )
 
 
 def _exempted(old: str, new: str) -> list[str]:
