@@ -146,11 +146,6 @@ def test_nothing_to_scan_is_a_skip(project: Project) -> None:
     assert project.gate("sast_scan").status is GateStatus.SKIP
 
 
-def test_a_suppression_of_the_tool_holds(project: Project) -> None:
-    project.write("a.py", "import hashlib\nhashlib.md5(b'').hexdigest()  # nosec  # noqa: S324  # nosemgrep\n")
-    assert project.gate("sast_scan").findings == ()
-
-
 def test_a_match_in_a_request_handler_needs_a_flow() -> None:
     text = b"def f(request):\n    v = request.GET\n    eval(other)\n\ndef g():\n    eval(other)\n"
     sources = [Source("a.py", "python", content=text), Source("b.py", "python", content=b"def f(:")]

@@ -250,14 +250,6 @@ def test_other_passwords_beside_a_name_block(text: str) -> None:
     assert finding.severity is Severity.HIGH
 
 
-@pytest.mark.parametrize("before", ["", "# pragma: allowlist nextline " + "secret\n"])
-def test_a_suppression_is_told(before: str) -> None:
-    after = "" if before else "  # pragma: allowlist " + "secret"
-    (finding,) = look("a.py", f"x = 1\ny = 2\n{before}password = '{RANDOM[:12]}'{after}\n")
-    assert finding.severity is Severity.INFO
-    assert "suppressed by a comment" in finding.message
-
-
 def test_an_old_secret_informs_and_a_new_one_blocks(project: Project) -> None:
     project.commit_files({"config.py": f"password = '{RANDOM[:12]}'\n"})
     project.write("config.py", f"x = 1\npassword = '{RANDOM[:12]}'\n")

@@ -150,6 +150,15 @@ def test_comments_and_layout_alone_do_not_count() -> None:
     assert reasons("auth/a.py", after, before=before, lines={2}) == ""
 
 
+def test_the_name_of_a_new_file_keeps_nothing_out() -> None:
+    change = ChangeSet(base="a", tree="b", files=(ChangedFile(path="vendor/a.py", kind=ChangeKind.ADDED),))
+    traits = traits_of("vendor/a.py")
+    said = {"content": b"import jwt\n", "added_lines": frozenset({1}), "traits": traits, "unproven": traits}
+    for claimed, expected in ((traits, 1), (frozenset(), 0)):
+        source = Source("vendor/a.py", "python", claimed=claimed, **said)  # type: ignore[arg-type]  # by its fields
+        assert len(sensitive(BUILT_IN, change, [source], {})) == expected
+
+
 def test_the_project_says_which_files_are_tests() -> None:
     source = Source("checks/auth.py", "python", content=b"import jwt\n", added_lines=frozenset({1}))
     change = ChangeSet(base="a", tree="b")

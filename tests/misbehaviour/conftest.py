@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.agents.conftest import Played, at_desk, other, plan, say, task
 from tests.confined import SANDBOX, runner
-from tests.project import _template, project
+from tests.project import _after, _template, once, project
 
 from swarmgate.agents.architect import delegate, implement
 from swarmgate.agents.authority import Authority, right_of
@@ -27,7 +27,7 @@ from swarmgate.workspace.detect import detect, is_test_path
 from swarmgate.workspace.process import Completed
 from swarmgate.workspace.sandbox.running import CommandRunner
 
-__all__ = ["_template", "at_desk", "other", "plan", "project", "say", "task"]
+__all__ = ["_after", "_template", "at_desk", "once", "other", "plan", "project", "say", "task"]
 
 SECRET = "the-secret-of-the-user"
 HOME = Path("/home/dev")

@@ -381,6 +381,20 @@ def test_a_patch_applies_to_the_base(repo: Path, tmp_path: Path, git: Git) -> No
     assert git(tmp_path / "copy", "write-tree") == tree
 
 
+def test_a_patch_says_only_that_a_large_file_differs(repo: Path) -> None:
+    text = "a line of text\n" * 1_200_000  # 18 MB
+    (repo / "big *.txt").write_text(text)
+    (repo / "picture.bin").write_bytes(bytes(range(256)))
+    repository = Repository.discover(repo)
+    tree = repository.snapshot()
+    patch = repository.patch(repository.head_tree(), tree)
+    assert b"GIT binary patch" in patch
+    assert b"Binary files /dev/null and b/big *.txt differ" in patch
+    assert len(patch) < 2000
+    (large,) = [file for file in repository.changes(repository.head_tree(), tree).files if file.path == "big *.txt"]
+    assert repository.sizes({large.new_id, "0" * 40, ""}) == {large.new_id: len(text)}
+
+
 def test_read_many_takes_files_only_and_any_number(repo: Path) -> None:
     for number in range(250):
         (repo / f"f{number}").write_text(f"{number}\n" * (number % 3))

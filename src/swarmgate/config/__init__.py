@@ -37,6 +37,7 @@ from swarmgate.config.sections import (
     Provider,
     Quality,
     Role,
+    Size,
     Suite,
     program_of,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "RoleName",
     "Scope",
     "Section",
+    "Size",
     "Spend",
     "Suite",
     "load",

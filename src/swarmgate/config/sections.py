@@ -197,12 +197,23 @@ class Quality(Section):
         return below.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
 
 
+class Size(Section):
+    """`[gates.size]`: how large one change may be, for the gate `diff`. "off": not judged."""
+
+    max_file_mb: Share = Field(
+        5.0, gt=0, le=1000, description="Megabytes of a file that the change adds, or makes larger than that."
+    )
+    max_change_mb: Share = Field(50.0, gt=0, le=10_000, description="Megabytes of all files that the change writes.")
+    max_files: Count = Field(1000, ge=1, le=1_000_000, description="Files that the change adds or rewrites.")
+
+
 class Gates(Section):
     """`[gates]`: the quality gates."""
 
     skip: tuple[str, ...] = Field((), description="Names of gates that are not run.")
     timeout_s: Seconds | None = Field(None, description="Longest time of one gate; unset: as its definition says.")
     quality: Quality = Field(default_factory=Quality, description="The budget of one change.")
+    size: Size = Field(default_factory=Size, description="How large one change may be.")
 
 
 class Git(Section):

@@ -145,6 +145,7 @@ async def _judged(
             skip=gates.skip,
             timeout_s=gates.timeout_s,
             quality=gates.quality,
+            size=gates.size,
             tested=tested,
             announced=announced(ctx.ledger.state),
         ),

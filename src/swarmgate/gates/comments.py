@@ -51,6 +51,18 @@ def of(language: str, text: str) -> list[Remark]:
     return remarks(_lexed(language, text), text)
 
 
+def without(language: str, text: str) -> str:
+    """The text with blanks in place of its comments; lines stay where they are. As it is where comments are unknown."""
+    if language not in languages():
+        return text
+    parts, position = [], 0
+    for match in _lexer(language).finditer(text):
+        if match.lastgroup == "comment":
+            parts += [text[position : match.start()], re.sub(r"[^\n]", " ", match.group())]
+            position = match.end()
+    return "".join([*parts, text[position:]])
+
+
 def remarks(spans: Iterable[tuple[int, str]], text: str) -> list[Remark]:
     """Comments, each with its first line and its marks, as they stand in a text; line by line, without the marks."""
     lines = text.split("\n")

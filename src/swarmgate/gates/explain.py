@@ -28,10 +28,8 @@ _SHORT = 8
 """Up to so many characters, a name may be meant as a number of ruff's."""
 
 _ASKING_S = 20.0
-_NOSEC = "`# nosec RULE` on the line. New suppressions are counted by quality_budget."
-_NOSEMGREP = "`nosemgrep: RULE` in a comment on the line. New suppressions are counted by quality_budget."
+_ACCEPT = "No remark in the code silences it. Accept it: swarm gates baseline --reason TEXT, and commit the file."
 _NOQA = "`# noqa: RULE` on the line, or ruff's configuration. New suppressions are counted by quality_budget."
-_PRAGMA = "`pragma: allowlist secret` in a comment on the line: it is told as suppressed. No override exists."
 
 
 class Explained(Frozen):
@@ -128,7 +126,7 @@ def _secret(rule: str) -> Explained | None:
         cwe=raw.get("cwe", "CWE-798"), owasp="A07:2021",
         why="Whoever can read the repository, now or in its history, can use it.",
         mend="Take it out, read it from the environment or a secret store, and revoke it: the history keeps it.",
-        suppress=_PRAGMA,
+        suppress=_texts()["secret_scan"]["suppress"],
     )  # fmt: skip
 
 
@@ -143,7 +141,7 @@ def _weakness(rule: str) -> Explained | None:
     languages = ", ".join(sorted(first.languages))
     return Explained(
         rule=first.id, gates=("sast_scan",), title=f"{what} ({languages})", severity=first.severity.value,
-        cwe=first.cwe, owasp=first.owasp, mend=fix, suppress=_NOSEMGREP.replace("RULE", first.id),
+        cwe=first.cwe, owasp=first.owasp, mend=fix, suppress=_ACCEPT,
     )  # fmt: skip
 
 
@@ -173,7 +171,7 @@ async def _ruff(rule: str) -> Explained | None:
         cwe=_cwe_of(f"B{rule[1:]}") if security else "",
         why=parts.get("Why is this bad?", ""),
         mend=parts.get("Use instead", "") or (_advice(rule) if security else "") or raw.get("fix") or "",
-        suppress=_NOQA.replace("RULE", rule),
+        suppress=_NOQA.replace("RULE", rule) + (f" In sast_scan: {_ACCEPT}" if security else ""),
         example=parts.get("Example", ""),
     )
 
@@ -211,7 +209,7 @@ async def _bandit(rule: str) -> Explained | None:
         title=title.strip() or (ruff.title if ruff else name.replace("_", " ")),
         severity=bandit_tests.told_severity(rule),
         why=rest.strip() or (ruff.why if ruff else ""), example=ruff.example if ruff else "",
-        mend=f"{advice.what_to_do(rule)}\n{advice.address(rule)}".strip(), suppress=_NOSEC.replace("RULE", rule),
+        mend=f"{advice.what_to_do(rule)}\n{advice.address(rule)}".strip(), suppress=_ACCEPT,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -47,8 +47,23 @@ class Trait(StrEnum):
     UNREAD = "unread"
 
 
+class Trust(StrEnum):
+    """What a gate believes of a file that the change wrote, where it is said to be vendored, generated or minified.
+
+    `content`: only what the base revision holds byte for byte. `declared`: also what the base's `.gitattributes` say,
+    and what was so before the change. `name`: also the name of a new file.
+    """
+
+    CONTENT = "content"
+    DECLARED = "declared"
+    NAME = "name"
+
+
 UNREADABLE = frozenset({Trait.BINARY, Trait.NUL, Trait.LARGE, Trait.LINK, Trait.SUBMODULE, Trait.UNREAD})
 """Files that a gate reads only if its definition asks for it; links and submodules are never followed."""
+
+SAID = frozenset({Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED})
+"""What a file, or somebody about it, says of its origin: that nobody wrote it here."""
 
 OPTIONAL = frozenset({Trait.NUL, Trait.LARGE})
 """What a gate may ask to read nevertheless."""
@@ -109,7 +124,11 @@ _DOCS = {"markdown", "rst", "text"}
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One present file of a change. `content` is empty where no gate reads it, `base_path` for an added file."""
+    """One present file of a change. `content` is empty where no gate reads it, `base_path` for an added file.
+
+    Of `traits`, `unproven` are those in `SAID` of a content that the base revision does not have; of these, `claimed`
+    are those that nothing but the name of a new file tells.
+    """
 
     path: str
     language: str
@@ -118,6 +137,13 @@ class Source:
     base_path: str = ""
     added_lines: frozenset[int] = frozenset()
     size: int = 0
+    unproven: frozenset[Trait] = frozenset()
+    claimed: frozenset[Trait] = frozenset()
+
+    def trusted(self, trust: Trust) -> Source:
+        """The file with no more of what is said of it than that is believed."""
+        doubted = {Trust.CONTENT: self.unproven, Trust.DECLARED: self.claimed, Trust.NAME: frozenset[Trait]()}[trust]
+        return replace(self, traits=self.traits - doubted) if doubted else self
 
     @property
     def cut(self) -> bool:
@@ -155,7 +181,8 @@ class FileFilter(Frozen):
     """What a gate asks for: files that match `include`, not `exclude`, are of a language, lack each `skip` trait.
 
     Globs: see `workspace.globs`. No `include` and no `languages` means every file. Links, submodules and binary files
-    are never read; large ones (their beginning) and text with NUL bytes where `read` says so.
+    are never read; large ones (their beginning) and text with NUL bytes where `read` says so. `trust`: what is
+    believed of a file that the change wrote.
     """
 
     include: tuple[str, ...] = ()
@@ -163,6 +190,7 @@ class FileFilter(Frozen):
     languages: tuple[str, ...] = ()
     skip: tuple[Trait, ...] = (Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOCK)
     read: tuple[Trait, ...] = ()
+    trust: Trust = Trust.NAME
 
     @field_validator("read")
     @classmethod
@@ -185,6 +213,7 @@ class FileFilter(Frozen):
         for source in sources:
             if not self.wants(source.path, source.language):
                 continue
+            source = source.trusted(self.trust)  # noqa: PLW2901 - the same file, with less said of it
             reasons = [trait for trait in Trait if trait in source.traits & barred]
             if not reasons:
                 taken.append(source)
@@ -202,6 +231,7 @@ class FileFilter(Frozen):
             "languages": bool(self.languages) and not (base.languages and set(base.languages) <= set(self.languages)),
             "skip": not set(self.skip) <= set(base.skip),
             "read": not set(base.read) <= set(self.read),
+            "trust": list(Trust).index(self.trust) > list(Trust).index(base.trust),
         }
         return tuple(key for key, narrower in limits.items() if narrower)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from swarmgate.config import Quality
+    from swarmgate.config import Quality, Size
     from swarmgate.domain.change import ChangeSet
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.definition import GateDefinition
@@ -23,10 +23,10 @@ class Job:
 
     `sources` are the files to look at (already filtered by the definition), with the content of the tree `change.tree`.
     `stop` is set when the time limit has passed: a scanner in a thread looks at it between two files. `quality` are the
-    limits of the change's budget (None: the definition's), `tested` says that the tests for the change are
-    written: only then can it be judged how many there are. `announced` is what the task says that the change is for
-    (None: it is for no task), so that what nobody asked for can be told. `commands` confines the programs that the gate
-    starts (None: the code is the user's own, and nothing is confined).
+    limits of the change's budget (None: the definition's), `size` those of its size (None: the built-in ones), `tested`
+    says that the tests for the change are written: only then can it be judged how many there are. `announced` is what
+    the task says that the change is for (None: it is for no task), so that what nobody asked for can be told.
+    `commands` confines the programs that the gate starts (None: the code is the user's own, and nothing is confined).
     """
 
     definition: GateDefinition
@@ -35,6 +35,7 @@ class Job:
     sources: tuple[Source, ...]
     timeout_s: float
     quality: Quality | None = None
+    size: Size | None = None
     tested: bool = False
     announced: str | None = None
     memory: Memory | None = None

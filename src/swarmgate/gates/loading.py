@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates import attributes, recognise
 from swarmgate.gates.encodings import in_utf8
-from swarmgate.gates.files import MAX_BYTES, READ_BYTES, UNREADABLE, Source, Trait, language_of, traits_of
+from swarmgate.gates.files import MAX_BYTES, READ_BYTES, SAID, UNREADABLE, Source, Trait, language_of, traits_of
 from swarmgate.gates.scope import Scope
 from swarmgate.workspace.paths import encode
 
@@ -46,7 +46,24 @@ def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) 
     sources = [_loaded(repository.root, each, contents) for each in sources]
     said = attributes.declared(repository, scope.reference or change.base, [each.path for each in sources])
     sources = [_recognised(each, said.get(each.path, {})) for each in sources]
-    return tuple(sources if scope.by_hand else _without_own_word(repository, change.base, sources, said))
+    if not scope.by_hand:
+        sources = _without_own_word(repository, change.base, sources, said)
+    written = _written(repository, change, scope)
+    return tuple(_doubted(each, said.get(each.path, {}), scope) if each.path in written else each for each in sources)
+
+
+def _written(repository: Repository, change: ChangeSet, scope: Scope) -> set[str]:
+    """The files whose content the revision that they are compared with does not have, under this name or an old one."""
+    before = scope.reference or change.base
+    past = change if before == change.base else repository.changes(before, change.tree)
+    return {file.path for file in past.present if file.old_id != file.new_id}
+
+
+def _doubted(source: Source, said: Mapping[Trait, bool], scope: Scope) -> Source:
+    """The file with what of its traits nothing but somebody's word tells."""
+    unproven = source.traits & SAID
+    own = frozenset[Trait]() if scope.by_hand else unproven - said.keys() - traits_of(source.base_path)
+    return replace(source, unproven=unproven, claimed=own & traits_of(source.path)) if unproven else source
 
 
 def _described(root: Path, file: ChangedFile) -> Source:

@@ -11,12 +11,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.config import Quality
+from swarmgate.config import Quality, Size
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
-from swarmgate.gates import loading, looking, masking, watched
+from swarmgate.gates import loading, looking, masking, remarks, watched
 from swarmgate.gates.adapters import prepare
 from swarmgate.gates.definition import Stage
 from swarmgate.gates.files import Trait
@@ -63,14 +63,16 @@ class GatesOptions(Frozen):
 
     `findings_per_rule`: of one rule, so many findings are listed, new ones first; the count of the others is told.
     `merged`: what several gates found is told by one of them. `quality` are the limits of the quality budget as the
-    user set them. `tested`: the tests for the change are written, so whether there are enough of them is judged and not
-    only told. `announced`: the words of the task that the change is for, None where it is for none.
+    user set them, `size` those of a change's size. `tested`: the tests for the change are written, so whether there are
+    enough of them is judged and not only told. `announced`: the words of the task that the change is for, None where it
+    is for none.
     """
 
     skip: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     timeout_s: float | None = None
     quality: Quality = Quality()
+    size: Size = Size()
     tested: bool = False
     announced: str | None = None
     findings_per_rule: int = FINDINGS_PER_RULE
@@ -274,8 +276,8 @@ class _Run:
         limit = min(limit, self.options.timeout_s or limit)
         options, quality = self.options, self.options.quality.over(gate.limits)
         job = Job(
-            gate, self.repository, change, selection.sources, limit, quality, options.tested, options.announced,
-            self._memory, self._commands,
+            gate, self.repository, change, selection.sources, limit, quality, options.size, options.tested,
+            options.announced, self._memory, self._commands,
         )  # fmt: skip
         question = self._memory.question(job) if self._memory else ""
         known = self._memory.recall(question) if self._memory else None
@@ -288,7 +290,8 @@ class _Run:
             outcome.findings, self._accepted, {source.path: source for source in sources}, acceptances.today()
         )
         self._expired += expired
-        outcome = replace(outcome, findings=tuple(found))
+        settled = remarks.settled(gate.adapter, found, sources, self.repository, self.scope)
+        outcome = replace(outcome, findings=settled)
         if selection.unread:
             outcome = replace(outcome, skip="", failure="", error=_unread(outcome, selection.unread))
         note = "" if gate.adapter in _WHOLE_CHANGE else selection.note

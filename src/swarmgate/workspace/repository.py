@@ -316,6 +316,14 @@ class Repository:
         contents = dict(zip(ids, self._objects([blob.encode() for blob in ids]), strict=True))
         return {path: content for path, blob in blobs.items() if (content := contents[blob]) is not None}
 
+    def sizes(self, ids: Collection[str]) -> dict[str, int]:
+        """How many bytes the contents of these ids have, by id; those that are no blob here are left out."""
+        names = sorted({each for each in ids if each})
+        stdin = "".join(f"{each}\n" for each in names).encode()
+        out = self._git.run("cat-file", "--batch-check", stdin=stdin) if names else b""
+        found = (_OBJECT.fullmatch(line) for line in out.splitlines())
+        return {name: int(each[2]) for name, each in zip(names, found, strict=True) if each and each[1] == b"blob"}
+
     def restore(self, tree: str, *, quarantine: Path, only: Collection[str] | None = None) -> tuple[str, ...]:
         """Make the files of the work tree those of `tree`, so that `snapshot()` gives it again (less `.swarm/`).
 

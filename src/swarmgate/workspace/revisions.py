@@ -18,6 +18,14 @@ from swarmgate.workspace.repository import Repository
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+EMPTY_TREES = frozenset(
+    {
+        "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+        "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+    }
+)
+"""The tree without files, by SHA-1 and SHA-256: what a first commit and `--all` compare with."""
+
 _ENVIRONMENTS = (".venv", "venv", "node_modules")
 """Installed dependencies at the root: no part of any tree, and without them type checks and builds find nothing."""
 

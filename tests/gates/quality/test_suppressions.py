@@ -119,3 +119,35 @@ def test_a_wider_one_is_new(project: Project) -> None:
     project.commit_files({"src/a.py": "a = 1  # noqa: S1\n"})
     project.write("src/a.py", "a = 1  # noqa: S1, S2\n")
     assert "1 new suppression (noqa 1)" in project.gate("quality_budget").reason
+
+
+WHOLE = [
+    ("a.py", "# ruff: noqa\nx = 1\n"),
+    ("a.py", "# flake8: noqa\nx = 1\n"),
+    ("a.py", "# mypy: ignore-errors\nx = 1\n"),
+    ("a.py", "# pylint: skip-file\nx = 1\n"),
+    ("a.js", "/* eslint-disable */\nx = 1;\n"),
+    ("a.ts", "// @ts-nocheck\nconst x = 1;\n"),
+    ("a.rs", "#![allow(warnings)]\nfn f() {}\n"),
+]
+SINGLE = [
+    ("a.py", "import os  # noqa: F401 - used by plugins\n"),
+    ("a.py", "# ruff: noqa: D100\nx = 1\n"),
+    ("a.py", "x = 1  # type: ignore[assignment]\n"),
+    ("a.js", "/* eslint-disable no-console */\nx = 1;\n"),
+    ("a.js", "x = 1; // eslint-disable-line\n"),
+    ("a.rs", "#[allow(dead_code)]\nfn f() {}\n"),
+]
+
+
+@pytest.mark.parametrize(("path", "text"), WHOLE)
+def test_a_file_that_is_silenced_whole_blocks(project: Project, path: str, text: str) -> None:
+    project.write(f"src/{path}", text)
+    result = project.gate("quality_budget")
+    assert [each.rule for each in result.blocking_findings] == ["suppression-of-file"]
+
+
+@pytest.mark.parametrize(("path", "text"), SINGLE)
+def test_one_that_names_its_rule_informs(project: Project, path: str, text: str) -> None:
+    project.write(f"src/{path}", text)
+    assert project.gate("quality_budget").status is GateStatus.PASS

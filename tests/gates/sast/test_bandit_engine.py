@@ -36,9 +36,9 @@ def test_the_issues_are_bandits_own(content: bytes, tmp_path: Path) -> None:
     assert said(bandit_tests._issues(name, content)) == said(bandit_tests._by_manager(name, content))
 
 
-def test_remarks_leave_findings_out(tmp_path: Path) -> None:
+def test_remarks_leave_nothing_out(tmp_path: Path) -> None:
     issues, _ = bandit_tests._issues(str(tmp_path / "a.py"), WRITTEN["remark"])
-    assert [(each.test_id, each.lineno) for each in issues] == [("B101", 3), ("B307", 4)]
+    assert [(each.test_id, each.lineno) for each in issues] == [("B101", 1), ("B101", 2), ("B101", 3), ("B307", 4)]
 
 
 def test_nothing_of_bandits_command_line_is_imported() -> None:

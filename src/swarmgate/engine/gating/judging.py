@@ -139,7 +139,7 @@ def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, m
             gates,
             repository=found.repository,
             base=found.base,
-            config=options.model_copy(update={**defaults, "quality": configured.quality}),
+            config=options.model_copy(update={**defaults, "quality": configured.quality, "size": configured.size}),
             fix=found.fix,
             scope=found.scope,
             accepted=entries,

@@ -8,11 +8,14 @@ import posixpath
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from swarmgate.config import Size
 from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates import loosening, size
 from swarmgate.gates.contracts import analysis
 from swarmgate.gates.files import MAX_BYTES
 from swarmgate.gates.job import Outcome
 from swarmgate.workspace.paths import encode
+from swarmgate.workspace.revisions import EMPTY_TREES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +32,7 @@ async def run(job: Job) -> Outcome:
     """Count the change by kind, look at modes, links, submodules, binaries and names, and compare its contracts."""
     if not job.change:
         return Outcome(tool="git", failure="nothing was changed")
-    findings = await asyncio.to_thread(lambda: list(_look(job)))
+    findings = await asyncio.to_thread(lambda: [*_look(job), *_measured(job), *_loosened(job)])
     broken, notes = await asyncio.to_thread(analysis.analyse, job.repository, job.change, job.stop.is_set)
     kinds = Counter(file.kind.value for file in job.change.files)
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
@@ -53,6 +56,16 @@ def _look(job: Job) -> Iterator[Finding]:
     added = [file for file in job.change.present if not file.old_mode or file.old_path not in {"", file.path}]
     if added:
         yield from _same_names(added, job.repository.list_tree(job.change.tree))
+
+
+def _measured(job: Job) -> Iterator[Finding]:
+    first = job.change.base in EMPTY_TREES
+    return size.judge(job.repository, job.change, job.size or Size(), first=first)
+
+
+def _loosened(job: Job) -> Iterator[Finding]:
+    # Who judges a change of their own decides about its settings too, and is told of them in a note.
+    return iter(()) if job.announced is None else loosening.found(job.repository, job.change, job.announced)
 
 
 def _nested(job: Job) -> bool:

@@ -28,7 +28,7 @@ def _look(job: Job) -> Outcome:
         return Outcome(tool=tool, skip="no file of its kind was changed")
     judged = judge.Judge(job)
     found = [*judged.changed_files(), *judged.broken_importers()]
-    found += map(_stamped, (*judged.new_cycles(), *judged.new_dependencies()))
+    found += map(_stamped, (*judged.new_cycles(), *judged.imported_tests(), *judged.new_dependencies()))
     # What is installed in the project's environment can settle a finding without a change of any file.
     return Outcome(tuple(found), judged.files, tool, notes=_notes(judged), volatile=bool(found))
 

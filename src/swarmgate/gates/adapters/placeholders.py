@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates import comments, python_source
 from swarmgate.gates.files import Trait
-from swarmgate.gates.placeholders import data, python, skipped, trees, words
+from swarmgate.gates.placeholders import data, python, skipped, test_detection, trees, words
 from swarmgate.gates.placeholders.bodies import Function, finding, judge
 from swarmgate.gates.scan import scan
 from swarmgate.workspace import grammars
@@ -54,8 +55,14 @@ def look(source: Source) -> list[Finding] | str:
     elif source.language == "python":
         found = _python(source, text)
     else:
-        found = _tree(source, grammar, text) if trees.reads(grammar) else _lexed(source, text)
+        other = _tree(source, grammar, text) if trees.reads(grammar) else _lexed(source, text)
+        found = other if _apart(source) else chain(other, test_detection.in_text(source, text))
     return list({(each.rule, each.line): each for each in reversed(list(found))}.values())[::-1]
+
+
+def _apart(source: Source) -> bool:
+    """Whether a file is no part of the product: a test, or documentation."""
+    return bool(source.traits & {Trait.TEST, Trait.DOC})
 
 
 def _text(content: bytes) -> str:
@@ -91,6 +98,8 @@ def _python(source: Source, text: str) -> Iterator[Finding]:
     documented = python.docstrings(seen)
     yield from _remarks(source, documented)
     yield from data.values(source, text, frozenset(remark.line for remark in (*remarks, *documented)))
+    if not _apart(source):
+        yield from test_detection.in_python(source, tree)
     if source.path.endswith(".pyi"):
         return
     tests = Trait.TEST in source.traits

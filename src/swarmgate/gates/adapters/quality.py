@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from swarmgate import __version__
 from swarmgate.gates import baseline
 from swarmgate.gates.job import Outcome
+from swarmgate.workspace.revisions import EMPTY_TREES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,14 +17,6 @@ if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.job import Job
     from swarmgate.gates.quality.sides import Change
-
-_EMPTY = frozenset(
-    {
-        "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-        "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-    }
-)
-"""The tree without files, by SHA-1 and SHA-256: what a first commit and `--all` compare with."""
 
 
 async def run(job: Job) -> Outcome:
@@ -35,7 +28,7 @@ def _look(job: Job) -> Outcome:
     from swarmgate.gates.quality import sides  # noqa: PLC0415 - late: a change without code needs none of it
 
     tool = f"swarmgate {__version__}"
-    if job.change.base in _EMPTY:
+    if job.change.base in EMPTY_TREES:
         return Outcome(tool=tool, skip="there is no base to compare with, and a budget is for a change")
     change = sides.read(job)
     if not change.files:

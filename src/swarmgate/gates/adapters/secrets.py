@@ -6,7 +6,6 @@ A value never leaves this module: a prefix and a hash do.
 from __future__ import annotations
 
 import asyncio
-import re
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -29,11 +28,6 @@ _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _BYTEWISE = frozenset({"bash", "dockerfile", "javascript", "makefile", "perl", "php", "python", "ruby"})
 """Languages that are never read as UTF-16, whatever mark stands at the beginning."""
 
-_ALLOWED = re.compile(rb"pragma:[ \t]{0,4}(?:allow|white)list[ \t-]{1,3}secret\b", re.IGNORECASE)
-_ALLOWED_NEXT = re.compile(
-    rb"pragma:[ \t]{0,4}(?:allow|white)list[ \t-]{1,3}nextline[ \t-]{1,3}secret\b", re.IGNORECASE
-)
-
 
 async def run(job: Job) -> Outcome:
     """Search every text file for the formats of providers and for values that are assigned to telling names."""
@@ -51,9 +45,7 @@ def look(source: Source) -> list[Finding] | str:
     """The secrets of one file.
 
     Lock files, generated, minified and vendored files are full of hashes, random names and other people's examples:
-    there only formats that a provider owns count. Assignments in tests are told and do not block. A line with an
-    `allowlist secret` pragma (the form of detect-secrets, which repositories have already) is told as suppressed, so
-    that a suppression is seen too.
+    there only formats that a provider owns count. Assignments in tests are told and do not block.
     """
     from swarmgate.gates import secret_search  # noqa: PLC0415 - late: compiles the rules
 
@@ -64,7 +56,7 @@ def look(source: Source) -> list[Finding] | str:
         found = secret_search.search(source.path, source.language, text, providers_only=noisy)
         for candidate, number in zip(found, _lines_of(text, found), strict=True):
             if candidate.value not in known:
-                best.setdefault((number, candidate.value), _finding(source, candidate, number, text))
+                best.setdefault((number, candidate.value), _finding(source, candidate, number))
     return [*best.values(), *_nuls(source)]
 
 
@@ -112,13 +104,11 @@ def _lines_of(text: bytes, found: Sequence[Candidate]) -> list[int]:
     return numbers
 
 
-def _finding(source: Source, candidate: Candidate, number: int, text: bytes) -> Finding:
+def _finding(source: Source, candidate: Candidate, number: int) -> Finding:
     severity = Severity.CRITICAL if candidate.certain else Severity.HIGH
     suffix = ", which only repeats the user, database or service beside it" if candidate.local else ""
     if candidate.local or (not candidate.certain and Trait.TEST in source.traits):
         severity = Severity.LOW
-    if _suppressed(text, candidate.start):
-        severity, suffix = Severity.INFO, ", suppressed by a comment"
     return Finding(
         rule=candidate.rule,
         path=source.path,
@@ -128,11 +118,3 @@ def _finding(source: Source, candidate: Candidate, number: int, text: bytes) -> 
         message=f"{candidate.title}: {mask(candidate.value)}{suffix}",
         suggestion="take it out, read it from the environment, and revoke it if it was ever real",
     )
-
-
-def _suppressed(text: bytes, start: int) -> bool:
-    begin = text.rfind(b"\n", 0, start) + 1
-    end = text.find(b"\n", start)
-    before = text.rfind(b"\n", 0, max(begin - 1, 0)) + 1
-    line = text[begin : end if end >= 0 else len(text)]
-    return bool(_ALLOWED.search(line) or (begin and _ALLOWED_NEXT.search(text[before:begin])))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from swarmgate.domain.finding import Severity
 from swarmgate.gates import baseline
 from swarmgate.gates.files import Source, Trait, language_of, traits_of
-from swarmgate.gates.imports import cycles, importers, lookalikes, python_source, unused
+from swarmgate.gates.imports import cycles, importers, lookalikes, python_source, test_code, unused
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
 from swarmgate.gates.imports.golang import GoChecker
 from swarmgate.gates.imports.model import View
@@ -140,7 +140,17 @@ class Judge:
         if not sources or self._job.stop.is_set():
             return []
         pairs = [(each.path, each.base_path) for each in sources]
-        return cycles.introduced(cycles.Graph(self._head.view), self._base_graph, pairs)
+        return cycles.introduced(self._graph, self._base_graph, pairs)
+
+    def imported_tests(self) -> list[Finding]:
+        """The tests that changed files of the product import."""
+        if self._job.stop.is_set():
+            return []
+        return list(test_code.imported(self._job.sources, self._graph, self._base_graph))
+
+    @cached_property
+    def _graph(self) -> Graph:
+        return cycles.Graph(self._head.view)
 
     def _base_graph(self) -> Graph:
         if self._earlier is None:

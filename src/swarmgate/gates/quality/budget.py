@@ -207,6 +207,10 @@ def _suppressions(result: Measured, change: Change, limit: int | None) -> None:
         result.notes.append(silenced.told(found))
     tests = {file.path for file in change.files if file.is_test}
     counted = [each for each in found if each.path not in tests]
+    for each in counted:
+        if silenced.whole_file(each):
+            told = f"a whole file is silenced, and for no rule in particular: {each.text}"
+            result.add("suppression-of-file", each.path, each.line, told)
     if limit is not None and len(counted) > limit:
         told = f"{silenced.told(counted)}, where a change may add {limit}"
         result.add("suppressions", counted[0].path, counted[0].line, told)
@@ -249,6 +253,7 @@ _MEND = {
     "public-api": "keep what nobody else needs private (underscore, no export), or split the task",
     "duplication": "call the one that is there, or move what both need to where both can reach it",
     "suppression": "",
+    "suppression-of-file": "mend what the tools complain of, or name the rule, at the line that it is about",
     "suppressions": "mend what the tools complain of instead of silencing them",
     "test-ratio": "test what the change does",
     "coverage": "test these lines, and write the report again",

@@ -24,7 +24,7 @@ _FORMS: dict[str, str] = {
     # Python
     "noqa": r"(?:(?:ruff|flake8): ?)?(?i:noqa)\b(?::? ?(?:[A-Z]+[0-9]+(?:[,\s]+)?)+)?",
     "type: ignore": r"type: ?ignore\b(?:\[[^\]]*\])?",
-    "mypy": r"mypy: ?(?:ignore[-_]errors|disable[-_]error[-_]code)[^#]*",
+    "mypy": r"mypy: ?(?:ignore[-_]errors|disable[-_]error[-_]code)[^#\n]*",
     "pyright": r"pyright: ?(?:ignore\b(?:\[[^\]]*\])?|basic|report\w+ ?= ?(?:false|none))",
     "ty": r"ty: ?ignore\b(?:\[[^\]]*\])?",
     "pyre": r"pyre-(?:ignore|fixme)(?:-all-errors)?\b",
@@ -61,7 +61,7 @@ _FORMS: dict[str, str] = {
     "perlcritic": r"no critic\b(?: \([^)]*\))?",
     "resharper": rf"ReSharper disable(?: once)?(?: +{_LIST})?",
     "credo": r"credo:disable-for-[\w-]+(?: [\w.]+)?",
-    "luacheck": r"luacheck: ?(?:ignore|no)\b[^#]*",
+    "luacheck": r"luacheck: ?(?:ignore|no)\b[^#\n]*",
 }
 """What a user calls the form, and its text; it stands at the beginning of a comment or of a further mark in one."""
 
@@ -76,6 +76,16 @@ _WORDS = (
     "no critic", "luacheck", "checkov", "tfsec", "trivy",
 )  # fmt: skip
 """Every form has one of these words: a cheap look at a text before it is read by tokens."""
+
+
+_WHOLE_FILE = re.compile(
+    r"(?:ruff|flake8): ?noqa|mypy: ?ignore[-_]errors(?: ?= ?true)?|pylint: ?(?:skip-file|disable=all|disable-all)"
+    r"|(?:eslint|oxlint|stylelint)-disable|tslint:disable|@ts-nocheck|biome-ignore-all(?: +lint)?|deno-lint-ignore-file"
+    r"|phpcs:(?:ignore|disable)(?:File)?|(?:rubocop|standard): ?disable all|swiftlint:disable all|codeql ?\[\]"
+    r"|allow (?:warnings|clippy::all|unused)|CHECKSTYLE[.:] ?OFF",
+    re.IGNORECASE,
+)
+"""The forms that name no rule and reach beyond their line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +177,11 @@ def find(language: str, path: str, text: str) -> list[Suppression]:
             found += [Suppression(kind, said, path, remark.line) for kind, said in _of(remark.text)]
     found += _attributes(language, path, text)
     return sorted(found, key=lambda each: each.line)
+
+
+def whole_file(each: Suppression) -> bool:
+    """Whether a comment silences all that a tool says of a file, or of all that follows in it."""
+    return bool(_WHOLE_FILE.fullmatch(each.text))
 
 
 def told(found: Iterable[Suppression]) -> str:

@@ -42,8 +42,6 @@ _CWE = {
 }  # fmt: skip
 _IMPORTS = ("B40", "B41")
 """Tests that match the import of a module: a reason to look, and no weakness of its own."""
-_REMARK = b"nosec"
-"""In a file that may hold remarks to bandit."""
 _CWE_OF = {test: f"CWE-{number}" for number, tests in _CWE.items() for test in tests.split()}
 
 
@@ -88,7 +86,7 @@ def scan(files: Copies, older: Mapping[str, bytes], stopped: Callable[[], bool])
 
 def _issues(name: str, content: bytes) -> tuple[list[Any], str]:
     """What bandit finds in one file, and why it could not read it."""
-    engine = None if _REMARK in content else bandit_engine.load()
+    engine = bandit_engine.load()
     if engine is None:
         return _by_manager(name, content)
     try:
@@ -101,14 +99,14 @@ def _issues(name: str, content: bytes) -> tuple[list[Any], str]:
 
 
 def _by_manager(name: str, content: bytes) -> tuple[list[Any], str]:
-    """The same by bandit's own command: it also reads the remarks that leave findings out."""
+    """The same by bandit's own command."""
     logging.getLogger("stevedore").setLevel(logging.CRITICAL)  # it logs every report format that is not installed
     with python_source.quiet():  # its plugin loader uses what is deprecated
         from bandit.core.config import BanditConfig  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late: 0.08 s
         from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
 
     logging.getLogger("bandit").setLevel(logging.CRITICAL)  # it logs what we read from `skipped`
-    manager = BanditManager(BanditConfig(), "file", quiet=True)
+    manager = BanditManager(BanditConfig(), "file", quiet=True, ignore_nosec=True)
     place = Path(name).with_suffix(".bandit")
     place.write_bytes(content)
     manager.files_list = [str(place)]

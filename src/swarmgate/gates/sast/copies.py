@@ -22,7 +22,8 @@ _SUFFIXES = {
     "rust": (".rs",), "typescript": (".ts", ".tsx"), "yaml": (".yaml", ".yml"),
 }  # fmt: skip
 """By what ends of names the engine knows a language; a copy with another gets the first, or it would be left out."""
-_UNSAFE = re.compile(r"[^\w.\-/]|\.\.", re.ASCII)
+_UNSAFE = re.compile(r"[^\w.\-/]|\.\.|[.\-](?=min\.)", re.ASCII | re.IGNORECASE)
+"""What a copy's name does without: what shells and globs read, and `.min.`, by which the engine leaves files out."""
 
 
 @dataclass(frozen=True, slots=True)

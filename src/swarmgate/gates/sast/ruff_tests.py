@@ -24,7 +24,8 @@ _NEWER_SYNTAX = "on Python 3"
 async def scan_all(job: Job, sets: Sequence[Copies]) -> list[Scanned]:
     """Run the rules over the Python files of several sets of copies in one folder, in one call: what of each."""
     argv = [ruff.program(), "check", "--isolated", "--select", "S", "--output-format", "json", "--no-cache", "--no-fix"]
-    argv += ["--exit-zero", "--quiet", "--no-respect-gitignore", "--target-version", "py313", "--", str(sets[0].root)]
+    argv += ["--exit-zero", "--quiet", "--ignore-noqa", "--no-respect-gitignore", "--target-version", "py313"]
+    argv += ["--", str(sets[0].root)]
     done = await invoke(job, [argv], env=ruff.ENVIRONMENT, own=True)
     if isinstance(done, Broken):
         return [Scanned(error=done.reason) for _ in sets]

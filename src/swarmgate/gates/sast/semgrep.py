@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _FLAGS = (
     "scan", "--experimental", "--metrics=off", "--disable-version-check", "--json", "--novcs", "--oss-only",
-    "--no-rewrite-rule-ids", "--max-target-bytes=0", "--timeout=5", "--quiet",
+    "--no-rewrite-rule-ids", "--max-target-bytes=0", "--timeout=5", "--quiet", "--disable-nosem",
 )  # fmt: skip
 _FEW = 40
 """Up to so many files, one worker of the engine takes half the processor time that two take, and no longer."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import behaviour
-from swarmgate.gates.files import UNREADABLE, Trait, language_of, traits_of
+from swarmgate.gates.files import UNREADABLE, Trait, Trust, language_of, traits_of
 from swarmgate.gates.sensitivity.around import Around
 from swarmgate.gates.sensitivity.uses import LANGUAGES, Kind, Use, uses
 from swarmgate.workspace import globs
@@ -45,7 +45,7 @@ def sensitive(
     """
     reasons: list[str] = []
     for source in sources:
-        if _counts(definition, source.path, source.traits, is_test):
+        if _counts(definition, source.path, source.trusted(Trust.DECLARED).traits, is_test):
             old = before.get(source.base_path, b"")
             if source.base_path and not behaviour.differs(source.path, old, source.content):
                 continue
