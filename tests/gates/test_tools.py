@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import zipfile
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from swarmgate.domain.finding import GateStatus
 from swarmgate.gates import tools
+from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.tools import Tool
 
@@ -41,23 +43,26 @@ def test_programs_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     script(tmp_path, "old", "echo 1.0 >&2")
     script(tmp_path, "mute", "exit 3")
     asked = [Tool("fine", "2"), Tool("old", "1.1"), Tool("mute", required=False), Tool("gone", pip="gone")]
-    found = asyncio.run(tools.asked(asked))
+    found = asyncio.run(tools.asked(asked, tmp_path, partial(by_hand, tmp_path)))
     assert [(each.version, each.problem) for each in found.values()] == [
         ("2.1.0", ""), ("1.0", "version 1.0 is too old: at least 1.1 is needed"), ("", ""), ("", "not installed"),
     ]  # fmt: skip
     assert found[asked[3]].hint == "pip install gone"
 
 
-def test_every_adapter_with_a_tool_of_its_own_finds_it() -> None:
+def test_every_adapter_with_a_tool_of_its_own_finds_it(tmp_path: Path) -> None:
     for gate in load():
-        assert [tool for tool in tools.of(gate) if tool.required and tool.problem] == []
+        assert [tool for tool in tools.of(gate, tmp_path) if tool.required and tool.problem] == []
 
 
 def gate(**keys: Any) -> GateDefinition:
     return GateDefinition.model_validate({"id": "mine", "title": "Mine", **keys})
 
 
-def test_a_tool_of_the_wrong_version_is_an_error_of_its_gate(project: Project, tmp_path: Path) -> None:
+def test_a_tool_of_the_wrong_version_is_an_error_of_its_gate(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     program = str(script(tmp_path / "bin", "linter", 'test "$1" = --version && echo linter 1.4'))
     project.write("a.py", "x = 1\n")
     keys = {"command": (program, "{files}"), "version": (program, "--version")}

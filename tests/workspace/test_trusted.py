@@ -72,10 +72,12 @@ def test_a_link_from_outside_into_the_tree_is_passed_over(
 def test_modules_are_no_longer_imported_from_the_tree(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """But for those of the environment that swarmgate runs from, which agents cannot write (`own_rights`)."""
     kept = [str(tmp_path), str(repo / ".venv/lib")]
-    monkeypatch.setattr(sys, "path", ["", str(repo), str(repo / "src"), *kept])
+    monkeypatch.setattr(sys, "path", ["", "src", str(repo), str(repo / "src"), str(repo / "other/lib"), *kept])
+    monkeypatch.setattr(sys, "prefix", str(repo / ".venv"))
     monkeypatch.chdir(repo)
-    trusted.forget_modules(repo, [repo / ".venv"])
+    trusted.keep_out(repo)
     assert sys.path == kept
 
 

@@ -1,15 +1,14 @@
 """The command line: one file a verb. Each parses, calls the facade `Swarm`, and prints; nothing is decided here."""
 
-from __future__ import annotations
-
-import contextlib
-import gc
 import os
 import sys
 
 
 def main() -> None:
     """The entry point of the `swarm` command."""
+    _keep_to_ourselves()
+    import gc
+
     # A short command ends before a collection pays off, and imports trigger many. Verbs that work on switch it on.
     gc.disable()
     if sys.argv[1:3] == ["gates", "run"]:
@@ -20,6 +19,21 @@ def main() -> None:
         app(prog_name="swarm")
     except SystemExit as ended:
         _end(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
+
+
+def _keep_to_ourselves() -> None:
+    """Neither modules nor programs nor libraries of the work tree that this is called in belong to this process.
+
+    It comes before any other import: a PYTHONPATH may lead into the tree. A tree that `--repo` names is left likewise
+    as soon as it is found (`Repository.discover`).
+    """
+    from swarmgate.workspace import import_path
+
+    import_path.enter_current()
+    import_path.keep_out()
+    from swarmgate.workspace import trusted
+
+    trusted.keep_out()
 
 
 def _repeat() -> None:
@@ -33,6 +47,8 @@ def _repeat() -> None:
 
 
 def _end(code: int) -> None:
+    import contextlib
+
     # Taking down some 400 modules again would be a sixth of a short command's time; nothing is left to clean up.
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()

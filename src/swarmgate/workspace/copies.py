@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace import paths, redirect
+from swarmgate.workspace import paths, redirect, trusted
 from swarmgate.workspace.diffs import SUBMODULE
 from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.sandbox.running import CommandRunner
@@ -87,8 +87,9 @@ class Copy:
     @property
     def environment(self) -> dict[str, str]:
         """Variables that make a run in the copy use the copy, on top of the inherited ones."""
-        inherited = {name: here for name, value in os.environ.items() if (here := self._here(value)) != value}
-        search = inherited.get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+        given = trusted.given()
+        inherited = {name: here for name, value in given.items() if (here := self._here(value)) != value}
+        search = inherited.get("PYTHONPATH", given.get("PYTHONPATH", ""))
         return {
             **{name: value for name, value in inherited.items() if name not in {"PWD", "OLDPWD"}},
             "PYTHONPATH": os.pathsep.join(filter(None, [str(self._hook), search])),

@@ -26,6 +26,13 @@ _TOOLCHAINS = (
 )  # fmt: skip
 """Below the user's home: programs and packages that a build needs, and nothing that holds a credential."""
 
+_TOOLCHAIN_VARIABLES = {
+    "CONDA_PREFIX": (".",), "DOTNET_ROOT": (".",), "GOPATH": ("bin", "pkg/mod"), "GOROOT": (".",), "JAVA_HOME": (".",),
+    "NVM_DIR": (".",), "PYENV_ROOT": (".",), "RUSTUP_HOME": (".",), "VIRTUAL_ENV": (".",),
+    "CARGO_HOME": ("bin", "config.toml", "env", "git", "registry"),
+}  # fmt: skip
+"""Where toolchains lie that were put elsewhere, and what of each a build needs: credentials stand beside it."""
+
 _NO_HOME = Path("/nonexistent")
 _FOLDER_OF_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 """Beside `bin` they say that the folder is a Python environment of its own."""
@@ -142,6 +149,9 @@ def _environments(environ: Mapping[str, str], home: Path, root: Path) -> Iterato
     """
     entries = [Path(entry) for entry in environ.get("PATH", "").split(os.pathsep) if entry]
     found = [Path(sys.prefix), Path(sys.base_prefix)]
+    for name, parts in _TOOLCHAIN_VARIABLES.items():
+        if (place := Path(environ.get(name) or "-")).is_absolute() and place != home:
+            found += [place / part for part in parts]
     for place in entries:
         if place.is_absolute() and place != home:
             own = any((place.parent / name).exists() for name in _FOLDER_OF_ENVIRONMENT)
