@@ -6,7 +6,7 @@ import sys
 
 def main() -> None:
     """The entry point of the `swarm` command."""
-    _keep_to_ourselves()
+    keep_to_ourselves(sys.argv[1:])
     import gc
 
     # A short command ends before a collection pays off, and imports trigger many. Verbs that work on switch it on.
@@ -21,15 +21,18 @@ def main() -> None:
         _end(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
 
 
-def _keep_to_ourselves() -> None:
-    """Neither modules nor programs nor libraries of the work tree that this is called in belong to this process.
+def keep_to_ourselves(arguments: list[str]) -> None:
+    """Take what leads into work trees from where this process finds modules, programs and libraries.
 
-    It comes before any other import: a PYTHONPATH may lead into the tree. A tree that `--repo` names is left likewise
-    as soon as it is found (`Repository.discover`).
+    It comes before any other import, since PYTHONPATH may lead there. The trees are those of the current folder and of
+    what `--repo` names, and any that swarmgate works in.
     """
     from swarmgate.workspace import import_path
 
     import_path.enter_current()
+    for before, word in zip(["", *arguments], arguments, strict=False):
+        if before == "--repo" or word.startswith("--repo="):
+            import_path.enter(word.removeprefix("--repo="))
     import_path.keep_out()
     from swarmgate.workspace import trusted
 
