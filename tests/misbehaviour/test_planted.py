@@ -17,11 +17,12 @@ import typer
 from tests.confined import SANDBOX
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import SECRET
-from tests.project import Project
+from tests.project import Project, code, part
 from typer.testing import CliRunner
 
 from swarmgate import cli
 from swarmgate.cli.app import app
+from swarmgate.domain.events import GuardActed
 from swarmgate.gates import tools
 from swarmgate.workspace import import_path
 
@@ -268,3 +269,22 @@ def test_what_was_planted_would_tell(planted: Planted) -> None:
     assert ".venv/bin/git --version" in planted.told
     assert SECRET in planted.told
     assert f"{root}/json.py" in planted.told
+
+
+@case(
+    "commands",
+    "leave what Python imports before swarmgate's first line: a swarmgate.py, a sitecustomize.py on PYTHONPATH",
+    "taken back after the turn, on record: those names are nobody's to make there",
+)
+def test_what_comes_before_the_first_line(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "lib")
+    left = {"swarmgate.py": part("x"), "lib/sitecustomize.py": part("x"), "encodings/__init__.py": part("x")}
+    project.planned(code({"src/calc/part_1_1.py": part("1.1"), "types/index.d.ts": "export {}\n", **left}))
+    project.swarm("run", exits=3)
+    assert project.state.task("1.1").commit
+    changed = project.git("show", "--name-only", "--format=").splitlines()
+    assert {"src/calc/part_1_1.py", "types/index.d.ts"} <= set(changed)
+    assert not any((project.root / name).exists() for name in left)
+    assert len(project.quarantined("sitecustomize.py")) == 1
+    notes = [each.note.detail for each in project.events(GuardActed) if each.note.rule == "authority"]
+    assert any("swarmgate's own Python" in each for each in notes)

@@ -21,7 +21,7 @@ from swarmgate.automation.agent_files import (
 from swarmgate.config import PROJECT_FILE, Config, Role, command_lines
 from swarmgate.config.command_lines import CommandLine
 from swarmgate.errors import ConfigError, MissingRequirement, SwarmError
-from swarmgate.workspace import trusted
+from swarmgate.workspace import own_rights, trusted
 
 JUDGING = frozenset({"critic", "reviewer", "test_engineer"})
 """Roles that give verdicts."""
@@ -62,6 +62,7 @@ def require(config: Config, root: Path, roles: Iterable[str]) -> tuple[str, ...]
         for problem in problems(config, root, role):
             raise problem
         _refuse_whole(config.role(role), role, root)
+        _refuse_programs(config.role(role), role, root)
     for role, _, line in programs:
         if role in JUDGING:
             _refuse_unguarded(role, line, root)
@@ -98,6 +99,16 @@ def _refuse_whole(role: Role, name: str, root: Path) -> None:
                         f"[roles.{name}] {key} has `{text}`, which holds {what}: it keeps nothing from the program",
                         hint="name the files and folders of the program itself, such as ~/.claude",
                     )
+
+
+def _refuse_programs(role: Role, name: str, root: Path) -> None:
+    """A program that writes what runs with the user's rights would be out of its sandbox."""
+    for text, place in zip(role.writable, expanded(role.writable), strict=True):
+        if what := own_rights.opened(root.resolve(), place.resolve(), trusted.given().get("PATH", "")):
+            raise ConfigError(
+                f"[roles.{name}] writable has `{text}`, and the program could write {what}: that runs with your rights",
+                hint="name the files and folders of the program itself, such as ~/.claude",
+            )
 
 
 def _refuse_writers(config: Config, programs: list[tuple[str, Role, CommandLine]], root: Path) -> None:

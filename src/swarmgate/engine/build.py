@@ -27,6 +27,7 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import compact_roles, current, steered
+from swarmgate.workspace import shadowing
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -81,6 +82,7 @@ def build(
         judge=judge,
         sensitivity=sensitive_code,
         agent_files=agent_files,
+        start_up=shadowing.survey(repository.root),
         voices=desks.voices,
         debates=DebateFiles(folder, redact=partial(redact, secrets=_keys(config, environ))),
         worth=debate_worth.read(folder) if "auto" in debaters.modes(config) else None,

@@ -21,6 +21,10 @@ _ENTERED: set[str] = set()
 """The folders in work trees that were asked about: of each once."""
 
 
+_LEFT: set[str] = set()
+"""What was taken from where modules are imported."""
+
+
 def enter(folder: str) -> None:
     """From now on, the work trees that a folder lies in are places where agents write."""
     if folder in _ENTERED:
@@ -80,12 +84,19 @@ def keep_out() -> None:
 
     The environment that swarmgate runs from stays, also where it lies in the tree: there, `own_rights` guards it.
     """
-    own = (sys.prefix, sys.base_prefix)
-    sys.path[:] = [
+    own = [place for place in (sys.prefix, sys.base_prefix) if is_agents(place)]
+    kept = [
         entry
         for entry in sys.path
-        if os.path.isabs(entry) and (not is_agents(entry) or any(is_agents(a) and is_within(entry, a) for a in own))
+        if os.path.isabs(entry) and (not is_agents(entry) or any(is_within(entry, place) for place in own))
     ]
+    _LEFT.update(set(sys.path) - set(kept))
+    sys.path[:] = kept
+
+
+def left() -> tuple[str, ...]:
+    """The absolute entries that `keep_out` took away: the next start of this Python has them again."""
+    return tuple(sorted(entry for entry in _LEFT if os.path.isabs(entry)))
 
 
 def _above(place: str) -> list[str]:

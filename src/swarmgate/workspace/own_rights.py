@@ -6,6 +6,7 @@ files, filters, drivers, monitors; git's hooks; and the git folders of repositor
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -107,10 +108,50 @@ def _whole(place: Path, root: Path) -> Path:
 
 
 def _swarmgate() -> Iterator[tuple[Path, str]]:
-    """Modules are imported and programs started from there while agents are at work."""
-    if sys.prefix != sys.base_prefix:
-        yield Path(os.path.abspath(sys.prefix)), "swarmgate runs from here"  # noqa: PTH100 - links are looked at later
+    """Modules are imported and programs started from there while agents are at work.
+
+    That is the whole environment, and Python itself: those of conda and pixi are one, and may lie in the project.
+    """
+    for place in dict.fromkeys((sys.prefix, sys.base_prefix)):
+        yield Path(os.path.abspath(place)), "swarmgate runs from here"  # noqa: PTH100 - links are looked at later
     yield Path(__file__).resolve().parents[1], "swarmgate runs from here"
+
+
+# --- outside of the work tree ---
+
+
+def opened(root: Path, folder: Path, path: str) -> str:
+    """What would run with the user's rights from a folder outside of the work tree, were agents to write it.
+
+    Args:
+        root: the work tree.
+        folder: the folder, resolved.
+        path: PATH.
+
+    Returns:
+        The place and what it is; empty where there is nothing.
+    """
+    if folder.is_relative_to(root):
+        return ""  # agents write there anyway, and nothing is started from there
+    for place, why in _outside(root, path):
+        if any(each.is_relative_to(folder) for each in (place, place.resolve())) or folder.is_relative_to(place):
+            return f"{place}, {why}"
+    return ""
+
+
+def _outside(root: Path, path: str) -> Iterator[tuple[Path, str]]:
+    from platformdirs import PlatformDirs  # noqa: PLC0415 - late: few settings ask
+
+    yield from ((Path(each), "where swarmgate's modules are imported from") for each in sys.path if each)
+    own = PlatformDirs("swarmgate")
+    folders = (own.user_cache_dir, own.user_data_dir, own.user_config_dir, sys.prefix, sys.base_prefix)
+    yield from ((Path(each), "which is swarmgate's own") for each in folders)
+    yield from _settings(root)
+    for entry in (each for each in path.split(os.pathsep) if each.startswith(os.sep)):
+        yield Path(entry), "which is on PATH"
+        with contextlib.suppress(OSError), os.scandir(entry) as entries:
+            links = [each.path for each in entries if each.is_symlink()]
+            yield from ((Path(os.path.realpath(each)), f"to which {each} on PATH leads") for each in links)
 
 
 # --- git's settings ---

@@ -37,7 +37,7 @@ _LIBRARIES = ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES")
 _PROJECTS = (".venv/bin", "venv/bin", "node_modules/.bin")
 """Where a project has programs of its own."""
 
-_taken: dict[str, tuple[str | None, str]] = {}
+_taken: dict[str, tuple[str, str]] = {}
 """Variables of this process that `keep_out` changed: as they are since, and as they were given."""
 
 
@@ -114,14 +114,10 @@ def keep_out(*folders: Path) -> None:
     known = import_path.known()
     for name in (_LISTS | _OPTIONS) & os.environ.keys():
         value = os.environ[name]
-        clean = _cleaned(name, value, known)
-        if clean == value:
-            continue
-        clean = os.defpath if name == "PATH" and not clean else clean
-        _taken[name] = (clean, given().get(name, value))
-        if clean is None:
-            del os.environ[name]
-        else:
+        # Empty is as good as none for all of them but PATH, where it would be the current folder.
+        clean = _cleaned(name, value, known) or (os.defpath if name == "PATH" else "")
+        if clean != value:
+            _taken[name] = (clean, given().get(name, value))
             os.environ[name] = clean
 
 
@@ -136,7 +132,8 @@ def given() -> dict[str, str]:
 
 def recall(variables: Mapping[str, str]) -> None:
     """Take over what another process of swarmgate was given: only what it hands over is kept, for `given`."""
-    _taken.update({name: (os.environ.get(name), value) for name, value in variables.items()})
+    for name, value in variables.items():
+        _taken[name] = (os.environ.setdefault(name, ""), value)
 
 
 def located(name: str, root: Path, folder: str = "", *, further: str = "") -> str | None:

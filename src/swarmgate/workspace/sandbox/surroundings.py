@@ -72,6 +72,7 @@ def confine(
     readable, writable = tuple(readable), tuple(writable)
     _refuse_too_wide(root, home, "readable", readable)
     _refuse_too_wide(root, home, "writable", writable)
+    _refuse_programs(root, home, writable, environ.get("PATH", ""))
     wanted = [*(home / name for name in _TOOLCHAINS), *_environments(environ, home, root), *_expanded(readable, home)]
     found = dict.fromkeys(path for each in wanted if each.exists() for path in (each, each.resolve()))
     return Confinement(
@@ -103,6 +104,16 @@ def _refuse_too_wide(root: Path, home: Path, key: str, named: Iterable[str]) -> 
             f"[commands] {key}: {place} holds {what}, and would open all of it to commands",
             hint=f"name the folders that commands need there, in [commands] {key} of .swarm/config.toml",
         )
+
+
+def _refuse_programs(root: Path, home: Path, writable: Iterable[str], path: str) -> None:
+    """Raises WorkspaceError where agents could write what runs with the user's rights."""
+    for place in _expanded(writable, home):
+        if what := own_rights.opened(root, place.resolve(), path):
+            raise WorkspaceError(
+                f"[commands] writable: {place} would let commands write {what}: that runs with your rights",
+                hint="name the folders that commands need there and that hold no programs, such as a cache",
+            )
 
 
 def _home(environ: Mapping[str, str]) -> Path:
