@@ -98,12 +98,6 @@ def expanded(paths: Iterable[str]) -> tuple[Path, ...]:
     return tuple(Path(os.path.normpath(Path.home() / path.removeprefix("~/").removeprefix("~"))) for path in paths)
 
 
-def outside(paths: str, root: Path) -> str:
-    """A list of folders such as PATH, without those in the repository, where every command writes."""
-    kept = (entry for entry in paths.split(os.pathsep) if Path(entry).is_absolute())
-    return os.pathsep.join(entry for entry in kept if not within(Path(entry), root))
-
-
 def agents_of(config: Config, roles: Iterable[str]) -> Iterator[tuple[str, Role, CommandLine]]:
     """The command lines of these roles, fallbacks too, each with its role's name and settings."""
     for name in roles:
