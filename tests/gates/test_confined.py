@@ -321,3 +321,17 @@ def test_an_answer_of_a_tool_counts_only_where_it_was_confined_alike(attacked: A
     again = attacked.judge(gate, runner, memory=Memory(), config=GatesOptions())
     by_hand = attacked.judge(gate, None, memory=Memory(), config=GatesOptions())
     assert [each.cached for each in (first, again, by_hand)] == [False, True, False]
+
+
+def test_by_hand_a_repository_that_nothing_can_guard_is_an_error_and_a_home_is_told(
+    attacked: Attacked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands in the tree must be no way to have its programs unconfined."""
+    gate, status, _ = _command(attacked)
+    (attacked.project.root / "ran/.git").symlink_to("/elsewhere")
+    result = attacked.judge(gate, None)
+    assert (result.status, attacked.ran.exists()) == (GateStatus.ERROR, False)
+    assert "is a symbolic link" in result.reason
+    monkeypatch.setenv("HOME", str(attacked.project.root))
+    assert attacked.judge(gate, None).status is status
+    assert attacked.notes[0].startswith("NO SANDBOX")

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swarmgate.config import Commands
 from swarmgate.domain.finding import GateStatus
 from swarmgate.gates import tools
 from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.tools import Tool
+from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,3 +105,28 @@ def test_a_missing_package_is_installed_where_gates_find_it(
     (result,) = project.run(gate(command=("demolint",), install_hint="pip install demolint")).results
     assert result.status is GateStatus.PASS
     assert asyncio.run(tools.install(["no-such-package-at-all"])) != ""
+
+
+def test_a_program_of_the_project_is_asked_only_where_something_confines_it(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fired = tmp_path / "fired"
+    script(project.root / ".venv/bin", "lint", f"echo 3.1; (touch {fired}) 2>/dev/null")
+    script(tmp_path / "bin", "mine", "echo 3.2")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin", prepend=":")
+    repository = Repository.discover(project.root)
+    for kind, lint in (("auto", "3.1"), ("none", "")):
+        commands = partial(by_hand, repository.root, Commands.model_validate({"sandbox": kind}))
+        found = asyncio.run(tools.asked([Tool("lint"), Tool("mine")], repository.root, commands))
+        assert [each.version for each in found.values()] == [lint, "3.2"], kind
+        assert found[Tool("lint")].where == str(project.root / ".venv/bin/lint")
+    assert not fired.exists()
+
+
+def test_a_git_of_the_project_is_none(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(project.root / ".venv/bin", "git", "echo 99")
+    monkeypatch.setenv("PATH", f"{project.root}/.venv/bin", prepend=":")
+    found = asyncio.run(tools.asked([tools.GIT], project.root, partial(by_hand, project.root)))[tools.GIT]
+    assert found.installed
+    assert not found.where.startswith(str(project.root))
+    assert found.version != "99"

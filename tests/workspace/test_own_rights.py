@@ -196,3 +196,10 @@ def test_an_environment_that_is_a_python_of_its_own_is_guarded_whole(
     for name in ("prefix", "base_prefix"):
         monkeypatch.setattr(sys, name, str(repo / ".pixi/envs/default"))
     assert found(repo) == {".pixi/envs/default"}
+
+
+def test_folders_of_our_own_in_the_work_tree_are_refused(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(repo / ".cache"))
+    with pytest.raises(WorkspaceError, match="agents write there") as caught:
+        own_rights.places(repo)
+    assert "XDG_CACHE_HOME" in caught.value.hint

@@ -80,16 +80,12 @@ def is_agents(place: str) -> bool:
 
 
 def keep_out() -> None:
-    """Take what agents can write from where modules are imported; so are the current folder and relative entries.
+    """Take what agents can write from where modules are imported.
 
     The environment that swarmgate runs from stays, also where it lies in the tree: there, `own_rights` guards it.
     """
     own = [place for place in (sys.prefix, sys.base_prefix) if is_agents(place)]
-    kept = [
-        entry
-        for entry in sys.path
-        if os.path.isabs(entry) and (not is_agents(entry) or any(is_within(entry, place) for place in own))
-    ]
+    kept = [entry for entry in sys.path if not _is_tainted(entry, own)]
     _LEFT.update(set(sys.path) - set(kept))
     sys.path[:] = kept
 
@@ -97,6 +93,14 @@ def keep_out() -> None:
 def left() -> tuple[str, ...]:
     """The absolute entries that `keep_out` took away: the next start of this Python has them again."""
     return tuple(sorted(entry for entry in _LEFT if os.path.isabs(entry)))
+
+
+def _is_tainted(entry: str, own: list[str]) -> bool:
+    try:
+        place = os.path.abspath(entry)
+    except OSError:  # relative, and the current folder was deleted
+        return True
+    return is_agents(place) and not any(is_within(place, each) for each in own)
 
 
 def _above(place: str) -> list[str]:

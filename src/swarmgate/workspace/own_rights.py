@@ -56,8 +56,13 @@ def places(root: Path) -> dict[Path, str]:
 
     Raises:
         WorkspaceError: one of them cannot be guarded: it is not there, so that an agent could make it, or a link
-            in the work tree leads to it.
+            in the work tree leads to it. Or swarmgate's own folders lie in the tree.
     """
+    if own := next((place for place in _own_folders() if place.resolve().is_relative_to(root)), None):
+        raise WorkspaceError(
+            f"{own}, where swarmgate keeps programs and answers of its own, lies in the work tree: agents write there",
+            hint="let XDG_CACHE_HOME, XDG_DATA_HOME and XDG_CONFIG_HOME lead out of the repository",
+        )
     found: dict[Path, str] = {}
     for place, why in (*_swarmgate(), *_settings(root), *_hooks(root), *_repositories(root)):
         if not place.is_relative_to(root) or place.relative_to(root).parts[:1] in {(), (".git",), (".swarm",)}:
@@ -139,13 +144,18 @@ def opened(root: Path, folder: Path, path: str) -> str:
     return ""
 
 
-def _outside(root: Path, path: str) -> Iterator[tuple[Path, str]]:
-    from platformdirs import PlatformDirs  # noqa: PLC0415 - late: few settings ask
+def _own_folders() -> tuple[Path, ...]:
+    """Where swarmgate keeps what is its own and the user's: caches, tools, settings."""
+    from platformdirs import PlatformDirs  # noqa: PLC0415 - late: most commands need none of it
 
-    yield from ((Path(each), "where swarmgate's modules are imported from") for each in sys.path if each)
     own = PlatformDirs("swarmgate")
-    folders = (own.user_cache_dir, own.user_data_dir, own.user_config_dir, sys.prefix, sys.base_prefix)
-    yield from ((Path(each), "which is swarmgate's own") for each in folders)
+    return own.user_cache_path, own.user_data_path, own.user_config_path
+
+
+def _outside(root: Path, path: str) -> Iterator[tuple[Path, str]]:
+    yield from ((Path(each), "where swarmgate's modules are imported from") for each in sys.path if each)
+    folders = (*_own_folders(), Path(sys.prefix), Path(sys.base_prefix))
+    yield from ((each, "which is swarmgate's own") for each in folders)
     yield from _settings(root)
     for entry in (each for each in path.split(os.pathsep) if each.startswith(os.sep)):
         yield Path(entry), "which is on PATH"

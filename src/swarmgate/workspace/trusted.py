@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LISTS = frozenset({
     "PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONPYCACHEPREFIX", "PYTHONUSERBASE", "PYTHONSTARTUP", "NODE_PATH",
-    "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", "BASH_ENV", "ENV", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
+    "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", "BASH_ENV", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
     "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH",
     "DYLD_FRAMEWORK_PATH", "DYLD_INSERT_LIBRARIES", "GCONV_PATH",
 })  # fmt: skip
@@ -153,7 +153,7 @@ def located(name: str, root: Path, folder: str = "", *, further: str = "") -> st
     return next(_all(name, os.pathsep.join((own, given().get("PATH", os.defpath), further))), None)
 
 
-# --- ---
+# --- what leads where ---
 
 
 @lru_cache(256)
