@@ -30,7 +30,7 @@ _OTHERS = """
 arp bandit bun bwrap cargo-clippy cat cc claude codex composer diff dotnet editor env file gcc gem gh go gpg gpg2 gradle
 hg ifconfig ip java ld ldconfig less lsb_release lsof ls make more mvn node npm npx nice objdump open osemgrep patch
 perl php pip pip3 pnpm poetry ps pyright python python3 rm ruby ruff sandbox-exec sed semgrep semgrep-core sh ssh sudo
-svn swarm sw_vers sysctl tar tput tr tty uname uv uvx vi vim which xdg-open yarn
+svn swarm sw_vers sysctl tar tput tr tty ty uname uv uvx vi vim which xdg-open yarn
 """
 """Programs that packages and git start by their names, or that somebody might."""
 

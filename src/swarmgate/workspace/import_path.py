@@ -5,7 +5,7 @@ Python has loaded by then: any other module, `__future__` among them, could be t
 """
 
 # pathlib would be such a module.
-# ruff: noqa: PTH100, PTH109, PTH111, PTH117, PTH120
+# ruff: noqa: PTH100, PTH109, PTH111, PTH116, PTH117, PTH120
 
 import os
 import sys
@@ -14,7 +14,7 @@ _MARKS = (".git", ".swarm")
 """At the top of a work tree."""
 
 _TREES: set[str] = set()
-"""The work trees that this process has to do with, each as it was named and after links."""
+"""The work trees that this process has to do with: each as it was named, after links, and by its identity."""
 
 
 _ENTERED: set[str] = set()
@@ -30,7 +30,7 @@ def enter(folder: str) -> None:
     if folder in _ENTERED:
         return
     for tree in trees(folder):
-        _TREES.update((tree, os.path.realpath(tree)))
+        _TREES.update((tree, os.path.realpath(tree), _identity(tree)))
         _ENTERED.add(folder)
 
 
@@ -74,7 +74,9 @@ def is_agents(place: str) -> bool:
     home = os.path.realpath(os.path.expanduser("~"))
     for each in {os.path.abspath(place), os.path.realpath(place)}:
         for folder in _above(each):
-            if folder in _TREES or (os.path.lexists(f"{folder}/.swarm") and not is_within(home, folder)):
+            if folder in _TREES or _identity(folder) in _TREES:
+                return True
+            if os.path.lexists(f"{folder}/.swarm") and not is_within(home, folder):
                 return True
     return False
 
@@ -101,6 +103,15 @@ def _is_tainted(entry: str, own: list[str]) -> bool:
     except OSError:  # relative, and the current folder was deleted
         return True
     return is_agents(place) and not any(is_within(place, each) for each in own)
+
+
+def _identity(folder: str) -> str:
+    """The same for a folder by whatever name: letter case, a mount in another place."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return f"absent {folder}"
+    return f"{found.st_dev}:{found.st_ino}"
 
 
 def _above(place: str) -> list[str]:
