@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.adapters import sast
+from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.files import Source, language_of
 from swarmgate.gates.job import Job
@@ -101,7 +102,9 @@ def scan(files: Sequence[Path]) -> dict[str, list[Finding]]:
     change: Any = SimpleNamespace(base="")
     for start in range(0, len(sources), _BATCH):
         batch = tuple(sources[start : start + _BATCH])
-        outcome = asyncio.run(sast.run(Job(gate, repository, change, batch, 600.0)))
+        outcome = asyncio.run(
+            sast.run(Job(gate, repository, change, batch, 600.0, commands=lambda: by_hand(Path.cwd())))
+        )
         for finding in outcome.findings:
             found[finding.path.removeprefix("app/")].append(finding)
         for word in (outcome.error, *outcome.notes[1:]):

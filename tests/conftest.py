@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from swarmgate.workspace import import_path, trusted
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -55,6 +57,10 @@ def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     for name in os.environ:
         if name.startswith(("GIT_", "SWARM_", "XDG_", "PYTEST_ADDOPTS")):
             monkeypatch.delenv(name)
+    # What a process knows of work trees, and what it was given before: each test is one of its own.
+    for name in ("_TREES", "_ENTERED", "_LEFT"):
+        monkeypatch.setattr(import_path, name, set())
+    monkeypatch.setattr(trusted, "_taken", {})
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "CACHE", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))

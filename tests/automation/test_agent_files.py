@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from swarmgate.automation.agent_files import outside, survey, visible
+from swarmgate.automation.agent_files import survey, visible
 from swarmgate.automation.agent_rules import problems, require
 from swarmgate.config import Config
 from swarmgate.errors import ConfigError, MissingRequirement
+from swarmgate.workspace import trusted
 
 ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer", "sme")
 
@@ -176,11 +177,12 @@ def test_what_is_not_there_is_told_before_any_work(root: Path, command: str, tol
 
 
 def test_a_program_in_the_path_of_the_repository_does_not_count(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / ".git").mkdir(exist_ok=True)
     (root / "bin").mkdir()
     (root / "bin/judge").write_text("#!/bin/sh\n")
     (root / "bin/judge").chmod(0o755)
     monkeypatch.setenv("PATH", f"{root / 'bin'}:relative:/usr/bin:/bin")
-    assert outside(os.environ["PATH"], root) == "/usr/bin:/bin"
+    assert trusted.search_path(root) == "/usr/bin:/bin"
     with pytest.raises(MissingRequirement, match="not on PATH"):
         require(config(reviewer="judge"), root, ROLES)
 

@@ -10,13 +10,16 @@ import socket
 import sys
 import threading
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swarmgate.config import Commands
 from swarmgate.domain.finding import GateStatus
 from swarmgate.errors import MissingRequirement
+from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
@@ -65,6 +68,7 @@ class Attacked:
     ran: Path
     script: str
     calls: list[str]
+    notes: tuple[str, ...] = ()
 
     def judge(self, gate: GateDefinition | str, commands: CommandRunner | None, **options: Any) -> GateResult:
         repository = Repository.discover(self.project.root)
@@ -72,6 +76,7 @@ class Attacked:
         report = asyncio.run(
             run_pipeline([wanted], repository=repository, base=repository.head_tree(), commands=commands, **options)
         )
+        self.notes = report.notes
         return report.results[0]
 
     def reached(self) -> list[str]:
@@ -186,12 +191,23 @@ def test_an_attack_by_a_program_of_a_gate_reaches_nothing(
     assert not attacked.reached()
 
 
-def test_by_hand_the_programs_have_the_rights_of_the_user(attacked: Attacked) -> None:
-    """The same attack, which says what the others prove: it would work."""
+def test_by_hand_they_are_confined_as_well(attacked: Attacked) -> None:
     gate, status, _ = _command(attacked)
     assert attacked.judge(gate, None).status is status
+    assert attacked.ran.read_text().startswith("no key in ")
+    assert not attacked.reached()
+
+
+def test_without_any_sandbox_they_have_the_rights_of_the_user_and_the_report_says_so(attacked: Attacked) -> None:
+    """The same attack, which says what the others prove: it would work."""
+    gate, status, _ = _command(attacked)
+    assert (
+        attacked.judge(gate, None, by_hand=partial(by_hand, attacked.project.root, Commands(sandbox="none"))).status
+        is status
+    )
     assert attacked.ran.read_text().startswith("the-secret-value")
     assert len(attacked.reached()) == len(attacked.targets) + 1
+    assert attacked.notes == ("NO SANDBOX: programs of gates ran with your rights, keys included",)
 
 
 def test_the_base_revision_is_built_confined_too(attacked: Attacked, commands: CommandRunner) -> None:
@@ -289,11 +305,12 @@ def test_what_confined_builds_leave_no_other_build_uses(attacked: Attacked, isol
     spy = f"#!/bin/sh\nmkdir -p $2\necho $2 >> {project.root}/ran/caches\n{link}\n"
     project.write("node_modules/.bin/mypy", spy).chmod(0o755)
     project.commit_files({"mypy.ini": "[mypy]\nfiles = a.py\n", "a.py": "x = 1\n"})
-    for number, runner in enumerate((commands, None, commands)):
+    bare = replace(commands, sandbox=choice.choose("none"))
+    for number, runner in enumerate((commands, bare, None)):
         project.write("a.py", f"x = {number + 2}\n")
         assert attacked.judge("build_check", runner).status is GateStatus.PASS
-    confined, by_hand, again = (project.root / "ran/caches").read_text().split()
-    assert confined == again != by_hand
+    confined, unconfined, again = (project.root / "ran/caches").read_text().split()
+    assert confined == again != unconfined
     assert (isolated / ".profile").read_text() == ""
 
 
@@ -304,3 +321,17 @@ def test_an_answer_of_a_tool_counts_only_where_it_was_confined_alike(attacked: A
     again = attacked.judge(gate, runner, memory=Memory(), config=GatesOptions())
     by_hand = attacked.judge(gate, None, memory=Memory(), config=GatesOptions())
     assert [each.cached for each in (first, again, by_hand)] == [False, True, False]
+
+
+def test_by_hand_a_repository_that_nothing_can_guard_is_an_error_and_a_home_is_told(
+    attacked: Attacked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands in the tree must be no way to have its programs unconfined."""
+    gate, status, _ = _command(attacked)
+    (attacked.project.root / "ran/.git").symlink_to("/elsewhere")
+    result = attacked.judge(gate, None)
+    assert (result.status, attacked.ran.exists()) == (GateStatus.ERROR, False)
+    assert "is a symbolic link" in result.reason
+    monkeypatch.setenv("HOME", str(attacked.project.root))
+    assert attacked.judge(gate, None).status is status
+    assert attacked.notes[0].startswith("NO SANDBOX")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from swarmgate.config import Commands
 from swarmgate.domain.finding import GateStatus
 from swarmgate.gates import adapters, surroundings
 from swarmgate.gates.cache import Cache
+from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.job import Outcome
 from swarmgate.gates.memory import Memory
@@ -45,7 +48,10 @@ def settled(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 def run(root: Path, *gates: GateDefinition, memory: Memory | None, fix: bool = True) -> GateReport:
     repository = Repository.discover(root)
     chosen = gates or tuple(gate for gate in load() if gate.id in QUICK)
-    return asyncio.run(run_pipeline(chosen, repository=repository, base=repository.head_tree(), fix=fix, memory=memory))
+    bare = partial(by_hand, root, Commands(sandbox="none"))  # what counts its runs does so outside of the repository
+    return asyncio.run(
+        run_pipeline(chosen, repository=repository, base=repository.head_tree(), fix=fix, memory=memory, by_hand=bare)
+    )
 
 
 def said(report: GateReport) -> list[GateResult]:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from swarmgate.errors import ConfigError
+from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.files import Source, language_of
 from swarmgate.gates.job import Job
@@ -47,7 +48,9 @@ def scan(tmp_path: Path, contents: dict[str, bytes]) -> Scanned:
     repository: Any = SimpleNamespace(root=tmp_path)
     change: Any = SimpleNamespace(base="")
     with copies(sources) as files:
-        return asyncio.run(semgrep.scan(Job(gate, repository, change, sources, 60.0), files))
+        return asyncio.run(
+            semgrep.scan(Job(gate, repository, change, sources, 60.0, commands=lambda: by_hand(tmp_path)), files)
+        )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

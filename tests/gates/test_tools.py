@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import zipfile
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swarmgate.config import Commands
 from swarmgate.domain.finding import GateStatus
 from swarmgate.gates import tools
+from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.tools import Tool
+from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,23 +45,26 @@ def test_programs_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     script(tmp_path, "old", "echo 1.0 >&2")
     script(tmp_path, "mute", "exit 3")
     asked = [Tool("fine", "2"), Tool("old", "1.1"), Tool("mute", required=False), Tool("gone", pip="gone")]
-    found = asyncio.run(tools.asked(asked))
+    found = asyncio.run(tools.asked(asked, tmp_path, partial(by_hand, tmp_path)))
     assert [(each.version, each.problem) for each in found.values()] == [
         ("2.1.0", ""), ("1.0", "version 1.0 is too old: at least 1.1 is needed"), ("", ""), ("", "not installed"),
     ]  # fmt: skip
     assert found[asked[3]].hint == "pip install gone"
 
 
-def test_every_adapter_with_a_tool_of_its_own_finds_it() -> None:
+def test_every_adapter_with_a_tool_of_its_own_finds_it(tmp_path: Path) -> None:
     for gate in load():
-        assert [tool for tool in tools.of(gate) if tool.required and tool.problem] == []
+        assert [tool for tool in tools.of(gate, tmp_path) if tool.required and tool.problem] == []
 
 
 def gate(**keys: Any) -> GateDefinition:
     return GateDefinition.model_validate({"id": "mine", "title": "Mine", **keys})
 
 
-def test_a_tool_of_the_wrong_version_is_an_error_of_its_gate(project: Project, tmp_path: Path) -> None:
+def test_a_tool_of_the_wrong_version_is_an_error_of_its_gate(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     program = str(script(tmp_path / "bin", "linter", 'test "$1" = --version && echo linter 1.4'))
     project.write("a.py", "x = 1\n")
     keys = {"command": (program, "{files}"), "version": (program, "--version")}
@@ -98,3 +105,28 @@ def test_a_missing_package_is_installed_where_gates_find_it(
     (result,) = project.run(gate(command=("demolint",), install_hint="pip install demolint")).results
     assert result.status is GateStatus.PASS
     assert asyncio.run(tools.install(["no-such-package-at-all"])) != ""
+
+
+def test_a_program_of_the_project_is_asked_only_where_something_confines_it(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fired = tmp_path / "fired"
+    script(project.root / ".venv/bin", "lint", f"echo 3.1; (touch {fired}) 2>/dev/null")
+    script(tmp_path / "bin", "mine", "echo 3.2")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin", prepend=":")
+    repository = Repository.discover(project.root)
+    for kind, lint in (("auto", "3.1"), ("none", "")):
+        commands = partial(by_hand, repository.root, Commands.model_validate({"sandbox": kind}))
+        found = asyncio.run(tools.asked([Tool("lint"), Tool("mine")], repository.root, commands))
+        assert [each.version for each in found.values()] == [lint, "3.2"], kind
+        assert found[Tool("lint")].where == str(project.root / ".venv/bin/lint")
+    assert not fired.exists()
+
+
+def test_a_git_of_the_project_is_none(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(project.root / ".venv/bin", "git", "echo 99")
+    monkeypatch.setenv("PATH", f"{project.root}/.venv/bin", prepend=":")
+    found = asyncio.run(tools.asked([tools.GIT], project.root, partial(by_hand, project.root)))[tools.GIT]
+    assert found.installed
+    assert not found.where.startswith(str(project.root))
+    assert found.version != "99"

@@ -161,3 +161,45 @@ def test_what_is_guarded_is_told(repo: Path) -> None:
     assert own_rights.told(repo, [repo / ".git", repo / ".swarm", repo, Path("/elsewhere")]) == ""
     told = own_rights.told(repo, [repo / ".git", *(repo / f"f{number}" for number in range(7))])
     assert told.endswith("with your rights: f0, f1, f2, f3, f4 and 2 more")
+
+
+# --- outside of the work tree ---
+
+
+@pytest.mark.parametrize(
+    ("folder", "what"),
+    [("tools", "which is on PATH"), ("tools/sub", "which is on PATH"), ("share", "to which"), ("modules", "modules"),
+     ("cache", "swarmgate's own"), ("settings", "include.path"), ("store", "")],
+)  # fmt: skip
+def test_a_folder_that_agents_may_write_holds_nothing_that_runs_with_the_users_rights(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, what: str
+) -> None:
+    home = tmp_path / "home"
+    put(home, "share/pipx/x/bin/x")
+    put(home, "bin/other")
+    (home / "bin/x").symlink_to(home / "share/pipx/x/bin/x")
+    put(home, "tools/y")
+    put(home, "settings/git")
+    git(repo, "config", "include.path", str(home / "settings/git"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setattr(sys, "path", [*sys.path, str(home / "modules")])
+    told = own_rights.opened(repo, home / folder, f"{home}/tools:{home}/bin:/usr/bin")
+    assert what in told
+    assert bool(told) is bool(what)
+
+
+def test_an_environment_that_is_a_python_of_its_own_is_guarded_whole(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """conda and pixi put one into the project: no pyvenv.cfg, and its standard library lies in it."""
+    put(repo, ".pixi/envs/default/lib/python3.11/json/__init__.py", "")
+    for name in ("prefix", "base_prefix"):
+        monkeypatch.setattr(sys, name, str(repo / ".pixi/envs/default"))
+    assert found(repo) == {".pixi/envs/default"}
+
+
+def test_folders_of_our_own_in_the_work_tree_are_refused(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(repo / ".cache"))
+    with pytest.raises(WorkspaceError, match="agents write there") as caught:
+        own_rights.places(repo)
+    assert "XDG_CACHE_HOME" in caught.value.hint

@@ -72,10 +72,12 @@ def test_a_link_from_outside_into_the_tree_is_passed_over(
 def test_modules_are_no_longer_imported_from_the_tree(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """But for those of the environment that swarmgate runs from, which agents cannot write (`own_rights`)."""
     kept = [str(tmp_path), str(repo / ".venv/lib")]
-    monkeypatch.setattr(sys, "path", ["", str(repo), str(repo / "src"), *kept])
+    monkeypatch.setattr(sys, "path", ["", "src", str(repo), str(repo / "src"), str(repo / "other/lib"), *kept])
+    monkeypatch.setattr(sys, "prefix", str(repo / ".venv"))
     monkeypatch.chdir(repo)
-    trusted.forget_modules(repo, [repo / ".venv"])
+    trusted.keep_out(repo)
     assert sys.path == kept
 
 
@@ -101,3 +103,81 @@ def test_where_there_is_no_work_tree_only_relative_entries_count_for_nothing(
     monkeypatch.setenv("PATH", f"bin::{tmp_path}/bin")
     assert trusted.search_path(tmp_path) == f"{tmp_path}/bin"
     assert trusted.search_path(Path("/")) == f"{tmp_path}/bin"
+
+
+def test_this_process_finds_nothing_in_the_tree_and_what_runs_confined_finds_all(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {
+        "PATH": f"{repo}/.venv/bin:{tmp_path}/bin::bin", "PYTHONPATH": f"{repo}/src::{tmp_path}/lib",
+        "NODE_PATH": "lib", "LD_PRELOAD": f"libjemalloc.so {repo}/lib/evil.so",
+        "LD_LIBRARY_PATH": f"{repo}/lib:/opt/lib",
+        "NODE_OPTIONS": "--max-old-space-size=99 --require ./hook.js", "RUBYOPT": "-W0", "MY_PATH": str(repo),
+    }  # fmt: skip
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    trusted.keep_out(repo)
+    trusted.keep_out(repo)
+    clean = {
+        "PATH": f"{tmp_path}/bin", "PYTHONPATH": f"{tmp_path}/lib", "NODE_PATH": "", "LD_PRELOAD": "libjemalloc.so",
+        "LD_LIBRARY_PATH": "/opt/lib", "NODE_OPTIONS": "", "RUBYOPT": "-W0", "MY_PATH": str(repo),
+    }  # fmt: skip
+    assert {name: os.environ[name] for name in given} == clean
+    assert {name: trusted.given()[name] for name in given} == given
+    around = trusted.environment(repo, given)
+    assert {name: around.get(name, "") for name in given} == clean
+    monkeypatch.setenv("PATH", "/other")
+    assert trusted.given()["PATH"] == "/other", "what was set since counts"
+
+
+def test_the_trees_around_a_folder_count_and_one_that_holds_the_home_does_not(
+    repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command can make a repository where git ignores it; who works there is no less in the one around it."""
+    (repo / "build/own/.git").mkdir(parents=True)
+    program(repo / ".venv/bin/tool")
+    program(isolated / "bin/tool")
+    (isolated / ".git").mkdir()
+    (isolated / ".swarm").mkdir()
+    monkeypatch.setenv("PATH", f"{repo}/.venv/bin:{isolated}/bin")
+    assert trusted.find("tool", repo / "build/own") == str(isolated / "bin/tool")
+
+
+def test_a_tree_that_swarmgate_works_in_is_known_by_its_folder(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environment of another project may be active."""
+    other = program(tmp_path / "other/.venv/bin/tool")
+    monkeypatch.setenv("PATH", str(other.parent))
+    assert trusted.find("tool", repo) == str(other), "the user's own"
+    (tmp_path / "other/.swarm").mkdir()
+    assert trusted.find("tool", repo) is None
+
+
+def test_what_runs_confined_is_the_projects_own_first(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    users, further = program(tmp_path / "bin/lint"), program(tmp_path / "more/check")
+    assert trusted.located("lint", repo, "src") == str(users)
+    assert trusted.located("check", repo, further=str(further.parent)) == str(further)
+    own = program(repo / "node_modules/.bin/lint")
+    assert trusted.located("lint", repo, "src") == str(own)
+    nearer = program(repo / "src/.venv/bin/lint")
+    assert trusted.located("lint", repo, "src") == str(nearer)
+    assert trusted.located("src/.venv/bin/lint", repo) == str(nearer)
+    assert trusted.located(str(users), repo) == str(users)
+    assert trusted.located("absent", repo) is None
+
+
+def test_what_the_user_names_is_not_started_from_the_tree(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(repo / ".venv/bin/edit")
+    monkeypatch.setenv("PATH", f"{repo}/.venv/bin")
+    for word in ("edit", ".venv/bin/edit", f"{repo}/.venv/bin/edit"):
+        with pytest.raises(MissingRequirement, match="outside of the work tree"):
+            trusted.named(word, repo)
+    mine = program(tmp_path / "edit")
+    assert trusted.named(str(mine), repo) == str(mine)

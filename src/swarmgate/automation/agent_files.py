@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +17,7 @@ from pathlib import Path
 from swarmgate.config import COMMAND, Config, Role, command_lines
 from swarmgate.config.command_lines import CommandLine
 from swarmgate.errors import ConfigError
+from swarmgate.workspace import trusted
 
 INSTRUCTIONS = (
     "CLAUDE.md", "CLAUDE.local.md", ".claude", ".mcp.json", "AGENTS.md", "AGENTS.override.md", ".codex", "GEMINI.md",
@@ -88,7 +88,7 @@ def visible(command: str, root: Path) -> tuple[Path, ...]:
     """
     line = command_lines.read(command)
     found = [place for place in named(line, root) if not place.is_relative_to(root)]
-    if program := shutil.which(line.program, path=outside(os.environ.get("PATH", ""), root)):
+    if program := trusted.find(line.program, root):
         found.append(Path(program))
     return tuple(dict.fromkeys(path for place in found for path in (place, place.resolve())))
 
@@ -96,12 +96,6 @@ def visible(command: str, root: Path) -> tuple[Path, ...]:
 def expanded(paths: Iterable[str]) -> tuple[Path, ...]:
     """Absolute paths; a relative one is meant from the home, as in `[commands]`."""
     return tuple(Path(os.path.normpath(Path.home() / path.removeprefix("~/").removeprefix("~"))) for path in paths)
-
-
-def outside(paths: str, root: Path) -> str:
-    """A list of folders such as PATH, without those in the repository, where every command writes."""
-    kept = (entry for entry in paths.split(os.pathsep) if Path(entry).is_absolute())
-    return os.pathsep.join(entry for entry in kept if not within(Path(entry), root))
 
 
 def agents_of(config: Config, roles: Iterable[str]) -> Iterator[tuple[str, Role, CommandLine]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from itertools import permutations
 from pathlib import Path
@@ -14,7 +13,6 @@ from swarmgate.automation.agent_files import (
     is_path,
     located,
     module,
-    outside,
     pieces_of,
     started,
     visible,
@@ -23,6 +21,7 @@ from swarmgate.automation.agent_files import (
 from swarmgate.config import PROJECT_FILE, Config, Role, command_lines
 from swarmgate.config.command_lines import CommandLine
 from swarmgate.errors import ConfigError, MissingRequirement, SwarmError
+from swarmgate.workspace import own_rights, trusted
 
 JUDGING = frozenset({"critic", "reviewer", "test_engineer"})
 """Roles that give verdicts."""
@@ -31,17 +30,22 @@ JUDGING = frozenset({"critic", "reviewer", "test_engineer"})
 def problems(config: Config, root: Path, role: str) -> Iterator[SwarmError]:
     """What is missing for the agent programs of one role: not installed, or a file that is not there."""
     for _, _, line in agents_of(config, (role,)):
-        if "/" in line.program:
-            if not os.access(located(line.program, root), os.X_OK):
-                yield _missing(role, f"the agent program `{line.program}`", "is not there, or not executable")
-        elif shutil.which(line.program, path=outside(os.environ.get("PATH", ""), root)) is None:
-            yield MissingRequirement(
-                f"the agent program `{line.program}` of role `{role}` was not found: {line.program} is not on PATH "
-                "(folders in the repository do not count)",
-                hint=f"install it, or set another model in [roles.{role}] of {PROJECT_FILE}",
-            )
+        yield from missing_program(line, root, role)
         if not line.compound and is_path(line) and not located(line.script, root).exists():
             yield _missing(role, f"`{line.script}`", "is not there")
+
+
+def missing_program(line: CommandLine, root: Path, role: str) -> Iterator[SwarmError]:
+    """What is wrong with the program that a command line starts: it is not there."""
+    if "/" in line.program:
+        if not os.access(located(line.program, root), os.X_OK):
+            yield _missing(role, f"the agent program `{line.program}`", "is not there, or not executable")
+    elif trusted.find(line.program, root) is None:
+        yield MissingRequirement(
+            f"the agent program `{line.program}` of role `{role}` was not found: {line.program} is not on PATH "
+            "(folders in the repository do not count)",
+            hint=f"install it, or set another model in [roles.{role}] of {PROJECT_FILE}",
+        )
 
 
 def require(config: Config, root: Path, roles: Iterable[str]) -> tuple[str, ...]:
@@ -58,6 +62,7 @@ def require(config: Config, root: Path, roles: Iterable[str]) -> tuple[str, ...]
         for problem in problems(config, root, role):
             raise problem
         _refuse_whole(config.role(role), role, root)
+        _refuse_programs(config.role(role), role, root)
     for role, _, line in programs:
         if role in JUDGING:
             _refuse_unguarded(role, line, root)
@@ -94,6 +99,16 @@ def _refuse_whole(role: Role, name: str, root: Path) -> None:
                         f"[roles.{name}] {key} has `{text}`, which holds {what}: it keeps nothing from the program",
                         hint="name the files and folders of the program itself, such as ~/.claude",
                     )
+
+
+def _refuse_programs(role: Role, name: str, root: Path) -> None:
+    """A program that writes what runs with the user's rights would be out of its sandbox."""
+    for text, place in zip(role.writable, expanded(role.writable), strict=True):
+        if what := own_rights.opened(root.resolve(), place.resolve(), trusted.given().get("PATH", "")):
+            raise ConfigError(
+                f"[roles.{name}] writable has `{text}`, and the program could write {what}: that runs with your rights",
+                hint="name the files and folders of the program itself, such as ~/.claude",
+            )
 
 
 def _refuse_writers(config: Config, programs: list[tuple[str, Role, CommandLine]], root: Path) -> None:

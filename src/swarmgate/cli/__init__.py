@@ -1,15 +1,14 @@
 """The command line: one file a verb. Each parses, calls the facade `Swarm`, and prints; nothing is decided here."""
 
-from __future__ import annotations
-
-import contextlib
-import gc
 import os
 import sys
 
 
 def main() -> None:
     """The entry point of the `swarm` command."""
+    keep_to_ourselves(sys.argv[1:])
+    import gc
+
     # A short command ends before a collection pays off, and imports trigger many. Verbs that work on switch it on.
     gc.disable()
     if sys.argv[1:3] == ["gates", "run"]:
@@ -20,6 +19,24 @@ def main() -> None:
         app(prog_name="swarm")
     except SystemExit as ended:
         _end(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
+
+
+def keep_to_ourselves(arguments: list[str]) -> None:
+    """Take what leads into work trees from where this process finds modules, programs and libraries.
+
+    It comes before any other import, since PYTHONPATH may lead there. The trees are those of the current folder and of
+    what `--repo` names, and any that swarmgate works in.
+    """
+    from swarmgate.workspace import import_path
+
+    import_path.enter_current()
+    for before, word in zip(["", *arguments], arguments, strict=False):
+        if before == "--repo" or word.startswith("--repo="):
+            import_path.enter(word.removeprefix("--repo="))
+    import_path.keep_out()
+    from swarmgate.workspace import trusted
+
+    trusted.keep_out()
 
 
 def _repeat() -> None:
@@ -33,6 +50,8 @@ def _repeat() -> None:
 
 
 def _end(code: int) -> None:
+    import contextlib
+
     # Taking down some 400 modules again would be a sixth of a short command's time; nothing is left to clean up.
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()

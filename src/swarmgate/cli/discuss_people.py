@@ -13,7 +13,8 @@ from pathlib import Path
 from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
 from swarmgate.engine import discussion_words, personas_file
 from swarmgate.engine.discussions import Confirmed, Pause
-from swarmgate.errors import CouncilRefused, UsageError
+from swarmgate.errors import CouncilRefused, MissingRequirement, UsageError
+from swarmgate.workspace import trusted
 
 Ask = Callable[[str], Awaitable[str | None]]
 """Puts a question on the terminal and gives the line that is typed; None: the end of the input."""
@@ -179,10 +180,11 @@ async def edited(text: str) -> str:
         path.write_text(text, encoding="utf-8")
         try:
             words = shlex.split(editor)
+            words[:1] = [trusted.named(words[0], Path.cwd())] if words else []
             process = await asyncio.create_subprocess_exec(*words, str(path), stdout=sys.stderr)
             code = await process.wait()
             after = path.read_text(encoding="utf-8-sig")
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, MissingRequirement) as error:
             raise UsageError(
                 f"The editor {editor!r} did not work: {error}", hint="Set $EDITOR, then try again."
             ) from None

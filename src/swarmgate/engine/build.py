@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.desks import Desks
 from swarmgate.engine.progress import Listener
 from swarmgate.engine.steps.attempts import announced
-from swarmgate.gates import own_tools
+from swarmgate.gates import confining
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
@@ -28,12 +27,9 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import compact_roles, current, steered
-from swarmgate.workspace import trusted
+from swarmgate.workspace import shadowing
 from swarmgate.workspace.repository import Repository
-from swarmgate.workspace.sandbox.choice import choose
-from swarmgate.workspace.sandbox.confinement import Confinement, Limits
 from swarmgate.workspace.sandbox.running import CommandRunner
-from swarmgate.workspace.sandbox.surroundings import confine
 
 ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
 """The roles that the loop cannot do without."""
@@ -86,6 +82,7 @@ def build(
         judge=judge,
         sensitivity=sensitive_code,
         agent_files=agent_files,
+        start_up=shadowing.survey(repository.root),
         voices=desks.voices,
         debates=DebateFiles(folder, redact=partial(redact, secrets=_keys(config, environ))),
         worth=debate_worth.read(folder) if "auto" in debaters.modes(config) else None,
@@ -112,20 +109,7 @@ def command_runner(
         MissingRequirement: there is no such sandbox here.
         WorkspaceError: the repository lies so that nothing can guard it.
     """
-    settings = config.commands
-    sandbox, bounds = choose(settings.sandbox), Confinement(root=repository.root, home=repository.root)
-    if sandbox.name != "none":
-        bounds = confine(
-            repository.root,
-            environ=os.environ,
-            readable=(*settings.readable, str(own_tools.folder())),
-            writable=settings.writable,
-            guarded=(folder.path, *guarded),
-            network=settings.network,
-            limits=Limits(settings.memory_mb << 20, settings.processes, settings.file_mb << 20),
-        )
-        trusted.forget_modules(repository.root, bounds.guarded)
-    return CommandRunner(sandbox, bounds, inherit=settings.env, output_chars=settings.output_chars)
+    return confining.confined(repository.root, config.commands, guarded=(folder.path, *guarded))
 
 
 async def _judged(

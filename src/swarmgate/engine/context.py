@@ -42,6 +42,7 @@ from swarmgate.workspace.checkout import Checkout, checked_out
 from swarmgate.workspace.detect import Detection, detect, is_test_path
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.shadowing import StartUp
 
 OWN = "swarmgate"
 """The role under which the ledger counts the time that no model call took."""
@@ -86,7 +87,8 @@ class Context:
     `desk` gives the desk of a role, made on first use, its model with it. `commands` runs what agents and tests run,
     confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
     `reports` is what guards, turns and experts said since the last record, `clock` counts the time worked since then.
-    `agent_files` is what belongs to agent programs, and so is nobody's to write.
+    `agent_files` is what belongs to agent programs, and so is nobody's to write; `start_up`, where modules that
+    swarmgate's own Python would start with are nobody's to make.
     `voices` gives those of a debate (`Desks.voices`), `debates` is where debates are kept, `worth` what was measured of
     their worth. `stash` allows uncommitted changes to be stashed instead of refused. `environ` is where keys stand.
     """
@@ -104,6 +106,7 @@ class Context:
     sensitivity: Sensitivity
     stop: StopFlag
     agent_files: AgentFiles
+    start_up: StartUp
     voices: Callable[[int, Callable[[], Iterable[Account]]], Voices]
     debates: DebateFiles
     worth: DebateWorth | None = None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from swarmgate.config import PROJECT_FILE, Config
+from swarmgate.automation.agent_rules import missing_program
+from swarmgate.config import COMMAND, PROJECT_FILE, Config, command_lines
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import ConfigError
 from swarmgate.llm.connect import key_of
@@ -41,7 +43,7 @@ def are_two(config: Config) -> bool:
     return own_name(advocate(config).model) != own_name(challenger(config).model)
 
 
-def require_debaters(config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
+def require_debaters(config: Config, environ: Mapping[str, str], root: Path) -> tuple[str, ...]:
     """Makes sure, before any work, that the debates which the settings ask for can be held; returns warnings.
 
     Raises:
@@ -62,4 +64,8 @@ def require_debaters(config: Config, environ: Mapping[str, str]) -> tuple[str, .
         )
     for seat in (advocate(config), challenger(config)):
         key_of(seat.model, config, environ, "participant")
+        if seat.model.startswith(COMMAND):
+            line = command_lines.read(seat.model.removeprefix(COMMAND).strip())
+            for problem in missing_program(line, root, "participant"):
+                raise problem
     return ()

@@ -5,7 +5,6 @@ Only the words of the models come from a script. Git, the gates, pytest, the led
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 import sys
@@ -17,9 +16,10 @@ from swarmgate import assets
 from swarmgate.engine.initialise import initialise
 from swarmgate.errors import MissingRequirement, UsageError
 from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.workspace import trusted
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.background import serving
-from swarmgate.workspace.process import run
+from swarmgate.workspace.driver import call
 from swarmgate.workspace.sandbox.choice import choose
 
 GOAL = "Short codes for addresses: encode and decode numbers, and a service that shortens and expands."
@@ -41,7 +41,7 @@ def stage(folder: Path, *, live: bool, script: str = "script.yaml") -> Iterator[
     """
     make_project(folder)
     initialise(folder)
-    server = [sys.executable, "-m", "swarmgate.testing", str(assets.demo() / script), "--until-stdin-closes"]
+    server = trusted.module("swarmgate.testing", str(assets.demo() / script), "--until-stdin-closes")
     with nullcontext("") if live else serving(server) as base_url:
         configure(SwarmFolder(folder), base_url)
         yield
@@ -59,9 +59,9 @@ def make_project(folder: Path) -> None:
         ("add", "--all"),
         (*_IDENTITY, "commit", "--quiet", "-m", "A small project"),
     ):
-        done = asyncio.run(run(["git", *arguments], cwd=folder, timeout_s=60))
-        if not done.ok:
-            raise UsageError(f"git {arguments[-1]} failed: {done.output.strip()}")
+        code, _, said = call(folder, *arguments)
+        if code:
+            raise UsageError(f"git {arguments[-1]} failed: {said.strip()}")
     _name_the_committer(folder)
 
 
@@ -90,7 +90,6 @@ def _sandbox() -> str:
 
 def _name_the_committer(folder: Path) -> None:
     """In this repository alone, and only where the user has no identity of their own."""
-    known = asyncio.run(run(["git", "config", "user.email"], cwd=folder, timeout_s=60))
-    if not known.ok:
+    if call(folder, "config", "user.email")[0]:
         for key, value in (("user.name", "swarm demo"), ("user.email", "demo@swarmgate.invalid")):
-            asyncio.run(run(["git", "config", key, value], cwd=folder, timeout_s=60))
+            call(folder, "config", key, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import get_args
 
 from swarmgate.config import COMMAND, Config, RoleName
@@ -98,7 +99,7 @@ def distinct(config: Config) -> Check:
     return Check("distinct models", roles or "none are asked for")
 
 
-def debaters(config: Config, environ: Mapping[str, str]) -> tuple[Check, ...]:
+def debaters(config: Config, environ: Mapping[str, str], root: Path) -> tuple[Check, ...]:
     """The check of the two who debate reviews; none where the settings ask for no debates."""
     from swarmgate.engine.debaters import require_debaters  # noqa: PLC0415 - as above
 
@@ -106,7 +107,7 @@ def debaters(config: Config, environ: Mapping[str, str]) -> tuple[Check, ...]:
         return ()
     looked_at = ", ".join(f"{name} {model}" for name, model in voices.items())
     try:
-        return (Check("debaters", looked_at, warnings=require_debaters(config, environ)),)
+        return (Check("debaters", looked_at, warnings=require_debaters(config, environ, root)),)
     except SwarmError as error:
         return (Check.failed("debaters", error, looked_at),)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from swarmgate.automation.agent_files import expanded, outside, visible
+from swarmgate.automation.agent_files import expanded, visible
 from swarmgate.config import Role, command_lines
 from swarmgate.llm.command_model import Ran
+from swarmgate.workspace import trusted
 from swarmgate.workspace.sandbox.running import CommandRunner
 
 _BRIEF = "{brief}"
@@ -79,8 +79,8 @@ class AgentProgram:
 
         The user's home is its home where files of it were opened, since it looks there.
         """
-        root = self.commands.confinement.root
-        own = {name: outside(os.environ[name], root) for name in _SEARCHED if name in os.environ}
+        around = trusted.environment(self.commands.confinement.root)
+        own = {name: around.get(name, "") for name in _SEARCHED}
         own |= {name: self.environ[name] for name in self.role.env if name in self.environ}
         if self.role.readable or self.role.writable or "~" in command or "HOME" in command:
             own["HOME"] = str(Path.home())

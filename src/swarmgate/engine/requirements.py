@@ -35,7 +35,7 @@ def require_models(config: Config, environ: Mapping[str, str], repository: Repos
     require_distinct(config)
     return (
         *filter(None, [same_model_warning(config)]),
-        *require_debaters(config, environ),
+        *require_debaters(config, environ, repository.root),
         *require(config, repository.root, SPEAKING),
     )
 

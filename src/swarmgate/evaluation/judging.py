@@ -14,8 +14,8 @@ from swarmgate.domain.finding import GateStatus
 from swarmgate.errors import UsageError, WorkspaceError
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.workspace.driver import call
 from swarmgate.workspace.paths import encode
-from swarmgate.workspace.process import run
 from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ def repository(place: Path) -> Repository:
         WorkspaceError: git does not work here.
     """
     who = ("-c", "user.name=swarm eval", "-c", "user.email=eval@localhost", "-c", "commit.gpgsign=false")
-    for call in (("init", "--quiet", "."), (*who, "commit", "--quiet", "--allow-empty", "--message=base")):
-        done = asyncio.run(run(["git", *call], cwd=place, timeout_s=60))
-        if not done.ok:
-            raise WorkspaceError(f"{place}: git {call[0]} failed: {done.output.strip()}")
+    for words in (("init", "--quiet", "."), (*who, "commit", "--quiet", "--allow-empty", "--message=base")):
+        code, _, said = call(place, *words)
+        if code:
+            raise WorkspaceError(f"{place}: git {words[0]} failed: {said.strip()}")
     return Repository(place)
 
 

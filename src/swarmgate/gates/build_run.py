@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import build_base, build_cache, build_tools
+from swarmgate.gates import build_base, build_cache, build_tools, tools
 from swarmgate.gates.tool import Broken, excerpt, invoke
 from swarmgate.workspace import driver
 from swarmgate.workspace.repository import Repository
@@ -48,10 +48,10 @@ async def run(job: Job, build: Build, ends: float) -> Verdict:
         ends: when it must be over, as `time.monotonic` counts.
     """
     root = job.repository.root
-    path = build_tools.program(root, build.folder, build.program)
+    path = tools.program(root, build.folder, build.program)
     if path is None:
         return Verdict(missing=f"{build.program} is not installed ({build.why} asks for it)")
-    cache = build_tools.cache_folder(root, confined=job.commands is not None)
+    cache = build_tools.cache_folder(root, confined=_is_confined(job))
     left = [root / build.folder / name for name in build.leaves if not (root / build.folder / name).exists()]
     with build_cache.fresh(cache / "tree", root, job.change.paths):
         try:
@@ -75,7 +75,8 @@ async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -
         stack.push_async_callback(asyncio.to_thread, place.__exit__, None, None, None)
         if not (root / build.folder).is_dir():
             return [], ""
-        there = replace(job, commands=job.commands.around(root)) if job.commands else job
+        around = job.commands().around(root)
+        there = replace(job, commands=lambda: around)
         found = await _once(there, build, tool, root, ends)
     if isinstance(found, Verdict):
         return [], f"{build.name}: the base could not be built to compare with ({found.error or found.missing})"
@@ -88,7 +89,7 @@ async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path, ends
     cache.mkdir(parents=True, exist_ok=True)
     there = replace(job, repository=Repository(root / build.folder), timeout_s=max(ends - time.monotonic(), 0.01))
     calls = [(path, *(part.replace(build_tools.CACHE, str(cache)) for part in call[1:])) for call in build.calls]
-    variables = {**build.env, **(build.confined if job.commands else {})}
+    variables = {**build.env, **(build.confined if _is_confined(job) else {})}
     env = {name: value.replace(build_tools.CACHE, str(cache)) for name, value in variables.items()}
     found: list[Finding] = []
     for call in calls:
@@ -107,6 +108,10 @@ async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path, ends
             shown = " ".join((build.program, *call[1:]))
             return Verdict(error=f"`{shown}` ended with exit code {completed.exit_code}: {said}")
     return found
+
+
+def _is_confined(job: Job) -> bool:
+    return job.commands().sandbox.name != "none"
 
 
 def _plain(completed: Completed) -> Completed:

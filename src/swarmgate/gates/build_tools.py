@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from configparser import ConfigParser
 from configparser import Error as IniError
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import toml_text
-from swarmgate.gates import build_output
+from swarmgate.gates import build_output, tools
 from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
@@ -82,17 +81,6 @@ def cache_folder(root: Path, *, confined: bool) -> Path:
 
     kind = "confined" if confined else "build"
     return user_cache_path("swarmgate") / kind / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
-
-
-def program(root: Path, folder: str, name: str) -> str | None:
-    """The path of a program: the project's own (`.venv`, `venv`, `node_modules/.bin`) before the one on PATH."""
-    place = root / folder
-    for base in (place, *(parent for parent in place.parents if parent.is_relative_to(root))):
-        for own in (".venv/bin", "venv/bin", "node_modules/.bin"):
-            candidate = base / own / name
-            if candidate.is_file() and os.access(candidate, os.X_OK):
-                return str(candidate)
-    return shutil.which(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +207,8 @@ def _go(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noq
 def _cargo(root: Path, marker: Path, changed: list[str]) -> Iterator[Build]:  # noqa: ARG001 - one form
     folder, why = _relative(root, marker)
     locked = ("--locked",) if (marker.parent / "Cargo.lock").is_file() else ()
-    verb = "clippy" if _wants_clippy(marker) and shutil.which("cargo-clippy") else "check"
+    clippy = _wants_clippy(marker) and tools.program(root, folder, "cargo-clippy")
+    verb = "clippy" if clippy else "check"
     call = ("cargo", verb, "--workspace", "--message-format", "json", "--quiet", *locked)
     yield Build(
         "cargo", "cargo", why, folder, (call,), build_output.cargo,

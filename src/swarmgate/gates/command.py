@@ -26,7 +26,7 @@ async def run(job: Job) -> Outcome:
     gate = job.definition
     tool = gate.command[0]
     if gate.version:
-        version = await tools.version_of(gate.version, job.commands)
+        version = await tools.version_of(gate.version, job.commands().at(job.repository.root))
         problem = tools.too_old(version, gate.minimum_version)
         if problem:
             raise MissingRequirement(f"{tool}: {problem}", hint=gate.install_hint)

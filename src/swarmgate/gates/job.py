@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from swarmgate.config import Quality, Size
     from swarmgate.domain.change import ChangeSet
     from swarmgate.domain.finding import Finding
@@ -26,7 +28,7 @@ class Job:
     limits of the change's budget (None: the definition's), `size` those of its size (None: the built-in ones), `tested`
     says that the tests for the change are written: only then can it be judged how many there are. `announced` is what
     the task says that the change is for (None: it is for no task), so that what nobody asked for can be told.
-    `commands` confines the programs that the gate starts (None: the code is the user's own, and nothing is confined).
+    `commands` gives what confines the programs that the gate starts; `in_run`: those of a run, over the code of agents.
     """
 
     definition: GateDefinition
@@ -39,7 +41,8 @@ class Job:
     tested: bool = False
     announced: str | None = None
     memory: Memory | None = None
-    commands: CommandRunner | None = None
+    commands: Callable[[], CommandRunner] = field(kw_only=True)
+    in_run: bool = False
     stop: threading.Event = field(default_factory=threading.Event)
 
     @property

@@ -32,7 +32,7 @@ _OF_FILES = frozenset({"placeholders", "sast", "secrets"})
 others may look anywhere in both trees."""
 
 
-_APART = frozenset({"memory", "repository", "change", "sources", "timeout_s", "stop", "commands"})
+_APART = frozenset({"memory", "repository", "change", "sources", "timeout_s", "stop", "commands", "in_run"})
 """What of a job is in a key in another form, or changes no outcome that is kept."""
 
 
@@ -61,7 +61,7 @@ class Memory:
             return ""
         asked = (getattr(job, field.name) for field in fields(job) if field.name not in _APART)
         # A tool may say something else where it is confined.
-        confined = gate.reads_files and job.commands is not None
+        confined = gate.reads_files and job.in_run
         return key_of((self.surroundings, confined, *map(repr, asked), *_looked_at(job)))
 
     def recall(self, question: str) -> Outcome | None:

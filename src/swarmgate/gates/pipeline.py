@@ -9,6 +9,7 @@ import asyncio
 import difflib
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from swarmgate.config import Quality, Size
@@ -16,7 +17,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
-from swarmgate.gates import loading, looking, masking, remarks, watched
+from swarmgate.gates import confining, loading, looking, masking, remarks, watched
 from swarmgate.gates.adapters import prepare
 from swarmgate.gates.definition import Stage
 from swarmgate.gates.files import Trait
@@ -92,6 +93,7 @@ async def run_pipeline(
     memory: Memory | None = None,
     change: ChangeSet | None = None,
     commands: CommandRunner | None = None,
+    by_hand: Callable[[], CommandRunner] | None = None,
 ) -> GateReport:
     """Run the gates over what differs between the tree `base` and the working tree.
 
@@ -106,8 +108,9 @@ async def run_pipeline(
         accepted: findings that the project lives with; by default those that the base revision accepts.
         memory: what gates said before; by default every gate runs, and nothing is kept.
         change: what there is to judge, for who has just looked; by default it is asked here.
-        commands: confines the programs that gates start over the tree; by default they have the user's rights, which
-            is for who judges code of their own.
+        commands: confines the programs of gates in a run, over the code of agents.
+        by_hand: gives what confines them where there is no run, once one is to be started; by default the strongest
+            sandbox of the machine (`confining.by_hand`).
 
     Returns:
         The report; its `tree` is the tree after the fixes, which every verdict is about.
@@ -117,6 +120,7 @@ async def run_pipeline(
         WorkspaceError: git cannot take a snapshot.
     """
     run = _Run(repository, base, config or GatesOptions(), on_result, scope or Scope(), accepted, memory, commands)
+    run.by_hand = by_hand or run.by_hand
     check_names(definitions, run.options)
     started = time.monotonic()
     results: dict[str, GateResult] = {}
@@ -154,7 +158,8 @@ class _Run:
         self.scope = scope
         self._on_result = on_result
         self._memory = memory
-        self._commands = commands
+        self._commands, self._in_run = commands, commands is not None
+        self.by_hand: Callable[[], CommandRunner] = partial(confining.by_hand, repository.root)
         self._said: dict[str, tuple[str, Outcome]] = {}
         self.definitions: Sequence[GateDefinition] = ()
         self.checks: list[GateDefinition] = []
@@ -178,11 +183,12 @@ class _Run:
         return () if self.scope.whole else watched.edits(self.repository, change, by_hand=self.scope.by_hand)
 
     def notes(self) -> tuple[str, ...]:
-        """What concerns no gate alone: accepted findings that have expired, and what was not looked at."""
+        """What concerns no gate alone: no sandbox, accepted findings that have expired, what was not looked at."""
         off = [gate.id for gate in self.definitions if gate.required and gate.id in self.options.skip]
         skipped = [f"required, and skipped (gates.skip or --skip): {', '.join(off)}"] if off else []
         expired = [f"{self._expired} accepted findings have expired: they count again"] if self._expired else []
-        return (*skipped, *expired, *not_followed(self.repository))
+        bare = () if self._in_run else confining.told(self._commands)
+        return (*bare, *skipped, *expired, *not_followed(self.repository))
 
     async def _sources(self, change: ChangeSet) -> tuple[Source, ...]:
         if self._loaded is None or self._loaded[0] is not change:
@@ -277,7 +283,7 @@ class _Run:
         options, quality = self.options, self.options.quality.over(gate.limits)
         job = Job(
             gate, self.repository, change, selection.sources, limit, quality, options.size, options.tested,
-            options.announced, self._memory, self._commands,
+            options.announced, self._memory, commands=self._commands_of_gates, in_run=self._in_run,
         )  # fmt: skip
         question = self._memory.question(job) if self._memory else ""
         known = self._memory.recall(question) if self._memory else None
@@ -298,6 +304,11 @@ class _Run:
         seconds = time.monotonic() - started
         result = judge(gate, outcome, note=note, seconds=seconds, cap=self.options.findings_per_rule)
         return result.model_copy(update={"cached": True}) if known else result
+
+    def _commands_of_gates(self) -> CommandRunner:
+        if self._commands is None:
+            self._commands = self.by_hand()
+        return self._commands
 
     def _times(self, files: int) -> float:
         """How many times its time limit a gate has: the limits are made for changes, and here a tree may be judged."""

@@ -98,7 +98,7 @@ async def check(job: Job, paths: Sequence[str], *, fix: bool = False) -> Linted 
     names = {encode(path).decode(errors="replace"): path for path in paths}
     for configured, group in by_config(job.repository.root, paths).items():
         argv = _argv(configured=configured, fix=fix)
-        done = await invoke(job, with_files([*argv, "--force-exclude", "--"], group), env=ENVIRONMENT)
+        done = await invoke(job, with_files([*argv, "--force-exclude", "--"], group), env=ENVIRONMENT, inert=True)
         if isinstance(done, Broken):
             return done
         for completed in done:
@@ -119,7 +119,7 @@ async def check_content(
     configured = True in by_config(job.repository.root, [under])
     exclude = ["--force-exclude"] if force_exclude else []
     argv = [*_argv(configured=configured, fix=False), *exclude, "--stdin-filename", under, "-"]
-    done = await invoke(job, [argv], stdin=content, env=ENVIRONMENT)
+    done = await invoke(job, [argv], stdin=content, env=ENVIRONMENT, inert=True)
     if isinstance(done, Broken):
         return done
     linted = parse(done[0].stdout, job.repository.root, {under: content} if is_notebook(under) else {})

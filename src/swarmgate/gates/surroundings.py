@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from swarmgate import __version__, assets
 from swarmgate.gates import own_tools
 from swarmgate.gates.cache import key_of
-from swarmgate.workspace import regular
+from swarmgate.workspace import regular, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,7 +94,8 @@ def _interpreter() -> Iterator[str]:
 
 
 def _programs() -> Iterator[str]:
-    for place in (*os.get_exec_path(), str(own_tools.folder() / "bin")):
+    path = trusted.given().get("PATH", os.defpath)
+    for place in (*path.split(os.pathsep), str(own_tools.folder() / "bin")):
         yield state(place)
 
 

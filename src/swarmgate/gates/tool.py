@@ -1,20 +1,19 @@
 """Starts a gate's tool: file names as arguments in batches, one time budget for all, and what a bad end means.
 
-In a run, where agents wrote the code, tools are confined as the agents' own commands are: a build script, a plugin or a
-linter's settings are programs too.
+Tools are confined as the agents' own commands are: a linter of the project, a build script or a plugin is a program of
+the work tree. With the user's rights runs only what came with swarmgate.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement
-from swarmgate.gates.tools import search_path
+from swarmgate.gates.tools import program, search_path
 from swarmgate.workspace import trusted
 from swarmgate.workspace.paths import encode
 from swarmgate.workspace.process import run
@@ -38,6 +37,11 @@ _NOT_STARTED = (126, 127)
 """The exit codes of a shell that cannot execute a program, or finds none (POSIX, 2.8.2)."""
 
 
+_ENDING = frozenset({signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGKILL, signal.SIGSEGV,
+                     signal.SIGSYS, signal.SIGTERM, signal.SIGXCPU, signal.SIGXFSZ})  # fmt: skip
+"""Signals that end a program which did not do its work."""
+
+
 @dataclass(frozen=True, slots=True)
 class Broken:
     """The tool did not do its work; `reason` is for the user."""
@@ -54,6 +58,7 @@ async def invoke(
     env: Mapping[str, str] | None = None,
     writable: Sequence[Path] = (),
     own: bool = False,
+    inert: bool = False,
 ) -> list[Completed] | Broken:
     """Run command lines in the repository's root, one after the other, within the job's time.
 
@@ -65,13 +70,16 @@ async def invoke(
         env: variables on top of the inherited ones.
         writable: folders that they may write besides the repository, such as a cache.
         own: the program came with swarmgate, and nothing that the project says has a say: it is never confined.
+        inert: the program came with swarmgate, and runs no code, whatever the project's settings say: in a run alone
+            it is confined, where those settings would show files of the user's to agents.
 
     Raises:
-        MissingRequirement: the program is not installed.
-        WorkspaceError: it cannot be started, or the job's root leads out of the repository.
+        MissingRequirement: the program is not installed, or the sandbox that the settings name.
+        WorkspaceError: it cannot be started, the job's root leads out of the repository, or nothing can guard that.
     """
-    commands = None if own else job.commands
-    path = trusted.search_path(job.repository.root) if own else search_path()
+    bare = own or (inert and not job.in_run)
+    commands = None if bare else job.commands()
+    path = trusted.search_path(job.repository.root) if bare else search_path()
     variables = {"PATH": path, **(env or {})}
     ends = time.monotonic() + job.timeout_s
     done = []
@@ -86,6 +94,7 @@ async def invoke(
             completed = await commands.at(root).run(
                 argv, timeout_s=left, env=variables, writable=writable, stdin=stdin, output_limit=OUTPUT_LIMIT
             )
+            completed = _by_signal(completed)
             reason = _not_started(argv[0], commands, completed)
         reason = reason or _trouble(argv[0], completed, exit_codes, job.late)
         if reason:
@@ -124,16 +133,16 @@ def excerpt(text: str, width: int = 500) -> str:
     return line if len(line) <= width else f"{line[: width // 2]} … {line[-width // 2 :]}"
 
 
-def _require(program: str, root: Path) -> None:
+def _require(name: str, root: Path) -> None:
     """Makes sure that a program is there at all: a sandbox could only say that it sees none.
 
     Raises:
         MissingRequirement: it is not.
     """
-    if shutil.which(str(root / program) if os.sep in program else program, path=search_path()) is None:
+    if program(root, "", name) is None:
         raise MissingRequirement(
-            f"the program `{program}` was not found, or cannot be executed",
-            hint=f"install `{program}`, or put its folder on PATH",
+            f"the program `{name}` was not found, or cannot be executed",
+            hint=f"install `{name}`, or put its folder on PATH",
         )
 
 
@@ -149,6 +158,14 @@ def _not_started(program: str, commands: CommandRunner, completed: Completed) ->
         f"{program} could not be executed in the sandbox ({name}){f': {said}' if said else ''}. "
         "[commands] readable names what it needs"
     )
+
+
+def _by_signal(completed: Completed) -> Completed:
+    """What a signal ended within a sandbox, whose own program says so as shells do: by 128 and the signal's number."""
+    code = completed.exit_code
+    if code is not None and code - 128 in _ENDING:
+        return completed.model_copy(update={"exit_code": 128 - code})
+    return completed
 
 
 def _trouble(program: str, completed: Completed, exit_codes: Container[int], late: str) -> str:

@@ -1,7 +1,8 @@
 """The tools that gates run: which gate needs which, from what version on, whether they are there, and where.
 
-Python packages come with swarmgate itself. Programs are looked for on PATH, in the project's own environments by the
-gates that use those, and last in an environment of swarmgate's own that `swarm gates doctor --install` makes.
+Python packages come with swarmgate itself. Programs are looked for in the project's own environments, on PATH, and last
+in an environment of swarmgate's own that `swarm gates doctor --install` makes. Whoever asks a program for its version
+starts it: that is done confined.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shutil
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
 from swarmgate.gates import own_tools
+from swarmgate.workspace import trusted
 from swarmgate.workspace.process import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.workspace.sandbox.running import CommandRunner
@@ -35,13 +37,15 @@ class Tool:
     """A tool of a gate: a Python package (`module`) or a program.
 
     `minimum`: the oldest version that will do. `required`: without it the gate cannot do its work; others add to it
-    where a project uses them. `pip`: the package that brings the program into an environment of its own.
+    where a project uses them. `pip`: the package that brings the program into an environment of its own. `ours`:
+    swarmgate itself starts it, with the user's rights, so that one in the work tree is none.
     """
 
     name: str
     minimum: str = ""
     required: bool = True
     module: bool = False
+    ours: bool = False
     pip: str = ""
     hint: str = ""
     asking: tuple[str, ...] = ("--version",)
@@ -72,6 +76,7 @@ class Found:
         return f"{self.name}{version}{optional}{f': {self.problem}' if self.problem else ''}"
 
 
+GIT = Tool("git", "2.30", ours=True, hint="install git 2.30 or newer")
 _PARSERS = Tool("tree-sitter-language-pack", "0.13", module=True)
 _RUFF = Tool("ruff", "0.11", module=True)
 _LINTERS = (
@@ -95,7 +100,7 @@ _BUILDS = tuple(
     )
 )
 _OF_ADAPTER: dict[str, tuple[Tool, ...]] = {
-    "diff": (Tool("git", "2.30", hint="install git 2.30 or newer"), Tool("griffe", "1", module=True)),
+    "diff": (GIT, Tool("griffe", "1", module=True)),
     "lint_fix": (_RUFF, *_LINTERS),
     "lint_check": (_RUFF, *_LINTERS),
     "imports": (_PARSERS,),
@@ -121,45 +126,62 @@ def needed(gate: GateDefinition) -> tuple[Tool, ...]:
     )  # fmt: skip
 
 
-def of(gate: GateDefinition) -> tuple[Found, ...]:
-    """The tools of a gate, found or not; no program is started, so their versions are not known."""
-    return tuple(_look(tool) for tool in needed(gate))
+def programs() -> tuple[Tool, ...]:
+    """Every program that a built-in gate may start."""
+    known = (tool for each in _OF_ADAPTER.values() for tool in each if not tool.module)
+    return tuple(dict.fromkeys(known))
 
 
-async def asked(tools: Iterable[Tool]) -> dict[Tool, Found]:
+def of(gate: GateDefinition, root: Path) -> tuple[Found, ...]:
+    """The tools of a gate in a work tree, found or not; no program is started, so their versions are not known."""
+    return tuple(_look(tool, root) for tool in needed(gate))
+
+
+async def asked(tools: Iterable[Tool], root: Path, commands: Callable[[], CommandRunner]) -> dict[Tool, Found]:
     """The tools, programs asked for their versions.
 
     A program that does not answer is there, and its version is unknown: a problem only where a version is demanded.
+
+    Args:
+        tools: what is looked for.
+        root: the work tree.
+        commands: gives what confines programs, once one is to be started.
     """
     wanted = list(dict.fromkeys(tools))
-    found = await asyncio.gather(*(_asked(tool) for tool in wanted))
+    found = await asyncio.gather(*(_asked(tool, root, commands) for tool in wanted))
     return dict(zip(wanted, found, strict=True))
 
 
-async def _asked(tool: Tool) -> Found:
-    found = _look(tool)
+async def _asked(tool: Tool, root: Path, commands: Callable[[], CommandRunner]) -> Found:
+    found = _look(tool, root)
     if tool.module or not found.installed or not tool.asking:
         return found
-    return _judged(replace(found, version=await version_of([found.where, *tool.asking])))
-
-
-async def version_of(argv: Sequence[str], commands: CommandRunner | None = None) -> str:
-    """The first thing like a version that a command prints; empty where it prints none, hangs or cannot be started.
-
-    With `commands` it is confined.
-    """
     try:
-        if commands is None:
-            done = await run(argv, cwd=Path.home(), timeout_s=_ASKING_S, output_limit=10_000)
-        else:
-            done = await commands.run(argv, timeout_s=_ASKING_S, env={"PATH": search_path()}, output_limit=10_000)
+        version = await _outside_of_the_tree([found.where, *tool.asking], commands())
+    except SwarmError as error:
+        return replace(found, problem=f"it was not asked for its version: {error.message}", hint=error.hint)
+    return _judged(replace(found, version=version))
+
+
+async def _outside_of_the_tree(argv: Sequence[str], commands: CommandRunner) -> str:
+    """The version, asked where there is nothing to write; of the project's own only where something confines it."""
+    if commands.sandbox.name == "none" and trusted.is_agents(argv[0]):
+        return ""
+    with tempfile.TemporaryDirectory(prefix="swarmgate-") as folder:
+        return await version_of(argv, commands.around(Path(folder)))
+
+
+async def version_of(argv: Sequence[str], commands: CommandRunner) -> str:
+    """The first thing like a version that a command prints; empty where it prints none, hangs or cannot be started."""
+    try:
+        done = await commands.run(argv, timeout_s=_ASKING_S, env={"PATH": search_path()}, output_limit=10_000)
     except SwarmError:
         return ""
     match = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)
     return match[0] if match else ""
 
 
-def _look(tool: Tool) -> Found:
+def _look(tool: Tool, root: Path) -> Found:
     found = Found(tool.name, tool.required, minimum=tool.minimum, hint=_hint(tool), pip=tool.pip)
     if tool.module:
         from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - late: only for lists
@@ -169,7 +191,7 @@ def _look(tool: Tool) -> Found:
         except PackageNotFoundError:
             return replace(found, problem="not installed", hint=f"pip install {tool.name}")
         return _judged(replace(found, version=package.version, where=str(package.locate_file(""))))
-    where = shutil.which(tool.name, path=search_path())
+    where = trusted.find(tool.name, root) if tool.ours else program(root, "", tool.name)
     return replace(found, where=where) if where else replace(found, problem="not installed")
 
 
@@ -209,10 +231,15 @@ def environment() -> Path:
 
 
 def search_path() -> str:
-    """PATH, and after it the programs of our own environment where there is one."""
+    """PATH as the user gave it, and after it the programs of our own environment: for what runs confined."""
     ours = environment() / "bin"
-    path = os.environ.get("PATH", os.defpath)
+    path = trusted.given().get("PATH", os.defpath)
     return f"{path}{os.pathsep}{ours}" if ours.is_dir() else path
+
+
+def program(root: Path, folder: str, name: str) -> str | None:
+    """The path of a program to start confined: the project's own before those of PATH and of our own environment."""
+    return trusted.located(name, root, folder, further=str(environment() / "bin"))
 
 
 async def install(packages: Sequence[str]) -> str:
@@ -226,8 +253,8 @@ async def install(packages: Sequence[str]) -> str:
     place = environment()
     python = place / "bin" / "python"
     place.parent.mkdir(parents=True, exist_ok=True)
-    calls = [] if python.exists() else [[sys.executable, "-m", "venv", str(place)]]
-    calls.append([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
+    calls = [] if python.exists() else [[sys.executable, "-I", "-m", "venv", str(place)]]
+    calls.append([str(python), "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
     for argv in calls:
         done = await run(argv, cwd=place.parent, timeout_s=_INSTALL_S, env={"PIP_NO_INPUT": "1"})
         if not done.ok:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-import shutil
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
 
-from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role, program_of
+from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import ConfigError, MissingRequirement
@@ -117,18 +116,12 @@ def _models(role: Role) -> list[str]:
 
 
 def key_of(model: str, config: Config, environ: Mapping[str, str], role_name: str) -> str:
-    """The key of the model's provider; empty when it needs none.
+    """The key of the model's provider; empty when it needs none, as agent programs do.
 
     Raises:
-        MissingRequirement: its variable is not set, or the agent program was not found.
+        MissingRequirement: its variable is not set.
     """
     if model.startswith(COMMAND):
-        # One that is named by its path is looked for from the repository (`automation.agent_files`).
-        if "/" not in program_of(model) and shutil.which(program_of(model)) is None:
-            raise MissingRequirement(
-                f"the agent program `{program_of(model)}` of role `{role_name}` was not found",
-                hint=f"install it, or set another model in [roles.{role_name}] of {PROJECT_FILE}",
-            )
         return ""
     provider, _ = config.provider(model)
     variable = provider.api_key_env

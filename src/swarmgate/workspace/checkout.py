@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
-from swarmgate.workspace import brought, hidden, paths, redirect, regular
+from swarmgate.workspace import brought, hidden, paths, redirect, regular, trusted
 from swarmgate.workspace.diffs import SUBMODULE
 from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.sandbox.running import CommandRunner
@@ -102,8 +102,9 @@ class Checkout:
         own = {"UV_NO_SYNC": "1"}  # `uv run` would install the checkout into the environment that it shares
         if self.in_place:
             return own
-        inherited = {name: here for name, value in os.environ.items() if (here := self._here(value)) != value}
-        search = inherited.get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+        given = trusted.given()
+        inherited = {name: here for name, value in given.items() if (here := self._here(value)) != value}
+        search = inherited.get("PYTHONPATH", given.get("PYTHONPATH", ""))
         return {
             **{name: value for name, value in inherited.items() if name not in {"PWD", "OLDPWD"}},
             "PYTHONPATH": os.pathsep.join(filter(None, [str(self._hook), search])),

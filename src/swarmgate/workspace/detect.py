@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -160,7 +159,7 @@ def _python(there: _Files) -> tuple[str, str] | None:
         if (there.root / interpreter).exists():
             return "pytest", f"{interpreter} -m pytest -q"
     for lock, tool in (("uv.lock", "uv"), ("poetry.lock", "poetry")):
-        if lock in there.top and shutil.which(tool):
+        if lock in there.top and trusted.located(tool, there.root):
             return "pytest", f"{tool} run pytest -q"
     return "pytest", f"{python_with_pytest(there.root)} -m pytest -q"
 

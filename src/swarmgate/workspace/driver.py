@@ -95,8 +95,8 @@ def call(
         WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files.
     """
     # Messages are read by `failure`, so they must not follow the user's language.
-    own = {"LANGUAGE": "C", "LC_ALL": "C", "PATH": trusted.search_path(folder)}
-    settings = {**os.environ, **own, **_TRUE_OBJECTS, **(env or {})}
+    own = {"LANGUAGE": "C", "LC_ALL": "C"}
+    settings = {**trusted.environment(folder), **own, **_TRUE_OBJECTS, **(env or {})}
     program = trusted.find("git", folder)
     if program is None:
         raise MissingRequirement(

@@ -6,6 +6,7 @@ files, filters, drivers, monitors; git's hooks; and the git folders of repositor
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -55,8 +56,13 @@ def places(root: Path) -> dict[Path, str]:
 
     Raises:
         WorkspaceError: one of them cannot be guarded: it is not there, so that an agent could make it, or a link
-            in the work tree leads to it.
+            in the work tree leads to it. Or swarmgate's own folders lie in the tree.
     """
+    if own := next((place for place in _own_folders() if place.resolve().is_relative_to(root)), None):
+        raise WorkspaceError(
+            f"{own}, where swarmgate keeps programs and answers of its own, lies in the work tree: agents write there",
+            hint="let XDG_CACHE_HOME, XDG_DATA_HOME and XDG_CONFIG_HOME lead out of the repository",
+        )
     found: dict[Path, str] = {}
     for place, why in (*_swarmgate(), *_settings(root), *_hooks(root), *_repositories(root)):
         if not place.is_relative_to(root) or place.relative_to(root).parts[:1] in {(), (".git",), (".swarm",)}:
@@ -107,10 +113,55 @@ def _whole(place: Path, root: Path) -> Path:
 
 
 def _swarmgate() -> Iterator[tuple[Path, str]]:
-    """Modules are imported and programs started from there while agents are at work."""
-    if sys.prefix != sys.base_prefix:
-        yield Path(os.path.abspath(sys.prefix)), "swarmgate runs from here"  # noqa: PTH100 - links are looked at later
+    """Modules are imported and programs started from there while agents are at work.
+
+    That is the whole environment, and Python itself: those of conda and pixi are one, and may lie in the project.
+    """
+    for place in dict.fromkeys((sys.prefix, sys.base_prefix)):
+        yield Path(os.path.abspath(place)), "swarmgate runs from here"  # noqa: PTH100 - links are looked at later
     yield Path(__file__).resolve().parents[1], "swarmgate runs from here"
+
+
+# --- outside of the work tree ---
+
+
+def opened(root: Path, folder: Path, path: str) -> str:
+    """What would run with the user's rights from a folder outside of the work tree, were agents to write it.
+
+    Args:
+        root: the work tree.
+        folder: the folder, resolved.
+        path: PATH.
+
+    Returns:
+        The place and what it is; empty where there is nothing.
+    """
+    if folder.is_relative_to(root):
+        return ""  # agents write there anyway, and nothing is started from there
+    for place, why in _outside(root, path):
+        if any(each.is_relative_to(folder) for each in (place, place.resolve())) or folder.is_relative_to(place):
+            return f"{place}, {why}"
+    return ""
+
+
+def _own_folders() -> tuple[Path, ...]:
+    """Where swarmgate keeps what is its own and the user's: caches, tools, settings."""
+    from platformdirs import PlatformDirs  # noqa: PLC0415 - late: most commands need none of it
+
+    own = PlatformDirs("swarmgate")
+    return own.user_cache_path, own.user_data_path, own.user_config_path
+
+
+def _outside(root: Path, path: str) -> Iterator[tuple[Path, str]]:
+    yield from ((Path(each), "where swarmgate's modules are imported from") for each in sys.path if each)
+    folders = (*_own_folders(), Path(sys.prefix), Path(sys.base_prefix))
+    yield from ((each, "which is swarmgate's own") for each in folders)
+    yield from _settings(root)
+    for entry in (each for each in path.split(os.pathsep) if each.startswith(os.sep)):
+        yield Path(entry), "which is on PATH"
+        with contextlib.suppress(OSError), os.scandir(entry) as entries:
+            links = [each.path for each in entries if each.is_symlink()]
+            yield from ((Path(os.path.realpath(each)), f"to which {each} on PATH leads") for each in links)
 
 
 # --- git's settings ---

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement, NotAProject, WorkspaceError
-from swarmgate.workspace import paths, unseen  # the records of commits and diffs cost pydantic, 60 ms: late
+from swarmgate.workspace import paths, trusted, unseen  # the records of commits and diffs cost pydantic, 60 ms: late
 from swarmgate.workspace.driver import LEFT_OUT, OUTSIDE, Driver, call, failure
 
 if TYPE_CHECKING:
@@ -88,12 +88,14 @@ class Repository:
         if not code:
             root = Path(os.fsdecode(out.partition(b"\n")[2].removesuffix(b"\n"))).resolve()
             _require_own(start, root)
+            trusted.keep_out(root)
             return cls(root, lenient=lenient)
         code, out, err = call(start, "rev-parse", "--is-bare-repository", "--show-toplevel")
         if code or not out.startswith(b"false\n"):
             raise _no_work_tree(start, out, err)
         root = Path(os.fsdecode(out.split(b"\n", 1)[1].removesuffix(b"\n"))).resolve()
         _require_own(start, root)
+        trusted.keep_out(root)
         headless = bool(call(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")[0])
         if headless and not lenient:
             raise WorkspaceError(

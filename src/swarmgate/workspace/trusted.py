@@ -1,36 +1,85 @@
-"""Which programs and modules swarmgate itself uses with the user's rights: none of the work tree, where agents write.
+"""The one place that finds programs, and says with which rights they may be started.
 
-An active virtual environment of the project stands first on PATH, and an agent may put a `git` there.
+With the user's rights, outside of any sandbox, runs nothing that agents can write: `find` passes over what lies in a
+work tree, and `environment` is without the entries by which programs, libraries and modules would be found there. An
+active virtual environment of the project stands first on PATH, and an agent may put a `git` there. What is the
+project's own is found by `located`, and is only ever started confined.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swarmgate.errors import MissingRequirement
+from swarmgate.workspace import import_path
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_LISTS = frozenset({
+    "PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONPYCACHEPREFIX", "PYTHONUSERBASE", "PYTHONSTARTUP", "NODE_PATH",
+    "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", "BASH_ENV", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
+    "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH",
+    "DYLD_FRAMEWORK_PATH", "DYLD_INSERT_LIBRARIES", "GCONV_PATH",
+})  # fmt: skip
+"""Variables by whose entries programs, libraries, modules and start-up files are found."""
+_OPTIONS = frozenset({"NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS"})
+"""Variables with options of an interpreter."""
+_LOADING = re.compile(r"(?:^|\s)(?:-r|-I|-M|-javaagent|-agent|--require|--import|--loader|--experimental-loader)")
+"""Options by which it loads files, most of them as the current folder has them."""
+_LIBRARIES = ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES")
+"""Here blanks separate as well, and a bare name is looked for where the system's libraries lie."""
+_PROJECTS = (".venv/bin", "venv/bin", "node_modules/.bin")
+"""Where a project has programs of its own."""
+
+_taken: dict[str, tuple[str, str]] = {}
+"""Variables of this process that `keep_out` changed: as they are since, and as they were given."""
 
 
-def search_path(folder: Path) -> str:
-    """PATH less what is empty, relative, or lies in the work tree that `folder` belongs to."""
-    return _cleaned(_tree(folder), os.environ.get("PATH", os.defpath))
+# --- with the user's rights ---
 
 
 def find(name: str, folder: Path) -> str | None:
-    """A program on that path, as an absolute file name; what leads into the work tree by a link is passed over."""
-    tree = _tree(folder)
-    return next((place for place in _all(name, search_path(folder)) if not tree or not is_within(place, tree)), None)
+    """A program to start with the user's rights for work in a folder, as an absolute file name; None without one."""
+    return next((place for place in _all(name, search_path(folder)) if not import_path.is_agents(place)), None)
+
+
+def named(word: str, folder: Path) -> str:
+    """A program that the user names, by its name or its path, to start with the user's rights; an absolute file name.
+
+    Raises:
+        MissingRequirement: it is not there, or lies in a work tree.
+    """
+    place = os.path.join(folder, os.path.expanduser(word)) if os.sep in word else find(word, folder)  # noqa: PTH111, PTH118 - texts
+    if place is None or import_path.is_agents(place) or not os.access(place, os.X_OK):
+        raise MissingRequirement(
+            f"the program `{word}` was not found outside of the work tree, or cannot be executed",
+            hint="what lies in the work tree is not started with your rights: install it elsewhere",
+        )
+    return place
+
+
+def search_path(folder: Path) -> str:
+    """PATH less what is empty, relative, or lies where agents write."""
+    import_path.enter(str(folder))
+    return _cleaned("PATH", os.environ.get("PATH", os.defpath), import_path.known()) or os.defpath
+
+
+def is_agents(place: str) -> bool:
+    """Whether agents can write a place, as far as its path tells: it lies in a work tree, by a link perhaps."""
+    return import_path.is_agents(place)
 
 
 def installed(name: str) -> str | None:
     """A program on PATH that lies in no work tree at all, whichever one is worked on."""
     for place in _all(name, os.environ.get("PATH", os.defpath)):
         real = os.path.realpath(place)
-        if not any(_tree(Path(each).parent) for each in (place, real)):
+        if not any(import_path.trees(os.path.dirname(each)) for each in (place, real)):  # noqa: PTH120 - texts
             return real
     return None
 
@@ -40,41 +89,90 @@ def interpreter() -> str:
     return os.path.realpath(sys.executable)
 
 
-def is_within(place: str, tree: str) -> bool:
-    """Whether an absolute path lies in a tree, by its letters or after links."""
-    roots = {tree, os.path.realpath(tree)}
-    return any(
-        each == root or each.startswith(root.rstrip(os.sep) + os.sep)
-        for each in (os.path.normpath(place), os.path.realpath(place))
-        for root in roots
-    )
+def module(name: str, *arguments: str) -> list[str]:
+    """What runs a module of swarmgate in a Python of its own, which imports nothing of a work tree."""
+    return [sys.executable, "-P", "-m", "swarmgate.workspace.alone", name, *arguments]
 
 
-def forget_modules(tree: Path, kept: Iterable[Path] = ()) -> None:
-    """Take the folders of a work tree from where modules are imported, but for those that agents cannot write.
+def environment(folder: Path, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The variables of this process, or others, for a program with the user's rights that works in a folder."""
+    import_path.enter(str(folder))
+    known = import_path.known()
+    kept = ((name, _cleaned(name, value, known)) for name, value in {"PATH": os.defpath, **variables}.items())
+    return {name: os.defpath if value is None else value for name, value in kept if value is not None or name == "PATH"}
 
-    Most modules are imported late: one that an agent wrote since must not be among them.
+
+def keep_out(*folders: Path) -> None:
+    """Take what leads into work trees, those of these folders too, from where this process finds things.
+
+    Most modules are imported late, and packages that it imports start programs by their names. What the variables were
+    is kept for what runs confined (`given`).
     """
-    safe = [str(place) for place in kept]
-    sys.path[:] = [
-        entry
-        for entry in sys.path
-        if not is_within(os.path.abspath(entry), str(tree))  # noqa: PTH100 - an empty entry is the current folder
-        or any(is_within(os.path.abspath(entry), place) for place in safe)  # noqa: PTH100 - as above
-    ]
+    for folder in folders:
+        import_path.enter(str(folder))
+    import_path.keep_out()
+    known = import_path.known()
+    for name in (_LISTS | _OPTIONS) & os.environ.keys():
+        value = os.environ[name]
+        # Empty is as good as none for all of them but PATH, where it would be the current folder.
+        clean = _cleaned(name, value, known) or (os.defpath if name == "PATH" else "")
+        if clean != value:
+            _taken[name] = (clean, given().get(name, value))
+            os.environ[name] = clean
 
 
-@lru_cache(64)
-def _tree(folder: Path) -> str:
-    """The work tree that a folder belongs to; empty without one."""
-    place = Path(os.path.abspath(folder))  # noqa: PTH100 - links stay: PATH may name the tree by them
-    return next((str(each) for each in (place, *place.parents) if os.path.lexists(each / ".git")), "")
+# --- confined ---
 
 
-@lru_cache(64)
-def _cleaned(tree: str, path: str) -> str:
-    entries = (entry for entry in path.split(os.pathsep) if entry.startswith(os.sep))
-    return os.pathsep.join(entry for entry in entries if not tree or not is_within(entry, tree))
+def given() -> dict[str, str]:
+    """The variables of this process as the user gave them: what runs confined may use the project's own programs."""
+    changed = {name: old for name, (now, old) in _taken.items() if os.environ.get(name) == now}
+    return {**os.environ, **changed}
+
+
+def recall(variables: Mapping[str, str]) -> None:
+    """Take over what another process of swarmgate was given: only what it hands over is kept, for `given`."""
+    for name, value in variables.items():
+        _taken[name] = (os.environ.setdefault(name, ""), value)
+
+
+def located(name: str, root: Path, folder: str = "", *, further: str = "") -> str | None:
+    """A program to start confined: the project's own before the one on PATH as the user gave it.
+
+    Args:
+        name: its name, or its path from the root.
+        root: the work tree.
+        folder: of the tree; environments in it and in those above it count.
+        further: a folder of programs after those of PATH.
+    """
+    if os.sep in name:
+        return next(_all(os.path.basename(name), str((root / name).parent)), None)  # noqa: PTH119 - a text
+    place = root / folder
+    above = [base for base in (place, *place.parents) if base.is_relative_to(root)]
+    own = os.pathsep.join(str(base / each) for base in above for each in _PROJECTS)
+    return next(_all(name, os.pathsep.join((own, given().get("PATH", os.defpath), further))), None)
+
+
+# --- what leads where ---
+
+
+@lru_cache(256)
+def _cleaned(name: str, value: str, _known: int) -> str | None:
+    """A variable without what leads to where agents write; None where nothing of it is left."""
+    if name in _OPTIONS:
+        return None if _LOADING.search(value) else value
+    if name not in _LISTS:
+        return value
+    libraries = name in _LIBRARIES
+    entries = re.split(r"[:\s]+", value) if libraries else value.split(os.pathsep)
+    kept = [each for each in entries if _is_kept(each, bare=libraries)]
+    return os.pathsep.join(kept) or None
+
+
+def _is_kept(entry: str, *, bare: bool) -> bool:
+    if bare and entry and os.sep not in entry:
+        return True
+    return entry.startswith(os.sep) and not import_path.is_agents(entry)
 
 
 def _all(name: str, path: str) -> Iterator[str]:

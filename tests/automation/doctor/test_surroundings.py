@@ -14,7 +14,7 @@ from tests.project import Project
 from swarmgate import assets
 from swarmgate.automation.doctor import endpoints, gate_tools, hook_commands, own_folder, records
 from swarmgate.automation.doctor.places import Places, Written
-from swarmgate.config import load
+from swarmgate.config import Config, load
 from swarmgate.gates.definition import load as load_gates
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -219,11 +219,11 @@ def test_hooks_that_cannot_run(repo: Path) -> None:
 
 
 async def test_tools_that_are_too_old(repo: Path) -> None:
-    assert gate_tools.look(load_gates(repo), ()) == ()  # also where a loop runs
+    assert gate_tools.look(load_gates(repo), Config(), repo) == ()  # also where a loop runs
     (repo / ".swarm/gates").mkdir(parents=True)
     gate = 'id = "odd"\ntitle = "Odd"\nstage = "check"\ncommand = ["git", "x"]\nversion = ["git", "--version"]\n'
     (repo / ".swarm/gates/odd.toml").write_text(f'{gate}minimum_version = "999"\ninstall_hint = "get it"\n')
-    (found,) = gate_tools.look(load_gates(repo), ())
+    (found,) = gate_tools.look(load_gates(repo), Config(), repo)
     assert "git (gate odd): version " in found.message
     assert "too old: at least 999 is needed -> get it" in found.text
-    assert gate_tools.look(load_gates(repo), ("odd",)) == ()
+    assert gate_tools.look(load_gates(repo), Config.model_validate({"gates": {"skip": ["odd"]}}), repo) == ()

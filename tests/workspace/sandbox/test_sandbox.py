@@ -599,3 +599,34 @@ def test_a_machine_that_is_not_known_has_no_filter() -> None:
     for machine, number in (("x86_64", 248), ("aarch64", 217)):
         assert struct.pack("HBBI", 0x15, 0, 1, number) in seccomp.program(machine, (seccomp.UNIX,), apart=True)
     assert seccomp.program("pdp11", (seccomp.UNIX,), apart=True) == b""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="variables of ld.so(8)")
+def test_what_the_loader_reads_holds_for_the_command_alone(cage: Cage, tmp_path: Path) -> None:
+    """The sandbox' own program runs with the user's rights: libraries of the tree are none of its business."""
+    told = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(tmp_path / "loaded")}
+    assert cage.run("echo is $LD_DEBUG", env=told).stdout.endswith("is files\n")
+    assert list(tmp_path.glob("loaded*")) == []
+
+
+def test_a_folder_of_programs_is_not_opened_to_commands(
+    repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("tools/bin", "tools/cache"):
+        (isolated / name).mkdir(parents=True)
+    monkeypatch.setenv("PATH", f"{isolated}/tools/bin{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(WorkspaceError, match=r"\[commands\] writable: .*/tools would let .*bin.* on PATH"):
+        confine(repo, environ=os.environ, writable=("~/tools",))
+    assert confine(repo, environ=os.environ, writable=("~/tools/cache",)).writable == (isolated / "tools/cache",)
+
+
+def test_a_toolchain_that_lies_elsewhere_can_be_read_and_its_credentials_cannot(
+    cage: Cage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("rust/toolchains/cc", "cargo/registry/crate", "cargo/credentials.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("the text")
+    monkeypatch.setenv("RUSTUP_HOME", str(tmp_path / "rust"))
+    monkeypatch.setenv("CARGO_HOME", str(tmp_path / "cargo"))
+    assert cage.run('cat "$RUSTUP_HOME/toolchains/cc" "$CARGO_HOME/registry/crate"').stdout == "the textthe text"
+    assert cage.run('cat "$CARGO_HOME/credentials.toml"').exit_code != 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from swarmgate.ledger import guidance
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.workspace import trusted
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.choice import choose
@@ -117,7 +117,7 @@ def _sandbox(folder: SwarmFolder, config: Config) -> Check:
     try:
         found = choose(settings.sandbox)
         if found.name != "none":
-            confine(folder.root, environ=os.environ, readable=settings.readable, writable=settings.writable)
+            confine(folder.root, environ=trusted.given(), readable=settings.readable, writable=settings.writable)
     except SwarmError as error:
         return Check.failed("sandbox", error)
     left_out = [
@@ -150,6 +150,6 @@ def _gates(folder: SwarmFolder) -> Check:
     problems = [
         f"{gate.id}: {gate.command[0]} is not on PATH. {gate.install_hint}".strip()
         for gate in gates
-        if gate.command and gate.required and shutil.which(gate.command[0]) is None
+        if gate.command and gate.required and trusted.located(gate.command[0], folder.root) is None
     ]
     return Check("gates", f"{len(gates)} gates", tuple(problems))

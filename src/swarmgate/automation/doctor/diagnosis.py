@@ -204,7 +204,7 @@ def _of_settings(folder: SwarmFolder, config: Config, places: Places) -> Iterato
     yield guardrails.NAME, "what is switched off", guardrails.look(config, places, gates)
     yield sharing.NAME, "who judges what the coder wrote", sharing.look(config, places)
     yield endpoints.NAME, hosts or "none", endpoints.look(config, places)
-    yield gate_tools.NAME, f"what {len(ids)} gates need", gate_tools.look(gates, config.gates.skip)
+    yield gate_tools.NAME, f"what {len(ids)} gates need", gate_tools.look(gates, config, folder.root)
     yield hook_commands.NAME, f"{len(config.hooks)} hooks", hook_commands.look(config, places, folder.root)
 
 

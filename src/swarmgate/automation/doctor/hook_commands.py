@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 from swarmgate.automation.doctor.places import Places
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.automation.hooks import unknown_hooks, why_not
 from swarmgate.config import Config
+from swarmgate.workspace import trusted
 
 NAME = "hooks"
 _SHELL = frozenset((
@@ -52,4 +52,4 @@ def _there(word: str, root: Path) -> bool:
     if "/" in word:
         place = root / os.path.expanduser(word)  # noqa: PTH111 - Path.expanduser() raises where there is no home
         return os.access(place, os.X_OK)
-    return shutil.which(word) is not None
+    return trusted.located(word, root) is not None

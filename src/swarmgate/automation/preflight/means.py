@@ -20,14 +20,12 @@ from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
 from swarmgate.gates import tools
 from swarmgate.gates.definition import load
-from swarmgate.gates.tools import Tool
 
 FREE_BYTES = 500_000_000
 """Less room stops a phase: snapshots, evidence and copies of the tree have to fit."""
 FREE_SHARE, FREE_ENOUGH = 0.05, 5_000_000_000
 """Less than this share of a disk stops it too, unless so many bytes are free."""
 
-_GIT = Tool("git", "2.30", hint="install git 2.30 or newer")
 _MB = 1_000_000
 
 
@@ -36,7 +34,7 @@ async def look_at_tools(ground: Ground) -> Mapping[str, Found]:
     skipped = ground.config.gates.skip
     gates = [gate for gate in load(ground.repository.root) if gate.enabled and gate.required and gate.id not in skipped]
     wanted = [tool for gate in gates for tool in tools.needed(gate) if tool.required]
-    found = (await tools.asked([_GIT, *wanted])).values()
+    found = (await tools.asked([tools.GIT, *wanted], ground.repository.root, ground.commands)).values()
     known = {each.name: each for each in found}
     told = ", ".join([f"python {platform.python_version()}", *map(str, known.values())])
     lacking = [each for each in found if each.problem]

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import sys
 import time
 from datetime import datetime
 
@@ -21,7 +20,7 @@ from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.ledger.ledger import Ledger, utc_now
 from swarmgate.ledger.lock import at_work, describe, live_owner
 from swarmgate.ledger.watch_log import end_of
-from swarmgate.workspace import detached
+from swarmgate.workspace import detached, trusted
 
 START_S = 20.0
 """Seconds in which a daemon has to watch, on the slowest machine."""
@@ -43,11 +42,14 @@ def start(swarm: Swarm) -> WatchStatus:
     _ = swarm.config  # what is wrong with the settings is told here, and not in a log
     with writing(folder.watch_log):
         folder.runtime.mkdir(exist_ok=True)
+        given = trusted.given() if environ is os.environ else environ
+        around = trusted.environment(folder.root, given)
+        apart = {name: value for name, value in given.items() if around.get(name) != value}
         line = detached.start(
-            [sys.executable, "-P", "-m", "swarmgate.engine.automating.daemon_process"],
+            trusted.module("swarmgate.engine.automating.daemon_process"),
             cwd=folder.root,
-            environ=environ,
-            given=json.dumps({"root": str(folder.root), "flags": flags}, default=str).encode(),
+            environ=around,
+            given=json.dumps({"root": str(folder.root), "flags": flags, "apart": apart}, default=str).encode(),
             errors=folder.watch_log,
             within_s=START_S,
         )

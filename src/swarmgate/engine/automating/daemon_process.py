@@ -1,6 +1,7 @@
 """What the daemon of `swarm watch --daemon` is: this module is run, not imported.
 
-It reads `{"root": ..., "flags": ...}` on stdin, and prints one line: `{"pid": ...}` when it watches, else why not.
+It reads `{"root": ..., "flags": ..., "apart": ...}` on stdin: the variables that were kept from it, for what it runs
+confined. It prints one line: `{"pid": ...}` when it watches, else why not.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import SwarmError
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.watch_log import WatchLog
+from swarmgate.workspace import trusted
 
 
 def main() -> None:
     """Goes into the background, and watches."""
     given = json.loads(sys.stdin.buffer.read())
+    trusted.recall(given["apart"])
     if os.fork():  # before there are threads
         os._exit(0)
     log = WatchLog(SwarmFolder(Path(given["root"])).watch_log, streams=(2,))

@@ -10,6 +10,7 @@ from swarmgate.errors import SwarmError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from swarmgate.automation.doctor import Diagnosis
     from swarmgate.automation.worker import Seen
@@ -49,7 +50,7 @@ def diagnose(
     known = swarm.made_with[1] if environ is None else environ
 
     def look() -> Diagnosis:
-        return doctor.diagnose(swarm.folder, known, ROLES, lambda config: _models(config, known))
+        return doctor.diagnose(swarm.folder, known, ROLES, lambda config: _models(config, known, swarm.folder.root))
 
     found = look()
     if not (fix and found.drafts):
@@ -59,13 +60,13 @@ def diagnose(
     return mend(swarm.folder, found, look)
 
 
-def _models(config: Config, environ: Mapping[str, str]) -> Iterator[Check]:
+def _models(config: Config, environ: Mapping[str, str], root: Path) -> Iterator[Check]:
     """The checks about models, which the room of automation knows nothing of."""
     from swarmgate.engine.models import debaters, distinct  # noqa: PLC0415 - late, as above
 
     if config.models.require_distinct:
         yield distinct(config)
-    yield from debaters(config, environ)
+    yield from debaters(config, environ, root)
     if config.budget.usd is not None:
         yield _prices(config)
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from swarmgate import config as settings
 from swarmgate.errors import MissingRequirement
 from swarmgate.gates import tools
+from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.tools import Found
 from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.sandbox.running import CommandRunner
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +81,18 @@ def examine(start: Path | None, *, install: bool = False) -> Examined:
     """Look for every tool; with `install`, first install what is missing and comes from the Python package index.
 
     Raises:
-        NotAProject, ConfigError: no repository, or a definition that cannot be used.
+        NotAProject, ConfigError: no repository, or a definition or settings that cannot be used.
     """
     root = Repository.discover((start or Path.cwd()).resolve(), lenient=True).root
     gates = load(root)
-    return asyncio.run(_examine(gates, install=install))
+    configured = settings.load(project_file=root / settings.PROJECT_FILE).commands
+    return asyncio.run(_examine(gates, root, cache(partial(by_hand, root, configured)), install=install))
 
 
-async def _examine(gates: tuple[GateDefinition, ...], *, install: bool) -> Examined:
-    found = await _look(gates)
+async def _examine(
+    gates: tuple[GateDefinition, ...], root: Path, commands: Callable[[], CommandRunner], *, install: bool
+) -> Examined:
+    found = await _look(gates, root, commands)
     if not install:
         return Examined(found)
     wanted = list(dict.fromkeys(tool.pip for _, each in found for tool in each if tool.problem and tool.pip))
@@ -92,10 +100,12 @@ async def _examine(gates: tuple[GateDefinition, ...], *, install: bool) -> Exami
     others = {tool.name: tool.hint for _, each in found for tool in each if tool.problem and not tool.pip}
     told = [refused, *(f"{name} ({hint or 'no way is known here'})" for name, hint in others.items())]
     done = () if refused else tuple(wanted)
-    return Examined(await _look(gates), done, "; ".join(filter(None, told)))
+    return Examined(await _look(gates, root, commands), done, "; ".join(filter(None, told)))
 
 
-async def _look(gates: tuple[GateDefinition, ...]) -> tuple[tuple[GateDefinition, tuple[Found, ...]], ...]:
+async def _look(
+    gates: tuple[GateDefinition, ...], root: Path, commands: Callable[[], CommandRunner]
+) -> tuple[tuple[GateDefinition, tuple[Found, ...]], ...]:
     by_gate = [(gate, tools.needed(gate)) for gate in gates]
-    known = await tools.asked(tool for _, needed in by_gate for tool in needed)
+    known = await tools.asked((tool for _, needed in by_gate for tool in needed), root, commands)
     return tuple((gate, tuple(known[tool] for tool in needed)) for gate, needed in by_gate)

@@ -13,6 +13,7 @@ from swarmgate.engine.gating import undoing
 from swarmgate.engine.gating.asking import Asked, Request, asked
 from swarmgate.errors import MissingRequirement, UsageError
 from swarmgate.gates import accepted, formats
+from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import load
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, check_names, not_followed, run_pipeline
@@ -132,7 +133,8 @@ def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, m
         beside = (*found.beside(tree), *not_followed(found.repository))
         notes = (f"{found.nothing}: nothing was judged.", *found.notes, *beside)
         return Judged(GateReport(tree=tree, results=(), notes=notes), found.about)
-    configured = settings.load(project_file=found.settings / settings.PROJECT_FILE).gates
+    config = settings.load(project_file=found.settings / settings.PROJECT_FILE)
+    configured = config.gates
     defaults = {"skip": (*configured.skip, *options.skip), "timeout_s": configured.timeout_s}
     report = asyncio.run(
         run_pipeline(
@@ -145,6 +147,7 @@ def judged(found: Asked, entries: tuple[Accepted, ...], options: GatesOptions, m
             accepted=entries,
             memory=memory,
             change=change,
+            by_hand=lambda: by_hand(found.home.root, config.commands).around(found.repository.root),
         )
     )
     undo = _way_back(found, tree, report)

@@ -43,7 +43,7 @@ def gates(start: Path | None) -> tuple[Listed, ...]:
     for gate in load(root):
         why = "" if gate.enabled else f"disabled in {gate.source}"
         why = "skipped by configuration (gates.skip)" if gate.id in skipped else why
-        listed.append(Listed(gate, not why, why, tools.of(gate)))
+        listed.append(Listed(gate, not why, why, tools.of(gate, root)))
     return tuple(listed)
 
 

@@ -64,6 +64,10 @@ def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "
         found += [Breach(path, f"`{path}` would instruct agent programs") for path in planted]
         _put_away(ctx, planted, quarantine)
         now = ctx.repository.snapshot()
+    if shadowing := ctx.start_up.appeared():
+        found += [Breach(path, f"`{path}` would be imported by swarmgate's own Python") for path in shadowing]
+        _put_away(ctx, shadowing, quarantine)
+        now = ctx.repository.snapshot()
     if now != before:
         changed = ctx.repository.changes(before, now).files
         authority, tree = ctx.authority(role, step), ctx.repository.tree_of(base or "HEAD")

@@ -45,7 +45,7 @@ async def _fix(job: Job) -> Outcome:
     wanted = await _to_format(job, sources)
     if wanted:
         argv = [ruff.program(), "format", "--no-cache", "--quiet", "--force-exclude", "--"]
-        done = await invoke(job, with_files(argv, wanted), exit_codes=(0,), env=ruff.ENVIRONMENT)
+        done = await invoke(job, with_files(argv, wanted), exit_codes=(0,), env=ruff.ENVIRONMENT, inert=True)
         if isinstance(done, Broken):
             return Outcome(tool=ruff.tool(), error=done.reason)
     notes = (f"ruff cannot read {', '.join(sorted(unread))}: not UTF-8",) if unread else ()
@@ -80,7 +80,7 @@ async def _to_format(job: Job, sources: list[Source]) -> list[str]:
                 job,
                 [argv],
                 exit_codes=(0, _WOULD_REFORMAT, _UNPARSED), stdin=contents[source.path],
-                env=ruff.ENVIRONMENT,
+                env=ruff.ENVIRONMENT, inert=True,
             )  # fmt: skip
         return not isinstance(done, Broken) and done[0].exit_code == 0
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from swarmgate.config import toml_text
-from swarmgate.gates import build_tools
 from swarmgate.gates.lint import output
 from swarmgate.workspace import regular
 from swarmgate.workspace.paths import encode
@@ -121,8 +120,3 @@ def by_folder(linter: Linter, root: Path, paths: Iterable[str]) -> dict[str, lis
         if folder is not None:
             groups[folder].append(path)
     return dict(groups)
-
-
-def program(root: Path, folder: str, name: str) -> str | None:
-    """The path of a linter or formatter: the project's own before the one on PATH; None where there is none."""
-    return build_tools.program(root, folder, name)

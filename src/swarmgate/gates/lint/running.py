@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.errors import WorkspaceError
 from swarmgate.gates import baseline, build_base
-from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder, program
+from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder
 from swarmgate.gates.tool import Broken, invoke, with_files
+from swarmgate.gates.tools import program
 from swarmgate.workspace import atomic
 from swarmgate.workspace.paths import encode
 from swarmgate.workspace.repository import Repository

@@ -21,6 +21,7 @@ from swarmgate.errors import MissingRequirement
 from swarmgate.gates.sast import rules as pack
 from swarmgate.gates.sast.hit import Hit, Scanned
 from swarmgate.gates.tool import Broken, excerpt, invoke
+from swarmgate.workspace import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -52,6 +53,11 @@ def program() -> Path:
     if binary is None or not binary.is_file():
         raise MissingRequirement("semgrep's engine is not installed", hint="pip install semgrep")
     link = cache_folder() / f"engine-{version('semgrep')}" / "osemgrep"
+    if trusted.is_agents(str(link.parent)):
+        raise MissingRequirement(
+            f"semgrep's engine would be started from {link.parent}, which lies in a work tree",
+            hint="let XDG_CACHE_HOME lead out of the repository",
+        )
     if not (link.is_symlink() and link.readlink() == binary):
         link.parent.mkdir(parents=True, exist_ok=True)
         fresh = link.with_name(f"osemgrep.{os.getpid()}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
-from swarmgate.workspace import process
+from swarmgate.workspace import process, trusted
 from swarmgate.workspace.sandbox.confinement import Confinement, environment
 
 if TYPE_CHECKING:
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from swarmgate.workspace.sandbox.confinement import Sandbox
 
 _PRIVATE = ("home", "tmp", "shm")
+
+_OF_LOADER = ("LD_", "DYLD_", "GCONV_PATH")
+"""How the names of variables begin by which libraries are found (ld.so(8), iconv(1), dyld(1))."""
 
 _IN_HOME = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "PYTHONUSERBASE": ".local", "NVM_DIR": ".nvm",
             "PYENV_ROOT": ".pyenv", "GOPATH": "go"}  # fmt: skip
@@ -59,9 +61,11 @@ class CommandRunner:
 
     def around(self, tree: Path) -> CommandRunner:
         """Runs commands in another tree, such as a temporary one; what it stands for can only be read there."""
-        bounds = self.confinement
+        bounds, place = self.confinement, tree.resolve()
         readable = (*bounds.readable, bounds.root)
-        return replace(self, confinement=replace(bounds, root=tree.resolve(), readable=readable, folder=None))
+        guarded = (*bounds.guarded, *(each for each in [place / ".git"] if each.exists()))
+        bounds = replace(bounds, root=place, readable=readable, guarded=guarded, folder=None)
+        return replace(self, confinement=bounds)
 
     def reading(self, own: str) -> CommandRunner:
         """Runs commands that may not write the tree, but for one folder in it and what else is open to them.
@@ -112,20 +116,23 @@ class CommandRunner:
         argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
         limit = self.output_chars if output_limit is None else output_limit
         bounds, cwd = self.confinement, self.confinement.cwd
+        around = trusted.given()
         if self.sandbox.name == "none":
+            env = {**around, **(env or {})}
             return await process.run(argv, cwd=cwd, timeout_s=timeout_s, env=env, stdin=stdin, output_limit=limit)
         if writable:
             bounds = replace(bounds, writable=(*bounds.writable, *(place.resolve() for place in writable)))
-        variables = environment(os.environ, {name: os.environ[name] for name in self.inherit if name in os.environ})
+        variables = environment(around, {name: around[name] for name in self.inherit if name in around})
         with tempfile.TemporaryDirectory(prefix="swarmgate-", ignore_cleanup_errors=True) as folder:
             own = Path(folder).resolve()  # noqa: ASYNC240 - one stat call
             for name in _PRIVATE:
                 (own / name).mkdir()
+            outer, inner = _apart({**variables, **self._places(own), **(env or {})})
             return await process.run(
-                self.sandbox.argv(argv, bounds, own),
+                self.sandbox.argv([*inner, *argv], bounds, own),
                 cwd=cwd,
                 timeout_s=timeout_s,
-                env={**variables, **self._places(own), **(env or {})},
+                env=outer,
                 inherit=False,
                 stdin=stdin,
                 output_limit=limit,
@@ -138,3 +145,13 @@ class CommandRunner:
             return {"HOME": str(home), "TMPDIR": "/tmp"}  # noqa: S108 - private there
         found = {name: str(home / place) for name, place in _IN_HOME.items() if (home / place).is_dir()}
         return {**found, "HOME": str(own / "home"), "TMPDIR": str(own / "tmp")}
+
+
+def _apart(variables: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The variables of the sandbox' own program, and what sets the others for the command alone.
+
+    Those name libraries, perhaps in the tree: the program that confines must load none of them.
+    """
+    inner = [f"{name}={value}" for name, value in variables.items() if name.startswith(_OF_LOADER)]
+    outer = {name: value for name, value in variables.items() if not name.startswith(_OF_LOADER)}
+    return outer, ["/usr/bin/env", *inner] if inner else []

@@ -26,6 +26,13 @@ _TOOLCHAINS = (
 )  # fmt: skip
 """Below the user's home: programs and packages that a build needs, and nothing that holds a credential."""
 
+_TOOLCHAIN_VARIABLES = {
+    "CONDA_PREFIX": (".",), "DOTNET_ROOT": (".",), "GOPATH": ("bin", "pkg/mod"), "GOROOT": (".",), "JAVA_HOME": (".",),
+    "NVM_DIR": (".",), "PYENV_ROOT": (".",), "RUSTUP_HOME": (".",), "VIRTUAL_ENV": (".",),
+    "CARGO_HOME": ("bin", "config.toml", "env", "git", "registry"),
+}  # fmt: skip
+"""Where toolchains lie that were put elsewhere, and what of each a build needs: credentials stand beside it."""
+
 _NO_HOME = Path("/nonexistent")
 _FOLDER_OF_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 """Beside `bin` they say that the folder is a Python environment of its own."""
@@ -65,6 +72,7 @@ def confine(
     readable, writable = tuple(readable), tuple(writable)
     _refuse_too_wide(root, home, "readable", readable)
     _refuse_too_wide(root, home, "writable", writable)
+    _refuse_programs(root, home, writable, environ.get("PATH", ""))
     wanted = [*(home / name for name in _TOOLCHAINS), *_environments(environ, home, root), *_expanded(readable, home)]
     found = dict.fromkeys(path for each in wanted if each.exists() for path in (each, each.resolve()))
     return Confinement(
@@ -96,6 +104,16 @@ def _refuse_too_wide(root: Path, home: Path, key: str, named: Iterable[str]) -> 
             f"[commands] {key}: {place} holds {what}, and would open all of it to commands",
             hint=f"name the folders that commands need there, in [commands] {key} of .swarm/config.toml",
         )
+
+
+def _refuse_programs(root: Path, home: Path, writable: Iterable[str], path: str) -> None:
+    """Raises WorkspaceError where agents could write what runs with the user's rights."""
+    for place in _expanded(writable, home):
+        if what := own_rights.opened(root, place.resolve(), path):
+            raise WorkspaceError(
+                f"[commands] writable: {place} would let commands write {what}: that runs with your rights",
+                hint="name the folders that commands need there and that hold no programs, such as a cache",
+            )
 
 
 def _home(environ: Mapping[str, str]) -> Path:
@@ -142,6 +160,9 @@ def _environments(environ: Mapping[str, str], home: Path, root: Path) -> Iterato
     """
     entries = [Path(entry) for entry in environ.get("PATH", "").split(os.pathsep) if entry]
     found = [Path(sys.prefix), Path(sys.base_prefix)]
+    for name, parts in _TOOLCHAIN_VARIABLES.items():
+        if (place := Path(environ.get(name) or "-")).is_absolute() and place != home:
+            found += [place / part for part in parts]
     for place in entries:
         if place.is_absolute() and place != home:
             own = any((place.parent / name).exists() for name in _FOLDER_OF_ENVIRONMENT)
