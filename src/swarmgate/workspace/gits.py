@@ -19,13 +19,14 @@ VARIABLE = "SWARMGATE_GIT"
 _NAME = re.compile(r"git(-[a-z-]+)?")
 _LOOKING = frozenset({"blame", "cat-file", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "status"})
 """Commands that hold no lock however long they are open in somebody's pager."""
+_SHOWN = 80
 _DAEMON = "daemon"
 """Part of the name of commands that stay: `fsmonitor--daemon`, `credential-cache--daemon`."""
 _WITH_VALUE = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix"})
 
 
 class Git(NamedTuple):
-    """A git command at work."""
+    """A command at work."""
 
     pid: int
     command: str
@@ -65,8 +66,9 @@ def of_run(pid: int, started: str) -> list[Git]:
 
 
 def holders(lock: Path, folders: Sequence[Path]) -> list[Git]:
-    """The git commands that may hold a lock: that have it open, or change something in one of these folders."""
-    return [git for git in _at_work() if _has_open(git.pid, lock) or _works_in(git.pid, folders)]
+    """Who may hold a lock: whatever has it open, and git commands that change something in one of these folders."""
+    opened = [Git(pid, " ".join(line)[:_SHOWN]) for pid, line in _processes() if _has_open(pid, lock)]
+    return [*opened, *(git for git in _at_work() if _works_in(git.pid, folders))]
 
 
 def _at_work() -> Iterator[Git]:
@@ -76,7 +78,7 @@ def _at_work() -> Iterator[Git]:
         if _NAME.fullmatch(name) and pid != os.getpid():
             verb = _verb(arguments)
             if verb not in _LOOKING and _DAEMON not in verb:
-                yield Git(pid, " ".join(("git", *arguments[1:]))[:80])
+                yield Git(pid, " ".join(("git", *arguments[1:]))[:_SHOWN])
 
 
 def _verb(arguments: Sequence[str]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from swarmgate.workspace import commits, diffs, paths
+from swarmgate.workspace import commits, diffs, paths, regular
 from swarmgate.workspace.driver import OUTSIDE, Driver, call
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 _LOOKED_AT, _COMPARED = 2_000, 200
 """So many commits, the newest ones, are looked at where one is gone, and the patches of so many are read."""
+_BRANCHES = "refs/heads/"
+_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _PLACES = (b"@@ ", b"index ")
 """Beginnings of the lines of a patch that say where its text stands, and not what it is."""
 
@@ -37,14 +41,20 @@ class Made(NamedTuple):
 
 def position(repository: Repository) -> Position:
     """The branch and the commit that HEAD names."""
-    out = Driver(repository.root).run("rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
+    git = Driver(repository.root)
+    with contextlib.suppress(OSError, ValueError):  # asked around every step: without a process where that will do
+        place = regular.text(git.git_dir / "HEAD").strip().removeprefix("ref: ")
+        commit = regular.text(git.common_dir / place).strip()
+        if place.startswith(_BRANCHES) and _ID.fullmatch(commit):
+            return Position(place.removeprefix(_BRANCHES), commit)
+    out = git.run("rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
     commit, place = os.fsdecode(out).splitlines()
-    return Position(place.removeprefix("refs/heads/") if place != "HEAD" else "", commit)
+    return Position(place.removeprefix(_BRANCHES) if place != "HEAD" else "", commit)
 
 
 def tip(repository: Repository, branch: str) -> str:
     """The newest commit of a branch; HEAD's where there is no such branch."""
-    code, out, _ = call(repository.root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}")
+    code, out, _ = call(repository.root, "rev-parse", "--verify", "--quiet", f"{_BRANCHES}{branch}^{{commit}}")
     return repository.head() if code else out.decode().strip()
 
 

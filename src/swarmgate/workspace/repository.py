@@ -186,7 +186,11 @@ class Repository:
         if not listing:
             return False
         options = ("--include-untracked", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
-        self.locks.take("stash", lambda: self._git.run("stash", "push", *options, "--message", message, stdin=listing))
+
+        def push() -> None:
+            self._git.run("stash", "push", *options, "--message", message, stdin=listing)
+
+        self.locks.take("stash", push, free=("index.lock",))  # of that one it says nothing
         left = self.dirty()
         if left:
             hint = f"git update-index --no-assume-unchanged --no-skip-worktree {left[0]}"

@@ -157,7 +157,7 @@ def test_the_user_stashes_the_files_of_an_attempt(project: Project, step: str) -
 @pytest.mark.parametrize("step", ["gates", "review", "test", "run_tests", "commit"])
 def test_what_the_user_edits_meanwhile_is_not_lost(project: Project, step: str) -> None:
     project.planned()
-    run_while(project, step, lambda: project.write("AGENTS.md", "HOUSE-RULE: mine.\n") and None)
+    run_while(project, step, lambda: project.write("AGENTS.md", "HOUSE-RULE: mine.\n"))
     places = [project.root / "AGENTS.md", *project.quarantined("AGENTS.md")]
     assert "HOUSE-RULE: mine.\n" in [place.read_text() for place in places]
 
