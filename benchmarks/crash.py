@@ -128,7 +128,9 @@ def unittest_team() -> list[dict[str, Any]]:
     for rule in rules:
         if rule["match"].get("role") == "test_engineer":
             n = int(rule["match"]["task"].partition(".")[2])
-            rule["replies"][0]["tool_calls"][0]["arguments"]["content"] = UNITTEST.format(n=n)
+            write, approve = (reply["tool_calls"][0]["arguments"] for reply in rule["replies"])
+            write["content"] = UNITTEST.format(n=n)
+            approve["criteria"][0]["tests"] = ["test_scaled"]
     return rules
 
 

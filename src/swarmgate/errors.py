@@ -8,7 +8,10 @@
     │   │   ├── DirtyTree               2    uncommitted changes stand in the way
     │   │   ├── UnsafePath              2    a path leaves the repository or enters `.git`, `.swarm`
     │   │   ├── FileProblem             2    a file cannot be read or edited as asked (not text, no such line ...)
-    │   │   └── CommitRefused           2    git or a hook of the repository refused the commit
+    │   │   ├── CommitRefused           2    git or a hook of the repository refused the commit
+    │   │   ├── GitLocked               2    another git command holds a lock, or one that crashed left it
+    │   │   ├── HeadMoved               2    somebody else committed on the branch, or moved it
+    │   │   └── CommitLost              2    the commit of a completed task is not in the branch any more
     │   ├── CommandRefused              2    the policy for commands refused a line of an agent
     │   ├── PlanError                   2    a plan breaks the rules of a plan
     │   │   └── PlanSyntaxError         2    plan.md or plan.json cannot be read
@@ -136,6 +139,40 @@ class CommitRefused(WorkspaceError):
     def __init__(self, message: str, *, output: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.output = output
+
+
+class GitLocked(WorkspaceError):
+    """A lock of git's stands in the way: another git command holds it, or one that crashed left it.
+
+    Args:
+        lock: the file, as git names it.
+    """
+
+    code = "GIT_LOCKED"
+
+    def __init__(self, message: str, *, lock: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.lock = lock
+
+
+class HeadMoved(WorkspaceError):
+    """The branch is not where an attempt began: somebody else committed on it, or moved it. Their commits stay."""
+
+    code = "HEAD_MOVED"
+
+
+class CommitLost(WorkspaceError):
+    """The commit of a completed task is not in the branch of the work any more: it was reset, or rewritten.
+
+    Args:
+        tasks: the ids of all such tasks.
+    """
+
+    code = "COMMIT_LOST"
+
+    def __init__(self, message: str, *, tasks: tuple[str, ...], hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.tasks = tasks
 
 
 class PlanError(UsageError):

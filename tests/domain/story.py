@@ -268,6 +268,8 @@ def other_batches(state: State) -> list[list[Event]]:
         single += [
             ev.TaskRetried(task=task, note="mind the gap"),
             ev.TaskSkipped(task=task, reason="not needed"),
+            ev.TaskReopened(task=task, commit=state.task(task).commit),
+            ev.CommitMoved(task=task, was=state.task(task).commit, commit="c0ffee2"),
             ev.RejectionOverridden(task=task, stage=last.stage if last else "", reason="I know better"),
             ev.AttemptInterrupted(task=task, attempt=number, reason="stopped"),
             ev.TaskBlocked(task=task, stage="x", reason="y"),

@@ -302,3 +302,48 @@ def test_what_is_green_again_is_no_longer_known_as_red() -> None:
     unnamed = "com.example.SomeTest::fails"  # a runner whose run may end at a failure
     run = ev.TestsRun(task="1.2", attempt=1, tree="r", run=red_run(unnamed), passed=True)
     assert not legal(left_red(unnamed), *passing("1.2")[:5], run)
+
+
+# --- commits that are gone from the history ---
+
+
+def reopened(task: str) -> Event:
+    return ev.TaskReopened(task=task, commit="c0ffee")
+
+
+def test_a_task_whose_commit_is_gone_is_open_again_and_begins_afresh() -> None:
+    state = play(State(), *started(), *passing("1.1"), *passing("1.3"), reopened("1.1"))
+    record = state.task("1.1")
+    assert (record.status, record.commit, record.unfinished) == (TaskStatus.PENDING, "", False)
+    assert next_step(state) is Step.DELEGATE
+    assert not legal(state, delegated("1.2"))  # it depends on what is gone
+    again = play(state, *passing("1.1", 2), *passing("1.2"))
+    assert again.task("1.1").status is TaskStatus.COMPLETE
+
+
+def test_what_is_under_way_is_finished_before_what_is_open_again() -> None:
+    """Also where it depends on that: its change lies in the tree."""
+    state = play(State(), *started(), *passing("1.1"), *rejected("1.2", 1), reopened("1.1"))
+    assert not legal(state, delegated("1.1", 2))
+    assert legal(state, delegated("1.2", 2))
+    assert next_step(state) is Step.DELEGATE
+
+
+def test_only_a_task_that_this_commit_completed_is_opened_again_and_in_no_approved_phase() -> None:
+    state = play(State(), *started(), *passing("1.1"))
+    assert not legal(state, ev.TaskReopened(task="1.1", commit="another"))
+    assert not legal(state, reopened("1.2"))
+    assert not legal(state, reopened("9.9"))
+    rest = [*passing("1.2"), *passing("1.3"), ev.PhaseClosed(phase=1, summary="Done.")]
+    closed = play(state, *rest)
+    assert not play(closed, reopened("1.3")).phase(1).closed
+    approved = play(closed, ev.PhaseApproved(phase=1))
+    assert not legal(approved, reopened("1.3"))
+    assert legal(approved, ev.CommitMoved(task="1.3", was="c0ffee", commit="beef"))
+
+
+def test_a_commit_that_moved_counts_from_then_on() -> None:
+    state = play(State(), *started(), *passing("1.1"), ev.CommitMoved(task="1.1", was="c0ffee", commit="beef"))
+    assert state.task("1.1").commit == "beef"
+    assert not legal(state, ev.CommitMoved(task="1.1", was="c0ffee", commit="dead"))
+    assert not legal(state, ev.CommitMoved(task="1.2", was="", commit="dead"))

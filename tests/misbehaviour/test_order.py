@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests import project as play
 from tests.domain.story import GREEN, NO, PLAN, RED, YES, delegated, passing, planned, started
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene, call, run, write
+from tests.project import Project
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.events import Event
@@ -269,6 +272,74 @@ async def test_hidden_commits(scene: Scene, git: Callable[..., str], changed: Ca
     assert told.startswith("Exit code 1")
     assert git(scene.root, "rev-list", "--count", "HEAD") == "1"
     assert changed() == []
+
+
+SLY = """import subprocess as s; s.run('tig'[::-1] + {line!r}, shell=True, check=True)"""
+"""Git from inside of a program, so that no policy reads it."""
+UNCONFINED: dict[str, Any] = {"sandbox": "none"}
+
+
+def second_task_runs(project: Project, line: str) -> str:
+    """A run of two tasks without a sandbox, in whose second the coder runs git; what the user was told."""
+    project.write("sly.py", SLY.format(line=line))
+    project.git("add", "sly.py")
+    project.git("commit", "--quiet", "--message=A program")
+    wrote = play.call("write_file", path="src/calc/part_1.2.py", content=play.part("1.2"))
+    ran = play.call("run_command", command=f"{sys.executable} sly.py")
+    turn = play.rule("coder", "code", [wrote, ran], [play.call("finish", summary="x")], task="1.2", attempt="1")
+    project.planned(play.plan("1.1", "1.2"), turn, commands=UNCONFINED)
+    return project.swarm("run", exits=3).stderr
+
+
+def set_aside(project: Project) -> str:
+    return project.git("for-each-ref", "--format=%(refname)", "refs/swarm/set-aside")
+
+
+@pytest.mark.suite("unittest")
+@case(
+    "order",
+    "without any sandbox, commit the work itself before it is judged",
+    "the commit is set aside under a name, on record as `authority`; its files are judged like any other",
+)
+def test_commits_without_a_sandbox(project: Project) -> None:
+    told = second_task_runs(project, " add src && git commit -q -m mine")
+    assert project.git("log", "--format=%s", "main..HEAD").splitlines() == ["Part 1.2", "Part 1.1"]
+    assert set_aside(project) in told
+    notes = [event.note for event in project.events(ev.GuardActed) if event.note.rule == "authority"]
+    assert any(set_aside(project) in note.detail for note in notes)
+
+
+@pytest.mark.suite("unittest")
+@case(
+    "order",
+    "without any sandbox, reset the branch so that the commit of a completed task is gone",
+    "the branch goes back to where the attempt began, and both positions have a name",
+)
+def test_resets_without_a_sandbox(project: Project) -> None:
+    second_task_runs(project, " reset -q --soft HEAD~1")
+    assert project.git("log", "--format=%s", "main..HEAD").splitlines() == ["Part 1.2", "Part 1.1"]
+    assert project.git("rev-parse", set_aside(project)) == project.git("rev-parse", "main")
+
+
+@pytest.mark.suite("unittest")
+@case(
+    "order",
+    "without any sandbox, put other content into the commit of a completed task, message and author kept",
+    "the commit that was proven is the branch again; the other one is set aside under a name",
+)
+def test_amends_without_a_sandbox(project: Project) -> None:
+    second_task_runs(project, " add src && git commit -q --amend --no-edit")
+    done = project.events(ev.TaskCompleted)[0]
+    assert project.git("rev-parse", "HEAD~1") == done.commit
+    assert project.git("log", "-1", "--format=%s", set_aside(project)) == "Part 1.1"
+
+
+@pytest.mark.suite("unittest")
+def test_a_completed_task_that_is_gone_is_said_to_be_and_not_approved(project: Project) -> None:
+    project.planned()
+    project.swarm("run", exits=3)
+    project.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert "Completed work is not in branch" in project.swarm("approve", exits=2).stderr
 
 
 def test_the_story_can_end_well(books: Books) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swarmgate.errors import CommitRefused, WorkspaceError
+from swarmgate.errors import CommitRefused, GitLocked, HeadMoved, WorkspaceError
+from swarmgate.workspace import locks
 from swarmgate.workspace.commits import Commit
 from swarmgate.workspace.repository import Repository
 
@@ -124,31 +125,35 @@ def test_no_identity_names_the_two_commands(repo: Path, git: Git, monkeypatch: p
     assert "user.email" in caught.value.hint
 
 
-def test_an_empty_change_and_a_locked_index_are_refused(repo: Path) -> None:
+def test_an_empty_change_and_a_locked_index_are_refused(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "WAIT_S", 0.1)
     repository = Repository.discover(repo)
     with pytest.raises(WorkspaceError, match="nothing to commit"):
         repository.commit(changed(repository), "Message", TRAILERS)
     (repo / "new.py").write_text("n = 1\n")
     change = changed(repository)
     (repo / ".git/index.lock").write_text("")
-    with pytest.raises(WorkspaceError, match=r"index\.lock") as caught:
+    with pytest.raises(GitLocked, match=r"index\.lock stands") as caught:
         repository.commit(change, "Message", TRAILERS)
-    assert "another git process" in caught.value.hint
+    assert f"rm '{repo / '.git/index.lock'}'" in caught.value.hint
 
 
-def test_undo_keeps_the_files_and_refuses_any_but_the_newest(repo: Path, git: Git) -> None:
+def test_a_commit_that_is_set_aside_keeps_a_name_and_its_files_and_any_but_the_newest_is_refused(
+    repo: Path, git: Git
+) -> None:
     repository = Repository.discover(repo)
     (repo / "new.py").write_text("n = 1\n")
     (repo / "src/app.py").unlink()
     before = repository.head()
     status = git(repo, "status", "--porcelain")
     made = repository.commit(changed(repository), "Message", TRAILERS)
-    repository.undo_commit(made)
+    kept = repository.set_aside(made, made.parent)
     assert repository.head() == before
+    assert git(repo, "rev-parse", kept) == made.id
     assert git(repo, "status", "--porcelain") == status
     assert repository.branch() == "main"
-    with pytest.raises(WorkspaceError, match="not the newest"):
-        repository.undo_commit(made)
+    with pytest.raises(HeadMoved, match="not the newest"):
+        repository.set_aside(made, made.parent)
 
 
 def test_commits_are_found_by_their_trailers(repo: Path, git: Git) -> None:

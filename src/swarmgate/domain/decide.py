@@ -114,7 +114,7 @@ def next_task(state: State) -> Task | None:
             return None
         if record.settled:
             continue
-        if record.attempts:
+        if record.unfinished:
             unfinished = unfinished or task
         elif ready is None and all(state.task(other).settled for other in task.depends):
             ready = task

@@ -27,6 +27,7 @@ from swarmgate.domain.events_run import (
     GuardActed,
     GuidanceGiven,
     LedgerRepaired,
+    LocksRemoved,
     PauseReason,
     PhaseEstimated,
     RunPaused,
@@ -42,6 +43,7 @@ from swarmgate.domain.events_task import (
     AttemptKind,
     AttemptRejected,
     ChangeCaptured,
+    CommitMoved,
     GatesRun,
     RejectionOverridden,
     ReviewGiven,
@@ -50,6 +52,7 @@ from swarmgate.domain.events_task import (
     TaskBlocked,
     TaskCompleted,
     TaskDelegated,
+    TaskReopened,
     TaskRetried,
     TaskSkipped,
     TestsRun,
@@ -63,6 +66,7 @@ __all__ = [
     "AttemptKind",
     "AttemptRejected",
     "ChangeCaptured",
+    "CommitMoved",
     "DebateKept",
     "DebateWeighed",
     "EditRefused",
@@ -73,6 +77,7 @@ __all__ = [
     "GuardActed",
     "GuidanceGiven",
     "LedgerRepaired",
+    "LocksRemoved",
     "PauseReason",
     "PhaseApproved",
     "PhaseClosed",
@@ -95,6 +100,7 @@ __all__ = [
     "TaskBlocked",
     "TaskCompleted",
     "TaskDelegated",
+    "TaskReopened",
     "TaskRetried",
     "TaskSkipped",
     "TestsRun",
@@ -132,6 +138,8 @@ Event = Annotated[
     | AttemptRejected
     | AttemptInterrupted
     | TaskCompleted
+    | CommitMoved
+    | TaskReopened
     | TaskBlocked
     | TaskRetried
     | TaskSkipped
@@ -145,7 +153,8 @@ Event = Annotated[
     | PhaseEstimated
     | DebateKept
     | DebateWeighed
-    | LedgerRepaired,
+    | LedgerRepaired
+    | LocksRemoved,
     Field(discriminator="type"),
 ]
 """One event. The `type` tag tells which."""

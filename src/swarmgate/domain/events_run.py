@@ -89,6 +89,14 @@ class LedgerRepaired(Frozen):
     size: int
 
 
+class LocksRemoved(Frozen):
+    """Locks that a git command of swarmgate left when it was killed; `command` is what it was in the middle of."""
+
+    type: Literal["locks_removed"] = "locks_removed"
+    locks: tuple[str, ...]
+    command: Line
+
+
 class GuardActed(Frozen):
     """A guard noticed something that an agent did, and what it did about it. `task` is empty outside tasks."""
 

@@ -183,6 +183,27 @@ class TaskCompleted(Frozen):
     tree: str
 
 
+class CommitMoved(Frozen):
+    """The commit of a completed task stands as another one in the history: the user rewrote that.
+
+    `reason` is empty where swarmgate found the same change in it, else what the user says of it.
+    """
+
+    type: Literal["commit_moved"] = "commit_moved"
+    task: str
+    was: str
+    commit: str
+    reason: Line = ""
+
+
+class TaskReopened(Frozen):
+    """The user accepts that the commit of a completed task is not in the history any more: it is to be done again."""
+
+    type: Literal["task_reopened"] = "task_reopened"
+    task: str
+    commit: str
+
+
 class TaskBlocked(Frozen):
     """The task cannot go on without the user."""
 

@@ -64,6 +64,8 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "attempt_rejected": task.attempt_rejected,
     "attempt_interrupted": task.attempt_interrupted,
     "task_completed": task.task_completed,
+    "commit_moved": task.commit_moved,
+    "task_reopened": task.task_reopened,
     "task_blocked": task.task_blocked,
     "task_retried": task.task_retried,
     "task_skipped": task.task_skipped,
@@ -78,5 +80,6 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "debate_kept": debate.debate_kept,
     "debate_weighed": debate.debate_weighed,
     "ledger_repaired": _unchanged,
+    "locks_removed": _unchanged,
 }
 """One law an event. A test asserts that this dict and the union name the same types."""

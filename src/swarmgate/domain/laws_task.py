@@ -18,6 +18,7 @@ from swarmgate.domain.state import (
     Attempt,
     Outcome,
     Override,
+    PhaseRecord,
     Planning,
     Recovery,
     State,
@@ -63,23 +64,19 @@ def delegation_problem(state: State, event: ev.TaskDelegated) -> str:
         return "the plan has no such task"
     if state.open:
         return f"task {state.open} is open, and work goes one task at a time"
-    if event.task != state.last and _is_unfinished(state, state.last):
+    if event.task != state.last and state.task(state.last).unfinished:
         return f"task {state.last} is unfinished, and its change lies in the tree"
     if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED):
         return f"it is {record.status.value}"
     if state.plan.phase_numbers[event.task] != state.current_phase:
         return f"phase {state.current_phase} is the current one"
-    if waiting := [other for other in state.plan.tasks[event.task].depends if not state.task(other).settled]:
+    waiting = [other for other in state.plan.tasks[event.task].depends if not state.task(other).settled]
+    if waiting and not record.unfinished:
         return f"it depends on {', '.join(waiting)}"
     if event.attempt != len(record.attempts) + 1:
         return f"the next attempt is number {len(record.attempts) + 1}"
     due = attempt_kind(state, event.task)
     return "" if event.kind is due else f"the next attempt is of the kind {due.value!r}"
-
-
-def _is_unfinished(state: State, task_id: str) -> bool:
-    record = state.task(task_id)
-    return bool(record.attempts) and not record.settled
 
 
 def attempt_kind(state: State, task_id: str) -> ev.AttemptKind:
@@ -166,6 +163,35 @@ def _qa_counted(state: State, task_id: str) -> State:
     attempt = state.task(task_id).attempts[-1]
     both = all(review is not None and review.approved for review in (attempt.review, attempt.tests_review))
     return replace(state, qa_skipped=0 if both else state.qa_skipped + 1)
+
+
+def commit_moved(state: State, event: ev.CommitMoved, _: ev.Entry) -> State:
+    record = _committed(state, event.task, event.was)
+    return replace(state, tasks=state.tasks.set(event.task, replace(record, commit=event.commit)))
+
+
+def task_reopened(state: State, event: ev.TaskReopened, _: ev.Entry) -> State:
+    record = _committed(state, event.task, event.commit)
+    number = state.plan.phase_numbers.get(event.task, 0) if state.plan else 0
+    if state.phase(number).approved:
+        raise IllegalMove(
+            f"Phase {number} is approved, so task {event.task} is not opened again.",
+            hint=f'Have it done by a new task: swarm revise "..."; accept the history as it is: swarm override '
+            f'{event.task} --reason "..."',
+        )
+    reopened = replace(record, status=TaskStatus.PENDING, commit="", rejections=0, renewed=len(record.attempts))
+    after = replace(state, tasks=state.tasks.set(event.task, reopened))
+    if state.phase(number).closed:  # its summary told of work that is not there
+        after = replace(after, phases=after.phases.set(number, PhaseRecord()))
+    return after
+
+
+def _committed(state: State, task_id: str, commit: str) -> TaskRecord:
+    """The record of a task that was completed by this commit."""
+    record = state.task(task_id)
+    if record.status is not TaskStatus.COMPLETE or record.commit != commit:
+        raise IllegalMove(f"Task {task_id} was not completed by commit {commit[:12]}.")
+    return record
 
 
 def task_blocked(state: State, event: ev.TaskBlocked, _: ev.Entry) -> State:

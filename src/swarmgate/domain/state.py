@@ -146,6 +146,11 @@ class TaskRecord:
         return self.running.state if self.running else TaskState.IDLE
 
     @property
+    def unfinished(self) -> bool:
+        """Whether its change, or what is left of that, lies in the work tree, and nobody decided about it."""
+        return self.last is not None and self.last.outcome is not Outcome.COMPLETE and not self.settled
+
+    @property
     def settled(self) -> bool:
         """Whether nothing is left to do: complete or skipped."""
         return self.status in (TaskStatus.COMPLETE, TaskStatus.SKIPPED)

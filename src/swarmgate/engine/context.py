@@ -20,16 +20,17 @@ from swarmgate.domain.budget import Account, accounts
 from swarmgate.domain.change import ChangeSet
 from swarmgate.domain.contest import DebateWorth
 from swarmgate.domain.decide import worked_on
-from swarmgate.domain.events import Event, GuardActed, GuidanceGiven, TurnEnded, UsageRecorded
+from swarmgate.domain.events import Event, GuardActed, GuidanceGiven, LocksRemoved, TurnEnded, UsageRecorded
 from swarmgate.domain.finding import GateReport
 from swarmgate.domain.guard import Effect, GuardNote, Turn, merged
 from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, State
 from swarmgate.domain.usage import Usage
+from swarmgate.engine.history import meanwhile, require_on_branch
 from swarmgate.engine.ignored import IgnoredFiles
 from swarmgate.engine.progress import Listener, Progress, silent
 from swarmgate.engine.spending import WorkClock
-from swarmgate.errors import WorkspaceError
+from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity
 from swarmgate.ledger import guidance
 from swarmgate.ledger.debates import DebateFiles
@@ -38,6 +39,7 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Beside
 from swarmgate.llm.budget import Metered
+from swarmgate.workspace import history
 from swarmgate.workspace.checkout import Checkout, checked_out
 from swarmgate.workspace.detect import Detection, detect, is_test_path
 from swarmgate.workspace.repository import Repository
@@ -222,7 +224,9 @@ class Context:
         if attempt is not None:
             notes = [note.model_copy(update={"attempt": note.attempt or attempt.number}) for note in notes]
         turns = (each for each in said if isinstance(each, Turn))
+        locks = self.repository.locks.drain()
         return [
+            *(LocksRemoved(locks=each.locks, command=each.command) for each in locks),
             *(each for each in said if isinstance(each, GuidanceGiven)),
             *(GuardActed(task=task, note=note) for note in merged(notes)),
             *(TurnEnded(task=task, turn=turn) for turn in turns),
@@ -249,22 +253,43 @@ class Context:
         return self.repository.changes(base, tree or attempt.tree)
 
     def keep_head(self, attempt: Attempt) -> None:
-        """After a turn: commits that an agent made are taken back. Their files stay, and are judged with the rest.
+        """Makes sure that the branch stands where the attempt began, before its files are looked at or put back.
 
         Raises:
-            WorkspaceError: the agent left the branch of the work.
+            HeadMoved, WorkspaceError: see `stay_on`.
         """
-        branch = self.ledger.state.branch
-        if self.repository.branch() != branch:
-            raise WorkspaceError(f"An agent left the branch {branch}.", hint=f"git switch {branch}, then: swarm run")
-        if attempt.base and self.repository.head() != attempt.base:
-            self.repository.rewind(attempt.base)
-            told = "an agent made commits itself; they were taken back, and their files are judged"
-            self.reports.append(GuardNote(rule=RULE, effect=Effect.WARNED, detail=told, attempt=attempt.number))
-            self.tell("notice", told)
+        if attempt.base:
+            self.stay_on(attempt.base)
+
+    def stay_on(self, base: str) -> None:
+        """Makes sure that the branch of the work is checked out, and stands at the commit `base`.
+
+        In a sandbox no agent can commit, so that a commit is the user's and stays where it is. Without one it may as
+        well be an agent's: it is set aside under a name of its own, and its files are judged with the rest.
+
+        Raises:
+            HeadMoved: somebody committed on the branch, or moved it.
+            WorkspaceError: another branch is checked out.
+        """
+        here = history.position(self.repository)
+        require_on_branch(self.ledger.state, self.repository, here.branch)
+        if here.commit == base:
+            return
+        told = meanwhile(self.repository, base, here.commit)
+        if self.commands.sandbox.name != "none":
+            raise HeadMoved(told)
+        name = self.repository.set_aside(history.commit(self.repository, here.commit), base)
+        told = f"{told}. No sandbox keeps agents from that: set aside as {name}, and the files are judged"
+        self.reports.append(GuardNote(rule=RULE, effect=Effect.WARNED, detail=told))
+        self.tell("notice", told)
 
     def settle_tree(self, attempt: Attempt) -> None:
-        """Before a judgement: the files are those that the last step left; what was changed since goes aside."""
+        """Before a judgement: the files are those that the last step left; what was changed since goes aside.
+
+        Raises:
+            HeadMoved, WorkspaceError: see `stay_on`.
+        """
+        self.keep_head(attempt)
         if self.repository.snapshot() == attempt.tree:
             return
         quarantine = self.folder.quarantine_folder("changed-meanwhile")

@@ -114,6 +114,11 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "attempt_rejected": lambda e: f"task {e.task}, attempt {e.attempt}: REJECTED ({e.stage}) - {first_line(e.reason)}",
     "attempt_interrupted": lambda e: f"task {e.task}, attempt {e.attempt}: INTERRUPTED - {e.reason}",
     "task_completed": lambda e: f"task {e.task} complete, commit {e.commit[:12]}",
+    "commit_moved": lambda e: (
+        f"task {e.task}: commit {e.was[:12]} stands as {e.commit[:12]} now"
+        f"{f': {first_line(e.reason)}' if e.reason else ''}"
+    ),
+    "task_reopened": lambda e: f"task {e.task} is open again: commit {e.commit[:12]} is not in the history any more",
     "task_blocked": lambda e: f"task {e.task} blocked: ({e.stage}) {first_line(e.reason)}",
     "task_retried": lambda e: f"task {e.task} will be retried",
     "task_skipped": lambda e: f"task {e.task} skipped: {e.reason}",
@@ -129,6 +134,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "phase_estimated": _phase_estimated,
     "debate_kept": lambda _: "",
     "debate_weighed": _debate_weighed,
+    "locks_removed": lambda e: (
+        f"`git {e.command}` was killed in the middle; removed the locks that it left: {', '.join(e.locks)}"
+    ),
     "ledger_repaired": lambda e: f"a torn last line of the ledger ({e.size} bytes) was moved to {e.kept}",
 }
 """One entry an event; a test asserts that none is missing."""

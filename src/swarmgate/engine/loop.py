@@ -15,14 +15,26 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.describe import describe
 from swarmgate.engine.edits import PlanEdits
 from swarmgate.engine.spending import allowances
+from swarmgate.engine.standing import History
 from swarmgate.engine.steps import STEPS
 from swarmgate.engine.steps.ignored import watched
-from swarmgate.engine.steps.recovery import ended
-from swarmgate.errors import BreakerTripped, BudgetExhausted, ModelError, PreflightFailed, Stopped, SwarmError
+from swarmgate.engine.steps.recovery import ended, head_moved
+from swarmgate.errors import (
+    BreakerTripped,
+    BudgetExhausted,
+    HeadMoved,
+    ModelError,
+    PreflightFailed,
+    Stopped,
+    SwarmError,
+)
 from swarmgate.ledger import guidance
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.workspace import own_rights
 from swarmgate.workspace.sandbox.choice import notice
+
+_OVER_THE_FILES = frozenset({Step.GATES, Step.RUN_TESTS})
+"""Steps that judge the files as they stand: what they say is of no use where the user changed those meanwhile."""
 
 
 async def run_loop(ctx: Context) -> State:
@@ -32,22 +44,38 @@ async def run_loop(ctx: Context) -> State:
         Stopped: at the next safe point after Ctrl-C or `swarm stop`.
         SwarmError: what ended a step; the pause is on record, and the next run goes on from there.
     """
-    state, edits, boundaries = _begin(ctx), PlanEdits(ctx), Boundaries(ctx)
+    state, edits, boundaries, history = _begin(ctx), PlanEdits(ctx), Boundaries(ctx), History(ctx)
     try:
         while step := next_step(state):
             if ctx.stop.requested:
                 raise Stopped("Stopped at a safe point, as asked.", hint="Go on with: swarm run")
+            if found := history.look(state, step):
+                state = _record(ctx, found)
+                continue
             if await boundaries.crossed(state):
                 continue  # it took its time: the user may have asked to stop
             ctx.tell("step", describe_step(step, state), step=step)
-            with watched(ctx, step):
-                events = await edits.cut_short(step, STEPS[step](state, ctx))
+            events = await _done(step, state, ctx, edits)
             state = _record(ctx, [*ctx.drain_reports(state), *events, *ctx.drain_usage(state)])
             state = _record(ctx, await edits.take_in(state))
     except BaseException as error:
         _pause(ctx, error)
         raise
     return state
+
+
+async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> list[Event]:
+    """The events of a step; where somebody committed on the branch meanwhile, the end of the attempt instead."""
+    try:
+        with watched(ctx, step):
+            events = await edits.cut_short(step, STEPS[step](state, ctx))
+            attempt = state.task(state.open).running
+            if step in _OVER_THE_FILES and attempt is not None:
+                ctx.keep_head(attempt)
+    except HeadMoved as error:
+        ctx.tell("notice", error.message)
+        return head_moved(state, ctx.folder, ctx.repository)
+    return events
 
 
 def _begin(ctx: Context) -> State:

@@ -12,8 +12,9 @@ from swarmgate.engine.build import ROLES, SPEAKING
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import require_debaters
 from swarmgate.engine.experts import has_expert
+from swarmgate.engine.history import require_on_branch
 from swarmgate.engine.steps import mutating
-from swarmgate.errors import LedgerCorrupt, WorkspaceError
+from swarmgate.errors import LedgerCorrupt
 from swarmgate.llm.connect import check_keys, same_model_warning
 from swarmgate.llm.families import require_distinct
 from swarmgate.workspace.commits import TaskCommit
@@ -65,13 +66,7 @@ def require_branch(context: Context) -> None:
             f"{state.seq}: lines were lost.",
             hint="Bring .swarm/ledger.jsonl back from a backup or from git; see: swarm verify",
         )
-    branch, here = state.branch, context.repository.branch()
-    if branch and here != branch:
-        create = "" if context.repository.branch_exists(branch) else "-c "
-        raise WorkspaceError(
-            f"The work is on branch {branch}, and {here or 'no branch'} is checked out.",
-            hint=f"git switch {create}{branch}",
-        )
+    require_on_branch(state, context.repository, context.repository.branch() or "")
 
 
 def _position(commit: TaskCommit) -> int:

@@ -19,17 +19,20 @@ from typing import TYPE_CHECKING, Any
 from swarmgate import assets
 from swarmgate.domain.decide import Waiting, next_step, waiting_for
 from swarmgate.domain.events import (
+    CommitMoved,
     Event,
     GoalSet,
+    LocksRemoved,
     PhaseApproved,
     PlanApproved,
     QuestionAnswered,
     RejectionOverridden,
     RevisionRequested,
+    TaskReopened,
     TaskRetried,
     TaskSkipped,
 )
-from swarmgate.domain.state import Planning, State
+from swarmgate.domain.state import Planning, State, TaskStatus
 from swarmgate.engine.outcome import RunOutcome, actions, outcome_of
 from swarmgate.engine.progress import Listener, Progress, silent
 from swarmgate.engine.reports import (
@@ -41,7 +44,7 @@ from swarmgate.engine.reports import (
     status_report,
     task_report,
 )
-from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
+from swarmgate.errors import CommitLost, IllegalMove, NotAProject, SwarmError, UsageError
 from swarmgate.ledger import live, status_file
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
@@ -151,6 +154,7 @@ class Swarm:
 
         Raises:
             IllegalMove: nothing waits for approval.
+            CommitLost: the commit of a completed task is not in the branch any more.
         """
         with self._writing() as ledger:
             state = ledger.state
@@ -161,7 +165,7 @@ class Swarm:
                 case Waiting.PLANNING_FAILED if state.plan is not None:
                     events, words = [PlanApproved()], ["the plan as it stands, without the revision"]
                 case Waiting.PHASE_APPROVAL:
-                    events = [PhaseApproved(phase=state.current_phase)]
+                    events = [*self._standing(state), PhaseApproved(phase=state.current_phase)]
                     words = [f"phase {state.current_phase}"]
                 case other:
                     raise IllegalMove("Nothing waits for your approval.", hint="; ".join(actions(state, other)))
@@ -201,7 +205,10 @@ class Swarm:
     # --- decisions about one task ---
 
     def retry(self, task: str, *, note: str = "") -> None:
-        """Has a blocked or rejected task tried again; `note` goes to the architect and the coder."""
+        """Has a blocked or rejected task tried again; `note` goes to the architect and the coder.
+
+        So it has a completed one whose commit is not in the history any more.
+        """
         self._decide(TaskRetried(task=task, note=note))
 
     def skip(self, task: str, *, reason: str) -> None:
@@ -211,11 +218,16 @@ class Swarm:
     def override(self, task: str, *, reason: str) -> str:
         """Overrules the last rejection of a task and returns its stage. All other stages judge the tree again.
 
+        Of a completed task whose commit is not in the history any more it says that the history holds it in another
+        form; the stage is then `history`.
+
         Raises:
             IllegalMove: there is no rejection, or it is one that nobody can overrule (secrets, SAST, syntax).
         """
         if not reason.strip():
             raise UsageError("An override needs a reason; it goes on record.", hint='Add: --reason "..."')
+        if self._vouched(task, reason):
+            return "history"
         last = self.state.task(task).last
         stage = last.stage if last else ""
         self._decide(RejectionOverridden(task=task, stage=stage, reason=reason))
@@ -309,7 +321,46 @@ class Swarm:
             events: list[Event] = [event]
             if ledger.state.open == event.task:
                 events = [*self._ended_attempt(ledger.state), event]
+            elif self._lost(ledger.state, event.task):
+                events = [TaskReopened(task=event.task, commit=ledger.state.task(event.task).commit), event]
             status_file.refresh(self.folder, ledger.append(events, expect=ledger.state.seq, actor="user"))
+
+    def _vouched(self, task: str, reason: str) -> bool:
+        """Records that the user vouches for a completed task whose commit is gone; False: its commit is there."""
+        from swarmgate.workspace.history import tip  # noqa: PLC0415 - git comes with it
+        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+
+        with self._writing() as ledger:
+            state = ledger.state
+            if not self._lost(state, task):
+                return False
+            newest = tip(Repository.discover(self.folder.root), state.branch)
+            moved = CommitMoved(task=task, was=state.task(task).commit, commit=newest, reason=reason)
+            status_file.refresh(self.folder, ledger.append([moved], expect=state.seq, actor="user"))
+            return True
+
+    def _lost(self, state: State, task: str) -> bool:
+        """Whether a task was completed, and nothing in the history holds its commit any more."""
+        if state.task(task).status is not TaskStatus.COMPLETE:
+            return False
+        try:
+            self._standing(state)
+        except CommitLost as error:
+            return task in error.tasks
+        return False
+
+    def _standing(self, state: State) -> Sequence[Event]:
+        """What goes on record of commits that the user rewrote.
+
+        Raises:
+            CommitLost: the commit of a completed task is not in the branch any more.
+        """
+        from swarmgate.engine.history import standing  # noqa: PLC0415 - git comes with it
+        from swarmgate.workspace.history import tip  # noqa: PLC0415 - as above
+        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+
+        repository = Repository.discover(self.folder.root)
+        return standing(state, repository, tip(repository, state.branch)) if state.branch else ()
 
     def _ended_attempt(self, state: State) -> list[Event]:
         """The end of an attempt that a paused run left open; the files are as its last step left them."""
@@ -379,6 +430,10 @@ class Swarm:
         repository = Repository.discover(self.folder.root)
         config = self.config
         with self._writing() as ledger:
+            repository.locks.tell = self._notice
+            repository.locks.recover()
+            removed = repository.locks.drain()
+            self._told(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
             if not first and next_step(ledger.state) is None:
                 return outcome_of(ledger.state)
             context = build(
@@ -396,7 +451,7 @@ class Swarm:
             if needs_tree or ledger.state.open:
                 require_branch(context)
             ledger.append(first, expect=ledger.state.seq, actor="user")
-            ledger.append(head_moved(ledger.state, context), expect=ledger.state.seq)
+            self._told(ledger, head_moved(ledger.state, self.folder, repository))
             self._interrupt = lambda: setattr(context.stop, "asked", True)
             try:
                 with crew_beside(self, context.tell) as crew, keys_withheld(config):
@@ -408,6 +463,15 @@ class Swarm:
                 for meter in context.meters.values():
                     await meter.aclose()
         return outcome_of(state)
+
+    def _told(self, ledger: Ledger, events: Sequence[Event]) -> None:
+        """Records what was found before the work begins, and says so."""
+        from swarmgate.engine.describe import describe  # noqa: PLC0415 - usually there is nothing
+
+        ledger.append(events, expect=ledger.state.seq)
+        for event in events:
+            if text := describe(event):
+                self._notice(text)
 
     def _notice(self, text: str) -> None:
         self._listener(Progress(kind="notice", text=text))

@@ -1,4 +1,4 @@
-"""Commits of exactly one change set, their undoing, and finding them again by their trailers."""
+"""Commits of exactly one change set, setting them aside, and finding them again by their trailers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
-from swarmgate.errors import CommitRefused, WorkspaceError
+from swarmgate.errors import CommitRefused, HeadMoved, WorkspaceError
 from swarmgate.workspace import diffs, paths
-from swarmgate.workspace.driver import call, failure
+from swarmgate.workspace.driver import call, failure, locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +17,17 @@ if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet
     from swarmgate.workspace.diffs import Raw
     from swarmgate.workspace.driver import Driver
+    from swarmgate.workspace.locks import Locks
 
 TASK_TRAILER = "Swarm-Task"
 """The trailer that marks a commit as the work of one task."""
+
+SET_ASIDE = "refs/swarm/set-aside"
+"""Where commits are named that were taken off a branch."""
+
+_REFUSED = 1
+"""The exit code of `git commit` where a hook said no; where git itself could not, it is 128."""
+_BY_HOOK = "ref updates aborted by hook"
 
 _NO_IDENTITY = ("tell me who you are", "empty ident", "auto-detect email", "no email was given", "no name was given")
 
@@ -38,41 +46,86 @@ class TaskCommit(Commit):
     trailers: dict[str, str]
 
 
-def commit(git: Driver, change: ChangeSet, message: str, trailers: Sequence[tuple[str, str]]) -> Commit:
+def commit(
+    git: Driver, locks: Locks, change: ChangeSet, message: str, trailers: Sequence[tuple[str, str]], *, onto: str = ""
+) -> Commit:
     """Commit `change` on top of HEAD; the contract is `Repository.commit`'s."""
     wanted = {paths.encode(path) for path in change.paths}
     entries = [entry for entry in diffs.raw(git, change.base, change.tree) if entry.path in wanted]
     if not entries:
         raise WorkspaceError("there is nothing to commit: the change set is empty")
-    if (git.git_dir / "index.lock").exists():
-        raise failure("commit", f"fatal: {git.git_dir / 'index.lock'} exists")
-    head = _head(git)
-    # A scratch index, as `git commit -- <paths>` makes: what the user has staged stays staged, and a refusal leaves
-    # nothing to clean up.
-    with git.index() as index:
-        git.run("read-tree", "--reset", "HEAD", index=index)
-        _put(git, entries, index=index)
-        _commit(git, index, _with_trailers(message, trailers))
-    made = _head(git)
-    if made.parent != head.id:
-        raise WorkspaceError("git reported success, and HEAD is not the new commit: a hook moved it")
-    _follow(git, head.tree, made.tree)
+    place = git.run("rev-parse", "--symbolic-full-name", "HEAD").decode().strip()
+    free = ("index.lock", "HEAD.lock", *([f"{place}.lock"] if place.startswith("refs/") else []))
+    head = locks.take("commit", lambda: _on_top(git, entries, _with_trailers(message, trailers), onto), free=free)
+    made = _made(git, locks, head, dict(trailers))
+    follow(git, locks, head.tree, made.tree)
     return made
 
 
-def undo(git: Driver, commit: Commit) -> None:
-    """Take back the newest commit, files stay; the contract is `Repository.undo_commit`'s."""
-    parent_tree = git.run("rev-parse", "--verify", f"{commit.parent}^{{tree}}").decode().strip()
-    if _head(git).id != commit.id:
-        raise WorkspaceError(f"commit {commit.id[:10]} cannot be undone: it is not the newest commit of this branch")
-    git.run("update-ref", "-m", "swarm: undo commit", "HEAD", commit.parent, commit.id)
-    _follow(git, commit.tree, parent_tree)
+def _on_top(git: Driver, entries: Sequence[Raw], message: bytes, onto: str) -> Commit:
+    """Makes the commit, and gives the one that HEAD was before."""
+    head = read(git)
+    if onto not in ("", head.id):
+        raise HeadMoved(f"HEAD is {head.id[:12]}, not {onto[:12]}")
+    # A scratch index, as `git commit -- <paths>` makes: what the user has staged stays staged, and a refusal leaves
+    # nothing to clean up.
+    with git.index() as index:
+        git.run("read-tree", "--reset", head.id, index=index)
+        _put(git, entries, index=index)
+        try:
+            _commit(git, index, message)
+        except CommitRefused as error:
+            if (now := read(git).id) != head.id:  # whatever git says then, it judged another commit
+                raise HeadMoved(f"HEAD became {now[:12]} while the hooks of the commit ran") from error
+            raise
+    return head
 
 
-def take_up(git: Driver, commit: Commit) -> None:
+def _made(git: Driver, locks: Locks, head: Commit, trailers: Mapping[str, str]) -> Commit:
+    """The commit that was just made on `head`, which need not be the newest any more.
+
+    Raises:
+        HeadMoved: somebody committed at the same moment, so that ours holds the files as they were before that. It is
+            set aside; below a newer one it stays, and is named.
+        WorkspaceError: a hook took it back.
+    """
+    made = read(git)
+    if made.parent == head.id:
+        return made
+    found = find(git, trailers, head.id)
+    if found is None:
+        raise WorkspaceError(
+            f"git reported success, and HEAD is {made.id[:12]}: a hook took the commit back",
+            hint="mend the hook (post-commit, post-rewrite), then: swarm run",
+        )
+    if found.parent == head.id:
+        return found
+    told = f"{found.parent[:12]} was committed while the task's commit was made, which knows nothing of it"
+    if found.id != made.id:
+        raise HeadMoved(f"{told}: take that out with: git rebase --onto {found.parent[:12]} {found.id[:12]}")
+    raise HeadMoved(f"{told}; that is kept at {set_aside(git, locks, found, found.parent)}")
+
+
+def set_aside(git: Driver, locks: Locks, head: Commit, to: str) -> str:
+    """Move the branch from `head` to another commit; the contract is `Repository.set_aside`'s."""
+    name = f"{SET_ASIDE}/{head.id[:12]}"
+    tree = git.run("rev-parse", "--verify", f"{to}^{{tree}}").decode().strip()
+
+    def move() -> None:
+        if read(git).id != head.id:
+            raise HeadMoved(f"commit {head.id[:12]} is not the newest commit of this branch any more")
+        git.run("update-ref", "-m", "swarm: set aside", name, head.id)
+        git.run("update-ref", "-m", f"swarm: {head.id[:12]} set aside", "HEAD", to, head.id)
+
+    locks.take("update-ref", move)
+    follow(git, locks, head.tree, tree)
+    return name
+
+
+def take_up(git: Driver, locks: Locks, commit: Commit) -> None:
     """Bring the index along to a commit of HEAD; the contract is `Repository.take_up`'s."""
     parent_tree = git.run("rev-parse", "--verify", f"{commit.parent}^{{tree}}").decode().strip()
-    _follow(git, parent_tree, commit.tree)
+    follow(git, locks, parent_tree, commit.tree)
 
 
 def task_commits(git: Driver, since: str | None) -> tuple[TaskCommit, ...]:
@@ -106,8 +159,9 @@ def _parse(record: str) -> TaskCommit:
     return TaskCommit(id=commit_id, tree=tree, parent=parents[0] if parents else "", trailers=trailers)
 
 
-def _head(git: Driver) -> Commit:
-    commit_id, tree, *parents = git.run("log", "-1", "--format=%H %T %P").decode().split()
+def read(git: Driver, revision: str = "HEAD") -> Commit:
+    """One commit, by its name."""
+    commit_id, tree, *parents = git.run("log", "-1", "--format=%H %T %P", revision, "--").decode().split()
     return Commit(id=commit_id, tree=tree, parent=parents[0] if parents else "")
 
 
@@ -117,9 +171,14 @@ def _with_trailers(message: str, trailers: Sequence[tuple[str, str]]) -> bytes:
 
 
 def _commit(git: Driver, index: Path, message: bytes) -> None:
-    """Plain `git commit`: the user's configuration, identity, signing and hooks apply."""
+    """Plain `git commit`: the user's configuration, identity, signing and hooks apply.
+
+    It starts no housekeeping of the repository, which would go on, and hold locks, after it.
+    """
     env = {"GIT_INDEX_FILE": str(index), "LC_ALL": os.environ.get("LC_ALL", "")}  # hooks keep the user's language
-    code, out, err = call(git.root, "commit", "--quiet", "--cleanup=whitespace", "--file=-", stdin=message, env=env)
+    quiet = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
+    wanted = ("commit", "--quiet", "--cleanup=whitespace", "--file=-")
+    code, out, err = call(git.root, *quiet, *wanted, stdin=message, env=env)
     if not code:
         return
     output = (out.decode(errors="replace") + err).strip()
@@ -128,6 +187,8 @@ def _commit(git: Driver, index: Path, message: bytes) -> None:
             "git does not know who commits: no name or e-mail address is configured",
             hint='git config user.name "Your Name" && git config user.email you@example.com',
         )
+    if (code != _REFUSED and _BY_HOOK not in err) or locked(err):  # a hook, too, may have met a lock
+        raise failure("commit", err)
     lines = output.splitlines()
     raise CommitRefused(
         f"the commit was refused by git or by a hook: {lines[-1] if lines else f'exit code {code}'}",
@@ -136,12 +197,17 @@ def _commit(git: Driver, index: Path, message: bytes) -> None:
     )
 
 
-def _follow(git: Driver, old: str, new: str) -> None:
+def follow(git: Driver, locks: Locks, old: str, new: str) -> None:
     """Bring the user's index along when HEAD moves between two trees; other staged changes stay staged."""
-    _put(git, diffs.raw(git, old, new), index=None)
-    # Fill in the new entries' file times, so that the next snapshot need not read these files again. Exit code 1 only
-    # says that some files differ.
-    call(git.root, "update-index", "-q", "--refresh")
+    entries = diffs.raw(git, old, new)
+
+    def along() -> None:
+        _put(git, entries, index=None)
+        # Fill in the new entries' file times, so that the next snapshot need not read these files again. Exit code 1
+        # only says that some files differ.
+        call(git.root, "update-index", "-q", "--refresh")
+
+    locks.take("update-index", along)
 
 
 def _put(git: Driver, entries: Iterable[Raw], *, index: Path | None) -> None:

@@ -13,8 +13,8 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.errors import MissingRequirement, WorkspaceError
-from swarmgate.workspace import regular, trusted
+from swarmgate.errors import GitLocked, HeadMoved, MissingRequirement, WorkspaceError
+from swarmgate.workspace import gits, regular, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,6 +80,15 @@ _LACKS_OBJECT = re.compile(
 )
 
 
+_LOCK = re.compile(
+    r"Unable to create '(?P<lock>[^']+\.lock)': File exists|could not lock config file (?P<config>.+): File"
+)
+"""What git says where a lock stands: of which file."""
+
+
+_ELSEWHERE = re.compile(r"cannot lock ref '[^']+': is at [0-9a-f]+ but expected [0-9a-f]+")
+"""What git says where a reference was moved since the command began."""
+
 _OPENED = (".gitattributes", ".gitignore")
 _PATIENCE_S = 2.0
 """After how long a git command is no longer taken to be merely at work."""
@@ -92,10 +101,10 @@ def call(
 
     Raises:
         MissingRequirement: there is no git on PATH.
-        WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files.
+        WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files, or was killed.
     """
     # Messages are read by `failure`, so they must not follow the user's language.
-    own = {"LANGUAGE": "C", "LC_ALL": "C"}
+    own = {"LANGUAGE": "C", "LC_ALL": "C", gits.VARIABLE: gits.token()}
     settings = {**trusted.environment(folder), **own, **_TRUE_OBJECTS, **(env or {})}
     program = trusted.find("git", folder)
     if program is None:
@@ -111,6 +120,9 @@ def call(
         raise WorkspaceError(f"git cannot run in {folder}: there is no such folder") from error
     with process:
         out, err = _said(process, folder)
+    if process.returncode < 0:  # no answer: neither yes nor no
+        killed = f"`git {args[0]}` was ended by signal {-process.returncode}"
+        raise WorkspaceError(killed, hint="the system may be short of memory; run the command again")
     return process.returncode, out, err.decode(errors="replace")
 
 
@@ -152,15 +164,24 @@ def _pipes(folder: Path) -> Iterator[Path]:
         yield from (Path(base, name) for name in _OPENED if Path(base, name).is_fifo())
 
 
+def locked(stderr: str) -> str:
+    """The lock that stood in the way of a git command, by what it said; empty where none did."""
+    found = _LOCK.search(stderr)
+    return (found["lock"] or f"{found['config']}.lock") if found else ""
+
+
 def failure(action: str, stderr: str) -> WorkspaceError:
     """The error for a git command that failed, with the line of its output that says why."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     line = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "no message")
     reason = line.removeprefix("fatal: ").removeprefix("error: ")
     hint = ""
-    if "index.lock" in stderr:
-        hint = "another git process is at work here, or one crashed: wait for it, or remove the index.lock file"
-    elif "dubious ownership" in stderr:
+    if lock := locked(stderr):
+        hint = "another git command is at work here, or one crashed: wait for it, or remove the lock file"
+        return GitLocked(f"git {action} failed: {reason}", lock=lock, hint=hint)
+    if _ELSEWHERE.search(stderr):
+        return HeadMoved(f"git {action} failed: somebody else committed, or moved the branch, at the same moment")
+    if "dubious ownership" in stderr:
         hint = "the repository belongs to another user: see `git help config`, safe.directory"
     elif _LACKS_OBJECT.search(stderr):
         hint = "this clone lacks an object, or it is damaged: `git fsck` says which; git fetch, or clone it again"
@@ -184,6 +205,14 @@ class Driver:
         if (usual / "HEAD").is_file():
             return usual
         return Path(os.fsdecode(self.run("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
+
+    @functools.cached_property
+    def common_dir(self) -> Path:
+        """The git folder that all linked work trees share, with the references."""
+        try:
+            return (self.git_dir / regular.text(self.git_dir / "commondir").strip()).resolve()
+        except FileNotFoundError:
+            return self.git_dir
 
     def run(
         self, *args: str, stdin: bytes | None = None, index: Path | None = None, work_tree: Path | None = None

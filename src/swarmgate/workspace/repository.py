@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import MissingRequirement, NotAProject, WorkspaceError
 from swarmgate.workspace import paths, trusted, unseen  # the records of commits and diffs cost pydantic, 60 ms: late
 from swarmgate.workspace.driver import LEFT_OUT, OUTSIDE, Driver, call, failure
+from swarmgate.workspace.locks import Locks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -54,6 +55,7 @@ class Repository:
         self._lenient = lenient
         self.not_followed: tuple[str, ...] = ()
         self._git = Driver(root)
+        self.locks = Locks(self._git)
         self._unflagged: tuple[int, ...] | None = None  # the state of an index in which no entry has a flag
         # Of the last two trees, of which one is the base: what every gate asks for.
         self._kept: dict[str, dict[bytes, bytes | None]] = {}
@@ -163,9 +165,13 @@ class Repository:
         Raises:
             WorkspaceError: the name is taken or is no branch name.
         """
-        code, _, err = call(self.root, "switch", "--quiet", "--create", name)
-        if code:
-            raise failure(f"switch to the new branch `{name}`", err)
+
+        def make() -> None:
+            code, _, err = call(self.root, "switch", "--quiet", "--create", name)
+            if code:
+                raise failure(f"switch to the new branch `{name}`", err)
+
+        self.locks.take("switch", make)
 
     def dirty(self) -> tuple[str, ...]:
         """What is not committed: tracked or untracked, not ignored, outside `.swarm/`."""
@@ -182,7 +188,11 @@ class Repository:
         if not listing:
             return False
         options = ("--include-untracked", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
-        self._git.run("stash", "push", *options, "--message", message, stdin=listing)
+
+        def push() -> None:
+            self._git.run("stash", "push", *options, "--message", message, stdin=listing)
+
+        self.locks.take("stash", push, free=("index.lock",))  # of that one it says nothing
         left = self.dirty()
         if left:
             hint = f"git update-index --no-assume-unchanged --no-skip-worktree {left[0]}"
@@ -350,40 +360,44 @@ class Repository:
 
         return foreign.put_away(self._git, quarantine)
 
-    def commit(self, change: ChangeSet, message: str, trailers: Sequence[tuple[str, str]]) -> Commit:
+    def commit(self, change: ChangeSet, message: str, trailers: Sequence[tuple[str, str]], *, onto: str = "") -> Commit:
         """Commit exactly the files of `change`, with the content that they have in `change.tree`.
 
         The user's hooks, identity and signing apply. A hook may change what is committed: compare the commit's tree
         with the one that passed. What else is staged or modified stays so.
 
+        Args:
+            change: the files.
+            message: of the commit, without trailers.
+            trailers: of the commit; they tell it from any other.
+            onto: the commit that HEAD has to be; any when empty.
+
         Raises:
             CommitRefused: git or a hook refused; nothing is committed or staged.
-            WorkspaceError: the change is empty, no identity is configured, or another git process holds the index.
+            GitLocked: another git process holds the index or the branch, and does not give it back.
+            HeadMoved: HEAD is another commit, or somebody committed at the same moment; ours is then set aside.
+            WorkspaceError: the change is empty, no identity is configured, or git itself failed.
         """
         from swarmgate.workspace import commits  # noqa: PLC0415 - late: see the imports above
 
-        return commits.commit(self._git, change, message, trailers)
+        return commits.commit(self._git, self.locks, change, message, trailers, onto=onto)
 
-    def undo_commit(self, commit: Commit) -> None:
-        """Take back `commit` if HEAD is exactly that; the files stay as they are, uncommitted and unstaged.
+    def set_aside(self, head: Commit, to: str) -> str:
+        """Move the branch from its newest commit `head` to another one.
+
+        The files stay as they are, uncommitted and unstaged; what else is staged stays so. `head` keeps a name, so that
+        neither it nor what it stands on is ever out of reach.
+
+        Returns:
+            The reference that names `head` from now on.
 
         Raises:
-            WorkspaceError: HEAD is another commit.
+            GitLocked: see `commit`.
+            HeadMoved: HEAD is another commit.
         """
         from swarmgate.workspace import commits  # noqa: PLC0415 - late: see the imports above
 
-        commits.undo(self._git, commit)
-
-    def rewind(self, commit: str) -> None:
-        """Move the branch back to one of its earlier commits; the files stay as they are, uncommitted and unstaged.
-
-        Raises:
-            WorkspaceError: HEAD does not descend from it.
-        """
-        if call(self.root, "merge-base", "--is-ancestor", commit, "HEAD")[0]:
-            raise WorkspaceError(f"HEAD does not descend from {commit[:10]}", hint="see: git log --oneline --graph")
-        self._git.run("update-ref", "-m", "swarm: commits of an agent taken back", "HEAD", commit)
-        self._git.run("reset", "--quiet", "--mixed", commit)
+        return commits.set_aside(self._git, self.locks, head, to)
 
     def find_commit(self, trailers: Mapping[str, str], *, since: str) -> Commit | None:
         """The newest task commit after `since` that carries all these trailers: did a crash come after the commit?"""
@@ -395,7 +409,7 @@ class Repository:
         """Finish what a crash right after `commit` cut off: the user's index follows HEAD; all else stays staged."""
         from swarmgate.workspace import commits  # noqa: PLC0415 - late: see the imports above
 
-        commits.take_up(self._git, commit)
+        commits.take_up(self._git, self.locks, commit)
 
     def task_commits(self, since: str | None = None) -> tuple[TaskCommit, ...]:
         """The commits after `since` (None: all that HEAD reaches) with a `Swarm-Task` trailer, oldest first."""

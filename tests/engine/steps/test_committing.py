@@ -153,7 +153,10 @@ def test_commits_of_the_coder_itself_are_taken_back_and_judged(project: Project)
         commands={"sandbox": "none", "allow": ["git add*"]},  # else neither policy nor sandbox would let it
     )
     told = project.swarm("run", exits=3).stderr
-    assert "commits" in told
+    assert "a commit was made on the branch meanwhile" in told
+    kept = project.git("for-each-ref", "--format=%(refname)", "refs/swarm/set-aside")
+    assert kept in told
+    assert broken.strip() in project.git("show", f"{kept}:src/calc/broken.py")
     first, second = project.state.task("1.1").attempts
     assert "syntax_check" in first.stage
     assert second.outcome == "COMPLETE"

@@ -55,7 +55,12 @@ def after_turn(ctx: Context, role: str, step: str, *, before: str, base: str = "
         step: at which step.
         before: the tree that the turn began with.
         base: the commit that the attempt is measured against; HEAD when empty.
+
+    Raises:
+        HeadMoved: somebody committed meanwhile: what they committed must not be taken back.
     """
+    if base:
+        ctx.stay_on(base)
     quarantine = ctx.folder.quarantine_folder(f"not-of-{role.replace('_', '-')}")
     foreign = ctx.repository.put_away_foreign(quarantine)
     found = [Breach(path, f"`{path}` is a repository in the repository, or a git folder") for path in foreign]

@@ -9,9 +9,12 @@ from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, State
 from swarmgate.engine.context import Context
+from swarmgate.engine.history import meanwhile
 from swarmgate.engine.steps.attempts import current
+from swarmgate.engine.steps.recovery import own_commit
+from swarmgate.engine.steps.recovery import trailers as own_trailers
 from swarmgate.engine.steps.testing import measure
-from swarmgate.errors import CommitRefused
+from swarmgate.errors import CommitRefused, HeadMoved
 from swarmgate.workspace import own_rights
 from swarmgate.workspace.commits import Commit
 
@@ -24,27 +27,46 @@ _HOOKS = (
 async def commit(state: State, ctx: Context) -> list[Event]:
     """One commit for the task. A commit that a crash left without its event is found by its trailers and taken up."""
     task, record, attempt = current(state)
-    mine = {"Swarm-Task": task.id, "Swarm-Attempts": str(attempt.number)}
-    made = ctx.repository.find_commit(mine, since=state.base)
+    made = own_commit(state, attempt, ctx.repository)
     if made is not None:
         ctx.repository.take_up(made)
     else:
+        ctx.keep_head(attempt)
         change = ctx.change(attempt)
         touched = own_rights.of_hooks(ctx.repository.root, change.paths)
         if touched and not overruled(record, attempt, "commit"):
             return [_refused(task, attempt, _HOOKS.format(files=", ".join(f"`{path}`" for path in touched)))]
-        trailers = [*mine.items(), ("Swarm-Ledger", f"{state.seq} {ctx.ledger.head}")]
+        trailers = [*own_trailers(state, attempt).items(), ("Swarm-Ledger", f"{state.seq} {ctx.ledger.head}")]
         if attempt.kind is AttemptKind.OVERRIDE:
             overrides = (f"{stage}: {reason}" for stage, reason in record.overrides.items())
             trailers.append(("Swarm-Override", "; ".join(sorted(overrides))))
         try:
-            made = ctx.repository.commit(change, _message(task), trailers)
+            made = ctx.repository.commit(change, _message(task), trailers, onto=attempt.base)
         except CommitRefused as error:
             return [_refused(task, attempt, error.message)]
     if made.tree != attempt.tree and (problem := await _problem_of_hooked_tree(ctx, made, attempt)):
-        ctx.repository.undo_commit(made)
-        return [_refused(task, attempt, f"a commit hook changed the files, and {problem}")]
+        return [_refused(task, attempt, f"a commit hook changed the files, and {problem}; {_set_aside(ctx, made)}")]
+    _tell_what_stands_on(ctx, made, attempt)
     return [TaskCompleted(task=task.id, attempt=attempt.number, commit=made.id, tree=made.tree)]
+
+
+def _set_aside(ctx: Context, made: Commit) -> str:
+    """Takes a commit off the branch that holds what was not proven; says where it is kept, or why it stays."""
+    try:
+        return f"that commit is kept as {ctx.repository.set_aside(made, made.parent)}"
+    except HeadMoved:
+        way = f"git rebase --onto {made.parent[:12]} {made.id[:12]}"
+        return f"commit {made.id[:12]} stays, since others stand on it: {way} takes it out"
+
+
+def _tell_what_stands_on(ctx: Context, made: Commit, attempt: Attempt) -> None:
+    """Names what was committed right after the task's commit, and what of the task that took back."""
+    head = ctx.repository.head()
+    if head == made.id:
+        return
+    undone = {*ctx.repository.changes(made.tree, ctx.repository.head_tree()).paths} & {*ctx.change(attempt).paths}
+    told = meanwhile(ctx.repository, made.id, head)
+    ctx.tell("notice", f"{told}; it changes files of the task: {', '.join(sorted(undone))}" if undone else told)
 
 
 async def _problem_of_hooked_tree(ctx: Context, made: Commit, attempt: Attempt) -> str:

@@ -42,13 +42,13 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
     plan, task = _next(state)
     record = state.task(task.id)
     events: list[Event] = []
-    if not record.attempts:
+    if not record.unfinished:
         events = leftovers_put_away(state, ctx)
         refuse_dirty_tree(ctx)
     observed = observe(record)
     events += [_noted(task.id, each) for each in observed if is_news(record, each)]
     number, kind = len(record.attempts) + 1, attempt_kind(state, task.id)
-    tree = ctx.repository.snapshot()
+    tree, base = ctx.repository.snapshot(), ctx.repository.head()
     if kind is AttemptKind.ESCALATED and record.last is not None:
         scope, instructions = record.last.scope or task.files, "Architect implementing directly"
     else:
@@ -67,7 +67,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
             return [*events, TaskBlocked(task=task.id, stage=error.stage, reason=error.message)]
         except SelfCodingBlocked as error:
             return [*events, TaskBlocked(task=task.id, stage="architect", reason=error.message)]
-        tree = after_turn(ctx, "architect", "delegate", before=tree).tree
+        tree = after_turn(ctx, "architect", "delegate", before=tree, base=base).tree
         scope, instructions = delegation.scope, delegation.instructions
     opened = TaskDelegated(
         task=task.id,
@@ -76,7 +76,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         scope=scope,
         instructions=instructions,
         tree=tree,
-        base=ctx.repository.head(),
+        base=base,
     )
     return [*events, opened]
 
@@ -98,7 +98,7 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
             scope=record.last.scope if record.last else task.files,
             instructions=f"{stage}: {reason}",
             tree=ctx.repository.snapshot(),
-            base=record.last.base if record.last else ctx.repository.head(),
+            base=ctx.repository.head(),
         ),
     ]
 
@@ -108,7 +108,7 @@ def _attacks_put_away(ctx: Context, task_id: str, record: TaskRecord) -> list[Gu
     overruled = taken_out(record, record.overrides)
     if not overruled or record.last is None:
         return []
-    base = ctx.repository.tree_of(record.last.base or "HEAD")
+    base = ctx.repository.head_tree()
     there = set(ctx.repository.list_tree(base))
     files = [path for path in overruled if path not in there]
     quarantine = ctx.folder.quarantine_folder("overruled-attacks")

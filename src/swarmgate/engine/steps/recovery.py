@@ -8,8 +8,11 @@ from swarmgate.domain.events import AttemptInterrupted, Event, TreeRestored
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import Attempt, Recovery, State
 from swarmgate.engine.context import Context
+from swarmgate.engine.history import meanwhile
 from swarmgate.engine.steps.attempts import current
 from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.workspace import history
+from swarmgate.workspace.commits import Commit
 from swarmgate.workspace.repository import Repository
 
 
@@ -21,7 +24,12 @@ async def recover(state: State, ctx: Context) -> list[Event]:
 
 
 def ended(state: State, folder: SwarmFolder, repository: Repository, reason: str) -> list[Event]:
-    """The end of the running attempt, with the files as they were before its last step, and where its work is kept."""
+    """The end of the running attempt, with the files as they were before its last step, and where its work is kept.
+
+    Where the user has committed meanwhile, or moved the branch, the files stay as they are: they may be the user's.
+    """
+    if moved := head_moved(state, folder, repository):
+        return moved
     back = restored(state, folder, repository)
     return [back, interruption(state, reason, kept=back.kept)]
 
@@ -33,14 +41,28 @@ def restored(state: State, folder: SwarmFolder, repository: Repository) -> TreeR
     return _restoration(folder, state.tree, paths, quarantine)
 
 
-def head_moved(state: State, ctx: Context) -> list[Event]:
-    """The end of an attempt on whose base the user has committed meanwhile: its files stay, on the new base."""
+def head_moved(state: State, folder: SwarmFolder, repository: Repository) -> list[Event]:
+    """The end of an attempt on whose base the user has committed meanwhile: its files stay, on the new base.
+
+    Files that still stand as before the user's commits, though those changed them, follow: else the next attempt would
+    take back what the user did.
+    """
     attempt = state.task(state.open).running
-    if attempt is None or attempt.base in ("", ctx.repository.head()):
+    if attempt is None or attempt.base in ("", head := repository.head()) or own_commit(state, attempt, repository):
         return []
-    if _committed(state, attempt, ctx.repository):
-        return []
-    return [interruption(state, "other commits were made on the branch meanwhile")]
+    own = {*attempt.files, *attempt.scope}
+    ended = interruption(state, meanwhile(repository, attempt.base, head, own=own))
+    behind = _left_behind(repository, attempt.base, head)
+    if not behind:
+        return [ended]
+    quarantine = folder.quarantine_folder("behind")
+    paths = repository.restore(repository.head_tree(), quarantine=quarantine, only=behind)
+    return [_restoration(folder, repository.snapshot(), paths, quarantine), ended]
+
+
+def _left_behind(repository: Repository, base: str, head: str) -> tuple[str, ...]:
+    """What has to follow the branch; nothing where it was moved elsewhere: then the files are meant to stay."""
+    return history.left_behind(repository, base, head) if history.contains(repository, head, base) else ()
 
 
 def redefined(state: State, folder: SwarmFolder, repository: Repository) -> list[Event]:
@@ -49,15 +71,22 @@ def redefined(state: State, folder: SwarmFolder, repository: Repository) -> list
     Empty where the attempt cannot end so: a crash left its commit without the event, and the next step takes that up.
     """
     _, _, attempt = current(state)
-    if _committed(state, attempt, repository):
+    if own_commit(state, attempt, repository):
         return []
     return ended(state, folder, repository, "the definition of its task was changed by hand")
 
 
-def _committed(state: State, attempt: Attempt, repository: Repository) -> bool:
-    """Whether the commit of the running attempt, which waits for it, was made already."""
-    own = {"Swarm-Task": state.open, "Swarm-Attempts": str(attempt.number)}
-    return attempt.state is TaskState.TESTS_RUN and repository.find_commit(own, since=state.base) is not None
+def own_commit(state: State, attempt: Attempt, repository: Repository) -> Commit | None:
+    """The commit of the running attempt, where a crash left it without its event: found by its trailers."""
+    if attempt.state is not TaskState.TESTS_RUN:
+        return None
+    found = repository.find_commit(trailers(state, attempt), since=state.base)
+    return found if found is not None and attempt.base in ("", found.parent) else None
+
+
+def trailers(state: State, attempt: Attempt) -> dict[str, str]:
+    """What tells the commit of the running attempt from any other."""
+    return {"Swarm-Task": state.open, "Swarm-Attempts": str(attempt.number)}
 
 
 def leftovers_put_away(state: State, ctx: Context) -> list[Event]:

@@ -1,0 +1,103 @@
+"""The history under the work: its branch, what was committed on it meanwhile, and the commits of completed tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from swarmgate.domain import ancestry
+from swarmgate.domain.ancestry import Landed
+from swarmgate.domain.events import CommitMoved
+from swarmgate.domain.state import State
+from swarmgate.errors import CommitLost, WorkspaceError
+from swarmgate.workspace import history
+from swarmgate.workspace.driver import call
+from swarmgate.workspace.history import Made
+from swarmgate.workspace.repository import Repository
+
+_NAMED = 3
+"""As many commits, tasks or files are named; the rest is counted."""
+
+
+def require_on_branch(state: State, repository: Repository, here: str) -> None:
+    """Makes sure that the branch of the work is checked out, once there is one.
+
+    Args:
+        state: names it.
+        repository: where it is.
+        here: the branch that is checked out; empty: none.
+
+    Raises:
+        WorkspaceError: it is not; the hint says how to get there.
+    """
+    if not state.branch or here == state.branch:
+        return
+    done = ancestry.landed(state)
+    newest = done[-1].commit if done else state.base
+    gone = not repository.branch_exists(state.branch)
+    way = f"git switch -c {state.branch} {newest[:12]}" if gone and newest else f"git switch {state.branch}"
+    raise WorkspaceError(
+        f"The work is on branch {state.branch}, and {here or 'no branch'} is checked out.",
+        hint=f"{way}, then: swarm run",
+    )
+
+
+def meanwhile(repository: Repository, base: str, head: str, *, own: Collection[str] = ()) -> str:
+    """What became of a branch since `base`, in words that name the commits.
+
+    Args:
+        repository: where to look.
+        base: the commit that the work began on.
+        head: the newest one now.
+        own: files of the task that was worked at.
+    """
+    if not history.contains(repository, head, base):
+        return f"the branch was moved from {base[:12]} to {head[:12]} meanwhile"
+    made = history.between(repository, base, head)
+    named = ", ".join(f"`{each}`" for each in made[:_NAMED])
+    more = f" and {len(made) - _NAMED} more" if len(made) > _NAMED else ""
+    count = "a commit was" if len(made) == 1 else f"{len(made)} commits were"
+    told = f"{count} made on the branch meanwhile: {named}{more}"
+    changed = repository.changes(repository.tree_of(base), repository.tree_of(head)).paths
+    held = [path for path in changed if path in own]
+    return f"{told}; files of the task are in it: {', '.join(held[:_NAMED])}" if held else told
+
+
+def standing(state: State, repository: Repository, tip: str) -> tuple[CommitMoved, ...]:
+    """What goes on record of completed tasks whose commits the user rewrote; usually nothing.
+
+    Args:
+        state: names the tasks.
+        repository: where their commits are.
+        tip: the newest commit of the branch of the work.
+
+    Raises:
+        CommitLost: one of the commits is gone, and nothing in the history holds the same.
+    """
+    done = ancestry.landed(state)
+    gone = history.missing(repository, tip, [each.commit for each in done])
+    if not gone:
+        return ()
+    looked_for = [Made(each.commit, each.tree) for each in done if each.commit in gone]
+    found = history.rewritten(repository, looked_for, since=state.base, tip=tip)
+    if lost := ancestry.lost(state, gone, found):
+        raise _lost(state, repository, lost, tip)
+    return ancestry.moved(state, found)
+
+
+def _lost(state: State, repository: Repository, lost: tuple[Landed, ...], tip: str) -> CommitLost:
+    named = ", ".join(f"task {each.task} ({each.commit[:12]})" for each in lost[:_NAMED])
+    more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+    newest, task = lost[-1].commit, lost[0].task
+    if call(repository.root, "rev-parse", "--is-shallow-repository")[1].strip() == b"true":
+        back = "this clone is shallow: git fetch --unshallow"
+    elif history.contains(repository, newest, tip):
+        back = f"git merge --ff-only {newest[:12]}"
+    else:
+        back = f"git cherry-pick {' '.join(each.commit[:12] for each in lost)}"
+    return CommitLost(
+        f"Completed work is not in branch {state.branch} any more: {named}{more}.",
+        tasks=tuple(each.task for each in lost),
+        hint=f"To bring it back: {back} (git reflog shows what moved the branch), then: swarm run. If you meant it: "
+        f'swarm retry {task} has it done again, swarm skip {task} --reason "..." gives it up, '
+        f'swarm override {task} --reason "..." says that the history holds it in another form',
+    )

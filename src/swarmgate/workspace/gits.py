@@ -1,0 +1,144 @@
+"""Git commands that are at work now, as far as the system tells: whose they are, and whether they hold a lock."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+VARIABLE = "SWARMGATE_GIT"
+"""Of a git command that swarmgate started: by which process."""
+
+_NAME = re.compile(r"git(-[a-z-]+)?")
+_LOOKING = frozenset({"blame", "cat-file", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "status"})
+"""Commands that hold no lock however long they are open in somebody's pager."""
+_SHOWN = 80
+_DAEMON = "daemon"
+"""Part of the name of commands that stay: `fsmonitor--daemon`, `credential-cache--daemon`."""
+_WITH_VALUE = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix"})
+
+
+class Git(NamedTuple):
+    """A command at work."""
+
+    pid: int
+    command: str
+
+
+def token() -> str:
+    """What commands of this process carry in `VARIABLE`."""
+    return _token(os.getpid())
+
+
+@functools.cache
+def _token(pid: int) -> str:
+    return f"{pid}-{process(pid)}"
+
+
+def process(pid: int) -> str:
+    """What tells a process from a later one of the same number: when it started, and since which start of the machine.
+
+    Empty: there is none. Where the system does not tell (no /proc), `?` for any that is there.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except FileNotFoundError:
+        return "" if Path("/proc/self/stat").exists() or not _there(pid) else "?"
+    except OSError:
+        return ""
+    with contextlib.suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{stat.rpartition(b')')[2].split()[19].decode()}@{boot}"  # field 22 of proc(5)
+    return ""
+
+
+def of_run(pid: int, started: str) -> list[Git]:
+    """The git commands that a process which is gone began, and that are still at work."""
+    sought = f"{VARIABLE}={pid}-{started}".encode()
+    return [git for git in _at_work() if sought in _read(git.pid, "environ").split(b"\0")]
+
+
+def holders(lock: Path, folders: Sequence[Path]) -> list[Git]:
+    """Who may hold a lock: whatever has it open, and git commands that change something in one of these folders."""
+    opened = [Git(pid, " ".join(line)[:_SHOWN]) for pid, line in _processes() if _has_open(pid, lock)]
+    return [*opened, *(git for git in _at_work() if _works_in(git.pid, folders))]
+
+
+def _at_work() -> Iterator[Git]:
+    """Every git command of this machine that may change something."""
+    for pid, arguments in _processes():
+        name = os.path.basename(arguments[0])  # noqa: PTH119 - hundreds of them
+        if _NAME.fullmatch(name) and pid != os.getpid():
+            verb = _verb(arguments)
+            if verb not in _LOOKING and _DAEMON not in verb:
+                yield Git(pid, " ".join(("git", *arguments[1:]))[:_SHOWN])
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    """The command of a command line of git: what follows its options."""
+    rest = iter(arguments[1:])
+    for each in rest:
+        if each in _WITH_VALUE:
+            next(rest, None)
+        elif not each.startswith("-"):
+            return each
+    return ""
+
+
+def _processes() -> Iterator[tuple[int, list[str]]]:
+    """All processes with their command lines."""
+    if os.path.isdir("/proc/self"):  # noqa: PTH112 - no path is made of it
+        for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - hundreds of them
+            if line := _read(int(name), "cmdline"):
+                yield int(name), os.fsdecode(line).rstrip("\0").split("\0")
+        return
+    listed = subprocess.run(["/bin/ps", "-A", "-o", "pid=,command="], capture_output=True, check=False)
+    for told in os.fsdecode(listed.stdout).splitlines():
+        pid, _, command = told.strip().partition(" ")
+        if pid.isdigit() and command.split():
+            yield int(pid), command.split()
+
+
+def _read(pid: int, name: str) -> bytes:
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:  # noqa: PTH123 - hundreds of them
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _has_open(pid: int, lock: Path) -> bool:
+    with contextlib.suppress(OSError):
+        for descriptor in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - as above
+            with contextlib.suppress(OSError):
+                if os.readlink(f"/proc/{pid}/fd/{descriptor}") == str(lock):  # noqa: PTH115 - as above
+                    return True
+    return False
+
+
+def _works_in(pid: int, folders: Sequence[Path]) -> bool:
+    """Whether its working folder lies in one of these; where the system does not tell, it does."""
+    if not os.path.isdir("/proc/self"):  # noqa: PTH112 - as above
+        return True
+    try:
+        place = Path(os.readlink(f"/proc/{pid}/cwd"))  # noqa: PTH115 - as above
+    except OSError:  # gone, or somebody else's: what is ours was made by us
+        return False
+    return any(place.is_relative_to(folder) for folder in folders)
+
+
+def _there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,230 @@
+"""Locks of git: what a dead run of ours left is removed, somebody else's is waited for, and then named.
+
+Git guards its index and its references by files (`index.lock`, `HEAD.lock`); whoever is killed in the middle leaves
+them, and every later command fails. Before a command of ours takes one, a record says who is at work with what. That of
+a process that is gone means that what stands since then is ours, as far as no git command is at work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from swarmgate.domain.base import Frozen
+from swarmgate.errors import CommitRefused, GitLocked, HeadMoved
+from swarmgate.workspace import atomic, gits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from swarmgate.workspace.driver import Driver
+
+T = TypeVar("T")
+
+RECORD = Path(".swarm/runtime/git-at-work.json")
+"""Below the root of the work tree; written only where the folder is there."""
+
+WAIT_S = 10.0
+"""For how long somebody else's lock is waited for: an editor gives it back within a second or so."""
+
+_TOLD_S, _POLL_S = 1.0, 0.05
+_TOP = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "ORIG_HEAD.lock", "FETCH_HEAD.lock")
+"""What a command of ours may leave in git's folder; beside these, locks of single references."""
+_REFERENCES = ("refs", "reftable", "logs")
+_SLACK_NS = 2_000_000_000
+"""By so much the clock of a file system may be behind."""
+
+
+class Removed(Frozen):
+    """Locks of git that were ours and belonged to nobody any more, and the command in whose middle it died."""
+
+    locks: tuple[str, ...]
+    command: str
+
+
+class _AtWork(Frozen):
+    """Who runs which git command, since when (nanoseconds of the clock). `process` tells it from a later one."""
+
+    pid: int
+    process: str
+    host: str
+    since: int
+    command: str
+
+
+class Locks:
+    """The locks of one work tree's git folder.
+
+    Args:
+        git: runs git there.
+
+    Attributes:
+        tell: is told when a lock is waited for, in words.
+    """
+
+    def __init__(self, git: Driver) -> None:
+        self._git = git
+        self._removed: list[Removed] = []
+        self.tell: Callable[[str], None] = lambda _text: None
+
+    @property
+    def _record(self) -> Path:
+        return self._git.root / RECORD
+
+    def drain(self) -> tuple[Removed, ...]:
+        """What was removed since the last time."""
+        found = tuple(self._removed)
+        self._removed.clear()
+        return found
+
+    def take(self, command: str, work: Callable[[], T], *, free: tuple[str, ...] = ()) -> T:
+        """What `work` gives: git commands that take locks and change nothing before they have them.
+
+        Where somebody else holds a lock, it is waited for, and the work is begun again.
+
+        Args:
+            command: what the work is, for the record and for messages.
+            work: may be begun more than once.
+            free: files in git's folder that must not stand before it begins.
+
+        Raises:
+            GitLocked: a lock has stood for `WAIT_S` seconds; the hint says whose it may be, and what to do.
+        """
+        until = time.monotonic() + WAIT_S
+        while True:
+            standing = next((place for place in map(self._place, free) if os.path.lexists(place)), None)
+            if standing is None:
+                try:
+                    with self._on_record(command):
+                        return work()
+                except GitLocked as error:
+                    standing = self._place(error.lock)
+            self._wait(standing, until)
+
+    def recover(self) -> None:
+        """Removes the locks of a run that died in the middle of a git command; `drain` says which they were.
+
+        Its git usually lives on and comes to its end by itself: that is waited for first.
+
+        Raises:
+            GitLocked: it has not ended within `WAIT_S` seconds.
+        """
+        work = self._read()
+        if work is None or work.host != os.uname().nodename or gits.process(work.pid) == work.process:
+            return
+        until, told = time.monotonic() + WAIT_S, False
+        while ours := gits.of_run(work.pid, work.process):
+            if time.monotonic() >= until:
+                raise GitLocked(
+                    f"`git {work.command}` of a run that died is still at work (pid {ours[0].pid}).",
+                    lock=str(self._record),
+                    hint=f"Wait for its end, or end it: kill {ours[0].pid}; then: swarm run",
+                )
+            if not told:
+                self.tell(f"waiting for the end of `git {work.command}`, which a run that died began")
+                told = True
+            time.sleep(_POLL_S)
+        self._remove(work)
+        self._record.unlink(missing_ok=True)
+
+    # --- the record ---
+
+    @contextlib.contextmanager
+    def _on_record(self, command: str) -> Iterator[None]:
+        """Says on disk that a git command of ours is at work; one that was killed under us leaves no lock behind."""
+        work = _AtWork(
+            pid=os.getpid(),
+            process=gits.process(os.getpid()),
+            host=os.uname().nodename,
+            since=time.time_ns() - _SLACK_NS,
+            command=command,
+        )
+        if self._record.parent.is_dir():
+            atomic.replace(self._record, work.model_dump_json())
+        try:
+            yield
+        except (GitLocked, HeadMoved, CommitRefused):  # git came to its end
+            raise
+        except BaseException:
+            self._remove(work)
+            raise
+        finally:
+            self._record.unlink(missing_ok=True)
+
+    def _read(self) -> _AtWork | None:
+        try:
+            return _AtWork.model_validate_json(self._record.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError):  # cut short, or somebody's: it says nothing
+            return None
+
+    # --- the files ---
+
+    def _remove(self, work: _AtWork) -> None:
+        """Removes the locks that stand since the work began, if they are ours and nobody's any more."""
+        found = [lock for lock in self._standing() if self._is_left(lock, work.since)]
+        for lock in found:
+            lock.unlink(missing_ok=True)
+        if found:
+            self._removed.append(Removed(locks=tuple(map(str, found)), command=work.command))
+            named = ", ".join(str(lock) for lock in found)
+            self.tell(f"`git {work.command}` was killed in the middle: the locks that it left were removed: {named}")
+
+    def _is_left(self, lock: Path, since: int) -> bool:
+        try:
+            found = lock.lstat()
+        except OSError:
+            return False
+        return found.st_mtime_ns >= since and found.st_uid == os.getuid() and not gits.holders(lock, self._folders)
+
+    def _standing(self) -> list[Path]:
+        """Every lock that keeps a commit, a branch or the index from being changed."""
+        own, shared = self._folders[1:]
+        found = [folder / name for folder in dict.fromkeys((own, shared)) for name in _TOP]
+        roots = dict.fromkeys(folder / name for folder in (own, shared) for name in _REFERENCES)
+        nested = (place for root in roots for place in root.rglob("*.lock"))
+        return [place for place in (*found, *nested) if os.path.lexists(place)]
+
+    @property
+    def _folders(self) -> tuple[Path, Path, Path]:
+        """The work tree, its git folder, and the one that all linked work trees share."""
+        return self._git.root, self._git.git_dir, self._git.common_dir
+
+    def _place(self, lock: str) -> Path:
+        """Where a lock is that git names: relative to where it runs, or in its folder."""
+        own, shared = self._folders[1:]
+        if "/" not in lock:
+            return own / lock
+        return shared / lock if lock.startswith("refs/") else self._git.root / lock
+
+    def _wait(self, lock: Path, until: float) -> None:
+        """Returns once the lock is gone.
+
+        Raises:
+            GitLocked: it stays.
+        """
+        told = time.monotonic() + _TOLD_S
+        while os.path.lexists(lock):
+            now = time.monotonic()
+            if now >= until:
+                raise self._named(lock)
+            if now >= told:
+                told = until
+                self.tell(f"waiting up to {WAIT_S:.0f} s for another git command, which holds {lock}")
+            time.sleep(_POLL_S)
+        if time.monotonic() >= until:  # it comes and goes: somebody is busy here
+            raise self._named(lock)
+
+    def _named(self, lock: Path) -> GitLocked:
+        holders = gits.holders(lock, self._folders)
+        told = f"{lock} stands: git changes nothing while it is there."
+        if holders:
+            by = f"`{holders[0].command}` (pid {holders[0].pid})"
+            hint = f"{by} is at work here: let it come to its end, or end it; then: swarm run"
+        else:
+            hint = f"No git command is at work here, so one that crashed left it: rm '{lock}'; then: swarm run"
+        return GitLocked(told, lock=str(lock), hint=hint)
