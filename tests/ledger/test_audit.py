@@ -75,6 +75,7 @@ def test_when_everything_fits_each_check_says_what_it_looked_at(project: tuple[S
         Check("projections", "plan.md, plan.json"),
         Check("evidence", "8 files"),
         Check("commits", "2 commits"),
+        Check("anchors", "3 anchors, the newest at line 20"),
     )
 
 
@@ -210,5 +211,6 @@ def test_before_any_work_there_is_nothing_to_find(repo: Path) -> None:
         "0 lines",
         "no plan yet",
         "0 files",
+        "none yet",
         "none yet",
     ]

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
 from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def command(repo: Repo = None, json: Json = False) -> None:
-    """Walk the ledger's chain and compare it with the plan files, the evidence and git. Changes nothing.
+    from swarmgate.domain.events import LedgerRestored
+    from swarmgate.ledger.checks import Check
 
-    Exit code 1 when something does not fit; the first line that does not is named.
+
+def command(
+    restore: Annotated[
+        bool, typer.Option("--restore", help="First bring back what the ledger lost by a stash, checkout or reset.")
+    ] = False,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Walk the ledger's chain and compare it with the plan files, the evidence and git.
+
+    Changes nothing without --restore. Exit code 1 when something does not fit; the first line that does not is named.
 
     Example: swarm verify
     """
@@ -20,11 +34,27 @@ def command(repo: Repo = None, json: Json = False) -> None:
 
         from swarmgate.engine.swarm import Swarm
 
-        checks = Swarm(repo).verify()
-        lines = []
-        for check in checks:
-            lines.append(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.looked_at}")
-            lines += [f"      {problem}" for problem in check.problems]
+        swarm = Swarm(repo)
+        restored = swarm.restore() if restore else None
+        checks = swarm.verify()
         good = all(check.passed for check in checks)
-        terminal.result({"passed": good, "checks": [asdict(check) for check in checks]}, lines)
+        told = {"restored": restored.model_dump(mode="json") if restored else None} if restore else {}
+        result = {"passed": good, "checks": [asdict(check) for check in checks], **told}
+        terminal.result(result, [*(_restored(restored) if restore else []), *_lines(checks)])
         raise typer.Exit(0 if good else 1)
+
+
+def _restored(event: LedgerRestored | None) -> list[str]:
+    if event is None:
+        return ["The ledger has lost nothing."]
+    kept = f"; what stood there is kept in {event.kept}" if event.kept else ""
+    return [f"The ledger ended at line {event.lost}, and was brought back up to line {event.seq}{kept}."]
+
+
+def _lines(checks: Sequence[Check]) -> list[str]:
+    lines = []
+    for check in checks:
+        lines.append(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.looked_at}")
+        lines += [f"      {problem}" for problem in check.problems]
+        lines += [f"      note: {warning}" for warning in check.warnings]
+    return lines

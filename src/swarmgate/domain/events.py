@@ -27,6 +27,7 @@ from swarmgate.domain.events_run import (
     GuardActed,
     GuidanceGiven,
     LedgerRepaired,
+    LedgerRestored,
     PauseReason,
     PhaseEstimated,
     RunPaused,
@@ -42,6 +43,8 @@ from swarmgate.domain.events_task import (
     AttemptKind,
     AttemptRejected,
     ChangeCaptured,
+    EvidenceKept,
+    EvidenceSetAside,
     GatesRun,
     RejectionOverridden,
     ReviewGiven,
@@ -68,11 +71,14 @@ __all__ = [
     "EditRefused",
     "Entry",
     "Event",
+    "EvidenceKept",
+    "EvidenceSetAside",
     "GatesRun",
     "GoalSet",
     "GuardActed",
     "GuidanceGiven",
     "LedgerRepaired",
+    "LedgerRestored",
     "PauseReason",
     "PhaseApproved",
     "PhaseClosed",
@@ -145,7 +151,10 @@ Event = Annotated[
     | PhaseEstimated
     | DebateKept
     | DebateWeighed
-    | LedgerRepaired,
+    | EvidenceKept
+    | EvidenceSetAside
+    | LedgerRepaired
+    | LedgerRestored,
     Field(discriminator="type"),
 ]
 """One event. The `type` tag tells which."""

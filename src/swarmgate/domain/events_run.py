@@ -32,7 +32,11 @@ class WorkStarted(Frozen):
 
 
 class RunStarted(Frozen):
-    """`swarm run` took up the work, under these rules. `sandbox` is what confines commands."""
+    """`swarm run` took up the work, under these rules. `sandbox` is what confines commands.
+
+    `record` says what is on record from here on: from 2 on the SHA-256 of every file of evidence, and an anchor in git
+    whenever a writer ends. `place` tells the repository on this disk apart from its clones and copies.
+    """
 
     type: Literal["run_started"] = "run_started"
     pid: int
@@ -45,6 +49,8 @@ class RunStarted(Frozen):
     sandbox: str = ""
     budget_seconds: float | None = None
     budgets: dict[Literal["run", "phase", "task"], Allowance] = Field(default_factory=dict)
+    record: int = 1
+    place: str = ""
 
 
 class RunPaused(Frozen):
@@ -87,6 +93,18 @@ class LedgerRepaired(Frozen):
     type: Literal["ledger_repaired"] = "ledger_repaired"
     kept: str
     size: int
+
+
+class LedgerRestored(Frozen):
+    """Lines that the ledger had lost came back from git's folder: it ended at line `lost`, and ends at `seq` again.
+
+    `kept` is where the file lies that stood there; empty: there was none.
+    """
+
+    type: Literal["ledger_restored"] = "ledger_restored"
+    lost: int
+    seq: int
+    kept: str = ""
 
 
 class GuardActed(Frozen):

@@ -129,6 +129,11 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "phase_estimated": _phase_estimated,
     "debate_kept": lambda _: "",
     "debate_weighed": _debate_weighed,
+    "evidence_kept": lambda _: "",
+    "evidence_set_aside": lambda e: (
+        f"task {e.task}: {counted(len(e.files), 'file')} of evidence of a step that was cut short moved to {e.kept}"
+    ),
     "ledger_repaired": lambda e: f"a torn last line of the ledger ({e.size} bytes) was moved to {e.kept}",
+    "ledger_restored": lambda e: f"the ledger had lost its lines after {e.lost}; lines up to {e.seq} were brought back",
 }
 """One entry an event; a test asserts that none is missing."""

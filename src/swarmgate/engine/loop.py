@@ -7,6 +7,7 @@ import os
 
 from swarmgate.domain.decide import Step, next_step
 from swarmgate.domain.events import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
+from swarmgate.domain.evidence_report import RECORDED
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import State
@@ -22,6 +23,7 @@ from swarmgate.errors import BreakerTripped, BudgetExhausted, ModelError, Prefli
 from swarmgate.ledger import guidance
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.workspace import own_rights
+from swarmgate.workspace.git_folder import git_folder, place
 from swarmgate.workspace.sandbox.choice import notice
 
 
@@ -42,7 +44,8 @@ async def run_loop(ctx: Context) -> State:
             ctx.tell("step", describe_step(step, state), step=step)
             with watched(ctx, step):
                 events = await edits.cut_short(step, STEPS[step](state, ctx))
-            state = _record(ctx, [*ctx.drain_reports(state), *events, *ctx.drain_usage(state)])
+            left = ctx.evidence.taken(events)
+            state = _record(ctx, [*ctx.drain_reports(state), *events, *left, *ctx.drain_usage(state)])
             state = _record(ctx, await edits.take_in(state))
     except BaseException as error:
         _pause(ctx, error)
@@ -75,6 +78,8 @@ def _begin(ctx: Context) -> State:
             budget_tokens=budget.tokens,
             budget_seconds=budget.seconds,
             budgets=allowances(budget),
+            record=RECORDED,
+            place=place(found) if (found := git_folder(ctx.folder.root)) else "",
         )
     )
     return _record(ctx, events)
@@ -96,7 +101,7 @@ def _pause(ctx: Context, error: BaseException) -> None:
     """
     ctx.ledger.require()
     state = ctx.ledger.state
-    events: list[Event] = [*ctx.drain_reports(state), *ctx.drain_usage(state)]
+    events: list[Event] = [*ctx.drain_reports(state), *ctx.evidence.taken([]), *ctx.drain_usage(state)]
     attempt = state.task(state.open).running
     at_once = isinstance(error, (KeyboardInterrupt, asyncio.CancelledError))
     if at_once and attempt is not None and attempt.state is not TaskState.TESTS_RUN:

@@ -1,0 +1,126 @@
+"""Git's folder as the witness of a ledger: what it saw of it is there still, or nobody writes.
+
+A stash, checkout, reset or clean takes a ledger away, or back to what it was before, where `.swarm/` is tracked. Then
+it is shorter than the high-water mark, or another one, and to go on with it would lose what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from swarmgate.domain.state import State
+from swarmgate.errors import LedgerRolledBack, SwarmError
+from swarmgate.ledger.chain import hash_of
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.high_water import Header, HighWater, Mark
+from swarmgate.ledger.ledger_file import LedgerFile
+
+RESTORE = (
+    "Bring it back with: swarm verify --restore. To begin anew instead, move .swarm/ away and run: swarm init. "
+    "Either way nothing is lost."
+)
+
+
+class Witness:
+    """What git's folder knows of one ledger. Where there is no git folder, it knows nothing and hinders nobody.
+
+    Args:
+        folder: the project's.
+        file: the ledger's, as far as its owner has read it.
+    """
+
+    def __init__(self, folder: SwarmFolder, file: LedgerFile) -> None:
+        self._folder, self._file = folder, file
+        self._water = HighWater(folder)
+
+    def lost(self, seq: int, head: str) -> str:
+        """What the ledger, which ends at line `seq` with the hash `head`, has lost, in a sentence; empty: nothing."""
+        return self._missing(self._water.read(), seq, head)
+
+    def take_up(self, seq: int, head: str) -> None:
+        """Goes on with a ledger: what the mark lacks of it is added.
+
+        Raises:
+            LedgerRolledBack: the ledger lost lines, or is another one.
+        """
+        mark = self._water.read()
+        if mark is None and seq:
+            mark = self._found_again()
+        if problem := self._missing(mark, seq, head):
+            raise LedgerRolledBack(problem, hint=RESTORE)
+        if mark is None and seq:
+            self._water.begin(Header(ledger=hash_of(self._file.line(1))), self._file.line(seq))
+        elif mark is not None and mark.seq < seq:
+            self._water.append(b"".join(self._file.behind(0).splitlines(keepends=True)[mark.seq :]))
+
+    def follow(self, lines: bytes) -> None:
+        """Lines were recorded, and are durable."""
+        if self._file.size == len(lines):
+            self._water.begin(Header(ledger=hash_of(self._file.line(1))), lines)
+        else:
+            self._water.append(lines)
+
+    def anchor(self, state: State, head: str) -> None:
+        """Makes an anchor of what was recorded since the last one. What git refuses, `swarm verify` tells."""
+        mark = self._water.read()
+        if mark is None or mark.header.anchored >= state.seq or self._missing(mark, state.seq, head):
+            return
+        from swarmgate.ledger.anchors import Anchors  # noqa: PLC0415 - late: git, for writers that recorded something
+
+        anchors, header = Anchors(self._folder, mark.header.ledger), mark.header
+
+        def add(size: int, parent: str) -> str:
+            lines = self._file.behind(size)
+            return anchors.add(state.goals, lines, seq=state.seq, head=head, branch=state.branch, parent=parent)
+
+        commit = _first_of(
+            lambda: add(header.size, header.commit),
+            lambda: "" if anchors.chain().ends else add(0, ""),  # all of them were deleted, and git forgot them
+        )
+        if commit:
+            after = Header(ledger=header.ledger, anchored=state.seq, size=self._file.size, commit=commit)
+            self._water.begin(after, last_line(self._file.behind(header.size)))
+
+    def _missing(self, mark: Mark | None, seq: int, head: str) -> str:
+        if mark is None:
+            return ""
+        stood = f"line {mark.seq} was recorded at {mark.time}"
+        if seq and hash_of(self._file.line(1)) != mark.header.ledger:
+            return f"ledger.jsonl is not the ledger of this project any more: of that, {stood}."
+        if seq < mark.seq:
+            ends = f"ends at line {seq}" if seq else "is missing or empty"
+            return f"ledger.jsonl {ends}, and {stood}: the file was rolled back (git stash, checkout, reset, a backup)."
+        if (head if seq == mark.seq else hash_of(self._file.line(mark.seq))) != mark.head:
+            return f"ledger.jsonl holds another line {mark.seq} than the one that was recorded at {mark.time}."
+        return ""
+
+    def _found_again(self) -> Mark | None:
+        """The mark by the anchors, where it is gone itself: a clone that fetched them, or somebody deleted it."""
+        from swarmgate.ledger.anchors import held, positions  # noqa: PLC0415 - late, as above
+        from swarmgate.ledger.chain import line_of  # noqa: PLC0415 - as above
+
+        ledger = hash_of(self._file.line(1))
+        chain = held(self._folder, ledger)
+        last = last_line(chain.lines)
+        line = line_of(last)
+        if line is None:
+            return None
+        seq, head = positions(chain.anchors)[-1]
+        header = Header(ledger=ledger, anchored=seq, size=len(chain.lines), commit=chain.newest)
+        self._water.begin(header, last)
+        return Mark(header, last, seq, head, line.time)
+
+
+def last_line(lines: bytes) -> bytes:
+    """The last of whole lines."""
+    return lines[lines.rfind(b"\n", 0, -1) + 1 :]
+
+
+def _first_of(*ways: Callable[[], str]) -> str:
+    """What the first way gives that git does not refuse."""
+    for way in ways:
+        try:
+            return way()
+        except (SwarmError, OSError):
+            continue
+    return ""
