@@ -21,7 +21,7 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
     """Each completed task of the present goal has its commit with the tree that passed, and no other commit is one.
 
     A commit with the trailers of a task is what `task_completed` names, by its id; the line that it points at is of its
-    own attempt, and no other commit points there. Commits without trailers are the user's: they are told.
+    own attempt, so that no two point at the same one. Commits without trailers are the user's: they are told.
     """
     since = next((entry.event.base for entry, _ in entries if isinstance(entry.event, WorkStarted)), None)
     if since is None:
@@ -50,14 +50,6 @@ class _Audit:
         """The events of all goals by the ids of their commits, with their lines."""
         events = ((entry.seq, entry.event) for entry, _ in self.entries)
         return {event.commit: (seq, event) for seq, event in events if isinstance(event, TaskCompleted)}
-
-    @cached_property
-    def _pointers(self) -> Mapping[str, list[str]]:
-        """The ids of the commits that point at a line."""
-        found: dict[str, list[str]] = {}
-        for commit in self.found:
-            found.setdefault(commit.trailers.get("Swarm-Ledger", ""), []).append(commit.id)
-        return found
 
     def missing(self) -> Iterator[str]:
         """Tasks of the present goal whose commit is not there."""
@@ -88,8 +80,6 @@ class _Audit:
             yield f"line {seq}: commit {short} does not name attempt {event.attempt} in its Swarm-Attempts trailer."
         if place and not self._passed(event.task, event.attempt, before=seq) <= place < seq:
             yield f"line {seq}: commit {short} points at line {place}, which is not of its own attempt."
-        if len(sharing := self._pointers[pointer]) > 1:
-            yield f"line {seq}: commit {short} points at line {place}, and so do {len(sharing) - 1} other commits."
 
     def waiting(self) -> Iterator[str]:
         """The commit of an attempt that a crash left without its line: the next run takes it up."""

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Self
 from swarmgate.domain.events import Entry, Event, LedgerRepaired
 from swarmgate.domain.fold import fold
 from swarmgate.domain.state import State
-from swarmgate.errors import LedgerCorrupt, LedgerError, LedgerRolledBack, StaleWriter, SwarmError
+from swarmgate.errors import LedgerCorrupt, LedgerError, StaleWriter, SwarmError
 from swarmgate.ledger.chain import GENESIS, encode, walk
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger_file import LedgerFile
 from swarmgate.ledger.lock import WriterLock
-from swarmgate.ledger.witness import RESTORE, Witness
+from swarmgate.ledger.witness import Witness
 
 if TYPE_CHECKING:
     from swarmgate.ledger.projections import Projector
@@ -281,11 +281,10 @@ class Ledger:
         data = self._file.read()
         self.state = fold_checked(self._walk_to_head(data))
         if not data and (left := self.folder.left_by_work()):
-            if lost := self.lost:
-                raise LedgerRolledBack(lost, hint=RESTORE)
+            back = "with: swarm verify --restore, or from a backup" if self.lost else "from a backup or from git"
             raise LedgerCorrupt(
                 f"ledger.jsonl is missing or empty, but work has been recorded: there is {' and '.join(left)}.",
-                hint="Bring it back from a backup or from git. To begin anew, move .swarm/ away and run: swarm init",
+                hint=f"Bring it back {back}. To begin anew, move .swarm/ away and run: swarm init",
             )
 
     def _walk_to_head(self, data: bytes) -> Iterator[Entry]:

@@ -16,8 +16,8 @@ from swarmgate.ledger.high_water import Header, HighWater, Mark
 from swarmgate.ledger.ledger_file import LedgerFile
 
 RESTORE = (
-    "Bring it back with: swarm verify --restore. To begin anew instead, move .swarm/ away and run: swarm init. "
-    "Either way nothing is lost."
+    "Bring it back with: swarm verify --restore (what is there goes to the quarantine), or from a backup. "
+    "To begin anew instead, move .swarm/ away and run: swarm init"
 )
 
 
@@ -89,7 +89,9 @@ class Witness:
             return f"ledger.jsonl is not the ledger of this project any more: of that, {stood}."
         if seq < mark.seq:
             ends = f"ends at line {seq}" if seq else "is missing or empty"
-            return f"ledger.jsonl {ends}, and {stood}: the file was rolled back (git stash, checkout, reset, a backup)."
+            return (
+                f"ledger.jsonl {ends}, and {stood}: lines were lost (by a git stash, checkout or reset, or a backup)."
+            )
         if (head if seq == mark.seq else hash_of(self._file.line(mark.seq))) != mark.head:
             return f"ledger.jsonl holds another line {mark.seq} than the one that was recorded at {mark.time}."
         return ""
