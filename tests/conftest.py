@@ -55,6 +55,7 @@ def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     for name in os.environ:
         if name.startswith(("GIT_", "SWARM_", "XDG_", "PYTEST_ADDOPTS")):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_TEST_FSYNC", "false")
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "CACHE", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))

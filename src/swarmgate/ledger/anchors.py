@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from swarmgate.errors import SwarmError
 from swarmgate.ledger.chain import hash_of
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import growing_log
@@ -85,14 +84,6 @@ class Anchors:
 def subject(seq: int, head: str) -> str:
     """The first line of what an anchor says."""
     return f"Ledger line {seq} {head}"
-
-
-def held(folder: SwarmFolder, ledger: str) -> Chain:
-    """The anchors of a ledger; none where git cannot tell."""
-    try:
-        return Anchors(folder, ledger).chain()
-    except SwarmError:
-        return Chain({}, ())
 
 
 def positions(anchors: Sequence[growing_log.Piece]) -> list[tuple[int, str]]:

@@ -40,13 +40,13 @@ class Header(Frozen):
 
 
 class Mark(NamedTuple):
-    """What the tail says: its header, its whole lines, and number, hash and time of the last of them."""
+    """What the tail says: its header, its whole lines, and number, time and hash of the last of them."""
 
     header: Header
     lines: bytes
     seq: int
-    head: str
     time: str
+    head: str
 
 
 class HighWater:
@@ -82,7 +82,7 @@ class HighWater:
             start = lines.rfind(b"\n", 0, -1) + 1
             if (line := line_of(lines[start:])) is not None:
                 self._size = len(head) + 1 + len(lines)
-                return Mark(header, lines, line.seq, line.hash, line.time)
+                return Mark(header, lines, *line)
             lines = lines[:start]
         return None
 

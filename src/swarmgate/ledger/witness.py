@@ -6,11 +6,11 @@ it is shorter than the high-water mark, or another one, and to go on with it wou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
 
 from swarmgate.domain.state import State
 from swarmgate.errors import LedgerRolledBack, SwarmError
-from swarmgate.ledger.chain import hash_of
+from swarmgate.ledger.chain import hash_of, line_of
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.high_water import Header, HighWater, Mark
 from swarmgate.ledger.ledger_file import LedgerFile
@@ -65,21 +65,41 @@ class Witness:
         mark = self._water.read()
         if mark is None or mark.header.anchored >= state.seq or self._missing(mark, state.seq, head):
             return
+        try:
+            self._add(mark.header, state, head)
+        except (SwarmError, OSError):
+            with contextlib.suppress(SwarmError, OSError):
+                self._add(self._by_anchors(mark.header.ledger), state, head)
+
+    def _add(self, before: Header, state: State, head: str) -> None:
+        """Makes the anchor that follows the one of a header.
+
+        Raises:
+            WorkspaceError: git refused.
+        """
         from swarmgate.ledger.anchors import Anchors  # noqa: PLC0415 - late: git, for writers that recorded something
 
-        anchors, header = Anchors(self._folder, mark.header.ledger), mark.header
-
-        def add(size: int, parent: str) -> str:
-            lines = self._file.behind(size)
-            return anchors.add(state.goals, lines, seq=state.seq, head=head, branch=state.branch, parent=parent)
-
-        commit = _first_of(
-            lambda: add(header.size, header.commit),
-            lambda: "" if anchors.chain().ends else add(0, ""),  # all of them were deleted, and git forgot them
+        lines = self._file.behind(before.size)
+        commit = Anchors(self._folder, before.ledger).add(
+            state.goals, lines, seq=state.seq, head=head, branch=state.branch, parent=before.commit
         )
-        if commit:
-            after = Header(ledger=header.ledger, anchored=state.seq, size=self._file.size, commit=commit)
-            self._water.begin(after, last_line(self._file.behind(header.size)))
+        after = Header(ledger=before.ledger, anchored=state.seq, size=self._file.size, commit=commit)
+        self._water.begin(after, last_line(lines))
+
+    def _by_anchors(self, ledger: str) -> Header:
+        """The header as the anchors have it: a crash came before it was written, or git has forgotten them all.
+
+        Raises:
+            WorkspaceError: git cannot read them.
+            LedgerRolledBack: they are not of this ledger as it is.
+        """
+        from swarmgate.ledger.anchors import Anchors, positions  # noqa: PLC0415 - late, as above
+
+        chain = Anchors(self._folder, ledger).chain()
+        if not self._file.behind(0).startswith(chain.lines):
+            raise LedgerRolledBack("ledger.jsonl holds other lines than its anchors.", hint=RESTORE)
+        seq = positions(chain.anchors)[-1][0] if chain.anchors else 0
+        return Header(ledger=ledger, anchored=seq, size=len(chain.lines), commit=chain.newest)
 
     def _missing(self, mark: Mark | None, seq: int, head: str) -> str:
         if mark is None:
@@ -98,31 +118,23 @@ class Witness:
 
     def _found_again(self) -> Mark | None:
         """The mark by the anchors, where it is gone itself: a clone that fetched them, or somebody deleted it."""
-        from swarmgate.ledger.anchors import held, positions  # noqa: PLC0415 - late, as above
-        from swarmgate.ledger.chain import line_of  # noqa: PLC0415 - as above
+        from swarmgate.ledger.anchors import Anchors, positions  # noqa: PLC0415 - late, as above
 
         ledger = hash_of(self._file.line(1))
-        chain = held(self._folder, ledger)
+        try:
+            chain = Anchors(self._folder, ledger).chain()
+        except SwarmError:
+            return None
         last = last_line(chain.lines)
         line = line_of(last)
         if line is None:
             return None
-        seq, head = positions(chain.anchors)[-1]
+        seq, _ = positions(chain.anchors)[-1]
         header = Header(ledger=ledger, anchored=seq, size=len(chain.lines), commit=chain.newest)
         self._water.begin(header, last)
-        return Mark(header, last, seq, head, line.time)
+        return Mark(header, last, *line)
 
 
 def last_line(lines: bytes) -> bytes:
     """The last of whole lines."""
     return lines[lines.rfind(b"\n", 0, -1) + 1 :]
-
-
-def _first_of(*ways: Callable[[], str]) -> str:
-    """What the first way gives that git does not refuse."""
-    for way in ways:
-        try:
-            return way()
-        except (SwarmError, OSError):
-            continue
-    return ""
