@@ -52,10 +52,6 @@ def _stashed(project: Project) -> None:
     project.git("stash", "--quiet")
 
 
-def _stashed_with_untracked(project: Project) -> None:
-    project.git("stash", "--quiet", "--include-untracked")
-
-
 def _checked_out(project: Project) -> None:
     project.git("checkout", "--quiet", "main", "--", ".swarm")
 
@@ -128,18 +124,21 @@ def test_a_ledger_that_was_taken_back_is_refused_and_restored(
     "`.swarm/` taken away as a whole: `git clean -fdx`, `git stash --include-untracked`",
     "no command begins anew by itself; `swarm verify --restore` brings it back and names the evidence that is gone",
 )
-@pytest.mark.parametrize("tool", ["clean", "rm"])
+@pytest.mark.parametrize("tool", ["clean", "stash", "rm"])
 def test_a_folder_that_was_taken_away_comes_back(project: Project, tool: str) -> None:
     project.planned()
     project.swarm("run", exits=3)
     whole, config = project.folder.ledger.read_bytes(), project.folder.config.read_bytes()
     if tool == "clean":
         project.git("clean", "--quiet", "-fdx")
+    elif tool == "stash":
+        project.git("stash", "--quiet", "--include-untracked")
     else:
         shutil.rmtree(project.folder.path)
-    told = project.json("run", exits=2)
-    assert told["error"] == "NOT_A_PROJECT"
-    assert f"its ledger had {whole.count(chr(10).encode())} lines" in told["message"]
+    told = project.json("run", exits=1 if tool == "stash" else 2)  # that leaves what is ignored
+    if tool != "stash":
+        assert told["error"] == "NOT_A_PROJECT"
+        assert f"its ledger had {whole.count(chr(10).encode())} lines" in told["message"]
     assert "swarm verify --restore" in told["hint"]
     told = project.json("verify", "--restore", exits=1)
     assert told["restored"]["lost"] == 0
@@ -151,9 +150,6 @@ def test_a_folder_that_was_taken_away_comes_back(project: Project, tool: str) ->
 
 def test_lines_behind_the_newest_anchor_come_back_too(tracked: Project) -> None:
     tracked.swarm("approve")
-    process = tracked.start("run")
-    process.kill()
-    process.communicate()
     with Swarm(tracked.root)._writing() as ledger:
         ledger._witness.anchor = lambda *_: None  # type: ignore[method-assign]  # as when it is killed before
         ledger.append([ev.EditRefused(source="x", problems=("x",), kept="x")], expect=ledger.state.seq)
@@ -176,6 +172,29 @@ def test_where_nothing_is_lost_nothing_is_restored(tracked: Project) -> None:
     assert tracked.json("verify", "--restore")["restored"] is None
     assert "has lost nothing" in tracked.swarm("verify", "--restore").stdout
     assert tracked.folder.ledger.read_bytes() == before
+
+
+@case(
+    "lies",
+    "another branch's or a teammate's ledger in the place of the one that was written here",
+    "refused as one that was rolled back; `swarm verify --adopt` goes on with it, on record, and keeps the other",
+)
+@pytest.mark.parametrize("took_back", [_checked_out, _forked])
+def test_who_wants_the_other_ledger_goes_on_with_it(tracked: Project, took_back: Callable[[Project], None]) -> None:
+    lines = tracked.folder.ledger.read_bytes().count(b"\n")
+    took_back(tracked)
+    there = tracked.folder.ledger.read_bytes()
+    told = tracked.json("verify", "--adopt", exits=1)
+    assert {check["name"] for check in told["checks"] if check["problems"]} <= {"commits", "evidence", "projections"}
+    (event,) = tracked.events(ev.LedgerAdopted)
+    assert (event.seq, Path(event.kept).is_file()) == (lines, True)
+    assert tracked.folder.ledger.read_bytes().startswith(there)
+    assert tracked.git("for-each-ref", event.refs)
+    tracked.configure()
+    tracked.swarm("plan", "Another goal", exits=3)
+    assert {check["name"] for check in tracked.json("verify", exits=1)["checks"] if check["problems"]} <= {"evidence"}
+    assert tracked.json("verify", "--adopt", exits=1)["adopted"] is None
+    assert "either" in tracked.json("verify", "--adopt", "--restore", exits=2)["message"]
 
 
 # --- ordinary work, which none of it may hinder ---

@@ -26,6 +26,7 @@ from swarmgate.domain.events_planning import (
 from swarmgate.domain.events_run import (
     GuardActed,
     GuidanceGiven,
+    LedgerAdopted,
     LedgerRepaired,
     LedgerRestored,
     PauseReason,
@@ -77,6 +78,7 @@ __all__ = [
     "GoalSet",
     "GuardActed",
     "GuidanceGiven",
+    "LedgerAdopted",
     "LedgerRepaired",
     "LedgerRestored",
     "PauseReason",
@@ -154,7 +156,8 @@ Event = Annotated[
     | EvidenceKept
     | EvidenceSetAside
     | LedgerRepaired
-    | LedgerRestored,
+    | LedgerRestored
+    | LedgerAdopted,
     Field(discriminator="type"),
 ]
 """One event. The `type` tag tells which."""

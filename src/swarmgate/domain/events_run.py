@@ -107,6 +107,19 @@ class LedgerRestored(Frozen):
     kept: str = ""
 
 
+class LedgerAdopted(Frozen):
+    """The user goes on with the ledger as it is, though other lines were on record: up to line `seq` with that `hash`.
+
+    `kept` is where the newest of those lines are; the anchors of all of them stay in git, below `refs`.
+    """
+
+    type: Literal["ledger_adopted"] = "ledger_adopted"
+    seq: int
+    hash: str
+    kept: str
+    refs: str = ""
+
+
 class GuardActed(Frozen):
     """A guard noticed something that an agent did, and what it did about it. `task` is empty outside tasks."""
 

@@ -81,5 +81,6 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "evidence_set_aside": _unchanged,
     "ledger_repaired": _unchanged,
     "ledger_restored": _unchanged,
+    "ledger_adopted": _unchanged,
 }
 """One law an event. A test asserts that this dict and the union name the same types."""

@@ -135,5 +135,6 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     ),
     "ledger_repaired": lambda e: f"a torn last line of the ledger ({e.size} bytes) was moved to {e.kept}",
     "ledger_restored": lambda e: f"the ledger had lost its lines after {e.lost}; lines up to {e.seq} were brought back",
+    "ledger_adopted": lambda e: f"goes on from here by the user's word; {e.seq} other lines were on record ({e.kept})",
 }
 """One entry an event; a test asserts that none is missing."""

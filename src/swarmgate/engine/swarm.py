@@ -21,6 +21,7 @@ from swarmgate.domain.decide import Waiting, next_step, waiting_for
 from swarmgate.domain.events import (
     Event,
     GoalSet,
+    LedgerAdopted,
     LedgerRestored,
     PhaseApproved,
     PlanApproved,
@@ -284,6 +285,21 @@ class Swarm:
         from swarmgate.ledger.restoring import restore  # noqa: PLC0415 - git comes with it
 
         event = restore(self._folder_of_old())
+        if event is not None:
+            with self._writing() as ledger:
+                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
+        return event
+
+    def adopt(self) -> LedgerAdopted | None:
+        """Goes on with the ledger that is there, though other lines were recorded; None where it lacks none.
+
+        Raises:
+            LedgerLocked: another process is writing.
+            LedgerError: the ledger does not hold, or git's folder cannot be written.
+        """
+        from swarmgate.ledger.restoring import adopt  # noqa: PLC0415 - git comes with it
+
+        event = adopt(self.folder)
         if event is not None:
             with self._writing() as ledger:
                 status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))

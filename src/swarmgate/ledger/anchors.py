@@ -18,7 +18,7 @@ from swarmgate.workspace import growing_log
 from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.git_folder import git_folder, is_linked
 
-_PREFIX = "refs/swarm/ledger"
+_PREFIX, _LEFT = "refs/swarm/ledger", "refs/swarm/left"
 
 
 class Chain(NamedTuple):
@@ -79,6 +79,15 @@ class Anchors:
         ends = {ref.removeprefix(self.prefix): commit for ref, commit in growing_log.ends(git, self.prefix).items()}
         tips = tuple(dict.fromkeys((*ends.values(), *([also] if also else []))))
         return Chain(ends, growing_log.pieces(git, tips))
+
+    def put_away(self, name: str) -> str:
+        """Gives the refs of all of them other names, so that another chain can begin; returns where they are now.
+
+        Raises:
+            WorkspaceError: git refused.
+        """
+        target = f"{_LEFT}/{name}/"
+        return target if growing_log.move(Driver(self._root), self.prefix, target) else ""
 
 
 def subject(seq: int, head: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from swarmgate.domain.events import Entry, GoalSet, RunStarted
 from swarmgate.domain.evidence_report import RECORDED
@@ -12,7 +14,7 @@ from swarmgate.errors import SwarmError
 from swarmgate.ledger.anchors import Anchors, Chain, positions, subject
 from swarmgate.ledger.chain import line_of
 from swarmgate.ledger.checks import Check
-from swarmgate.ledger.high_water import HighWater
+from swarmgate.ledger.high_water import HighWater, Mark
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.lock import read_owner
 from swarmgate.workspace.git_folder import git_folder, place
@@ -27,12 +29,15 @@ def anchors(ledger: Ledger, entries: Sequence[tuple[Entry, str]]) -> Check:
     no anchors before it fetches them.
     """
     if not entries:
-        return Check("anchors", "none yet")
-    audit = _Audit(ledger, entries)
+        return Check("anchors", "none yet", (ledger.lost,) if ledger.lost else ())
+    mark = HighWater(ledger.folder).read()
     try:
         chain = Anchors(ledger.folder, entries[0][1]).chain()
     except SwarmError as error:
         return Check("anchors", "git", (f"the anchors cannot be read: {error.message}",))
+    if ledger.refresh():  # a run is at work: what git's folder said must not be ahead of what is compared with it
+        entries = tuple(ledger.entries())
+    audit = _Audit(ledger, entries, mark)
     missing = tuple(audit.missing(chain)) if audit.due else ()
     problems = (*audit.lost(), *audit.mismatches(chain), *(missing if audit.at_home else ()))
     told = f"{len(chain.anchors)} anchors{f', the newest at line {audit.newest(chain)}' if chain.anchors else ''}"
@@ -43,15 +48,17 @@ def anchors(ledger: Ledger, entries: Sequence[tuple[Entry, str]]) -> Check:
 class _Audit:
     ledger: Ledger
     entries: Sequence[tuple[Entry, str]]
+    mark: Mark | None
 
     @cached_property
     def lines(self) -> list[bytes]:
         """The ledger's whole lines."""
         return self.ledger.folder.ledger.read_bytes().splitlines(keepends=True)[: len(self.entries)]
 
-    @cached_property
-    def water(self) -> HighWater:
-        return HighWater(self.ledger.folder)
+    @property
+    def tail(self) -> Path | None:
+        """Where the tail lies, or would lie."""
+        return HighWater(self.ledger.folder).path
 
     @cached_property
     def _runs(self) -> list[RunStarted]:
@@ -77,14 +84,13 @@ class _Audit:
         if told := self.ledger.lost:
             yield told
             return
-        mark = self.water.read()
-        if mark is None:
-            if self.water.path is not None and self.water.path.exists():
-                yield f"{self.water.path} is damaged; the next command that writes makes it anew"
+        if self.mark is None:
+            if self.tail is not None and os.path.lexists(self.tail):
+                yield f"{self.tail} is damaged; the next command that writes makes it anew"
             return
-        first = line_of(mark.lines[: mark.lines.find(b"\n") + 1])
-        if first is None or mark.lines != b"".join(self.lines[first.seq - 1 : mark.seq]):
-            yield f"{self.water.path} holds other lines than the ledger up to line {mark.seq}"
+        first = line_of(self.mark.lines[: self.mark.lines.find(b"\n") + 1])
+        if first is None or self.mark.lines != b"".join(self.lines[first.seq - 1 : self.mark.seq]):
+            yield f"{self.tail} holds other lines than the ledger up to line {self.mark.seq}"
 
     def mismatches(self, chain: Chain) -> Iterator[str]:
         """Anchors that do not fit the ledger, each other, or the names that they have."""
@@ -106,9 +112,9 @@ class _Audit:
         if dict(chain.ends) != ends:
             wrong, _ = min({*ends.items()} ^ {*chain.ends.items()})
             yield f"the newest anchor of goal {wrong} is not the one that its ref names"
-        mark = self.water.read()
-        if mark and mark.header.commit and mark.header.commit not in {each.commit for each in chain.anchors}:
-            gone = f"the anchor {mark.header.commit[:12]} of line {mark.header.anchored}"
+        header = self.mark.header if self.mark else None
+        if header and header.commit and header.commit not in {each.commit for each in chain.anchors}:
+            gone = f"the anchor {header.commit[:12]} of line {header.anchored}"
             yield f"{gone} is gone: its ref was moved or deleted"
 
     def missing(self, chain: Chain) -> Iterator[str]:
@@ -119,8 +125,8 @@ class _Audit:
             yield f"the ledger has no anchor in this repository; {_FETCH}"
         elif newest < head and not owner:  # else: who writes now, or died, has made none yet
             yield f"lines {newest + 1} to {head} have no anchor: whoever wrote them last did not end as swarmgate does"
-        if self.water.read() is None:
-            yield f"there is no high-water mark ({self.water.path}); the next command that writes makes one"
+        if self.mark is None:
+            yield f"there is no high-water mark ({self.tail}); the next command that writes makes one"
 
     def _goal_at(self, seq: int) -> int:
         return sum(place <= seq for place in self._goals)

@@ -16,6 +16,8 @@ from swarmgate.ledger.evidence_index import goal_number
 from swarmgate.ledger.folder import SwarmFolder
 
 _SHOWN = 5
+_OF_FILE_MANAGERS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+"""What macOS and Windows leave in every folder that somebody looks into."""
 
 
 @dataclass
@@ -93,7 +95,7 @@ def _unknown(folder: SwarmFolder, state: State, home: Path, goals: Sequence[Reco
     running = home / state.open / f"attempt-{attempt.number}" if attempt else None
     for path in _files(home):
         shown = folder.relative(path)
-        if path in hashed:
+        if path in hashed or path.name in _OF_FILE_MANAGERS:
             continue
         if path in bare:
             found.bare.append(shown)

@@ -109,7 +109,8 @@ class EvidenceStore:
             LedgerWriteFailed: the disk refused to move it.
         """
         folder = self.place(task, attempt, "")
-        names = sorted(place.name for place in folder.iterdir()) if folder.is_dir() else []
+        inside = folder.is_dir() and not self._leads_away(folder)
+        names = sorted(place.name for place in folder.iterdir()) if inside else []
         return self._put_aside(task, attempt, [name for name in names if name not in known])
 
     def _put_aside(self, task: str, attempt: int, names: Iterable[str]) -> EvidenceSetAside | None:

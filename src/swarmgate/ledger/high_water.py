@@ -20,10 +20,13 @@ from pydantic import ValidationError
 from swarmgate.domain.base import Frozen
 from swarmgate.ledger.chain import line_of
 from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.git_folder import git_folder
 
 _NAME = "ledger.tail"
+_LARGEST = 4_000_000_000
+"""Bytes; no ledger comes near it between two anchors."""
 
 
 class Header(Frozen):
@@ -69,7 +72,7 @@ class HighWater:
     def read(self) -> Mark | None:
         """What it says; None where there is none, or none that says anything."""
         try:
-            data = self._path.read_bytes() if self._path else b""
+            data = regular.read(self._path, limit=_LARGEST, follow=False) if self._path else b""
         except OSError:
             return None
         head, _, lines = data.partition(b"\n")

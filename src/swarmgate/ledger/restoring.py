@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from swarmgate.domain.events import LedgerRestored
+from swarmgate.domain.events import LedgerAdopted, LedgerRestored
 from swarmgate.errors import LedgerError, SwarmError
 from swarmgate.ledger.anchors import Anchors
 from swarmgate.ledger.chain import hash_of, line_of, walk
 from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.ledger.high_water import HighWater
-from swarmgate.ledger.ledger import fold_checked
+from swarmgate.ledger.ledger import Ledger, fold_checked
 from swarmgate.ledger.lock import WriterLock
 from swarmgate.workspace import growing_log
 from swarmgate.workspace.atomic import replace
@@ -52,6 +52,28 @@ def restore(folder: SwarmFolder) -> LedgerRestored | None:
             replace(folder.ledger, whole)
     common = sum(1 for _ in _common(present, whole))
     return LedgerRestored(lost=common, seq=whole.count(b"\n"), kept=kept)
+
+
+def adopt(folder: SwarmFolder) -> LedgerAdopted | None:
+    """Forgets what was on record besides the ledger that is there, and keeps it in git's folder. To be recorded.
+
+    Returns:
+        What was on record; None where the ledger lacks nothing of it.
+
+    Raises:
+        LedgerLocked: another process is writing.
+        LedgerCorrupt: the ledger that is there does not hold.
+        LedgerError: git's folder cannot be written.
+    """
+    with WriterLock(folder.lock):
+        ledger, water = Ledger.read(folder), HighWater(folder)
+        mark = water.read()
+        if mark is None or not ledger.lost:
+            return None
+        with writing(folder.ledger):
+            kept = water.put_away()
+        refs = Anchors(folder, mark.header.ledger).put_away(kept.name.rpartition(".")[2] if kept else "")
+    return LedgerAdopted(seq=mark.seq, hash=mark.head, kept=str(kept), refs=refs)
 
 
 def _known(folder: SwarmFolder, present: bytes) -> _Known:

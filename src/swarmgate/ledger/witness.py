@@ -17,7 +17,7 @@ from swarmgate.ledger.ledger_file import LedgerFile
 
 RESTORE = (
     "Bring it back with: swarm verify --restore (what is there goes to the quarantine), or from a backup. "
-    "To begin anew instead, move .swarm/ away and run: swarm init"
+    "To go on with what is there instead: swarm verify --adopt. To begin anew, move .swarm/ away and run: swarm init"
 )
 
 
@@ -80,6 +80,8 @@ class Witness:
         from swarmgate.ledger.anchors import Anchors  # noqa: PLC0415 - late: git, for writers that recorded something
 
         lines = self._file.behind(before.size)
+        if not lines.startswith(f'{{"seq":{before.anchored + 1},'.encode()):
+            raise LedgerRolledBack(f"line {before.anchored + 1} of ledger.jsonl is not where it was.", hint=RESTORE)
         commit = Anchors(self._folder, before.ledger).add(
             state.goals, lines, seq=state.seq, head=head, branch=state.branch, parent=before.commit
         )
@@ -107,7 +109,7 @@ class Witness:
         stood = f"line {mark.seq} was recorded at {mark.time}"
         if seq and hash_of(self._file.line(1)) != mark.header.ledger:
             return f"ledger.jsonl is not the ledger of this project any more: of that, {stood}."
-        if seq < mark.seq:
+        if seq < mark.seq and hash_of(self._file.line(mark.seq)) != mark.head:  # else a writer was at work meanwhile
             ends = f"ends at line {seq}" if seq else "is missing or empty"
             return (
                 f"ledger.jsonl {ends}, and {stood}: lines were lost (by a git stash, checkout or reset, or a backup)."

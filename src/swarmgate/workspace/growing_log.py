@@ -91,6 +91,20 @@ def _unlocked(root: Path, ref: str) -> bool:
     return False
 
 
+def move(git: Driver, prefix: str, target: str) -> bool:
+    """Gives the refs below a prefix other names, all or none; returns whether there were any. Both end in `/`.
+
+    Raises:
+        WorkspaceError: git refused.
+    """
+    found = ends(git, prefix)
+    made = [f"create {target}{ref.removeprefix(prefix)} {commit}\n" for ref, commit in found.items()]
+    gone = [f"delete {ref} {commit}\n" for ref, commit in found.items()]
+    if found:
+        git.run("update-ref", "--stdin", stdin="".join((*made, *gone)).encode(errors="surrogateescape"))
+    return bool(found)
+
+
 def ends(git: Driver, prefix: str) -> dict[str, str]:
     """The refs below a prefix that ends in `/`, with the ids that they name."""
     listed = git.run("for-each-ref", "--format=%(objectname) %(refname)", prefix.rstrip("/"))
