@@ -15,6 +15,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.errors import LedgerRolledBack
 from swarmgate.ledger.anchors import Anchors, positions
 from swarmgate.ledger.audit import audit
+from swarmgate.ledger.audit_anchors import anchors
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.high_water import HighWater
 from swarmgate.ledger.ledger import Ledger
@@ -98,13 +99,12 @@ def _died_after_the_anchor(folder: SwarmFolder) -> None:
 
 
 def _no_anchor(folder: SwarmFolder) -> None:
-    """A process that appends and is gone without a word."""
-    if (child := os.fork()) == 0:
-        ledger = Ledger.write(folder)
-        for _ in range(2):
-            ledger.append([USED], expect=ledger.state.seq)
-        os._exit(0)
-    os.waitpid(child, 0)
+    """A writer that appends and is gone without a word: its lock is free, and still names it."""
+    ledger = Ledger.write(folder)
+    for _ in range(2):
+        ledger.append([USED], expect=ledger.state.seq)
+    assert ledger._lock
+    os.close(ledger._lock._descriptor)
 
 
 @pytest.mark.parametrize(
@@ -257,6 +257,14 @@ def test_a_long_lived_writer_notices_too(swarm: SwarmFolder) -> None:
     with reader.writing():
         reader.append([USED], expect=7)
     assert _fits(swarm)
+
+
+def test_who_looks_while_another_writes_is_told_of_no_loss(swarm: SwarmFolder) -> None:
+    reader = Ledger.read(swarm)
+    entries = tuple(reader.entries())
+    _write(swarm)
+    assert reader.lost == ""
+    assert anchors(reader, entries).problems == ()
 
 
 def test_subprocesses_of_git_cost_little(swarm: SwarmFolder, monkeypatch: pytest.MonkeyPatch) -> None:

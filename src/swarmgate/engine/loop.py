@@ -87,6 +87,7 @@ def _begin(ctx: Context) -> State:
 
 def _record(ctx: Context, events: list[Event]) -> State:
     state = ctx.ledger.append(events, expect=ctx.ledger.state.seq)
+    ctx.evidence.recorded()
     for event in events:
         if text := describe(event):
             ctx.tell("event", text)

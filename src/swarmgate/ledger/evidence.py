@@ -83,7 +83,7 @@ class EvidenceStore:
         return digest
 
     def taken(self, events: Sequence[Event]) -> list[EvidenceKept] | list[EvidenceSetAside]:
-        """What goes on record of the pieces that were written since the last time.
+        """What goes on record of the pieces that were written since `recorded` was called.
 
         Args:
             events: those of the step that wrote them, which name some of them. None: the step was cut short and is
@@ -92,15 +92,17 @@ class EvidenceStore:
         Raises:
             LedgerWriteFailed: the disk refused to move it.
         """
-        written = dict(self._written)
-        self._written.clear()
         if events:
-            return kept(written, events)
+            return kept(self._written, events)
         attempts: dict[tuple[str, int], list[str]] = {}
-        for task, attempt, name in written:
+        for task, attempt, name in self._written:
             attempts.setdefault((task, attempt), []).append(name)
         found = (self._put_aside(task, attempt, names) for (task, attempt), names in attempts.items())
         return [each for each in found if each is not None]
+
+    def recorded(self) -> None:
+        """What `taken` gave is on record: it is not given again."""
+        self._written.clear()
 
     def left(self, task: str, attempt: int, known: Collection[str]) -> EvidenceSetAside | None:
         """Puts aside what a process that died left of an attempt: all that is not `known` by its name.
