@@ -61,6 +61,7 @@ def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     for name in ("_TREES", "_ENTERED", "_LEFT"):
         monkeypatch.setattr(import_path, name, set())
     monkeypatch.setattr(trusted, "_taken", {})
+    monkeypatch.setenv("GIT_TEST_FSYNC", "false")
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "CACHE", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))

@@ -22,6 +22,7 @@
     │       └── InvalidTaskStateTransition   the life cycle of a task forbids it
     ├── LedgerError                     2    the ledger cannot be used as it is
     │   ├── LedgerCorrupt               1    the chain is broken: tampered with, or damaged
+    │   │   └── LedgerRolledBack        1    lines that were recorded are not in it any more
     │   ├── LedgerLocked                2    another process is writing
     │   ├── StaleWriter                 2    the ledger moved on since this writer read it
     │   └── LedgerWriteFailed           2    the disk refused the append; nothing was recorded
@@ -245,6 +246,12 @@ class LedgerCorrupt(LedgerError):
     def __init__(self, message: str, *, line: int = 0, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.line = line
+
+
+class LedgerRolledBack(LedgerCorrupt):
+    """The ledger lost lines that were recorded: a stash, a checkout, a reset or a backup took it back."""
+
+    code = "LEDGER_ROLLED_BACK"
 
 
 class LedgerLocked(LedgerError):

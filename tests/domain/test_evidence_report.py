@@ -32,7 +32,7 @@ from swarmgate.domain.state import Outcome, State, TaskStatus
 ONE, TWO = "1" * 64, "2" * 64
 
 
-def _due(*events: Event, attempt: int = 1) -> set[Kind]:
+def _due(*events: Event, attempt: int = 1) -> set[Kind | str]:
     return {kind for task, number, kind in recorded(entries(events)).claims if (task, number) == ("1.1", attempt)}
 
 

@@ -131,7 +131,7 @@ def test_a_ledger_cut_off_before_a_commit_is_refused_and_nothing_is_recorded(pro
     cut, asked = project.folder.ledger.read_bytes(), len(project.requests)
     for _ in range(2):
         told = project.json("run", exits=1)
-        assert told["error"] == "LEDGER_CORRUPT"
+        assert told["error"] == "LEDGER_ROLLED_BACK"
         assert "lines were lost" in told["message"]
         assert "backup" in told["hint"]
     assert (project.folder.ledger.read_bytes(), len(project.requests)) == (cut, asked)

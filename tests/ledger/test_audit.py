@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from swarmgate.domain.events import Event
 from swarmgate.domain.finding import GateStatus
 from swarmgate.ledger.audit import audit
 from swarmgate.ledger.checks import Check
-from swarmgate.ledger.evidence import GATES, PATCH, REVIEW, TESTS, EvidenceStore
+from swarmgate.ledger.evidence import BASE, GATES, PATCH, REVIEW, TESTS, EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.repository import Repository
@@ -75,6 +76,7 @@ def test_when_everything_fits_each_check_says_what_it_looked_at(project: tuple[S
         Check("projections", "plan.md, plan.json"),
         Check("evidence", "8 files"),
         Check("commits", "2 commits"),
+        Check("anchors", "3 anchors, the newest at line 20"),
     )
 
 
@@ -203,6 +205,81 @@ def test_commits_and_evidence_of_an_earlier_goal_are_not_asked_of_the_present_on
     assert _failed(folder, repository) == {}
 
 
+def _left(folder: SwarmFolder, task: str, name: str) -> None:
+    path = EvidenceStore(folder).place(task, 1, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{}")
+
+
+def test_what_an_older_version_put_no_hash_of_on_record_is_told_and_no_finding(
+    project: tuple[SwarmFolder, Repository],
+) -> None:
+    folder, _ = project
+    _left(folder, "1.1", BASE)
+    (evidence,) = [check for check in audit(*project) if check.name == "evidence"]
+    assert evidence.passed
+    (told,) = evidence.warnings
+    assert told.startswith(f".swarm/evidence/1.1/attempt-1/{BASE}: an older version put no SHA-256 on record")
+
+
+@pytest.mark.parametrize(("task", "name"), [("1.3", BASE), ("1.1", "more.json"), ("9.9", BASE)])
+def test_that_excuse_holds_for_no_other_file_and_no_newer_attempt(
+    project: tuple[SwarmFolder, Repository], task: str, name: str
+) -> None:
+    """Only for attempts that began before the first run that says that all evidence is on record."""
+    folder, repository = project
+    with Ledger.write(folder) as ledger:
+        ledger.append([ev.RunStarted(pid=1, host="h", record=2)], expect=ledger.state.seq)
+    _complete(folder, repository, "1.3")
+    assert _failed(folder, repository) == {}
+    _left(folder, task, name)
+    assert _failed(folder, repository) == {
+        "evidence": (f".swarm/evidence/{task}/attempt-1/{name} is on record in no line of the ledger",)
+    }
+
+
+def test_a_ledger_of_an_older_version_needs_no_anchors(project: tuple[SwarmFolder, Repository], git: Git) -> None:
+    folder, repository = project
+    for ref in git(repository.root, "for-each-ref", "--format=%(refname)", "refs/swarm").split():
+        git(repository.root, "update-ref", "-d", ref)
+    shutil.rmtree(repository.root / ".git/swarm")
+    assert _failed(folder, repository) == {}
+
+
+def test_a_commit_that_points_into_another_attempt_is_named(repo: Path) -> None:
+    folder, repository = SwarmFolder(repo), Repository.discover(repo)
+    folder.create()
+    _begin(folder, repository)
+    _complete(folder, repository, "1.1")
+    line = Ledger.read(folder)
+    entry, digest = next((entry, digest) for entry, digest in line.entries() if isinstance(entry.event, ev.TestsRun))
+    _complete(folder, repository, "1.2", **{"Swarm-Ledger": f"{entry.seq} {digest}"})
+    (told,) = _failed(folder, repository)["commits"]
+    assert told.endswith(f"points at line {entry.seq}, which is not of its own attempt.")
+
+
+def test_a_commit_that_waits_for_its_line_is_told_and_a_second_one_is_found(repo: Path, git: Git) -> None:
+    folder, repository = SwarmFolder(repo), Repository.discover(repo)
+    folder.create()
+    _begin(folder, repository)
+    base = repository.head()
+    (repo / "1.1.txt").write_text("1.1")
+    tree = repository.snapshot()
+    with Ledger.write(folder) as ledger:
+        first, *others = _attempt(folder, "1.1", tree)
+        ledger.append([first.model_copy(update={"base": base}), *others], expect=ledger.state.seq)
+        trailers = {"Swarm-Task": "1.1", "Swarm-Attempts": "1", "Swarm-Ledger": f"{ledger.state.seq} {ledger.head}"}
+    made = repository.commit(repository.changes(repository.head_tree(), tree), "Part 1.1", list(trailers.items()))
+    (commits,) = [check for check in audit(folder, repository) if check.name == "commits"]
+    assert commits.passed
+    assert commits.warnings == (
+        f"commit {made.id[:12]} of task 1.1 was made, and the run ended before it was recorded",
+    )
+    message = git(repo, "log", "-1", "--format=%B")
+    git(repo, "commit", "--quiet", "--allow-empty", f"--message={message}")
+    assert len(_failed(folder, repository)["commits"]) == 2
+
+
 def test_before_any_work_there_is_nothing_to_find(repo: Path) -> None:
     folder = SwarmFolder(repo)
     folder.create()
@@ -210,5 +287,6 @@ def test_before_any_work_there_is_nothing_to_find(repo: Path) -> None:
         "0 lines",
         "no plan yet",
         "0 files",
+        "none yet",
         "none yet",
     ]

@@ -36,7 +36,7 @@ app = typer.Typer(
 )
 
 _MB = 1_000_000
-_HEADS = {"final_gates": "final gates", "tests_before": "tests before"}
+_HEADS = {"final_gates": "final gates", "tests_before": "tests before", "tests_base": "tests base"}
 
 
 @app.command("show")

@@ -59,6 +59,8 @@ def _lines(report: StatusReport) -> list[str]:
 
 
 def _edited(report: StatusReport) -> list[str]:
+    if report.ledger_problem:
+        return [f"  ledger: {report.ledger_problem} Bring it back with: swarm verify --restore"]
     if not report.edited:
         return []
     files = f"{' and '.join(report.edited)} {'was' if len(report.edited) == 1 else 'were'} edited"

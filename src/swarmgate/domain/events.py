@@ -26,7 +26,9 @@ from swarmgate.domain.events_planning import (
 from swarmgate.domain.events_run import (
     GuardActed,
     GuidanceGiven,
+    LedgerAdopted,
     LedgerRepaired,
+    LedgerRestored,
     LocksRemoved,
     PauseReason,
     PhaseEstimated,
@@ -44,6 +46,8 @@ from swarmgate.domain.events_task import (
     AttemptRejected,
     ChangeCaptured,
     CommitMoved,
+    EvidenceKept,
+    EvidenceSetAside,
     GatesRun,
     RejectionOverridden,
     ReviewGiven,
@@ -72,11 +76,15 @@ __all__ = [
     "EditRefused",
     "Entry",
     "Event",
+    "EvidenceKept",
+    "EvidenceSetAside",
     "GatesRun",
     "GoalSet",
     "GuardActed",
     "GuidanceGiven",
+    "LedgerAdopted",
     "LedgerRepaired",
+    "LedgerRestored",
     "LocksRemoved",
     "PauseReason",
     "PhaseApproved",
@@ -153,7 +161,11 @@ Event = Annotated[
     | PhaseEstimated
     | DebateKept
     | DebateWeighed
+    | EvidenceKept
+    | EvidenceSetAside
     | LedgerRepaired
+    | LedgerRestored
+    | LedgerAdopted
     | LocksRemoved,
     Field(discriminator="type"),
 ]

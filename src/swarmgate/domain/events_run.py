@@ -32,7 +32,11 @@ class WorkStarted(Frozen):
 
 
 class RunStarted(Frozen):
-    """`swarm run` took up the work, under these rules. `sandbox` is what confines commands."""
+    """`swarm run` took up the work, under these rules. `sandbox` is what confines commands.
+
+    `record` says what is on record from here on: from 2 on the SHA-256 of every file of evidence, and an anchor in git
+    whenever a writer ends. `place` tells the repository on this disk apart from its clones and copies.
+    """
 
     type: Literal["run_started"] = "run_started"
     pid: int
@@ -45,6 +49,8 @@ class RunStarted(Frozen):
     sandbox: str = ""
     budget_seconds: float | None = None
     budgets: dict[Literal["run", "phase", "task"], Allowance] = Field(default_factory=dict)
+    record: int = 1
+    place: str = ""
 
 
 class RunPaused(Frozen):
@@ -95,6 +101,31 @@ class LocksRemoved(Frozen):
     type: Literal["locks_removed"] = "locks_removed"
     locks: tuple[str, ...]
     command: Line
+
+
+class LedgerRestored(Frozen):
+    """Lines that the ledger had lost came back from git's folder: it ended at line `lost`, and ends at `seq` again.
+
+    `kept` is where the file lies that stood there; empty: there was none.
+    """
+
+    type: Literal["ledger_restored"] = "ledger_restored"
+    lost: int
+    seq: int
+    kept: str = ""
+
+
+class LedgerAdopted(Frozen):
+    """The user goes on with the ledger as it is, though other lines were on record: up to line `seq` with that `hash`.
+
+    `kept` is where the newest of those lines are; the anchors of all of them stay in git, below `refs`.
+    """
+
+    type: Literal["ledger_adopted"] = "ledger_adopted"
+    seq: int
+    hash: str
+    kept: str
+    refs: str = ""
 
 
 class GuardActed(Frozen):

@@ -13,6 +13,7 @@ from swarmgate.domain.finding import GateStatus
 
 Stage = Annotated[Line, Field(pattern=r"^[^()]*$")]
 """Who rejects: `gates: <ids>`, `reviewer`, `test_engineer`, `tests`, ... plan.md sets it in parentheses."""
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class AttemptKind(StrEnum):
@@ -236,3 +237,25 @@ class RejectionOverridden(Frozen):
     task: str
     stage: Line
     reason: Line
+
+
+class EvidenceKept(Frozen):
+    """A step left these files in `evidence/` beside those that its own events name: their SHA-256, in hex, by name."""
+
+    type: Literal["evidence_kept"] = "evidence_kept"
+    task: str
+    attempt: int
+    files: dict[str, Sha256]
+
+
+class EvidenceSetAside(Frozen):
+    """A step that was cut short left these files in `evidence/`; they prove nothing, and lie at `kept` now.
+
+    `files` has their SHA-256, in hex, by name; empty for what is no regular file.
+    """
+
+    type: Literal["evidence_set_aside"] = "evidence_set_aside"
+    task: str
+    attempt: int
+    files: dict[str, Sha256 | Literal[""]]
+    kept: str

@@ -18,12 +18,16 @@ from swarmgate.domain.events import (
     DebateWeighed,
     Entry,
     Event,
+    EvidenceKept,
     GatesRun,
     GoalSet,
     GuardActed,
     ReviewGiven,
+    RunStarted,
     SecurityReviewGiven,
+    TaskDelegated,
     TestsRun,
+    WorkStarted,
 )
 from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.finding import GateStatus
@@ -48,7 +52,30 @@ class Kind(StrEnum):
     SBOM = "sbom"
     TESTS = "tests"
     BEFORE = "tests_before"
+    BASE = "tests_base"
     MUTATION = "mutation"
+
+
+FILES: dict[Kind, str] = {
+    Kind.DIFF: "change.patch",
+    Kind.GATES: "gates.json",
+    Kind.DEBATE: "debate.json",
+    Kind.REVIEW: "review.json",
+    Kind.SECURITY: "security_review.json",
+    Kind.ADVERSARIAL: "adversarial.json",
+    Kind.FINAL_GATES: "final-gates.json",
+    Kind.SBOM: "sbom.cdx.json",
+    Kind.TESTS: "tests.json",
+    Kind.BEFORE: "tests-before.json",
+    Kind.BASE: "tests-base.json",
+    Kind.MUTATION: "mutation.json",
+}
+"""The file of each kind."""
+
+_KINDS_BY_FILE = {name: kind for kind, name in FILES.items()}
+
+RECORDED = 2
+"""From this `RunStarted.record` on, the SHA-256 of every file of evidence is on record."""
 
 
 class Standing(StrEnum):
@@ -147,47 +174,97 @@ class Pruned(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A piece of evidence that has to be there, by the event at `seq`; `sha256` is empty where that names none."""
+    """A piece of evidence that has to be there, by the event at `seq`; `sha256` is empty where that names none.
+
+    `kind` is the name of its file where it is none of `Kind`.
+    """
 
     task: str
     attempt: int
-    kind: Kind
+    kind: Kind | str
     sha256: str
     seq: int
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return FILES[self.kind] if isinstance(self.kind, Kind) else self.kind
 
 
 @dataclass(slots=True)
 class Recorded:
-    """What the ledger says of the evidence of the newest goal.
+    """What the ledger says of the evidence of one goal.
 
     Attributes:
+        goal: its number, from 1.
+        started: work on it began, so that evidence of the goals before lies in the history.
         claims: the newest about each piece.
         runs: the newest test run of an attempt.
+        bare: attempts that began before all evidence had its SHA-256 on record.
     """
 
-    claims: dict[tuple[str, int, Kind], Claim] = field(default_factory=dict)
+    goal: int = 0
+    started: bool = False
+    claims: dict[tuple[str, int, Kind | str], Claim] = field(default_factory=dict)
     runs: dict[tuple[str, int], TestRun] = field(default_factory=dict)
+    bare: set[tuple[str, int]] = field(default_factory=set)
+    _components: set[tuple[str, int]] = field(default_factory=set)
+
+    def add(self, entry: Entry, *, hashed: bool) -> None:
+        """Takes an event in; `hashed`: it stands where the SHA-256 of every file is on record."""
+        event = entry.event
+        match event:
+            case WorkStarted():
+                self.started = True
+            case TaskDelegated() if not hashed:
+                self.bare.add((event.task, event.attempt))
+            case GatesRun() if event.statuses.get(_SBOM_GATE, GateStatus.SKIP) is not GateStatus.SKIP:
+                self._components.add((event.task, event.attempt))
+            case TestsRun():
+                self.runs[event.task, event.attempt] = event.run
+                if (event.task, event.attempt) in self._components:
+                    self._claim(Claim(event.task, event.attempt, Kind.SBOM, "", entry.seq))
+            case _:
+                pass
+        for task, attempt, kind, digest in _claims(event):
+            self._claim(Claim(task, attempt, kind, digest, entry.seq))
+
+    def _claim(self, claim: Claim) -> None:
+        key = claim.task, claim.attempt, claim.kind
+        if claim.sha256 or key not in self.claims:
+            self.claims[key] = claim
 
 
 def recorded(entries: Iterable[Entry]) -> Recorded:
-    """Walks the ledger; a new goal begins anew, since the evidence of the one before goes to the history."""
-    found, components = Recorded(), set[tuple[str, int]]()
+    """What the ledger says of the evidence of the newest goal."""
+    return recorded_by_goal(entries)[-1]
+
+
+def recorded_by_goal(entries: Iterable[Entry]) -> list[Recorded]:
+    """Walks the ledger: of each goal, the first one's place being taken by what was before any goal."""
+    found, hashed = [Recorded()], False
     for entry in entries:
-        event = entry.event
-        if isinstance(event, GoalSet):
-            found, components = Recorded(), set()
-        if isinstance(event, GatesRun) and event.statuses.get(_SBOM_GATE, GateStatus.SKIP) is not GateStatus.SKIP:
-            components.add((event.task, event.attempt))
-        if isinstance(event, TestsRun):
-            found.runs[event.task, event.attempt] = event.run
-            if (event.task, event.attempt) in components:
-                claim = Claim(event.task, event.attempt, Kind.SBOM, "", entry.seq)
-                found.claims[claim.task, claim.attempt, claim.kind] = claim
-        for task, attempt, kind, digest in _claims(event):
-            old = found.claims.get((task, attempt, kind))
-            if digest or old is None:
-                found.claims[task, attempt, kind] = Claim(task, attempt, kind, digest, entry.seq)
+        if isinstance(entry.event, GoalSet):
+            found.append(Recorded(goal=found[-1].goal + 1))
+        if isinstance(entry.event, RunStarted):
+            hashed = hashed or entry.event.record >= RECORDED
+        found[-1].add(entry, hashed=hashed)
     return found
+
+
+Written = Mapping[tuple[str, int, str], str]
+"""SHA-256 of files of evidence by task, attempt and name."""
+
+
+def kept(written: Written, events: Iterable[Event]) -> list[EvidenceKept]:
+    """Puts on record what a step wrote and its own events do not name."""
+    claims = (Claim(*claim, seq=0) for event in events for claim in _claims(event))
+    named = {(claim.task, claim.attempt, claim.file): claim.sha256 for claim in claims}
+    found: dict[tuple[str, int], dict[str, str]] = {}
+    for (task, attempt, name), digest in written.items():
+        if named.get((task, attempt, name)) != digest:
+            found.setdefault((task, attempt), {})[name] = digest
+    return [EvidenceKept(task=task, attempt=attempt, files=files) for (task, attempt), files in found.items()]
 
 
 _KINDS: dict[type, Kind] = {
@@ -200,7 +277,7 @@ _KINDS: dict[type, Kind] = {
 }
 
 
-def _claims(event: Event) -> Iterator[tuple[str, int, Kind, str]]:
+def _claims(event: Event) -> Iterator[tuple[str, int, Kind | str, str]]:
     """Task, attempt, kind and SHA-256 of each piece that an event says was written."""
     match event:
         case DebateWeighed(evidence=digest) if digest:  # only a debate that was held leaves a file
@@ -216,6 +293,9 @@ def _claims(event: Event) -> Iterator[tuple[str, int, Kind, str]]:
             yield event.task, note.attempt, Kind.MUTATION, ""
         case AttemptRejected(stage=stage) if stage == _MUTATION:
             yield event.task, event.attempt, Kind.MUTATION, ""
+        case EvidenceKept():
+            for name, digest in event.files.items():
+                yield event.task, event.attempt, _KINDS_BY_FILE.get(name, name), digest
         case _:
             return
 

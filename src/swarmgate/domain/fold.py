@@ -79,7 +79,11 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "phase_estimated": guard.phase_estimated,
     "debate_kept": debate.debate_kept,
     "debate_weighed": debate.debate_weighed,
+    "evidence_kept": _unchanged,
+    "evidence_set_aside": _unchanged,
     "ledger_repaired": _unchanged,
     "locks_removed": _unchanged,
+    "ledger_restored": _unchanged,
+    "ledger_adopted": _unchanged,
 }
 """One law an event. A test asserts that this dict and the union name the same types."""

@@ -137,6 +137,12 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "locks_removed": lambda e: (
         f"`git {e.command}` was killed in the middle; removed the locks that it left: {', '.join(e.locks)}"
     ),
+    "evidence_kept": lambda _: "",
+    "evidence_set_aside": lambda e: (
+        f"task {e.task}: {counted(len(e.files), 'file')} of evidence of a step that was cut short moved to {e.kept}"
+    ),
     "ledger_repaired": lambda e: f"a torn last line of the ledger ({e.size} bytes) was moved to {e.kept}",
+    "ledger_restored": lambda e: f"the ledger had lost its lines after {e.lost}; lines up to {e.seq} were brought back",
+    "ledger_adopted": lambda e: f"goes on from here by the user's word; {e.seq} other lines were on record ({e.kept})",
 }
 """One entry an event; a test asserts that none is missing."""

@@ -11,6 +11,7 @@ from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events import ProjectInitialised
 from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.high_water import HighWater
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.detect import detect
@@ -18,13 +19,17 @@ from swarmgate.workspace.repository import Repository
 
 
 class Initialised(Frozen):
-    """What `swarm init` did and found. `created` is False when the project had been initialised before."""
+    """What `swarm init` did and found. `created` is False when the project had been initialised before.
+
+    `earlier` is where the newest lines are kept of a ledger that was here before, and is gone; empty: there was none.
+    """
 
     root: str
     branch: str
     languages: tuple[str, ...]
     test_command: str
     created: bool
+    earlier: str = ""
 
 
 def initialise(start: Path) -> Initialised:
@@ -37,6 +42,7 @@ def initialise(start: Path) -> Initialised:
     folder = SwarmFolder(repository.root)
     created = not folder.config.exists()
     detected = detect(repository.root, repository.list_tree(repository.snapshot()))
+    earlier = None if folder.exists() else HighWater(folder).put_away()  # whoever moved .swarm/ away begins anew
     folder.create()
     if created:
         text = folder.config.read_text(encoding="utf-8")
@@ -60,6 +66,7 @@ def initialise(start: Path) -> Initialised:
         languages=detected.languages,
         test_command=detected.test_command,
         created=created,
+        earlier=str(earlier or ""),
     )
 
 

@@ -7,6 +7,7 @@ import os
 
 from swarmgate.domain.decide import Step, next_step
 from swarmgate.domain.events import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
+from swarmgate.domain.evidence_report import RECORDED
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import State
@@ -31,6 +32,7 @@ from swarmgate.errors import (
 from swarmgate.ledger import guidance
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.workspace import own_rights
+from swarmgate.workspace.git_folder import git_folder, place
 from swarmgate.workspace.sandbox.choice import notice
 
 _OVER_THE_FILES = frozenset({Step.GATES, Step.RUN_TESTS})
@@ -56,7 +58,8 @@ async def run_loop(ctx: Context) -> State:
                 continue  # it took its time: the user may have asked to stop
             ctx.tell("step", describe_step(step, state), step=step)
             events = await _done(step, state, ctx, edits)
-            state = _record(ctx, [*ctx.drain_reports(state), *events, *ctx.drain_usage(state)])
+            left = ctx.evidence.taken(events)
+            state = _record(ctx, [*ctx.drain_reports(state), *events, *left, *ctx.drain_usage(state)])
             state = _record(ctx, await edits.take_in(state))
     except BaseException as error:
         _pause(ctx, error)
@@ -103,6 +106,8 @@ def _begin(ctx: Context) -> State:
             budget_tokens=budget.tokens,
             budget_seconds=budget.seconds,
             budgets=allowances(budget),
+            record=RECORDED,
+            place=place(found) if (found := git_folder(ctx.folder.root)) else "",
         )
     )
     return _record(ctx, events)
@@ -110,6 +115,7 @@ def _begin(ctx: Context) -> State:
 
 def _record(ctx: Context, events: list[Event]) -> State:
     state = ctx.ledger.append(events, expect=ctx.ledger.state.seq)
+    ctx.evidence.recorded()
     for event in events:
         if text := describe(event):
             ctx.tell("event", text)
@@ -124,7 +130,7 @@ def _pause(ctx: Context, error: BaseException) -> None:
     """
     ctx.ledger.require()
     state = ctx.ledger.state
-    events: list[Event] = [*ctx.drain_reports(state), *ctx.drain_usage(state)]
+    events: list[Event] = [*ctx.drain_reports(state), *ctx.evidence.taken([]), *ctx.drain_usage(state)]
     attempt = state.task(state.open).running
     at_once = isinstance(error, (KeyboardInterrupt, asyncio.CancelledError))
     if at_once and attempt is not None and attempt.state is not TaskState.TESTS_RUN:

@@ -97,6 +97,8 @@ class StatusReport(Frozen):
     """None: no review was ever weighed."""
     settings_problem: str = ""
     """Why the settings cannot be read; no command that works can begin then."""
+    ledger_problem: str = ""
+    """What the ledger has lost of what was recorded; no command that writes can begin then."""
     edited: tuple[str, ...] = ()
     """Plan files that are not what the ledger says: the next command that works takes the edit in, and so does sync."""
 

@@ -22,6 +22,8 @@ from swarmgate.domain.events import (
     CommitMoved,
     Event,
     GoalSet,
+    LedgerAdopted,
+    LedgerRestored,
     LocksRemoved,
     PhaseApproved,
     PlanApproved,
@@ -243,7 +245,7 @@ class Swarm:
         ledger = Ledger.read(self.folder)
         report = status_report(ledger.state, working=describe(owner) if owner else "", turn=turn, models=models)
         edited = () if owner else ledger.projector.differing(ledger.state)  # a process at work writes them itself
-        return report.model_copy(update={"settings_problem": problem, "edited": edited})
+        return report.model_copy(update={"settings_problem": problem, "edited": edited, "ledger_problem": ledger.lost})
 
     def _role_models(self) -> tuple[dict[str, RoleModel], str]:
         """The models of the roles as the settings have them now; where those cannot be read, why not."""
@@ -282,6 +284,52 @@ class Swarm:
         from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 
         return audit(self.folder, Repository.discover(self.folder.root))
+
+    def restore(self) -> LedgerRestored | None:
+        """Brings back what the ledger lost (by a stash, a checkout, a reset); None where it lost nothing.
+
+        What stands there goes to the quarantine. Evidence and settings do not come back: `verify` says what is gone.
+
+        Raises:
+            LedgerLocked: another process is writing.
+            LedgerError: nothing is known of what was there, or not all of it.
+        """
+        from swarmgate.ledger.restoring import restore  # noqa: PLC0415 - git comes with it
+
+        event = restore(self._folder_of_old())
+        if event is not None:
+            with self._writing() as ledger:
+                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
+        return event
+
+    def adopt(self) -> LedgerAdopted | None:
+        """Goes on with the ledger that is there, though other lines were recorded; None where it lacks none.
+
+        Raises:
+            LedgerLocked: another process is writing.
+            LedgerError: the ledger does not hold, or git's folder cannot be written.
+        """
+        from swarmgate.ledger.restoring import adopt  # noqa: PLC0415 - git comes with it
+
+        event = adopt(self.folder)
+        if event is not None:
+            with self._writing() as ledger:
+                status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
+        return event
+
+    def _folder_of_old(self) -> SwarmFolder:
+        """The project's folder, made anew where it is gone and git's folder knows of it."""
+        from swarmgate.ledger.high_water import HighWater  # noqa: PLC0415 - as above
+        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+
+        try:
+            return self.folder
+        except NotAProject:
+            folder = SwarmFolder(Repository.discover(self._start).root)
+            if HighWater(folder).read() is None:
+                raise
+            folder.create()
+            return folder
 
     def doctor(self) -> tuple[Check, ...]:
         """Whether everything is there that the work needs. Spends no tokens, changes nothing.
@@ -379,6 +427,7 @@ class Swarm:
             PATIENCE_S,
             sync_pass,
         )
+        from swarmgate.ledger import unrecorded  # noqa: PLC0415 - as above
         from swarmgate.ledger.sessions import settle  # noqa: PLC0415 - as above
 
         ledger = Ledger.write(self.folder)
@@ -387,7 +436,9 @@ class Swarm:
                 self._notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
             if ledger.repaired:
                 self._notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
+            left = unrecorded.put_aside(ledger)  # first: an edit may end the attempt that it belongs to
             outcome = sync_pass(self, ledger, patience_s=PATIENCE_S)
+            ledger.append([left] if left else [], expect=ledger.state.seq)
             for name in outcome.busy:
                 self._notice(f"somebody is writing {name}: an edit of it is not taken in before it is closed")
             if outcome.interrupted:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -61,6 +62,26 @@ def walk(data: bytes, *, prev: str = GENESIS, seq: int = 0) -> Iterator[tuple[En
             raise LedgerCorrupt(f"ledger.jsonl line {seq} does not follow the line before it.", line=seq, hint=_HINT)
         yield _entry(body[:-_LINK] + b"}", seq), digest
         prev = digest
+
+
+class Line(NamedTuple):
+    """A line by itself: its number, its time and its hash, which is that of its bytes."""
+
+    seq: int
+    time: str
+    hash: str
+
+
+def line_of(data: bytes) -> Line | None:
+    """The line that these bytes are, with its line feed; None where they are none. The event is not looked at."""
+    body, digest = data[:-TAIL], hash_of(data)
+    if not data.endswith(_END + b"\n") or hashlib.sha256(body).hexdigest() != digest:
+        return None
+    try:
+        said = from_json(body + b"}")
+        return Line(int(said["seq"]), str(said["time"]), digest)
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _entry(data: bytes, seq: int) -> Entry:

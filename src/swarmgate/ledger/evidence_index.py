@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.evidence_report import Kind, Piece, Recorded, Standing
+from swarmgate.domain.evidence_report import FILES, Kind, Piece, Recorded, Standing
 from swarmgate.domain.state import State
-from swarmgate.ledger.evidence import FILES, EvidenceStore
+from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 
 

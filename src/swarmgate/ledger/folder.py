@@ -29,6 +29,8 @@ the others are left where a project was taken away while a process was at work."
 
 _MAKE = "Make one with: swarm init. If it was moved away, move it back."
 
+_BACK = "Bring the ledger back with: swarm verify --restore. To begin anew: swarm init"
+
 _OTHERWISE = "Make room on the disk, or make the folder writable,"
 
 
@@ -98,11 +100,21 @@ class SwarmFolder:
                 return folder
             if (place / ".git").exists():
                 there = f"What lies in {folder.path} is no project" if folder.path.is_dir() else ""
-                raise NotAProject(f"{there or f'There is no .swarm/ folder in {place}'}.", hint=_MAKE)
+                known = folder.known()
+                raise NotAProject(
+                    f"{there or f'There is no .swarm/ folder in {place}'}{known}.", hint=_BACK if known else _MAKE
+                )
         raise NotAProject(
             f"{start} is not inside a git repository.",
             hint="Make one with: git init, commit something, then run: swarm init",
         )
+
+    def known(self) -> str:
+        """What git's folder knows of the ledger, as the end of a sentence that says that it is gone; empty: nothing."""
+        from swarmgate.ledger.high_water import HighWater  # noqa: PLC0415 - late: only who finds no folder asks
+
+        mark = HighWater(self).read()
+        return f", and its ledger had {mark.seq} lines at {mark.time}" if mark else ""
 
     def exists(self) -> bool:
         """Whether the project was initialised here.

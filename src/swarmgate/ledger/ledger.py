@@ -26,6 +26,7 @@ from swarmgate.ledger.chain import GENESIS, encode, walk
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger_file import LedgerFile
 from swarmgate.ledger.lock import WriterLock
+from swarmgate.ledger.witness import Witness
 
 if TYPE_CHECKING:
     from swarmgate.ledger.projections import Projector
@@ -58,6 +59,7 @@ class Ledger:
         self.repaired = ""
         self._clock = clock
         self._file = LedgerFile(folder.ledger)
+        self._witness = Witness(folder, self._file)
         self._lock: WriterLock | None = None
         self._turn = threading.RLock()
         self._past: deque[State] = deque(maxlen=_PAST)
@@ -86,12 +88,14 @@ class Ledger:
 
         Raises:
             LedgerLocked: another process is writing.
+            LedgerRolledBack: lines that were recorded are not in it any more.
             LedgerCorrupt: as for `read`.
         """
         lock = WriterLock(folder.lock)
         lock.acquire()
         try:
             ledger = cls(folder, clock=clock)
+            ledger._witness.take_up(ledger.state.seq, ledger.head)
             ledger._lock = lock
             ledger._repair()
         except BaseException:
@@ -128,6 +132,7 @@ class Ledger:
 
         Raises:
             LedgerLocked: another process is writing.
+            LedgerRolledBack: as for `write`.
             LedgerCorrupt: as for `refresh`.
         """
         with self._turn:
@@ -139,6 +144,7 @@ class Ledger:
             self._lock, self.repaired = lock, ""
             try:
                 self.refresh()
+                self._witness.take_up(self.state.seq, self.head)
                 self._repair()
                 yield self
             finally:
@@ -159,6 +165,11 @@ class Ledger:
     def torn(self) -> bytes:
         """Bytes behind the last whole line, found by a reader: a crash cut them short, or a writer is at work."""
         return self._file.torn
+
+    @property
+    def lost(self) -> str:
+        """What it has lost of what was recorded, in a sentence; empty: nothing. Nobody may write it then."""
+        return self._witness.lost(self.state.seq, self.head)
 
     @property
     def taken_over(self) -> str:
@@ -222,6 +233,7 @@ class Ledger:
             line, head = encode(entry, head)
             lines.append(line)
         self._file.append(b"".join(lines))
+        self._witness.follow(b"".join(lines))
         self._past.append(self.state)
         self._newest.extend(events)
         self.state, self.head = state, head
@@ -249,10 +261,13 @@ class Ledger:
             ) from error
 
     def close(self) -> None:
-        """Gives the writer's lock back."""
+        """Anchors what was recorded, and gives the writer's lock back."""
         if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+            try:
+                self._witness.anchor(self.state, self.head)
+            finally:
+                self._lock.release()
+                self._lock = None
 
     def __enter__(self) -> Self:
         return self
@@ -266,9 +281,10 @@ class Ledger:
         data = self._file.read()
         self.state = fold_checked(self._walk_to_head(data))
         if not data and (left := self.folder.left_by_work()):
+            back = "with: swarm verify --restore, or from a backup" if self.lost else "from a backup or from git"
             raise LedgerCorrupt(
                 f"ledger.jsonl is missing or empty, but work has been recorded: there is {' and '.join(left)}.",
-                hint="Bring it back from a backup or from git. To begin anew, move .swarm/ away and run: swarm init",
+                hint=f"Bring it back {back}. To begin anew, move .swarm/ away and run: swarm init",
             )
 
     def _walk_to_head(self, data: bytes) -> Iterator[Entry]:

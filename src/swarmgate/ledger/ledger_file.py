@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path
 
 from swarmgate.errors import LedgerCorrupt, LedgerError
@@ -65,6 +66,23 @@ class LedgerFile:
             )
         self._identity = identity
         return self._split(data)
+
+    def line(self, number: int) -> bytes:
+        """A line that was read or written, with its line feed; empty where the file has none such any more."""
+        try:
+            with self.path.open("rb") as file:
+                return next(islice(file, number - 1, None), b"")
+        except OSError:
+            return b""
+
+    def behind(self, size: int) -> bytes:
+        """What was read and written behind the first `size` bytes; empty where it cannot be read any more."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(size)
+                return file.read(self.size - size)
+        except OSError:
+            return b""
 
     def grew(self) -> bool:
         """Whether it is longer or shorter than what was read and written here."""

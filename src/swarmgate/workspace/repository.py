@@ -417,6 +417,10 @@ class Repository:
 
         return commits.task_commits(self._git, since)
 
+    def commits_since(self, since: str) -> tuple[str, ...]:
+        """The ids of all commits after `since`, newest first."""
+        return tuple(self._line("rev-list", "--end-of-options", f"{since}..HEAD").split())
+
     def _line(self, *args: str) -> str:
         return self._git.run(*args).decode(errors="surrogateescape").rstrip("\n")
 

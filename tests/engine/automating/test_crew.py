@@ -26,6 +26,7 @@ from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger import newest
 from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.high_water import HighWater
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.lock import WriterLock
 from swarmgate.ledger.tail import happening
@@ -252,6 +253,7 @@ def test_another_ledger_in_its_place_is_read_anew(folder: SwarmFolder) -> None:
     sync()
     for path in (folder.ledger, folder.plan_md, folder.plan_json):
         path.unlink()
+    HighWater(folder).put_away()  # as `swarm init` does
     _record(folder)
     assert sync() is None
     edited(folder, "After")

@@ -10,12 +10,13 @@ from swarmgate import config as settings
 from swarmgate.automation import agent_rules
 from swarmgate.automation.agent_files import agents_of
 from swarmgate.config import COMMAND, PROJECT_FILE, Config
-from swarmgate.errors import SwarmError
+from swarmgate.errors import LedgerRolledBack, SwarmError
 from swarmgate.gates.definition import load as load_gates
 from swarmgate.ledger import guidance
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.witness import RESTORE
 from swarmgate.workspace import trusted
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.repository import Repository
@@ -62,7 +63,10 @@ def _git(folder: SwarmFolder) -> str:
 
 
 def _ledger(folder: SwarmFolder) -> str:
-    lines = Ledger.read(folder).state.seq
+    ledger = Ledger.read(folder)
+    if ledger.lost:
+        raise LedgerRolledBack(ledger.lost, hint=RESTORE)
+    lines = ledger.state.seq
     return f"{lines} line{'' if lines == 1 else 's'}"
 
 

@@ -1,0 +1,113 @@
+"""The audit of commits: each commit of a task is on record as that task's, and each record has its commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from swarmgate.domain.events import Entry, GoalSet, TaskCompleted, TestsRun, WorkStarted
+from swarmgate.domain.lifecycle import TaskState
+from swarmgate.domain.state import State
+from swarmgate.errors import WorkspaceError
+from swarmgate.ledger.checks import Check
+from swarmgate.workspace.commits import TaskCommit
+from swarmgate.workspace.repository import Repository
+
+_SHOWN = 5
+
+
+def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry, str]]) -> Check:
+    """Each completed task of the present goal has its commit with the tree that passed, and no other commit is one.
+
+    A commit with the trailers of a task is what `task_completed` names, by its id; the line that it points at is of its
+    own attempt, so that no two point at the same one. Commits without trailers are the user's: they are told.
+    """
+    since = next((entry.event.base for entry, _ in entries if isinstance(entry.event, WorkStarted)), None)
+    if since is None:
+        return Check("commits", "none yet")
+    try:
+        found = repository.task_commits(since)
+        others = [commit for commit in repository.commits_since(since) if commit not in {each.id for each in found}]
+    except WorkspaceError as error:
+        return Check("commits", "git", (error.message,))
+    audit = _Audit(state, entries, found)
+    problems = (*audit.missing(), *(problem for commit in found for problem in audit.problems(commit)))
+    named = ", ".join(each[:12] for each in others[:_SHOWN])
+    told = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _SHOWN else ''}"
+    warnings = (*((told,) if others else ()), *audit.waiting())
+    return Check("commits", f"{len(found)} commits", tuple(dict.fromkeys(problems)), warnings)
+
+
+@dataclass
+class _Audit:
+    state: State
+    entries: Sequence[tuple[Entry, str]]
+    found: Sequence[TaskCommit]
+
+    @cached_property
+    def _completed(self) -> Mapping[str, tuple[int, TaskCompleted]]:
+        """The events of all goals by the ids of their commits, with their lines."""
+        events = ((entry.seq, entry.event) for entry, _ in self.entries)
+        return {event.commit: (seq, event) for seq, event in events if isinstance(event, TaskCompleted)}
+
+    def missing(self) -> Iterator[str]:
+        """Tasks of the present goal whose commit is not there."""
+        goal_set = max((entry.seq for entry, _ in self.entries if isinstance(entry.event, GoalSet)), default=0)
+        there = {commit.id for commit in self.found}
+        for seq, event in self._completed.values():
+            if seq > goal_set and event.commit not in there:
+                yield f"line {seq}: commit {event.commit[:12]} of task {event.task} is not on this branch."
+
+    def problems(self, commit: TaskCommit) -> Iterator[str]:
+        """What is wrong with a commit that has the trailers of a task."""
+        short, pointer = commit.id[:12], commit.trailers.get("Swarm-Ledger", "")
+        place = self._lines.get(pointer, 0)
+        if not place:
+            yield f"commit {short} points at ledger line {pointer!r}, which the ledger does not hold."
+        seq, event = self._completed.get(commit.id, (0, None))
+        if event is None:
+            if place and not self._waits(commit):
+                task = commit.trailers["Swarm-Task"]
+                yield f"commit {short} has the trailers of task {task}, and no line of the ledger names it."
+            return
+        if commit.tree != event.tree:
+            other = f"but the tree that passed is {event.tree[:12]}"
+            yield f"line {seq}: commit {short} holds the tree {commit.tree[:12]}, {other}."
+        if commit.trailers["Swarm-Task"] != event.task:
+            yield f"line {seq}: commit {short} does not name task {event.task} in its Swarm-Task trailer."
+        if commit.trailers.get("Swarm-Attempts", str(event.attempt)) != str(event.attempt):
+            yield f"line {seq}: commit {short} does not name attempt {event.attempt} in its Swarm-Attempts trailer."
+        if place and not self._passed(event.task, event.attempt, before=seq) <= place < seq:
+            yield f"line {seq}: commit {short} points at line {place}, which is not of its own attempt."
+
+    def waiting(self) -> Iterator[str]:
+        """The commit of an attempt that a crash left without its line: the next run takes it up."""
+        for commit in self.found:
+            if commit.id not in self._completed and self._waits(commit):
+                made = f"commit {commit.id[:12]} of task {self.state.open} was made"
+                yield f"{made}, and the run ended before it was recorded"
+
+    def _waits(self, commit: TaskCommit) -> bool:
+        """Whether it is the newest commit, and made for the attempt that waits for its own."""
+        attempt = self.state.task(self.state.open).running
+        if attempt is None or attempt.state is not TaskState.TESTS_RUN or commit.id != self.found[-1].id:
+            return False
+        own = {"Swarm-Task": self.state.open, "Swarm-Attempts": str(attempt.number)}
+        place = self._lines.get(commit.trailers.get("Swarm-Ledger", ""), 0)
+        passed = self._passed(self.state.open, attempt.number, before=len(self.entries) + 1)
+        return own.items() <= commit.trailers.items() and commit.parent == attempt.base and place >= passed
+
+    @cached_property
+    def _lines(self) -> Mapping[str, int]:
+        """The numbers of the lines by what a trailer says of them."""
+        return {f"{entry.seq} {digest}": entry.seq for entry, digest in self.entries}
+
+    def _passed(self, task: str, attempt: int, *, before: int) -> int:
+        """The line at which an attempt passed the tests, the last one before another."""
+        own = (
+            entry.seq
+            for entry, _ in self.entries[: before - 1]
+            if isinstance(entry.event, TestsRun) and (entry.event.task, entry.event.attempt) == (task, attempt)
+        )
+        return max(own, default=before)

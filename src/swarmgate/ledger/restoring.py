@@ -1,0 +1,136 @@
+"""Brings back what a ledger lost: its anchors and its tail in git's folder hold every line that was recorded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from swarmgate.domain.events import LedgerAdopted, LedgerRestored
+from swarmgate.errors import LedgerError, SwarmError
+from swarmgate.ledger.anchors import Anchors
+from swarmgate.ledger.chain import hash_of, line_of, walk
+from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.ledger.high_water import HighWater
+from swarmgate.ledger.ledger import Ledger, fold_checked
+from swarmgate.ledger.lock import WriterLock
+from swarmgate.workspace import growing_log
+from swarmgate.workspace.atomic import replace
+from swarmgate.workspace.driver import Driver
+
+_BACKUP = (
+    "Bring .swarm/ledger.jsonl back from a backup or from git, or fetch its anchors where they were pushed: "
+    "git fetch origin 'refs/swarm/*:refs/swarm/*'"
+)
+
+
+class _Known(NamedTuple):
+    """What git's folder has: the id of the ledger, that of its newest anchor, and the tail behind it."""
+
+    ledger: str
+    commit: str
+    tail: bytes
+
+
+def restore(folder: SwarmFolder) -> LedgerRestored | None:
+    """Puts every recorded line back into the file; what stood there goes to the quarantine. To be recorded.
+
+    Returns:
+        What was restored; None where the file holds all of it.
+
+    Raises:
+        LedgerLocked: another process is writing.
+        LedgerError: git's folder knows nothing of a ledger, or not all of it.
+        LedgerWriteFailed: the disk refused; the file is as it was.
+    """
+    with WriterLock(folder.lock):
+        present = folder.ledger.read_bytes() if folder.ledger.is_file() else b""
+        whole = _whole(folder, _known(folder, present), present)
+        if present.startswith(whole):
+            return None
+        fold_checked(entry for entry, _ in walk(whole))  # nothing is put there that could not be read
+        kept = folder.relative(folder.keep("ledger-rolled-back.jsonl", present)) if present else ""
+        with writing(folder.ledger):
+            replace(folder.ledger, whole)
+    common = sum(1 for _ in _common(present, whole))
+    return LedgerRestored(lost=common, seq=whole.count(b"\n"), kept=kept)
+
+
+def adopt(folder: SwarmFolder) -> LedgerAdopted | None:
+    """Forgets what was on record besides the ledger that is there, and keeps it in git's folder. To be recorded.
+
+    Returns:
+        What was on record; None where the ledger lacks nothing of it.
+
+    Raises:
+        LedgerLocked: another process is writing.
+        LedgerCorrupt: the ledger that is there does not hold.
+        LedgerError: git's folder cannot be written.
+    """
+    with WriterLock(folder.lock):
+        ledger, water = Ledger.read(folder), HighWater(folder)
+        mark = water.read()
+        if mark is None or not ledger.lost:
+            return None
+        with writing(folder.ledger):
+            kept = water.put_away()
+        refs = Anchors(folder, mark.header.ledger).put_away(kept.name.rpartition(".")[2] if kept else "")
+    return LedgerAdopted(seq=mark.seq, hash=mark.head, kept=str(kept), refs=refs)
+
+
+def _known(folder: SwarmFolder, present: bytes) -> _Known:
+    mark = HighWater(folder).read()
+    if mark is not None:
+        return _Known(mark.header.ledger, mark.header.commit, mark.lines)
+    first = line_of(present[: present.find(b"\n") + 1])
+    names = [first.hash] if first else _named(folder)
+    if len(names) == 1 and (newest := Anchors(folder, names[0]).chain().newest):
+        return _Known(names[0], newest, b"")
+    several = f" It knows several: {', '.join(names)}." if len(names) > 1 else ""
+    raise LedgerError(f"Git's folder holds nothing that the ledger could be brought back from.{several}", hint=_BACKUP)
+
+
+def _named(folder: SwarmFolder) -> list[str]:
+    """The ids of the ledgers that have anchors of this work tree, by their first digits."""
+    prefix, suffix = Anchors(folder, "").prefix.rstrip("/").rpartition("/")[::2]
+    names = {
+        ref.removeprefix(f"{prefix}/").partition("/")[0] for ref in growing_log.ends(Driver(folder.root), f"{prefix}/")
+    }
+    own = (name for name in names if name.partition("-")[2] == suffix.removeprefix("-"))
+    return sorted(name.partition("-")[0] for name in own)
+
+
+def _whole(folder: SwarmFolder, known: _Known, present: bytes) -> bytes:
+    """Every line: those of the anchors, then those of the tail, which begins with the last line of theirs.
+
+    Raises:
+        LedgerError: something is missing in between.
+    """
+    first = line_of(known.tail[: known.tail.find(b"\n") + 1])
+    if first is not None and first.seq == 1:
+        return known.tail
+    before = _anchored(folder, known.commit)
+    if first is None:
+        return before
+    if hash_of(before) != first.hash:
+        before = b"".join(present.splitlines(keepends=True)[: first.seq])  # no anchor yet: what is left must hold it
+    if hash_of(before) != first.hash:
+        raise LedgerError(f"The lines before line {first.seq} are in no anchor, and not in the file.", hint=_BACKUP)
+    return before + known.tail[known.tail.find(b"\n") + 1 :]
+
+
+def _anchored(folder: SwarmFolder, commit: str) -> bytes:
+    if not commit:
+        return b""
+    try:
+        return b"".join(each.data or b"" for each in growing_log.pieces(Driver(folder.root), (commit,)))
+    except SwarmError:
+        return b""
+
+
+def _common(first: bytes, second: bytes) -> list[bytes]:
+    """The lines that both begin with."""
+    found = []
+    for one, other in zip(first.splitlines(keepends=True), second.splitlines(keepends=True), strict=False):
+        if one != other:
+            break
+        found.append(one)
+    return found
