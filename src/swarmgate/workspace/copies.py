@@ -10,12 +10,11 @@ import contextlib
 import os
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace import paths, redirect
+from swarmgate.workspace import paths, redirect, temporary
 from swarmgate.workspace.diffs import SUBMODULE
 from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.sandbox.running import CommandRunner
@@ -164,8 +163,7 @@ def copied(root: Path, tree: str) -> Iterator[Copy]:
         WorkspaceError: git failed.
     """
     git = Driver(root)
-    with tempfile.TemporaryDirectory(prefix="swarmgate-copy-", ignore_cleanup_errors=True) as folder:
-        outer = Path(folder).resolve()
+    with temporary.folder("copy") as outer:
         place = outer / (root.name or "project")
         for each in (place, outer / "python", outer / "seen"):
             each.mkdir()

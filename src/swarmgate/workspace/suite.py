@@ -7,13 +7,12 @@ import json
 import os
 import re
 import shlex
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.evidence import TestRun
-from swarmgate.workspace import counts, junit, regular
+from swarmgate.workspace import counts, junit, regular, temporary
 from swarmgate.workspace.detect import script_runner
 
 if TYPE_CHECKING:
@@ -66,13 +65,13 @@ async def run_tests(
     kind = runner_of(command, root)
     line = with_paths(command, kind, paths)
     started = time.time()
-    with tempfile.TemporaryDirectory(prefix="swarmgate-tests-") as folder:
-        report = Path(folder) / "junit.xml"
+    with temporary.folder("tests") as folder:
+        report = folder / "junit.xml"
         done = await runner.run(
             line,
             timeout_s=timeout_s,
             env=_environment(report),
-            writable=(Path(folder),),
+            writable=(folder,),
             output_limit=_OUTPUT_CHARS,
         )
         found = _count(done, kind, count_pattern, root=root, report=report, started=started)
