@@ -1,8 +1,8 @@
 """Ends what a run that died left behind: for when its supervisors could not, or are still at it.
 
 All that a call starts is below its supervisor, which outlives a dead run by an instant (`supervision`): until they are
-gone, this waits. What was started carries the name of its run in a variable as well, and is found by that where even the
-supervisors were killed; by then, what had wiped its environment is found no more. Linux only.
+gone, this waits. What was started carries the name of its run in a variable as well, and is found by that where even
+the supervisors were killed; what wiped its environment is found no more by then. Linux only.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def end() -> tuple[int, ...]:
         Those that cannot be ended.
     """
     _wait_for(connection.VARIABLE, _SUPERVISORS_S)
-    for pid in _found(connection.VARIABLE):  # stopped, or in the way of a disk: what they should have done
-        for each, started in (*processes.descendants(pid), (pid, identity.start(pid) or 0)):
-            processes.send(each, started, signal.SIGKILL)
+    for pid, start in _found(connection.VARIABLE):  # somebody stopped them: what they should have done
+        for each, began in (*processes.descendants(pid), (pid, start)):
+            processes.send(each, began, signal.SIGKILL)
     for number, patience in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, _KILLING_S)):
-        for pid in _found(VARIABLE):
-            processes.send(pid, identity.start(pid) or 0, number)
+        for pid, start in _found(VARIABLE):
+            processes.send(pid, start, number)
         _wait_for(VARIABLE, patience)
-    return tuple(_found(VARIABLE))
+    return tuple(pid for pid, _ in _found(VARIABLE))
 
 
 def _wait_for(variable: str, seconds: float) -> None:
@@ -61,16 +61,16 @@ def _wait_for(variable: str, seconds: float) -> None:
         time.sleep(_POLL_S)
 
 
-def _found(variable: str) -> Iterator[int]:
-    """The processes of this user of which the variable says that they are a dead run's."""
-    mine = os.getuid()
-    spared = _line() if os.path.isdir("/proc/self") else set()  # noqa: PTH112 - quick
-    for entry in os.scandir("/proc") if spared else ():
+def _found(variable: str) -> Iterator[tuple[int, int]]:
+    """The processes of this user of which the variable says that they are a dead run's, and their starts."""
+    mine, spared = os.getuid(), _line()
+    for entry in os.scandir("/proc") if processes.is_visible() else ():
         with contextlib.suppress(OSError):
             if entry.name.isdigit() and int(entry.name) not in spared and entry.stat().st_uid == mine:
-                names = _NAMES.findall(_value(int(entry.name), variable))
-                if names and identity.has_ended(names[-1].decode()) and identity.start(int(entry.name)) is not None:
-                    yield int(entry.name)
+                pid = int(entry.name)
+                start, names = identity.start(pid), _NAMES.findall(_value(pid, variable))
+                if start is not None and names and identity.has_ended(names[-1].decode()):
+                    yield pid, start
 
 
 def _line() -> set[int]:

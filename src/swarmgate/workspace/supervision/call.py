@@ -172,6 +172,8 @@ class Call:
             if word == wire.ENDED:
                 self.exit_code = int(rest)
                 self.ended.set()
+            elif word == wire.OVER:
+                self._over.set()
             elif word == wire.LEFT:
                 self._left = rest
                 self._over.set()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from swarmgate.workspace.supervision import processes, program
 from swarmgate.workspace.supervision.watch import Watch
-from swarmgate.workspace.supervision.wire import ENDED, GENTLY, LEFT, STARTED, heard, received, say
+from swarmgate.workspace.supervision.wire import ENDED, GENTLY, LEFT, OVER, STARTED, heard, received, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,6 +43,7 @@ def supervise(own: Sequence[int], owner: int, *, others: Iterable[int]) -> NoRet
                 os.close(stream)
             if first:
                 _Call(talk, watch, first).run()
+                say(talk, OVER)
         code = 0
     finally:
         os._exit(code)
@@ -132,6 +133,4 @@ class _Call:
             with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:  # noqa: PTH123 - at every call's end
                 return file.read().split() != [str(self._first).encode()]
         except OSError:
-            return not processes.is_visible() or any(
-                pid != self._first for pid, _ in processes.descendants(os.getpid())
-            )
+            return not processes.is_visible() or bool(processes.descendants(os.getpid()))

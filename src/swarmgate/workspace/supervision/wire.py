@@ -3,8 +3,8 @@
 With each byte on the server's socket come four descriptors: a socket for the call, and the program's three streams. On
 the call's socket swarmgate sends a number of bytes in decimal digits, a line end, and so much JSON (`argv`, `cwd`,
 `env`; bytes as Latin-1, so that no encoding has a say); later `GENTLY` or `AT_ONCE` to have it ended. Lines come back:
-`started`, or `refused ERRNO TEXT`; `ended EXITCODE`; `left PID ...` where processes cannot be ended. The socket is
-closed when nothing is left.
+`started`, or `refused ERRNO TEXT`; `ended EXITCODE`; `left PID ...` where processes cannot be ended; `over` when
+nothing is left. Where the supervisor was killed, the socket is closed instead when nothing is left.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DESCRIPTORS = 4
 """Those of a call."""
 GENTLY, AT_ONCE = b"e", b"k"
 """What swarmgate says to have a call ended: with a moment for its processes to clean up, or without."""
-STARTED, REFUSED, ENDED, LEFT = "started", "refused", "ended", "left"
+STARTED, REFUSED, ENDED, LEFT, OVER = "started", "refused", "ended", "left", "over"
 
 _MOST = 1 << 20
 """Bytes of one read."""
