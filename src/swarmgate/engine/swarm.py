@@ -324,7 +324,8 @@ class Swarm:
         Raises:
             UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
         """
-        from swarmgate.engine.automating.syncing import (  # noqa: PLC0415 - only writers need it
+        from swarmgate.engine.aftermath import clear_up  # noqa: PLC0415 - only writers need it
+        from swarmgate.engine.automating.syncing import (  # noqa: PLC0415 - as above
             PATIENCE_S,
             sync_pass,
         )
@@ -334,6 +335,8 @@ class Swarm:
         try:
             if ledger.taken_over:
                 self._notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
+            for told in clear_up(self.folder, crashed=bool(ledger.taken_over)):
+                self._notice(told)
             if ledger.repaired:
                 self._notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
             outcome = sync_pass(self, ledger, patience_s=PATIENCE_S)

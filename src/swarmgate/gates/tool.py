@@ -13,11 +13,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.errors import MissingRequirement
+from swarmgate.errors import MissingRequirement, ToolKilled
 from swarmgate.gates.tools import search_path
 from swarmgate.workspace import trusted
 from swarmgate.workspace.paths import encode
-from swarmgate.workspace.process import run
+from swarmgate.workspace.process import again_if_killed, run
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -68,6 +68,7 @@ async def invoke(
 
     Raises:
         MissingRequirement: the program is not installed.
+        ToolKilled: it was ended from outside, twice.
         WorkspaceError: it cannot be started, or the job's root leads out of the repository.
     """
     commands = None if own else job.commands
@@ -76,17 +77,20 @@ async def invoke(
     ends = time.monotonic() + job.timeout_s
     done = []
     for argv in calls:
-        left = max(ends - time.monotonic(), 0.01)
-        root = job.repository.root
-        if commands is None:
-            completed = await run(argv, cwd=root, timeout_s=left, env=variables, stdin=stdin, output_limit=OUTPUT_LIMIT)
-            reason = ""
-        else:
+
+        async def once(argv: Sequence[str] = argv) -> Completed:
+            left, root = max(ends - time.monotonic(), 0.01), job.repository.root
+            if commands is None:
+                return await run(argv, cwd=root, timeout_s=left, env=variables, stdin=stdin, output_limit=OUTPUT_LIMIT)
             _require(argv[0], root)
-            completed = await commands.at(root).run(
+            return await commands.at(root).run(
                 argv, timeout_s=left, env=variables, writable=writable, stdin=stdin, output_limit=OUTPUT_LIMIT
             )
-            reason = _not_started(argv[0], commands, completed)
+
+        completed = await again_if_killed(once)
+        if completed.was_killed:
+            raise ToolKilled(f"{argv[0]} was killed twice, by somebody else than swarmgate")
+        reason = _not_started(argv[0], commands, completed) if commands else ""
         reason = reason or _trouble(argv[0], completed, exit_codes, job.late)
         if reason:
             return Broken(reason)

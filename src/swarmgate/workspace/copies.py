@@ -163,7 +163,7 @@ def copied(root: Path, tree: str) -> Iterator[Copy]:
         WorkspaceError: git failed.
     """
     git = Driver(root)
-    with temporary.folder("copy") as outer:
+    with temporary.folder("swarmgate-copy") as outer:
         place = outer / (root.name or "project")
         for each in (place, outer / "python", outer / "seen"):
             each.mkdir()

@@ -21,10 +21,11 @@ from swarmgate.workspace import leftovers, temporary
 from swarmgate.workspace.supervision.call import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
+KILLED = tuple(code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-number, 128 + number))
+"""Exit codes of what was ended from outside; a shell and bubblewrap say so of their program by the second kind."""
 
 
 class Completed(Frozen):
@@ -48,11 +49,8 @@ class Completed(Frozen):
 
     @property
     def was_killed(self) -> bool:
-        """Whether SIGKILL ended it, or the last program of its shell: somebody else's doing, such as the kernel's.
-
-        A shell and bubblewrap say so by an exit code of their own.
-        """
-        return self.exit_code in _KILLED
+        """Whether somebody ended it: the kernel where memory is short, a user, another program."""
+        return self.exit_code in KILLED
 
     @property
     def output(self) -> str:
@@ -114,6 +112,12 @@ async def run(
         seconds=time.monotonic() - started,
         timed_out=timed_out,
     )
+
+
+async def again_if_killed(once: Callable[[], Awaitable[Completed]]) -> Completed:
+    """What `once` runs; a second time where somebody ended the first, which says nothing of what was run."""
+    completed = await once()
+    return await once() if completed.was_killed else completed
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.evidence import TestRun
 from swarmgate.workspace import counts, junit, regular, temporary
 from swarmgate.workspace.detect import script_runner
+from swarmgate.workspace.process import again_if_killed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,12 +68,14 @@ async def run_tests(
     started = time.time()
     with temporary.folder("tests") as folder:
         report = folder / "junit.xml"
-        done = await runner.run(
-            line,
-            timeout_s=timeout_s,
-            env=_environment(report),
-            writable=(folder,),
-            output_limit=_OUTPUT_CHARS,
+        done = await again_if_killed(
+            lambda: runner.run(
+                line,
+                timeout_s=timeout_s,
+                env=_environment(report),
+                writable=(folder,),
+                output_limit=_OUTPUT_CHARS,
+            )
         )
         found = _count(done, kind, count_pattern, root=root, report=report, started=started)
         reported = kind not in {"maven", "gradle"} and not count_pattern and report.is_file()

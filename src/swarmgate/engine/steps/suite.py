@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from swarmgate.domain.evidence import TestRun
 from swarmgate.engine.context import Context
-from swarmgate.errors import MissingRequirement
+from swarmgate.errors import MissingRequirement, ToolKilled
+from swarmgate.workspace.process import KILLED
 from swarmgate.workspace.suite import run_tests
 
 _NOT_FOUND = 127
@@ -18,6 +19,7 @@ async def run_suite(ctx: Context, command: str, paths: Sequence[str] = ()) -> Te
 
     Raises:
         MissingRequirement: the program that runs the tests is not there.
+        ToolKilled: somebody ended it, twice.
     """
     settings = ctx.config.tests
     ran = await run_tests(
@@ -31,5 +33,10 @@ async def run_suite(ctx: Context, command: str, paths: Sequence[str] = ()) -> Te
         raise MissingRequirement(
             f"`{command}` could not be run: {ran.problem or 'a program was not found'}",
             hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
+        )
+    if ran.exit_code in KILLED:
+        raise ToolKilled(
+            f"`{command}` was killed twice, by somebody else than swarmgate",
+            hint="Is the machine short of memory, or does a test end its own runner? Then: swarm run",
         )
     return ran
