@@ -23,7 +23,7 @@ def clear_up(folder: SwarmFolder, *, crashed: bool) -> Iterator[str]:
     Raises:
         WorkspaceError: a process of a dead run cannot be ended.
     """
-    if stubborn := leftovers.end():
+    if stubborn := leftovers.end(git=crashed):
         raise WorkspaceError(
             f"a run that died left processes which cannot be ended: {', '.join(map(str, stubborn))}",
             hint="End them by hand, then try again: what they write would count as the work of the next run",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement, WorkspaceError
-from swarmgate.workspace import regular, temporary, trusted
+from swarmgate.workspace import leftovers, regular, temporary, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -94,7 +94,7 @@ def call(
     """
     # Messages are read by `failure`, so they must not follow the user's language.
     own = {"LANGUAGE": "C", "LC_ALL": "C", "PATH": trusted.search_path(folder)}
-    settings = {**os.environ, **own, **_TRUE_OBJECTS, **(env or {})}
+    settings = {**os.environ, **own, **_TRUE_OBJECTS, **leftovers.of_git(), **(env or {})}
     program = trusted.find("git", folder)
     if program is None:
         raise MissingRequirement(

@@ -2,7 +2,8 @@
 
 All that a call starts is below its supervisor, which outlives a dead run by an instant (`supervision`): until they are
 gone, this waits. What was started carries the name of its run in a variable as well, and is found by that where even
-the supervisors were killed; what wiped its environment is found no more by then. Linux only.
+the supervisors were killed; what wiped its environment is found no more by then. Git and its hooks have no supervisor:
+they are found by a variable of their own, as long as they stay in the session of their run. Linux only.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ from swarmgate.workspace import identity
 from swarmgate.workspace.supervision import connection, processes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
 VARIABLE = "SWARMGATE_CALL"
 """Holds the names of the runs that a process was started below, the innermost last."""
 
+GIT = "SWARMGATE_GIT"
+"""The run that started a git command, and its session: a daemon that git or a hook starts makes one of its own."""
+
 _NAMES = re.compile(identity.PATTERN.encode())
+_OURS = b"SWARMGATE_"
 _SUPERVISORS_S = 5.0
 _GRACE_S = 1.0
 _KILLING_S = 5.0
@@ -35,42 +40,61 @@ def mark() -> str:
     return f"{identity.own()};"
 
 
-def end() -> tuple[int, ...]:
+def of_git() -> dict[str, str]:
+    """The variables that name the run of a git command."""
+    return {GIT: f"{identity.own()};{os.getsid(0)}"}
+
+
+def end(*, git: bool = False) -> tuple[int, ...]:
     """End the processes of dead runs of this user, and wait until they are gone.
 
     What belongs to a run that lives, to another kernel or namespace, or to nobody, is left alone, and so is what this
     process was started from.
 
+    Args:
+        git: git commands and their hooks as well: after a run that did not end by itself.
+
     Returns:
         Those that cannot be ended.
     """
-    _wait_for(connection.VARIABLE, _SUPERVISORS_S)
+    sought = (VARIABLE, GIT) if git else (VARIABLE,)
+    if not _found(connection.VARIABLE, *sought):
+        return ()
+    _wait_for((connection.VARIABLE,), _SUPERVISORS_S)
     for pid, start in _found(connection.VARIABLE):  # somebody stopped them: what they should have done
         for each, began in (*processes.descendants(pid), (pid, start)):
             processes.send(each, began, signal.SIGKILL)
     for number, patience in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, _KILLING_S)):
-        for pid, start in _found(VARIABLE):
+        for pid, start in _found(*sought):
             processes.send(pid, start, number)
-        _wait_for(VARIABLE, patience)
-    return tuple(pid for pid, _ in _found(VARIABLE))
+        _wait_for(sought, patience)
+    return tuple(pid for pid, _ in _found(*sought))
 
 
-def _wait_for(variable: str, seconds: float) -> None:
+def _wait_for(variables: Sequence[str], seconds: float) -> None:
     deadline = time.monotonic() + seconds
-    while next(_found(variable), None) is not None and time.monotonic() < deadline:
+    while _found(*variables) and time.monotonic() < deadline:
         time.sleep(_POLL_S)
 
 
-def _found(variable: str) -> Iterator[tuple[int, int]]:
-    """The processes of this user of which the variable says that they are a dead run's, and their starts."""
-    mine, spared = os.getuid(), _line()
-    for entry in os.scandir("/proc") if processes.is_visible() else ():
+def _found(*variables: str) -> list[tuple[int, int]]:
+    """The processes of this user of which one of these says that they are a dead run's, and their starts."""
+    found, mine, spared = [], os.getuid(), _line()
+    for pid in processes.numbers():
         with contextlib.suppress(OSError):
-            if entry.name.isdigit() and int(entry.name) not in spared and entry.stat().st_uid == mine:
-                pid = int(entry.name)
-                start, names = identity.start(pid), _NAMES.findall(_value(pid, variable))
-                if start is not None and names and identity.has_ended(names[-1].decode()):
-                    yield pid, start
+            if pid not in spared and os.stat(f"/proc/{pid}").st_uid == mine:  # noqa: PTH116 - hundreds in a row
+                start, told = identity.start(pid), _environment(pid)
+                if start is not None and any(_is_dead_runs(pid, name, told.get(name, b"")) for name in variables):
+                    found.append((pid, start))
+    return found
+
+
+def _is_dead_runs(pid: int, variable: str, value: bytes) -> bool:
+    """Whether the innermost of the runs that a process was started below is dead."""
+    names = _NAMES.findall(value)
+    if not names or not identity.has_ended(names[-1].decode()):
+        return False
+    return variable != GIT or value.rpartition(b";")[2] == b"%d" % os.getsid(pid)
 
 
 def _line() -> set[int]:
@@ -83,8 +107,8 @@ def _line() -> set[int]:
     return found
 
 
-def _value(pid: int, variable: str) -> bytes:
+def _environment(pid: int) -> dict[str, bytes]:
     with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123 - hundreds in a row
-        parts = file.read().split(b"\0")
-    head = f"{variable}=".encode()
-    return next((part for part in parts if part.startswith(head)), b"")
+        data = file.read()
+    pairs = (part.partition(b"=") for part in data.split(b"\0") if part.startswith(_OURS))
+    return {os.fsdecode(name): value for name, _, value in pairs}

@@ -70,7 +70,7 @@ class Call:
             ValueError: an argument or a variable is none that a program can be given.
             WorkspaceError: the supervisor cannot be started, or does not answer.
         """
-        request = wire.encoded(self.argv, str(self.cwd), self.env)
+        request = wire.encoded(self.argv, str(self.cwd.absolute()), self.env)
         for _ in range(2):  # one that was killed since the last call is replaced
             try:
                 if await self._begun(request):

@@ -38,6 +38,11 @@ def is_visible() -> bool:
     return os.path.exists("/proc/self/stat")  # noqa: PTH110 - quick
 
 
+def numbers() -> list[int]:
+    """Those of all processes; none where the system does not list them."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()] if is_visible() else []  # noqa: PTH208 - quick
+
+
 def look(pid: int) -> Process | None:
     """A process; None where there is none of that number."""
     try:
@@ -100,6 +105,6 @@ def send(pid: int, start: int, number: int) -> None:
 
 
 def _all() -> Iterator[tuple[int, Process]]:
-    for entry in os.scandir("/proc") if is_visible() else ():
-        if entry.name.isdigit() and (found := look(int(entry.name))):
-            yield int(entry.name), found
+    for pid in numbers():
+        if found := look(pid):
+            yield pid, found
