@@ -38,6 +38,10 @@ _NOT_STARTED = (126, 127)
 """The exit codes of a shell that cannot execute a program, or finds none (POSIX, 2.8.2)."""
 
 
+_SHELL_SIGNAL = 128
+"""What a shell adds to the number of the signal that ended its program, for its exit code (POSIX, 2.8.2)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Broken:
     """The tool did not do its work; `reason` is for the user."""
@@ -88,8 +92,9 @@ async def invoke(
             )
 
         completed = await again_if_killed(once)
-        if completed.was_killed:
-            raise ToolKilled(f"{argv[0]} was killed twice, by somebody else than swarmgate")
+        if completed.was_killed and completed.exit_code:
+            number = completed.exit_code % _SHELL_SIGNAL if completed.exit_code > 0 else -completed.exit_code
+            raise ToolKilled(f"{argv[0]} was ended by {_signal_name(number)}, twice")
         reason = _not_started(argv[0], commands, completed) if commands else ""
         reason = reason or _trouble(argv[0], completed, exit_codes, job.late)
         if reason:

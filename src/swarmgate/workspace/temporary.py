@@ -8,6 +8,7 @@ next one of the same user, which knows by the name whose it is, and that it has 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import re
@@ -102,8 +103,9 @@ def remove(place: Path) -> bool:
     if _mounted_in(place):
         return False
     shutil.rmtree(place, onerror=_insist)
-    with contextlib.suppress(OSError):
-        place.parent.rmdir()  # when it was the last
+    if _RUN.fullmatch(place.parent.name):
+        with contextlib.suppress(OSError):
+            place.parent.rmdir()  # when it was the last
     return not os.path.lexists(place)
 
 
@@ -138,6 +140,16 @@ def place() -> Path:
         return named
     usable = (Path(each) for each in _ELSEWHERE if os.access(each, os.W_OK | os.X_OK))
     return next((each.resolve() for each in usable if not _in_work_tree(each.resolve())), named)
+
+
+def leave() -> None:
+    """Remove the folder of this process with all that is in it: at its end, when nobody uses it any more."""
+    with contextlib.suppress(OSError):
+        for top in _tops():
+            remove(top / f"run-{identity.own()}")
+
+
+atexit.register(leave)
 
 
 def sweep() -> tuple[Path, ...]:
