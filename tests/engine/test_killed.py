@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.confined import SANDBOX
+from tests.misbehaviour.case import case
 from tests.project import Project, call, part, rule, until
 
 from swarmgate.domain import events as ev
@@ -50,6 +51,11 @@ def test_a_tool_that_was_killed_is_run_again(project: Project, marks: Path, what
     assert (marks / "0").exists()
 
 
+@case(
+    "commands",
+    "an honest twin: a gate's tool, or the tests, killed by the kernel for want of memory",
+    "it is run again; killed again, the run pauses with exit code 6, and nothing is rejected",
+)
 @pytest.mark.parametrize("what", ["gate", "tests"])
 def test_a_tool_that_is_killed_each_time_rejects_nothing(project: Project, marks: Path, what: str) -> None:
     prepared(project, marks, what, times=2)
@@ -72,6 +78,11 @@ def weakest() -> Kind:
     return "landlock"
 
 
+@case(
+    "commands",
+    "a daemon that outlives `kill -9` of swarm, and writes into the tree of the next run",
+    "supervisors outlive swarm by an instant and end all of it; the next run waits for that",
+)
 def test_what_a_killed_run_started_writes_nothing_into_the_next_and_no_temporary_file_is_left(
     project: Project, tmp_path: Path
 ) -> None:
