@@ -36,6 +36,7 @@
     ├── PreflightFailed                 1    a check before a phase found what stops it
     ├── SelfCodingBlocked               1    the architect wrote project files itself, and was stopped
     ├── MissingRequirement              6    a tool or a key that was asked for is not there
+    │   └── ToolKilled                  6    a tool was ended from outside, each time: memory or peace is missing
     └── Stopped                         130  the user asked for it
 
 Anything else that reaches the boundary is a bug: exit code 70 and a report file.
@@ -373,3 +374,9 @@ class MissingRequirement(SwarmError):
 
     exit_code = 6
     code = "MISSING_REQUIREMENT"
+
+
+class ToolKilled(MissingRequirement):
+    """A tool, or the runner of the tests, was ended from outside each time that it was run: no word about the code."""
+
+    code = "TOOL_KILLED"

@@ -53,11 +53,14 @@ def test_a_gate_that_ignores_the_wish_to_end_is_killed_with_its_children(project
     assert time.monotonic() - started < 8
 
 
-@pytest.mark.parametrize("name", ["KILL", "ABRT", "TERM"])
-def test_a_gate_that_dies_by_signal_says_which(project: Project, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "killed", "times"), [("KILL", True, ", twice"), ("ABRT", False, ""), ("TERM", True, ", twice")]
+)
+def test_a_gate_that_dies_by_signal_says_which(project: Project, name: str, times: str, *, killed: bool) -> None:
     project.write("a.py", "x = 1\n")
     (result,) = project.run(command("sh", "-c", f"kill -{name} $$")).results
-    assert (result.status, result.reason, result.missing) == (GateStatus.ERROR, f"sh was ended by SIG{name}", False)
+    assert (result.status, result.reason) == (GateStatus.ERROR, f"sh was ended by SIG{name}{times}")
+    assert (result.missing, result.killed) == (False, killed)
 
 
 def test_a_file_that_vanishes_while_gates_look_is_judged_by_the_snapshot(

@@ -280,7 +280,7 @@ def test_a_formatter_that_breaks_is_an_error_and_no_pass(attacked: Attacked) -> 
     attacked.project.write("a.go", "package a\n")
     result = attacked.judge("lint_check", None)
     assert result.status is GateStatus.ERROR
-    assert "gofmt: " in result.reason
+    assert "gofmt was ended by SIGKILL, twice" in result.reason
 
 
 def test_a_fix_is_not_written_through_a_folder_that_became_a_link(attacked: Attacked, tmp_path: Path) -> None:

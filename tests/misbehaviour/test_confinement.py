@@ -241,6 +241,45 @@ async def test_daemon(scene: Scene) -> None:
     assert not late.exists()
 
 
+@case(
+    "commands",
+    "leave a daemon that wiped its variables, or names another run in them",
+    "a command's supervisor inherits whoever loses its parent, whatever it says of itself",
+)
+async def test_daemon_without_a_name(scene: Scene) -> None:
+    late = scene.root / "src/late"
+    start = "setsid sh -c 'sleep 0.7; touch src/late' >/dev/null 2>&1 &"
+    names = ("env -i", "env -i SWARMGATE_CALL=1-1-00000000;", "env -i SWARMGATE_SUPERVISOR=1-1-00000000")
+    done = await scene.confined(" ".join(f"{name.rstrip(';')} {start}" for name in names), timeout_s=10)
+    assert done.exit_code == 0
+    await asyncio.sleep(0.8)
+    assert not late.exists()
+
+
+@case("commands", "end the process that watches it", "it is out of reach, and the command's end is told as it was")
+async def test_end_the_supervisor(scene: Scene) -> None:
+    sandbox = runner(scene.root).sandbox
+    if SANDBOX == "none" or any("end other processes" in weakness for weakness in sandbox.weaknesses):
+        pytest.skip("here nothing keeps commands from that, and the user is told")
+    script = (
+        "import os, signal\ntry:\n    os.kill(os.getppid(), signal.SIGKILL)\nexcept OSError:\n    pass\n"
+        "raise SystemExit(7)"
+    )
+    done = await scene.confined(f"exec {python(script)}")
+    assert (done.exit_code, done.was_killed) == (7, False)
+
+
+@case(
+    "commands",
+    "an honest twin: commands at once, each with servers and daemons of its own that it ends by itself",
+    "none of them touches another: every one ends with its own exit code",
+)
+async def test_commands_at_once(scene: Scene) -> None:
+    line = "setsid sleep 20 & setsid env -i sleep 20 & sleep 0.0{0}; kill %1 %2; echo done; exit {0}"
+    ended = await asyncio.gather(*(scene.confined(line.format(number), timeout_s=30) for number in range(8)))
+    assert [(done.exit_code, done.stdout) for done in ended] == [(number, "done\n") for number in range(8)]
+
+
 @case("commands", "wait for input that never comes", "commands have an empty standard input")
 async def test_input(scene: Scene) -> None:
     (told,) = await scene.coder(run('read answer; echo "got:$answer"'))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ import typer
 from swarmgate.cli.driving import drive
 from swarmgate.cli.options import Json
 from swarmgate.cli.terminal import Terminal, boundary
+from swarmgate.workspace import temporary
 
 
 def command(
@@ -36,7 +36,7 @@ def command(
     with boundary(json) as terminal:
         from swarmgate.engine.demo import GOAL, stage
 
-        place = (folder or Path(tempfile.mkdtemp(prefix="swarm-demo-"))).resolve()
+        place = (folder or temporary.kept("swarm-demo")).resolve()
         terminal.note(f"The demo's project: {place}")
         if debate:
             _debate(terminal, place, live=live)

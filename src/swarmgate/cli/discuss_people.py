@@ -6,7 +6,6 @@ import asyncio
 import os
 import shlex
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, Discussion, Di
 from swarmgate.engine import discussion_words, personas_file
 from swarmgate.engine.discussions import Confirmed, Pause
 from swarmgate.errors import CouncilRefused, MissingRequirement, UsageError
-from swarmgate.workspace import trusted
+from swarmgate.workspace import temporary, trusted
 
 Ask = Callable[[str], Awaitable[str | None]]
 """Puts a question on the terminal and gives the line that is typed; None: the end of the input."""
@@ -175,8 +174,8 @@ async def edited(text: str) -> str:
         UsageError: the editor cannot be started, failed, or left no text.
     """
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    with tempfile.TemporaryDirectory(prefix="swarmgate-") as folder:
-        path = Path(folder) / "personas.toml"
+    with temporary.folder("personas") as folder:
+        path = folder / "personas.toml"
         path.write_text(text, encoding="utf-8")
         try:
             words = shlex.split(editor)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Sequence
@@ -19,6 +18,7 @@ import typer
 from swarmgate import __version__
 from swarmgate.domain.printable import escaped, printable
 from swarmgate.errors import PlanError, PreflightFailed, Stopped, SwarmError, UsageError
+from swarmgate.workspace import temporary
 
 
 class Terminal:
@@ -106,7 +106,7 @@ def _plain(value: Any) -> Any:
 
 def _bug_report() -> Path:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-    path = Path(tempfile.gettempdir()) / f"swarmgate-bug-{stamp}-{os.getpid()}.txt"
+    path = temporary.place() / f"swarmgate-bug-{stamp}-{os.getpid()}.txt"
     about = f"swarmgate {__version__}\nPython {sys.version}\n{sys.platform}\narguments: {sys.argv[1:]}\n\n"
     path.write_text(about + traceback.format_exc(), encoding="utf-8")
     return path

@@ -73,8 +73,9 @@ class GateResult(Frozen):
     """What one gate did: status, reason (for all but PASS), findings, and what it looked at.
 
     Findings from `blocks_from` on, of those that count, are what a FAIL is about. `rules`: how many rules ran; 0 where
-    that means nothing. `missing`: an ERROR because a tool is not there or too old. `fixed` are the files that a fixing
-    gate changed, `patch` is what it changed, in unified form and bounded. `cached`: it was answered from the cache, and
+    that means nothing. `missing`: an ERROR because a tool is not there or too old; `killed`: one because somebody ended
+    the tool, each time that it was run: that says nothing of the change. `fixed` are the files that a fixing gate
+    changed, `patch` is what it changed, in unified form and bounded. `cached`: it was answered from the cache, and
     `seconds` is what that took.
     """
 
@@ -89,6 +90,7 @@ class GateResult(Frozen):
     seconds: float = 0.0
     tool: str = ""
     missing: bool = False
+    killed: bool = False
     fixed: tuple[str, ...] = ()
     cached: bool = False
     patch: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from swarmgate.automation.agent_files import expanded, visible
 from swarmgate.config import Role, command_lines
 from swarmgate.llm.command_model import Ran
-from swarmgate.workspace import trusted
+from swarmgate.workspace import temporary, trusted
 from swarmgate.workspace.sandbox.running import CommandRunner
 
 _BRIEF = "{brief}"
@@ -97,7 +96,7 @@ def _existing(paths: Iterable[str]) -> tuple[Path, ...]:
 @contextmanager
 def _file(brief: str) -> Iterator[Path]:
     """A file with the brief, in a folder of its own; gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="swarmgate-brief-", ignore_cleanup_errors=True) as folder:
-        place = Path(folder).resolve() / "brief.md"
+    with temporary.folder("brief") as folder:
+        place = folder / "brief.md"
         place.write_text(brief, encoding="utf-8", errors="replace")
         yield place

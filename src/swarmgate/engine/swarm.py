@@ -423,7 +423,8 @@ class Swarm:
         Raises:
             UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
         """
-        from swarmgate.engine.automating.syncing import (  # noqa: PLC0415 - only writers need it
+        from swarmgate.engine.aftermath import clear_up  # noqa: PLC0415 - only writers need it
+        from swarmgate.engine.automating.syncing import (  # noqa: PLC0415 - as above
             PATIENCE_S,
             sync_pass,
         )
@@ -434,6 +435,8 @@ class Swarm:
         try:
             if ledger.taken_over:
                 self._notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
+            for told in clear_up(self.folder, crashed=bool(ledger.taken_over)):
+                self._notice(told)
             if ledger.repaired:
                 self._notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
             left = unrecorded.put_aside(ledger)  # first: an edit may end the attempt that it belongs to

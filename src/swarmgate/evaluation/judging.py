@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from swarmgate.domain.finding import GateStatus
 from swarmgate.errors import UsageError, WorkspaceError
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
+from swarmgate.workspace import temporary
 from swarmgate.workspace.driver import call
 from swarmgate.workspace.paths import encode
 from swarmgate.workspace.repository import Repository
@@ -91,8 +91,7 @@ def write(root: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _batch(gate: str, cases: Sequence[Case]) -> Iterator[Judged]:
-    with tempfile.TemporaryDirectory(prefix="swarmgate-eval-") as place:
-        root = Path(place).resolve()
+    with temporary.folder("eval") as root:
         there = repository(root)
         for number, case in enumerate(cases):
             write(root / _folder(number), case.before)

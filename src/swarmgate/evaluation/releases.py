@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import re
 import tarfile
-import tempfile
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +19,7 @@ from packaging.version import InvalidVersion, Version
 from swarmgate.domain.finding import GateStatus
 from swarmgate.errors import UsageError
 from swarmgate.evaluation import judging
+from swarmgate.workspace import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,8 +65,7 @@ def judge(folder: Path, *, sample: int, seed: int) -> Iterator[tuple[Change, tup
         before, after = _files(older), _files(newer)
         changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
         chosen = sorted(chance.sample(changed, min(sample, len(changed))))
-        with tempfile.TemporaryDirectory(prefix="swarmgate-eval-") as place:
-            root = Path(place).resolve()
+        with temporary.folder("eval") as root:
             there = judging.repository(root)
             judging.write(root, before)
             base = there.snapshot()

@@ -7,12 +7,10 @@ The files of one tree alone are read, by git itself: a change cannot take its ow
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.files import Trait
-from swarmgate.workspace import paths
+from swarmgate.workspace import paths, temporary
 from swarmgate.workspace.driver import call, failure
 
 if TYPE_CHECKING:
@@ -59,8 +57,8 @@ def _places(names: Iterable[str]) -> set[str]:
 
 def _said(rules: Mapping[str, bytes], listing: bytes) -> bytes:
     """What `git check-attr` says in a repository that has these `.gitattributes` and nothing else."""
-    with tempfile.TemporaryDirectory(prefix="swarmgate-attributes-") as folder:
-        git, top = Path(folder) / "git", Path(folder) / "top"
+    with temporary.folder("attributes") as folder:
+        git, top = folder / "git", folder / "top"
         # The least that git takes for a repository; `git init` would be one more process.
         for part in ("objects", "refs"):
             (git / part).mkdir(parents=True)

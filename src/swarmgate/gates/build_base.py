@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import baseline, build_cache
 from swarmgate.gates.files import Source
+from swarmgate.workspace import temporary
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ _ENVIRONMENTS = ("node_modules", ".venv", "venv")
 @contextlib.contextmanager
 def checkout(repository: Repository, tree: str, folders: Sequence[str]) -> Iterator[Path]:
     """The files of `tree` in a folder that vanishes; the installed packages of `folders` are linked into it."""
-    with tempfile.TemporaryDirectory(prefix="swarmgate-base-") as place:
-        root = Path(place).resolve()
+    with temporary.folder("base") as root:
         for path, content in repository.read_many(tree, repository.list_tree(tree)).items():
             target = root / os.fsdecode(encode(path))
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from swarmgate.errors import MissingRequirement, SwarmError
+from swarmgate.errors import MissingRequirement, SwarmError, ToolKilled
 from swarmgate.gates import command, masking
 from swarmgate.gates.adapters import ADAPTERS
 from swarmgate.gates.job import Outcome
@@ -33,6 +33,8 @@ async def _look(gate: GateDefinition, job: Job) -> Outcome:
         async with limit:
             outcome = await adapter(job)
         return Outcome(error=job.late) if job.stop.is_set() else outcome
+    except ToolKilled as error:
+        return Outcome(error=error.message, killed=True)
     except MissingRequirement as error:
         return Outcome(error=". ".join(filter(None, (error.message, gate.install_hint or error.hint))), missing=True)
     except SwarmError as error:

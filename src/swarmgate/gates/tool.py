@@ -12,11 +12,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.errors import MissingRequirement
+from swarmgate.errors import MissingRequirement, ToolKilled
 from swarmgate.gates.tools import program, search_path
 from swarmgate.workspace import trusted
 from swarmgate.workspace.paths import encode
-from swarmgate.workspace.process import run
+from swarmgate.workspace.process import again_if_killed, run
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -75,6 +75,7 @@ async def invoke(
 
     Raises:
         MissingRequirement: the program is not installed, or the sandbox that the settings name.
+        ToolKilled: it was ended from outside, twice.
         WorkspaceError: it cannot be started, the job's root leads out of the repository, or nothing can guard that.
     """
     bare = own or (inert and not job.in_run)
@@ -84,18 +85,22 @@ async def invoke(
     ends = time.monotonic() + job.timeout_s
     done = []
     for argv in calls:
-        left = max(ends - time.monotonic(), 0.01)
-        root = job.repository.root
-        if commands is None:
-            completed = await run(argv, cwd=root, timeout_s=left, env=variables, stdin=stdin, output_limit=OUTPUT_LIMIT)
-            reason = ""
-        else:
+
+        async def once(argv: Sequence[str] = argv) -> Completed:
+            left, root = max(ends - time.monotonic(), 0.01), job.repository.root
+            if commands is None:
+                return await run(argv, cwd=root, timeout_s=left, env=variables, stdin=stdin, output_limit=OUTPUT_LIMIT)
             _require(argv[0], root)
-            completed = await commands.at(root).run(
+            return await commands.at(root).run(
                 argv, timeout_s=left, env=variables, writable=writable, stdin=stdin, output_limit=OUTPUT_LIMIT
             )
+
+        completed = await again_if_killed(once)
+        if commands:
             completed = _by_signal(completed)
-            reason = _not_started(argv[0], commands, completed)
+        if completed.was_killed and completed.exit_code:
+            raise ToolKilled(f"{argv[0]} was ended by {_signal_name(abs(completed.exit_code))}, twice")
+        reason = _not_started(argv[0], commands, completed) if commands else ""
         reason = reason or _trouble(argv[0], completed, exit_codes, job.late)
         if reason:
             return Broken(reason)

@@ -40,6 +40,7 @@ def judge(
         seconds=seconds,
         tool=outcome.tool,
         missing=outcome.missing,
+        killed=outcome.killed,
     )
 
 

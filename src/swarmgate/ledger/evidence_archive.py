@@ -12,7 +12,6 @@ import hashlib
 import io
 import os
 import tarfile
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -124,18 +123,18 @@ class Archives:
             make(self.place)
             for left in self.place.glob(f"*{_TEMPORARY}"):  # of a process that was killed: nothing points there
                 left.unlink()
-            handle, name = tempfile.mkstemp(dir=self.place, suffix=_TEMPORARY)
+            name = self.place / f"new{_TEMPORARY}"
+            handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 with os.fdopen(handle, "wb") as file:
                     entries = tuple(self._add(file, files))
                     file.flush()
                     os.fsync(file.fileno())
-                self._check(Path(name), entries)
+                self._check(name, entries)
                 target = self._free(made)
-                os.rename(name, target)  # noqa: PTH104 - mkstemp's name is a string
+                name.rename(target)
             except BaseException:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(name)  # noqa: PTH108 - as above
+                name.unlink(missing_ok=True)
                 raise
             index = ArchiveIndex(archive=target.name, made=made.isoformat(timespec="seconds"), files=entries)
             replace(_index_of(target), index.model_dump_json(indent=1) + "\n")  # syncs the folder, for the archive too

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
-import tempfile
-from typing import TYPE_CHECKING
+import re
+import time
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from swarmgate.workspace import identity
 
 _NEW_FILE_MODE = 0o666
+_PRIVATE = 0o600
+_OURS = re.compile(rf"\.swarmgate-(?:({identity.PATTERN})-\d+|[\w.-]+)\.tmp")
+_FORGOTTEN_S = 7 * 86_400
+"""After how long a temporary file is nobody's any more whose writer is not known to have ended."""
+_numbers = itertools.count(1)
 
 
 def replace(path: Path, data: bytes | str, *, durable: bool = True) -> None:
@@ -27,7 +33,8 @@ def replace(path: Path, data: bytes | str, *, durable: bool = True) -> None:
         OSError: the disk refused; `path` is as before and no temporary file is left.
     """
     content = data.encode() if isinstance(data, str) else data
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".swarmgate-", suffix=".tmp")
+    new = path.with_name(f".swarmgate-{identity.own()}-{next(_numbers)}.tmp")
+    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -35,13 +42,37 @@ def replace(path: Path, data: bytes | str, *, durable: bool = True) -> None:
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        os.replace(name, path)  # noqa: PTH105 - mkstemp's name is a string
+        new.replace(path)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)  # noqa: PTH108 - as above
+        new.unlink(missing_ok=True)
         raise
     if durable:
         _sync_folder(path.parent)
+
+
+def sweep(folder: Path, *, spared: Path) -> None:
+    """Remove the temporary files below a folder whose writers were killed.
+
+    Args:
+        folder: where `replace` writes.
+        spared: a folder in it that is not looked at: what lies there is the user's.
+    """
+    for base, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if Path(base, name) != spared]
+        for name in files:
+            match, place = _OURS.fullmatch(name), Path(base, name)
+            if match and _is_nobodys(place, match[1] or ""):
+                with contextlib.suppress(OSError):
+                    place.unlink()
+
+
+def _is_nobodys(place: Path, owner: str) -> bool:
+    if owner and identity.has_ended(owner):
+        return True
+    try:
+        return (not owner or identity.is_foreign(owner)) and time.time() - place.lstat().st_mtime > _FORGOTTEN_S
+    except OSError:
+        return False
 
 
 def _mode(path: Path) -> int:

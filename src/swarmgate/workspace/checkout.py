@@ -12,13 +12,12 @@ import contextlib
 import os
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
-from swarmgate.workspace import brought, hidden, paths, redirect, regular, trusted
+from swarmgate.workspace import brought, hidden, paths, redirect, regular, temporary, trusted
 from swarmgate.workspace.diffs import SUBMODULE
 from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.sandbox.running import CommandRunner
@@ -218,21 +217,20 @@ def checked_out(
     found = brought.present(root, hidden.ignored(git)) if items is None else tuple(items)
     in_place = sandbox is not None and sandbox.relocates
     with (
-        tempfile.TemporaryDirectory(prefix="swarmgate-", ignore_cleanup_errors=True) as folder,
-        tempfile.TemporaryDirectory(prefix="swarmgate-") as private,
+        temporary.folder("checkout") as outer,
+        temporary.folder("index") as private,
     ):
-        outer = Path(folder).resolve()
         place = outer / (root.name or "project")
         for each in (place, outer / "python", outer / "seen"):
             each.mkdir()
-        _write(git, tree, place, Path(private) / "index")
+        _write(git, tree, place, private / "index")
         shared = [
             *_laid(found, place, root, aside=_ASIDE if in_place else root),
             *_history(root, place, aside=_ASIDE if in_place else root),
         ]
         if not in_place:
             _redirects(outer, place, root, shared)
-        yield Checkout(place, root, in_place, tuple(shared), brought.binaries(found), Path(private), git)
+        yield Checkout(place, root, in_place, tuple(shared), brought.binaries(found), private, git)
 
 
 def _write(git: Driver, tree: str, place: Path, index: Path) -> None:

@@ -8,13 +8,11 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
-import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import GitLocked, HeadMoved, MissingRequirement, WorkspaceError
-from swarmgate.workspace import gits, regular, trusted
+from swarmgate.workspace import leftovers, regular, temporary, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -104,15 +102,15 @@ def call(
         WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files, or was killed.
     """
     # Messages are read by `failure`, so they must not follow the user's language.
-    own = {"LANGUAGE": "C", "LC_ALL": "C", gits.VARIABLE: gits.token()}
-    settings = {**trusted.environment(folder), **own, **_TRUE_OBJECTS, **(env or {})}
+    own = {"LANGUAGE": "C", "LC_ALL": "C"}
+    settings = {**trusted.environment(folder), **own, **_TRUE_OBJECTS, **leftovers.of_git(), **(env or {})}
     program = trusted.find("git", folder)
     if program is None:
         raise MissingRequirement(
             "git was not found outside of the work tree", hint="install git 2.30 or newer and put it on PATH"
         )
     try:
-        with _input(stdin) as source:
+        with temporary.holding(stdin) as source:
             process = subprocess.Popen(
                 [program, *args], cwd=folder, env=settings, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
@@ -124,18 +122,6 @@ def call(
         killed = f"`git {args[0]}` was ended by signal {-process.returncode}"
         raise WorkspaceError(killed, hint="the system may be short of memory; run the command again")
     return process.returncode, out, err.decode(errors="replace")
-
-
-@contextlib.contextmanager
-def _input(data: bytes | None) -> Iterator[int]:
-    """A descriptor to read `data` from: a file, since `communicate` loses what is left to write at its time limit."""
-    if not data:
-        yield subprocess.DEVNULL
-        return
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.seek(0)
-        yield file.fileno()
 
 
 def _said(process: subprocess.Popen[bytes], folder: Path) -> tuple[bytes, bytes]:
@@ -254,8 +240,8 @@ class Driver:
     @contextlib.contextmanager
     def index(self, *, copied: bool = True) -> Iterator[Path]:
         """A scratch index that vanishes afterwards: a copy of the user's (so that unchanged files need no reading)."""
-        with tempfile.TemporaryDirectory(prefix="swarmgate-index-") as folder:
-            index = Path(folder) / "index"
+        with temporary.folder("index") as folder:
+            index = folder / "index"
             if copied:
                 # copy2: git compares the index' time with those of the files to find edits within the same second.
                 with contextlib.suppress(FileNotFoundError):
@@ -265,9 +251,7 @@ class Driver:
     @functools.cached_property
     def _folder(self) -> Path:
         """A folder of our own, which goes with this object."""
-        folder = Path(tempfile.mkdtemp(prefix="swarmgate-git-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return folder
+        return temporary.owned("git", self)
 
     @functools.cached_property
     def _excludes(self) -> Path:

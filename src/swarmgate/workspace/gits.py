@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import re
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from swarmgate.workspace import leftovers
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-VARIABLE = "SWARMGATE_GIT"
-"""Of a git command that swarmgate started: by which process."""
 
 _NAME = re.compile(r"git(-[a-z-]+)?")
 _LOOKING = frozenset({"blame", "cat-file", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "status"})
@@ -32,37 +30,10 @@ class Git(NamedTuple):
     command: str
 
 
-def token() -> str:
-    """What commands of this process carry in `VARIABLE`."""
-    return _token(os.getpid())
-
-
-@functools.cache
-def _token(pid: int) -> str:
-    return f"{pid}-{process(pid)}"
-
-
-def process(pid: int) -> str:
-    """What tells a process from a later one of the same number: when it started, and since which start of the machine.
-
-    Empty: there is none. Where the system does not tell (no /proc), `?` for any that is there.
-    """
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except FileNotFoundError:
-        return "" if Path("/proc/self/stat").exists() or not _there(pid) else "?"
-    except OSError:
-        return ""
-    with contextlib.suppress(OSError):
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{stat.rpartition(b')')[2].split()[19].decode()}@{boot}"  # field 22 of proc(5)
-    return ""
-
-
-def of_run(pid: int, started: str) -> list[Git]:
-    """The git commands that a process which is gone began, and that are still at work."""
-    sought = f"{VARIABLE}={pid}-{started}".encode()
-    return [git for git in _at_work() if sought in _read(git.pid, "environ").split(b"\0")]
+def of_run(name: str) -> list[Git]:
+    """The git commands that a process which is gone began, and that are still at work; `identity` gives its name."""
+    sought = f"{leftovers.GIT}={name};".encode()
+    return [git for git in _at_work() if any(part.startswith(sought) for part in _environment(git.pid))]
 
 
 def holders(lock: Path, folders: Sequence[Path]) -> list[Git]:
@@ -114,6 +85,10 @@ def _read(pid: int, name: str) -> bytes:
         return b""
 
 
+def _environment(pid: int) -> list[bytes]:
+    return _read(pid, "environ").split(b"\0")
+
+
 def _has_open(pid: int, lock: Path) -> bool:
     with contextlib.suppress(OSError):
         for descriptor in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - as above
@@ -132,13 +107,3 @@ def _works_in(pid: int, folders: Sequence[Path]) -> bool:
     except OSError:  # gone, or somebody else's: what is ours was made by us
         return False
     return any(place.is_relative_to(folder) for folder in folders)
-
-
-def _there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

@@ -1,122 +1,114 @@
-"""Ends processes that left the group of the call that started them (a daemon, `setsid`, a double fork). Linux only.
+"""Ends what a run that died left behind: for when its supervisors could not, or are still at it.
 
-Every call puts a mark of its own into the environment of what it runs. This process becomes a child subreaper: whoever
-loses its parent below it becomes its child, and a child that carries the mark was started by that call. A process that
-also wipes its environment is found where Landlock confines it. On another system none is.
+All that a call starts is below its supervisor, which outlives a dead run by an instant (`supervision`): until they are
+gone, this waits. What was started carries the name of its run in a variable as well, and is found by that where even
+the supervisors were killed; what wiped its environment is found no more by then. Git and its hooks have no supervisor:
+they are found by a variable of their own, as long as they stay in the session of their run. Linux only.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import functools
-import itertools
 import os
+import re
 import signal
-import sys
 import time
 from typing import TYPE_CHECKING
 
+from swarmgate.workspace import identity
+from swarmgate.workspace.supervision import connection, processes
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
 VARIABLE = "SWARMGATE_CALL"
-"""Holds the marks of all calls that a process was started below, the innermost last."""
+"""Holds the names of the runs that a process was started below, the innermost last."""
 
-_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
-_WAIT_S = 1.0
+GIT = "SWARMGATE_GIT"
+"""The run that started a git command, and its session: a daemon that git or a hook starts makes one of its own."""
+
+_NAMES = re.compile(identity.PATTERN.encode())
+_OURS = b"SWARMGATE_"
+_SUPERVISORS_S = 5.0
+_GRACE_S = 1.0
+_KILLING_S = 5.0
 _POLL_S = 0.005
-_FILTERS = b"Seccomp_filters:"
-_live: set[bytes] = set()
-_numbers = itertools.count(1)
 
 
 def mark() -> str:
-    """A mark for one call, unlike that of any other on this machine; makes this process a subreaper at first use."""
-    _adopts(os.getpid())
-    made = f"{os.getpid()}-{next(_numbers)}-{time.monotonic_ns():x};"
-    _live.add(made.encode())
-    return made
+    """What a program is told of the process that it runs for."""
+    return f"{identity.own()};"
 
 
-def end(mark: str, *, but: int) -> None:
-    """Kill whoever carries the mark and lost its parent, and what then loses its own.
+def of_git() -> dict[str, str]:
+    """The variables that name the run of a git command."""
+    return {GIT: f"{identity.own()};{os.getsid(0)}"}
 
-    So ends who lost its parent and runs under a filter of system calls that this process has not, unless it carries
-    the mark of another call: what Landlock confines cannot get rid of that, whatever it does to its environment.
+
+def end(*, git: bool = False) -> tuple[int, ...]:
+    """End the processes of dead runs of this user, and wait until they are gone.
+
+    What belongs to a run that lives, to another kernel or namespace, or to nobody, is left alone, and so is what this
+    process was started from.
 
     Args:
-        mark: of the call.
-        but: the call's first process, for which somebody else waits.
+        git: git commands and their hooks as well: after a run that did not end by itself.
+
+    Returns:
+        Those that cannot be ended.
     """
-    sought, own = mark.encode(), _filters("self")
-    _live.discard(sought)
-
-    def meant(pid: int) -> bool:
-        carried = _environment(pid)
-        return sought in carried or (_filters(pid) > own and not any(other in carried for other in _live))
-
-    _end_those(lambda pid: pid != but and meant(pid))
-
-
-def _end_those(meant: Callable[[int], bool]) -> None:
-    if not _adopts(os.getpid()):
-        return
-    deadline = time.monotonic() + _WAIT_S
-    while time.monotonic() < deadline:
-        found = [pid for pid in _children() if meant(pid)]
-        if not found:
-            return
-        for pid in found:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        for pid in found:
-            _reap(pid, deadline)
+    sought = (VARIABLE, GIT) if git else (VARIABLE,)
+    if not _found(connection.VARIABLE, *sought):
+        return ()
+    _wait_for((connection.VARIABLE,), _SUPERVISORS_S)
+    for pid, start in _found(connection.VARIABLE):  # somebody stopped them: what they should have done
+        for each, began in (*processes.descendants(pid), (pid, start)):
+            processes.send(each, began, signal.SIGKILL)
+    for number, patience in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, _KILLING_S)):
+        for pid, start in _found(*sought):
+            processes.send(pid, start, number)
+        _wait_for(sought, patience)
+    return tuple(pid for pid, _ in _found(*sought))
 
 
-def reap(group: int) -> None:
-    """Let the kernel forget the dead of a call's group that became ours; only once its first process was waited for."""
-    with contextlib.suppress(OSError):
-        while os.waitpid(-group, os.WNOHANG)[0]:
-            pass
+def _wait_for(variables: Sequence[str], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while _found(*variables) and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
 
 
-@functools.cache
-def _adopts(_pid: int) -> bool:
-    """Whether orphans become children of this process; asked anew in a fork."""
-    if sys.platform != "linux":
+def _found(*variables: str) -> list[tuple[int, int]]:
+    """The processes of this user of which one of these says that they are a dead run's, and their starts."""
+    found, mine, spared = [], os.getuid(), _line()
+    for pid in processes.numbers():
+        with contextlib.suppress(OSError):
+            if pid not in spared and os.stat(f"/proc/{pid}").st_uid == mine:  # noqa: PTH116 - hundreds in a row
+                start, told = identity.start(pid), _environment(pid)
+                if start is not None and any(_is_dead_runs(pid, name, told.get(name, b"")) for name in variables):
+                    found.append((pid, start))
+    return found
+
+
+def _is_dead_runs(pid: int, variable: str, value: bytes) -> bool:
+    """Whether the innermost of the runs that a process was started below is dead."""
+    names = _NAMES.findall(value)
+    if not names or not identity.has_ended(names[-1].decode()):
         return False
-    try:
-        return int(ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) == 0
-    except (OSError, AttributeError):
-        return False
+    return variable != GIT or value.rpartition(b";")[2] == b"%d" % os.getsid(pid)
 
 
-def _children() -> list[int]:
-    # The kernel gives orphans to the first thread.
-    try:
-        with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:  # noqa: PTH123 - at every call's end
-            return [int(pid) for pid in file.read().split()]
-    except (OSError, ValueError):
-        return []
+def _line() -> set[int]:
+    """This process, and those that it was started from."""
+    found, pid = set[int](), os.getpid()
+    while pid and pid not in found:
+        found.add(pid)
+        process = processes.look(pid)
+        pid = process.parent if process else 0
+    return found
 
 
-def _environment(pid: int) -> bytes:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123 - as above
-            return file.read()
-    except OSError:
-        return b""
-
-
-def _filters(pid: int | str) -> int:
-    """How many system call filters a process runs under; 0 where that is not told (before Linux 5.9)."""
-    with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - as above
-        return int(next((line[len(_FILTERS) :] for line in file if line.startswith(_FILTERS)), b"0"))
-    return 0
-
-
-def _reap(pid: int, deadline: float) -> None:
-    with contextlib.suppress(OSError):
-        while os.waitpid(pid, os.WNOHANG)[0] == 0 and time.monotonic() < deadline:
-            time.sleep(_POLL_S)
+def _environment(pid: int) -> dict[str, bytes]:
+    with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123 - hundreds in a row
+        data = file.read()
+    pairs = (part.partition(b"=") for part in data.split(b"\0") if part.startswith(_OURS))
+    return {os.fsdecode(name): value for name, _, value in pairs}

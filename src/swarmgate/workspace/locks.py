@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CommitRefused, GitLocked, HeadMoved
-from swarmgate.workspace import atomic, gits
+from swarmgate.workspace import atomic, gits, identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,11 +46,9 @@ class Removed(Frozen):
 
 
 class _AtWork(Frozen):
-    """Who runs which git command, since when (nanoseconds of the clock). `process` tells it from a later one."""
+    """Which process, as `identity` names it, runs which git command, since when (nanoseconds of the clock)."""
 
-    pid: int
     process: str
-    host: str
     since: int
     command: str
 
@@ -113,10 +111,10 @@ class Locks:
             GitLocked: it has not ended within `WAIT_S` seconds.
         """
         work = self._read()
-        if work is None or work.host != os.uname().nodename or gits.process(work.pid) == work.process:
+        if work is None or not identity.has_ended(work.process):
             return
         until, told = time.monotonic() + WAIT_S, False
-        while ours := gits.of_run(work.pid, work.process):
+        while ours := gits.of_run(work.process):
             if time.monotonic() >= until:
                 raise GitLocked(
                     f"`git {work.command}` of a run that died is still at work (pid {ours[0].pid}).",
@@ -136,9 +134,7 @@ class Locks:
     def _on_record(self, command: str) -> Iterator[None]:
         """Says on disk that a git command of ours is at work; one that was killed under us leaves no lock behind."""
         work = _AtWork(
-            pid=os.getpid(),
-            process=gits.process(os.getpid()),
-            host=os.uname().nodename,
+            process=identity.own(),
             since=time.time_ns() - _SLACK_NS,
             command=command,
         )

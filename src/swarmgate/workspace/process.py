@@ -1,7 +1,6 @@
-"""Run one external program: bounded in time and memory, and nothing in its process group outlives the call.
+"""Run one external program: bounded in time and memory, and nothing that it started outlives the call, or this process.
 
-On Linux neither does what left the group, unless it also wiped its environment (`leftovers`). Elsewhere a daemon that
-makes a session of its own is not found.
+Who sees to that is `supervision`. Elsewhere than on Linux a daemon that makes a session of its own is not found.
 """
 
 from __future__ import annotations
@@ -12,27 +11,21 @@ import contextlib
 import os
 import shlex
 import signal
-import tempfile
 import time
 from collections import deque
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import MissingRequirement, WorkspaceError
-from swarmgate.workspace import leftovers
+from swarmgate.workspace import leftovers, temporary
+from swarmgate.workspace.supervision.call import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-_TERM_GRACE_S = 1.0
-"""How long a process group may take to clean up after SIGTERM before it gets SIGKILL."""
-
-_PIPE_GRACE_S = 1.0
-"""How long output is still collected after the group was ended; only a daemon that left the group holds it open."""
-
-_POLL_S = 0.01
-"""The longest pause between two looks; the first is a tenth of it, since most groups are gone by then."""
+KILLED = tuple(code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-number, 128 + number))
+"""Exit codes of what was ended from outside; a shell and bubblewrap say so of their program by the second kind."""
 
 
 class Completed(Frozen):
@@ -55,6 +48,11 @@ class Completed(Frozen):
         return self.exit_code == 0
 
     @property
+    def was_killed(self) -> bool:
+        """Whether somebody ended it: the kernel where memory is short, a user, another program."""
+        return self.exit_code in KILLED
+
+    @property
     def output(self) -> str:
         """Both streams, stdout first."""
         separator = "\n" if self.stdout and self.stderr and not self.stdout.endswith("\n") else ""
@@ -74,7 +72,7 @@ async def run(
     """Run a program in a session of its own and wait for its end.
 
     At the time limit, on cancellation and after a normal exit the whole process group is ended (SIGTERM, a short
-    grace, SIGKILL).
+    grace, SIGKILL), and then whoever is left of what it started.
 
     Args:
         argv: the argument list, or a string for `/bin/sh -c`.
@@ -87,29 +85,28 @@ async def run(
 
     Raises:
         MissingRequirement: the program is not there or cannot be executed.
-        WorkspaceError: `cwd` is no folder, or the operating system refused to start the process.
+        WorkspaceError: `cwd` is no folder, the operating system refused to start the process, or something that it
+            started cannot be ended.
     """
     command = ["/bin/sh", "-c", argv] if isinstance(argv, str) else list(argv)
     shown = argv if isinstance(argv, str) else shlex.join(command)
+    if not cwd.is_dir():  # noqa: ASYNC240 - one stat call
+        raise WorkspaceError(f"`{shown}` cannot run in {cwd}: there is no such folder")
     capture = _Capture(output_limit)
     variables = {**(os.environ if inherit else {}), **(env or {})}
-    mark = leftovers.mark()
-    variables[leftovers.VARIABLE] = variables.get(leftovers.VARIABLE, "") + mark
-    started = time.monotonic()
-    with _input(stdin) as source:
-        starting = asyncio.create_task(_start(command, shown, capture, cwd=cwd, env=variables, stdin=source))
-        transport = await _whole(starting, capture, mark)
-    timed_out = False
-    try:
-        async with asyncio.timeout(timeout_s):
-            await capture.exited.wait()
-    except TimeoutError:
-        timed_out = True
-    finally:
-        await _settle(transport, capture, mark)
+    variables[leftovers.VARIABLE] = variables.get(leftovers.VARIABLE, "") + leftovers.mark()
+    started, timed_out = time.monotonic(), False
+    with temporary.holding(stdin) as source, _started(command, shown):
+        call = Call(command, cwd, variables, source, capture)
+        async with call:
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await call.ended.wait()
+            except TimeoutError:
+                timed_out = True
     return Completed(
         command=shown.encode(errors="replace").decode(),
-        exit_code=None if timed_out else transport.get_returncode(),
+        exit_code=None if timed_out else call.exit_code,
         stdout=capture.text(1),
         stderr=capture.text(2),
         seconds=time.monotonic() - started,
@@ -117,32 +114,17 @@ async def run(
     )
 
 
+async def again_if_killed(once: Callable[[], Awaitable[Completed]]) -> Completed:
+    """What `once` runs; a second time where somebody ended the first, which says nothing of what was run."""
+    completed = await once()
+    return await once() if completed.was_killed else completed
+
+
 @contextlib.contextmanager
-def _input(data: bytes | None) -> Iterator[int]:
-    """A descriptor to read `data` from: a file, since a pipe could block on a program that never reads."""
-    if not data:
-        yield asyncio.subprocess.DEVNULL
-        return
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.seek(0)
-        yield file.fileno()
-
-
-async def _start(
-    command: list[str], shown: str, capture: _Capture, *, cwd: Path, env: Mapping[str, str], stdin: int
-) -> asyncio.SubprocessTransport:
-    if not cwd.is_dir():  # noqa: ASYNC240 - one stat call
-        raise WorkspaceError(f"`{shown}` cannot run in {cwd}: there is no such folder")
+def _started(command: list[str], shown: str) -> Iterator[None]:
+    """Says of a program that could not be started why, and what to do."""
     try:
-        transport, _ = await asyncio.get_running_loop().subprocess_exec(
-            lambda: capture,
-            *command,
-            stdin=stdin,
-            cwd=cwd,
-            env=env,
-            start_new_session=True,
-        )
+        yield
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingRequirement(
             f"the program `{command[0]}` (or the interpreter that it names) was not found",
@@ -154,113 +136,19 @@ async def _start(
         ) from error
     except (OSError, ValueError) as error:
         raise WorkspaceError(f"`{shown[:200]}` could not be started: {error}") from error
-    return transport
 
 
-async def _whole(
-    starting: asyncio.Task[asyncio.SubprocessTransport], capture: _Capture, mark: str
-) -> asyncio.SubprocessTransport:
-    """The transport of a start that is not cut in half: cancelled there, asyncio waits for ever (CPython 3.11).
-
-    A cancellation lets the start come to its end, ends what was started, and goes on.
-    """
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        await asyncio.wait([starting])
-        if not starting.cancelled() and starting.exception() is None:
-            await _settle(starting.result(), capture, mark)
-        raise
-
-
-async def _settle(transport: asyncio.SubprocessTransport, capture: _Capture, mark: str) -> None:
-    """End all that the call started, take what it still printed, and let go of it."""
-    try:
-        try:
-            await _end_group(transport.get_pid())
-        finally:
-            leftovers.end(mark, but=transport.get_pid())
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_PIPE_GRACE_S):
-                await capture.exited.wait()
-                await capture.closed.wait()
-    finally:
-        transport.close()
-        if capture.exited.is_set():
-            leftovers.reap(transport.get_pid())
-
-
-async def _end_group(group: int) -> None:
-    """End every process of the group; kills at once when this is itself cancelled."""
-    try:
-        if not _signal(group, signal.SIGTERM):
-            return
-        await _gone(group)
-    finally:
-        _signal(group, signal.SIGKILL)
-    # Whose parent is killed becomes ours only when that is dead: then `leftovers` finds it.
-    await _gone(group)
-
-
-async def _gone(group: int) -> None:
-    """Wait for the end of a group, up to the grace."""
-    deadline, pause = time.monotonic() + _TERM_GRACE_S, _POLL_S / 10
-    while _alive(group) and time.monotonic() < deadline:
-        await asyncio.sleep(pause)
-        pause = min(2 * pause, _POLL_S)
-
-
-def _alive(group: int) -> bool:
-    """Whether a process of the group still runs. Zombies do not: where nobody reaps orphans, they stay for ever."""
-    if not _signal(group, 0):
-        return False
-    try:
-        stats = [f"/proc/{entry.name}/stat" for entry in os.scandir("/proc") if entry.name.isdigit()]
-    except OSError:
-        return True  # no /proc: not Linux
-    return any(_runs_in(group, stat) for stat in stats)
-
-
-def _runs_in(group: int, stat: str) -> bool:
-    try:
-        with open(stat, "rb") as file:  # noqa: PTH123 - hundreds a call
-            state, _, own = file.read().rpartition(b")")[2].split()[:3]
-    except (OSError, ValueError):
-        return False
-    return int(own) == group and state not in {b"Z", b"X"}
-
-
-def _signal(group: int, number: int) -> bool:
-    """Whether the group was there to take the signal; macOS answers EPERM for a group of zombies."""
-    try:
-        os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-class _Capture(asyncio.SubprocessProtocol):
-    """What a process printed, bounded; `exited` once it has ended, `closed` once both streams have as well."""
+class _Capture:
+    """What a process printed, bounded."""
 
     def __init__(self, limit: int) -> None:
-        self.exited = asyncio.Event()
-        self.closed = asyncio.Event()
         self._streams = {1: _Bounded(limit), 2: _Bounded(limit)}
-        self._open = {1, 2}
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        self._streams[fd].feed(data)
+    def feed(self, stream: int, data: bytes) -> None:
+        self._streams[stream].feed(data)
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        self._open.discard(fd)
-        if not self._open:
-            self.closed.set()
-
-    def process_exited(self) -> None:
-        self.exited.set()
-
-    def text(self, fd: int) -> str:
-        return self._streams[fd].text()
+    def text(self, stream: int) -> str:
+        return self._streams[stream].text()
 
 
 class _Bounded:

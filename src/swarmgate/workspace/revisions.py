@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.errors import WorkspaceError
-from swarmgate.workspace import paths
+from swarmgate.workspace import paths, temporary
 from swarmgate.workspace.driver import Driver, call
 from swarmgate.workspace.repository import Repository
 
@@ -119,8 +118,8 @@ def checkout(repository: Repository, tree: str, *, head: str) -> Iterator[Reposi
     git = Driver(repository.root)
     form = git.run("rev-parse", "--show-object-format").decode().strip()
     objects = repository.root / os.fsdecode(git.run("rev-parse", "--git-path", "objects").rstrip(b"\n"))
-    with tempfile.TemporaryDirectory(prefix="swarmgate-staged-") as folder:
-        root = Path(folder).resolve() / repository.root.name
+    with temporary.folder("staged") as folder:
+        root = folder / repository.root.name
         root.mkdir()
         there = Driver(root)
         there.run("init", "--quiet", "--template=", f"--object-format={form}", "--initial-branch=main", ".")

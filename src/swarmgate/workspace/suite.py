@@ -7,14 +7,14 @@ import json
 import os
 import re
 import shlex
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.evidence import TestRun
-from swarmgate.workspace import counts, junit, regular
+from swarmgate.workspace import counts, junit, regular, temporary
 from swarmgate.workspace.detect import script_runner
+from swarmgate.workspace.process import again_if_killed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,14 +66,16 @@ async def run_tests(
     kind = runner_of(command, root)
     line = with_paths(command, kind, paths)
     started = time.time()
-    with tempfile.TemporaryDirectory(prefix="swarmgate-tests-") as folder:
-        report = Path(folder) / "junit.xml"
-        done = await runner.run(
-            line,
-            timeout_s=timeout_s,
-            env=_environment(report),
-            writable=(Path(folder),),
-            output_limit=_OUTPUT_CHARS,
+    with temporary.folder("tests") as folder:
+        report = folder / "junit.xml"
+        done = await again_if_killed(
+            lambda: runner.run(
+                line,
+                timeout_s=timeout_s,
+                env=_environment(report),
+                writable=(folder,),
+                output_limit=_OUTPUT_CHARS,
+            )
         )
         found = _count(done, kind, count_pattern, root=root, report=report, started=started)
         reported = kind not in {"maven", "gradle"} and not count_pattern and report.is_file()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import platform
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from swarmgate.automation import agent_rules
 from swarmgate.automation.preflight.ground import Found, Ground, few
@@ -20,6 +18,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
 from swarmgate.gates import tools
 from swarmgate.gates.definition import load
+from swarmgate.workspace import temporary
 
 FREE_BYTES = 500_000_000
 """Less room stops a phase: snapshots, evidence and copies of the tree have to fit."""
@@ -124,7 +123,7 @@ def _shortfalls(state: State, expected: PhaseEstimated, budgets: Sequence[Accoun
 
 def look_at_disk(ground: Ground) -> Mapping[str, Found]:
     """`disk`: room where the work tree, git's folder and temporary files lie."""
-    places = (ground.repository.root, ground.repository.git_dir, Path(tempfile.gettempdir()))
+    places = (ground.repository.root, ground.repository.git_dir, temporary.place())
     told, problems = [], []
     for place in dict.fromkeys(places):
         usage = shutil.disk_usage(place)

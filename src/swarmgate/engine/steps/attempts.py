@@ -8,6 +8,7 @@ from swarmgate.domain.finding import GateReport, GateResult, Severity
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, State, TaskRecord
+from swarmgate.errors import ToolKilled
 
 _FEEDBACK = 20
 """As many findings go back to the coder; more would only fill its window."""
@@ -31,8 +32,19 @@ def announced(state: State) -> str | None:
 
 
 def blocking(report: GateReport, record: TaskRecord, attempt: Attempt) -> tuple[GateResult, ...]:
-    """The results that reject the attempt: those that block and were not overruled."""
-    return tuple(result for result in report.blocking if not overruled(record, attempt, result.gate))
+    """The results that reject the attempt: those that block and were not overruled.
+
+    Raises:
+        ToolKilled: somebody ended a gate's tool, twice, which is no fault of the change's: the step is done again.
+    """
+    against = tuple(result for result in report.blocking if not overruled(record, attempt, result.gate))
+    for result in against:
+        if result.killed:
+            raise ToolKilled(
+                f"Gate {result.gate}: {result.reason}",
+                hint="Is the machine short of memory? See what its log says, then: swarm run",
+            )
+    return against
 
 
 def gates_rejection(

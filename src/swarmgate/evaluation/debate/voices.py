@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from swarmgate.llm.connect import connect
 from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.prices import price_of
 from swarmgate.llm.steering import compact_roles, current, steered
+from swarmgate.workspace import temporary
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.sandbox.confinement import Confinement
@@ -76,8 +76,7 @@ class Bench:
         on_event: OnEvent = ignore,
     ) -> None:
         self.answers = answers
-        self._empty = tempfile.TemporaryDirectory(prefix="swarmgate-eval-")
-        place = Path(self._empty.name).resolve()
+        self._empty = place = temporary.owned("eval", self)
         self._files = FileTree(place)
         self._commands = CommandRunner(choose("none"), Confinement(root=place, home=place))
         budget = Budget(lambda: [Account("this evaluation", "budget", allowance, self.spent)], on_event=on_event)
@@ -90,7 +89,7 @@ class Bench:
                     on_event=on_event,
                 )  # fmt: skip
         except BaseException:
-            self._empty.cleanup()
+            temporary.remove(self._empty)
             raise
 
     @property
@@ -125,7 +124,7 @@ class Bench:
             await self.answers.settle()
         for each in self._speakers.values():
             await each.model.aclose()
-        self._empty.cleanup()
+        temporary.remove(self._empty)
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from swarmgate.workspace import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,14 +62,11 @@ class Copies:
 @contextmanager
 def copies(sources: Sequence[Source]) -> Iterator[Copies]:
     """Write the sources, each below a numbered folder with its path made plain; all is gone at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="swarmgate-sast-")).resolve()
-    try:
+    with temporary.folder("sast") as folder:
         root = folder / "code"
         root.mkdir()
         (root / ".semgrepignore").write_text("")  # the engine's default leaves tests out
         yield Copies(folder, root, _written(root, sources, 0))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _written(root: Path, sources: Sequence[Source], first: int) -> dict[str, Source]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tempfile
 from collections import defaultdict
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +15,7 @@ from swarmgate.gates import build_python, ruff
 from swarmgate.gates.syntax import python
 from swarmgate.gates.syntax.problem import Problem
 from swarmgate.gates.tool import Broken, invoke
-from swarmgate.workspace import regular
+from swarmgate.workspace import regular, temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -171,8 +170,7 @@ def target(folder: Path) -> int | None:
 
 async def _ruff(job: Job, version: int, contents: Sequence[bytes]) -> Mapping[bytes, Opinion] | Broken:
     """One call for all: the contents as files of a folder where no configuration has a say."""
-    with tempfile.TemporaryDirectory(prefix="swarmgate-syntax-") as name:
-        folder = Path(name)
+    with temporary.folder("syntax") as folder:
         for number, content in enumerate(contents):
             (folder / f"{number}.py").write_bytes(content)
         argv = [ruff.program(), "check", "--isolated", "--no-cache", "--exit-zero", "--select", "E9",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.workspace import trusted
+from swarmgate.workspace import temporary, trusted
 from swarmgate.workspace.sandbox import seccomp
 from swarmgate.workspace.sandbox.confinement import ROOTS_OWN, SYSTEM, Confinement
 
@@ -141,8 +140,7 @@ def available() -> Bubblewrap | str:
 
 def _problem(found: Bubblewrap) -> str:
     """Why it does not start; empty where it does."""
-    with tempfile.TemporaryDirectory(prefix="swarmgate-") as folder:
-        own = Path(folder).resolve()
+    with temporary.folder("probe") as own:
         for name in ("root", "home", "tmp", "shm"):
             (own / name).mkdir()
         probe = found.argv(["true"], Confinement(root=own / "root", home=Path("/nonexistent")), own)

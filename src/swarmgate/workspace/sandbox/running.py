@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
-from swarmgate.workspace import process, trusted
+from swarmgate.workspace import process, temporary, trusted
 from swarmgate.workspace.sandbox.confinement import Confinement, environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from swarmgate.workspace.process import Completed
     from swarmgate.workspace.sandbox.confinement import Sandbox
@@ -123,8 +122,7 @@ class CommandRunner:
         if writable:
             bounds = replace(bounds, writable=(*bounds.writable, *(place.resolve() for place in writable)))
         variables = environment(around, {name: around[name] for name in self.inherit if name in around})
-        with tempfile.TemporaryDirectory(prefix="swarmgate-", ignore_cleanup_errors=True) as folder:
-            own = Path(folder).resolve()  # noqa: ASYNC240 - one stat call
+        with temporary.folder("call") as own:
             for name in _PRIVATE:
                 (own / name).mkdir()
             outer, inner = _apart({**variables, **self._places(own), **(env or {})})

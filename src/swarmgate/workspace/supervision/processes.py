@@ -1,0 +1,110 @@
+"""The processes of this machine as the kernel lists them in /proc, and signals that reach the one that is meant.
+
+Standard library only, like all that `server` imports. Numbers are those of the kernel's headers (prctl.h).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SET_CHILD_SUBREAPER = 36
+
+
+class Process(NamedTuple):
+    """One process: its parent, its group, when it began (clock ticks since the boot), whether it is a zombie."""
+
+    parent: int
+    group: int
+    start: int
+    dead: bool
+
+
+def adopt_orphans() -> None:
+    """Make this process a child subreaper (prctl(2)): who loses its parent below becomes its child. Linux only."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def is_visible() -> bool:
+    """Whether the system has a /proc: Linux."""
+    return os.path.exists("/proc/self/stat")  # noqa: PTH110 - quick
+
+
+def numbers() -> list[int]:
+    """Those of all processes; none where the system does not list them."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()] if is_visible() else []  # noqa: PTH208 - quick
+
+
+def look(pid: int) -> Process | None:
+    """A process; None where there is none of that number."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - hundreds in a row
+            fields = file.read().rpartition(b")")[2].split()
+        return Process(int(fields[1]), int(fields[2]), int(fields[19]), fields[0] in {b"Z", b"X"})
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def descendants(top: int) -> list[tuple[int, int]]:
+    """All processes below one that have not ended, with their starts, which tell them from later ones.
+
+    Parents stand before their children: a shell whose `sleep` is killed first goes on to its next command.
+    """
+    children: dict[int, list[int]] = {}
+    found = dict(_all())
+    for pid, process in found.items():
+        children.setdefault(process.parent, []).append(pid)
+    below = [top]
+    for pid in below:
+        below += children.pop(pid, ())
+    return [(pid, found[pid].start) for pid in below[1:] if not found[pid].dead]
+
+
+def children() -> list[int]:
+    """Those of this process, unburied ones too."""
+    return [pid for pid, process in _all() if process.parent == os.getpid()]
+
+
+def group_lives(group: int) -> bool:
+    """Whether a process of the group still runs. Zombies do not: where nobody reaps them, they stay for ever."""
+    if not is_visible():
+        return signal_group(group, 0)
+    return any(process.group == group and not process.dead for _, process in _all())
+
+
+def signal_group(group: int, number: int) -> bool:
+    """Whether the group was there to take the signal; macOS answers EPERM for a group of zombies."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def send(pid: int, start: int, number: int) -> None:
+    """Signal the process that began then, and no other: numbers are given away again."""
+    with contextlib.suppress(OSError):
+        if not hasattr(os, "pidfd_open"):
+            os.kill(pid, number)
+            return
+        handle = os.pidfd_open(pid)
+        try:
+            found = look(pid)
+            if found and found.start == start:
+                signal.pidfd_send_signal(handle, number)
+        finally:
+            os.close(handle)
+
+
+def _all() -> Iterator[tuple[int, Process]]:
+    for pid in numbers():
+        if found := look(pid):
+            yield pid, found

@@ -1,0 +1,91 @@
+"""What swarmgate and a supervisor say to each other.
+
+With each byte on the server's socket come four descriptors: a socket for the call, and the program's three streams. On
+the call's socket swarmgate sends a number of bytes in decimal digits, a line end, and so much JSON (`argv`, `cwd`,
+`env`; bytes as Latin-1, so that no encoding has a say); later `GENTLY` or `AT_ONCE` to have it ended. Lines come back:
+`started`, or `refused ERRNO TEXT`; `ended EXITCODE`; `left PID ...` where processes cannot be ended; `over` when
+nothing is left. Where the supervisor was killed, the socket is closed instead when nothing is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+DESCRIPTORS = 4
+"""Those of a call."""
+GENTLY, AT_ONCE = b"e", b"k"
+"""What swarmgate says to have a call ended: with a moment for its processes to clean up, or without."""
+STARTED, REFUSED, ENDED, LEFT, OVER = "started", "refused", "ended", "left", "over"
+
+_MOST = 1 << 20
+"""Bytes of one read."""
+
+
+class Request(NamedTuple):
+    """What to start."""
+
+    argv: list[bytes]
+    cwd: bytes
+    env: dict[bytes, bytes]
+
+
+def encoded(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
+    """A request as it is sent.
+
+    Raises:
+        ValueError: there is a NUL in it, or a character that no file system knows.
+    """
+    texts = [*argv, cwd, *env, *env.values()]
+    if any("\0" in text for text in texts):
+        raise ValueError("embedded null byte")
+    plain = {text: os.fsencode(text).decode("latin-1") for text in texts}
+    said = {
+        "argv": [plain[part] for part in argv],
+        "cwd": plain[cwd],
+        "env": {plain[name]: plain[value] for name, value in env.items()},
+    }
+    body = json.dumps(said).encode()
+    return b"%d\n%s" % (len(body), body)
+
+
+def received(talk: socket.socket) -> Request | None:
+    """A request; None where swarmgate let go before it had said all."""
+    data = b""
+    while b"\n" not in data:
+        more = talk.recv(_MOST)
+        if not more:
+            return None
+        data += more
+    size, _, body = data.partition(b"\n")
+    parts, missing = [body], int(size) - len(body)
+    while missing:
+        more = talk.recv(min(missing, _MOST))
+        if not more:
+            return None
+        parts.append(more)
+        missing -= len(more)
+    said = json.loads(b"".join(parts))
+    env = {name.encode("latin-1"): value.encode("latin-1") for name, value in said["env"].items()}
+    return Request([part.encode("latin-1") for part in said["argv"]], said["cwd"].encode("latin-1"), env)
+
+
+def say(talk: socket.socket, word: str, *more: object) -> None:
+    """Tell swarmgate, which may not be there to hear it."""
+    line = " ".join((word, *map(str, more))).replace("\n", " ")
+    with contextlib.suppress(OSError):
+        talk.sendall(line.encode(errors="replace") + b"\n")
+
+
+def heard(talk: socket.socket) -> bytes:
+    """What swarmgate says; nothing when it let go."""
+    try:
+        return talk.recv(1)
+    except OSError:
+        return b""
