@@ -42,7 +42,7 @@ _TOGETHER = 40
 _NO_SYNTAX = re.compile(r"line \d+: ")
 """How parsers begin to say what is wrong with a file, which is the business of another gate."""
 
-_BUNDLE_BYTES = 50_000
+_BUNDLE_BYTES = 20_000
 """From which size on a file that goes by the name of a built or vendored one, as it did before, is left out."""
 
 _NAMED = 5
