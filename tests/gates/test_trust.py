@@ -82,6 +82,24 @@ def test_a_vendored_file_that_is_edited_answers_for_what_is_new(project: Project
     assert [(each.line, each.new) for each in result.findings if each.severity.rank > 1] == [(5, False), (9, True)]
 
 
+def test_a_large_bundle_that_a_build_rewrites_is_left_out_and_told_and_a_new_one_is_not(project: Project) -> None:
+    bundle = WEAK_JS + "".join(f"function part{number}(a) {{ return a + {number}; }}\n" for number in range(1500))
+    project.commit_files({"dist/app.js": bundle.replace("exec('ls", "exec('cat"), "src/app.js": "f(1);\n"})
+    project.write("dist/app.js", bundle)
+    project.write("src/app.js", "f(2);\n")
+    result = scanned(project, "sast_scan")
+    assert (result.status, result.files, "1 left out: built" in result.reason) == (GateStatus.PASS, 1, True)
+    project.write("src/app.js", "f(1);\n")
+    result = scanned(project, "sast_scan")
+    assert (result.status, "1 left out: built" in result.reason) == (GateStatus.SKIP, True)
+    project.commit_files({"dist/small.js": "f(1);\n"})
+    project.write("dist/small.js", bundle)
+    assert blocking(scanned(project, "sast_scan")) == {"dist/small.js"}
+    (project.root / "dist/small.js").write_text("f(1);\n")
+    project.write("dist/other.js", bundle)
+    assert blocking(scanned(project, "sast_scan")) == {"dist/other.js"}
+
+
 @pytest.mark.parametrize("to", ["vendor/lib/y.py", "third_party/x.py", "src/x.py"])
 def test_what_was_there_under_another_name_blocks_nowhere(project: Project, to: str) -> None:
     project.commit_files({"vendor/x.py": WEAK, "vendor/api_pb2.py": "X = 1\n"})

@@ -15,7 +15,7 @@ from swarmgate.workspace.driver import LEFT_OUT, OUTSIDE, Driver, call, failure
 from swarmgate.workspace.locks import Locks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from swarmgate.domain.change import ChangeSet
     from swarmgate.workspace.commits import Commit, TaskCommit
@@ -328,7 +328,7 @@ class Repository:
         contents = dict(zip(ids, self._objects([blob.encode() for blob in ids]), strict=True))
         return {path: content for path, blob in blobs.items() if (content := contents[blob]) is not None}
 
-    def sizes(self, ids: Collection[str]) -> dict[str, int]:
+    def sizes(self, ids: Iterable[str]) -> dict[str, int]:
         """How many bytes the contents of these ids have, by id; those that are no blob here are left out."""
         names = sorted({each for each in ids if each})
         stdin = "".join(f"{each}\n" for each in names).encode()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import SwarmError
 from swarmgate.gates import baseline
 from swarmgate.gates.encodings import in_utf8
-from swarmgate.gates.files import Trait
+from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.job import Outcome
 from swarmgate.gates.sast import bandit_tests, commands, flow, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.copies import copies
@@ -41,6 +41,9 @@ _TOGETHER = 40
 
 _NO_SYNTAX = re.compile(r"line \d+: ")
 """How parsers begin to say what is wrong with a file, which is the business of another gate."""
+
+_BUNDLE_BYTES = 20_000
+"""From which size on a file that goes by the name of a built or vendored one, as it did before, is left out."""
 
 _NAMED = 5
 """Of files with that trouble, so many are named."""
@@ -77,9 +80,13 @@ class _Side:
 async def run(job: Job) -> Outcome:
     """Scan the files, then the base revision of those with findings."""
     known = [source for source in job.sources if source.language in rules.LANGUAGES]
-    sources = [source for source in known if not source.path.lower().endswith(_DECLARATIONS)]
+    code = [source for source in known if not source.path.lower().endswith(_DECLARATIONS)]
+    bundles = await asyncio.to_thread(_rebuilt, job, code)
+    sources = [source for source in code if source.path not in bundles]
+    left_out = (f"{len(code) - len(sources)} left out: built or taken in before the change as well, and large",)
     if not sources:
-        return Outcome(tool=_tool(python=False), skip="no rules for the languages of the changed files")
+        skip = left_out[0] if code else "no rules for the languages of the changed files"
+        return Outcome(tool=_tool(python=False), skip=skip)
     likely = await _likely(job, sources)
     async with _begun(job, sources, likely) as (side, past):
         now = await _look(job, sources, side)
@@ -87,7 +94,7 @@ async def run(job: Job) -> Outcome:
             return Outcome(error=job.late)
         findings = await _against_base(job, sources, now, past)
     tool = _tool(python=any(source.language == "python" for source in sources))
-    notes = (f"{len(now.rules)} rules", *now.notes)
+    notes = (f"{len(now.rules)} rules", *now.notes, *(left_out if len(sources) < len(code) else ()))
     if not now.troubles:
         return Outcome(findings, len(sources), tool, notes, rules=len(now.rules))
     told = "; ".join(now.troubles)
@@ -95,6 +102,18 @@ async def run(job: Job) -> Outcome:
     if any(finding.new and finding.severity.rank >= limit for finding in findings):
         return Outcome(findings, len(sources), tool, (told, *notes), rules=len(now.rules))
     return Outcome(findings, len(sources), tool, notes, error=told, rules=len(now.rules))
+
+
+def _rebuilt(job: Job, sources: Sequence[Source]) -> set[str]:
+    """The files that were bundles before the change, by name and size: a build rewrites them, out of judged code.
+
+    The engine takes minutes for those of one library, and of their few long lines it cannot be told what is new.
+    """
+    large = [each for each in sources if len(each.content) > _BUNDLE_BYTES and each.unproven and each.base_path]
+    named = {each.path for each in large if traits_of(each.base_path) & each.unproven}
+    ids = {file.path: file.old_id for file in job.change.files if file.path in named}
+    sizes = job.repository.sizes(ids.values())
+    return {path for path, name in ids.items() if sizes.get(name, 0) > _BUNDLE_BYTES}
 
 
 async def _likely(job: Job, sources: Sequence[Source]) -> list[Source]:
