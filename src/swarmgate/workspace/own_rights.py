@@ -154,7 +154,7 @@ def _own_folders() -> tuple[Path, ...]:
 
 def _outside(root: Path, path: str) -> Iterator[tuple[Path, str]]:
     yield from ((Path(each), "where swarmgate's modules are imported from") for each in sys.path if each)
-    folders = (*_own_folders(), Path(sys.prefix), Path(sys.base_prefix))
+    folders = (*_own_folders(), Path(sys.executable).parent)
     yield from ((each, "which is swarmgate's own") for each in folders)
     yield from _settings(root)
     for entry in (each for each in path.split(os.pathsep) if each.startswith(os.sep)):
