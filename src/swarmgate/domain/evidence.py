@@ -8,6 +8,10 @@ from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.finding import Severity
 
 
+NOT_POSSIBLE = "not possible here"
+"""How `TestRun.canary` begins where no test of swarmgate's own could run among the project's."""
+
+
 class Verdict(StrEnum):
     """What a critic, a reviewer or a test engineer decided. There is no third value: no verdict is a rejection."""
 
@@ -71,6 +75,7 @@ class TestRun(Frozen):
     `exit_code` is None when the command was ended at its time limit or could not be started. Counts are None when the
     output names none. `failures` are the names of failed tests; `output` keeps head and tail. `names` are the tests
     that ran, `skips` those that were skipped, where the runner names each: they stand in the evidence, not in events.
+    `canary` says what became of swarmgate's own tests among them, which are in none of the counts; or why there were none.
     """
 
     __test__ = False  # pytest: not a test class
@@ -86,6 +91,12 @@ class TestRun(Frozen):
     problem: str = ""
     names: tuple[str, ...] = ()
     skips: tuple[str, ...] = ()
+    canary: Line = ""
+
+    @property
+    def has_canary(self) -> bool:
+        """Whether tests of swarmgate's own ran among them that must fail, and were reported as failed."""
+        return bool(self.canary) and not self.canary.startswith(NOT_POSSIBLE)
 
     @property
     def ran(self) -> int:

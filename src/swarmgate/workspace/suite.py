@@ -9,17 +9,21 @@ import re
 import shlex
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.evidence import TestRun
 from swarmgate.workspace import counts, junit, regular
+from swarmgate.workspace.canary.channel import Channel
+from swarmgate.workspace.canary.verdict import judge
+from swarmgate.workspace.counts import Counts
 from swarmgate.workspace.detect import script_runner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.workspace.counts import Counts
+    from swarmgate.workspace.canary.verdict import Verdict
     from swarmgate.workspace.process import Completed
     from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -41,6 +45,8 @@ _SCRIPTS = re.compile(r"\b(?:npm|pnpm|yarn|bun)\b")
 _TAKES_PATHS = frozenset({"pytest", "jest", "vitest", "rspec", "phpunit", "mocha"})
 _SHELL = re.compile(r"[;&|<>`\n]|\$\(")
 _QUIET = re.compile(r"(?<![\w-])(?:-[a-zA-Z]*q[a-zA-Z]*|--quiet)(?![\w-])")
+_ASSIGNED = re.compile(r"\w+=")
+_STARTS_PYTHON = re.compile(r"pytest|py\.test|python[\d.]*|pypy[\d.]*|uv|poetry|pdm|pipenv|rye|coverage|env")
 _SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 """Where pytest looks for its options."""
 _UNKNOWN_PROGRAM = re.compile(r"(?:^|: )(?:\d+: |line \d+: )?([^\s:]+): (?:command )?not found", re.MULTILINE)
@@ -67,19 +73,27 @@ async def run_tests(
     line = with_paths(command, kind, paths)
     started = time.time()
     with tempfile.TemporaryDirectory(prefix="swarmgate-tests-") as folder:
-        report = Path(folder) / "junit.xml"
-        done = await runner.run(
-            line,
-            timeout_s=timeout_s,
-            env=_environment(report),
-            writable=(Path(folder),),
-            output_limit=_OUTPUT_CHARS,
-        )
-        found = _count(done, kind, count_pattern, root=root, report=report, started=started)
+        inside, outside = Path(folder, "inside"), Path(folder, "outside")
+        inside.mkdir()
+        outside.mkdir()
+        report = outside / "junit.xml"
+        channel, variables = Channel(inside, outside), _environment(report)
+        bounds = replace(runner.confinement, readable=(*runner.confinement.readable, inside.resolve()))
+        with channel.open(variables):
+            done = await replace(runner, confinement=bounds).run(
+                channel.line(line),
+                timeout_s=timeout_s,
+                env=variables,
+                writable=(outside,),
+                output_limit=_OUTPUT_CHARS,
+            )
+        verdict = judge(channel, root)
+        found = _found(done, kind, count_pattern, verdict, root=root, report=report, started=started)
         reported = kind not in {"maven", "gradle"} and not count_pattern and report.is_file()
     problem = _problem(done, found, line, timeout_s)
-    if not problem and found and reported and done.ok:
+    if not problem and not verdict.ran and found and reported and done.ok:
         problem = counts.contradiction(found, done.stdout, silent=kind != "pytest" or _is_silent(command, root))
+    problem = verdict.objection(done, direct=_is_direct(command, kind)) or problem
     return TestRun(
         command=line,
         exit_code=done.exit_code,
@@ -92,6 +106,7 @@ async def run_tests(
         skips=found.skips if found else (),
         output=done.output,
         problem=problem,
+        canary=verdict.canary,
     )
 
 
@@ -120,6 +135,14 @@ def takes_paths(command: str, runner: str) -> bool:
     return runner in _TAKES_PATHS and not _SHELL.search(command)
 
 
+def _is_direct(command: str, kind: str) -> bool:
+    """Whether a line starts a Python with that runner and nothing else: then the runner is known to load us."""
+    if kind not in {"pytest", "unittest"} or _SHELL.search(command):
+        return False
+    words = [word for word in command.split() if not _ASSIGNED.match(word)]
+    return bool(words) and _STARTS_PYTHON.fullmatch(words[0].rpartition("/")[2]) is not None
+
+
 def _is_silent(command: str, root: Path) -> bool:
     """Whether pytest prints no last line: `-qq`, a switched off reporter, a line that does more; settings count too."""
     texts = [command, os.environ.get("PYTEST_ADDOPTS", "")]
@@ -141,13 +164,23 @@ def _environment(report: Path) -> dict[str, str]:
     }
 
 
-def _count(done: Completed, runner: str, pattern: str, *, root: Path, report: Path, started: float) -> Counts | None:
+def _found(
+    done: Completed, kind: str, pattern: str, verdict: Verdict, *, root: Path, report: Path, started: float
+) -> Counts | None:
+    """The counts: by the user's pattern, by what the runners said while they ran, by a report, or as printed."""
     if pattern:
         return counts.read_with(pattern, done.output)
+    if verdict.counts and verdict.runner == "pytest" and kind in {"pytest", ""}:
+        return verdict.counts
     reports: tuple[Path, ...] = (report,)
-    if runner in {"maven", "gradle"}:
+    if kind in {"maven", "gradle"}:
         reports = junit.jvm_reports(root, int(started))
-    return junit.read(root, reports) or counts.read(runner, done.output)
+    found = junit.read(root, reports) or counts.read(kind, done.output)
+    if verdict.counts and verdict.runner == "unittest" and kind in {"unittest", ""}:  # names as they were printed
+        told = verdict.counts
+        names = found.failures if found else told.failures
+        return Counts(passed=told.passed, failed=told.failed, skipped=told.skipped, failures=names)
+    return found
 
 
 def _problem(done: Completed, found: Counts | None, command: str, timeout_s: float) -> str:

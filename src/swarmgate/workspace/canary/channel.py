@@ -1,0 +1,145 @@
+"""The way out of a test run: a pipe that its runners write to, and from which nothing can be taken back.
+
+Everything that says anything has a name and a key that it took from a file which is gone before code of the project
+runs; records that lack the right signature, or one of which is missing, are noticed. The pipe is read here, outside of
+the sandbox, while the tests run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import shlex
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_SESSIONS = 64
+"""Runners of one command, at most, that can speak; workers of a parallel run are runners of their own."""
+_PAIRS = ("Pp", "pP", "PA", "AP", "Ua", "aU", "Pu", "uP", "UP", "PU", "pA", "Up", "PP", "AU")
+"""Two canaries, at least one of which must fail (a capital letter); see `inside.pytest_witness`."""
+_PAIRS_A_RUN = 20
+_LAST = ("PUp", "pPU", "PpU", "UPu", "PPu")
+_CHUNK = 1 << 16
+_OWN_PATH = re.compile(r"\bPYTHONPATH=(?=\S)")
+_MOST = 512 << 20
+"""Bytes read of one run; a suite of a million tests says about 150 MB."""
+_INSIDE = ("startup.py", "pytest_witness.py", "pytest_cases.py", "unittest_witness.py")
+
+
+@dataclass
+class Session:
+    """What one runner said. `broken` is why its records are not all there, or not all its own."""
+
+    key: bytes
+    plan: str
+    records: list[dict[str, Any]] = field(default_factory=list)
+    counts: dict[int, int] = field(default_factory=dict)
+    broken: str = ""
+
+    def hear(self, signature: str, body: str) -> None:
+        """Takes a record, if it is one of this runner's."""
+        own = hashlib.blake2b(body.encode(), key=self.key, digest_size=16).hexdigest()
+        if not hmac.compare_digest(own, signature):
+            self.broken = "a record was not signed by the runner"
+            return
+        process, count, record = json.loads(body)
+        if count != self.counts.get(process, 0):
+            self.broken = "records of the runner are missing"
+        self.counts[process] = count + 1
+        self.records.append(record)
+
+
+class Channel:
+    """Open while a command runs. `inside` is what Pythons load, to be read only; `folder` they have to write to."""
+
+    def __init__(self, inside: Path, folder: Path) -> None:
+        self.inside, self.folder = inside, folder
+        self.sessions: dict[str, Session] = {}
+        self.greeted = False
+        self.strange = ""
+        """Why the pipe holds what no runner of ours writes; empty where it does not."""
+        self._rest, self._read = b"", 0
+        self._pipe = -1
+
+    @contextlib.contextmanager
+    def open(self, variables: Mapping[str, str]) -> Iterator[None]:
+        """Reads while it is open.
+
+        Args:
+            variables: what the run is given, and what the programs that tests start should not get.
+        """
+        self._lay(variables)
+        place = self.folder / "pipe"
+        os.mkfifo(place, 0o600)
+        self._pipe = os.open(place, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)  # a writer of our own: it never ends
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._pipe, self._hear)
+        try:
+            yield
+        finally:
+            loop.remove_reader(self._pipe)
+            while self._hear():
+                pass
+            os.close(self._pipe)
+
+    def line(self, command: str) -> str:
+        """The command line, with what has every Python that it starts load us; its own PYTHONPATH comes behind."""
+        folder = shlex.quote(str(self.inside))
+        own = _OWN_PATH.sub(lambda found: f"{found[0]}{folder}{os.pathsep}", command)
+        return f'PYTHONPATH={folder}"${{PYTHONPATH:+{os.pathsep}$PYTHONPATH}}"; export PYTHONPATH; {own}'
+
+    def _lay(self, variables: Mapping[str, str]) -> None:
+        """Writes what is loaded, and a file for each runner that may come."""
+        files = resources.files("swarmgate.workspace.canary.inside")
+        cases = f"test_{secrets.token_hex(6)}.py"
+        names = {"startup.py": "sitecustomize.py", "pytest_cases.py": cases}
+        for name in _INSIDE:
+            text = files.joinpath(name).read_text(encoding="utf-8").replace("@token@", secrets.token_hex(8))
+            (self.inside / names.get(name, name)).write_text(text, encoding="utf-8")
+        before = {name: os.environ.get(name) for name in variables}
+        places = {"channel": str(self.folder), "cases": cases, "variables": before}
+        (self.inside / "places").write_text(json.dumps(places), encoding="utf-8")
+        (self.folder / "sessions").mkdir()
+        for _ in range(_SESSIONS):
+            name, key = secrets.token_hex(6), secrets.token_bytes(16)
+            pairs = [secrets.choice(_PAIRS) for _ in range(_PAIRS_A_RUN)]
+            session = Session(key, "".join([*pairs, secrets.choice(_LAST)]))
+            self.sessions[name] = session
+            (self.folder / "sessions" / name).write_text(f"{key.hex()} {session.plan}", encoding="ascii")
+
+    def _hear(self) -> bool:
+        """Reads what is there; whether there was anything."""
+        try:
+            said = os.read(self._pipe, _CHUNK)
+        except BlockingIOError:
+            return False
+        self._read += len(said)
+        if self._read > _MOST:
+            self.strange = f"more than {_MOST:,} bytes were written to it"
+            return True
+        *lines, self._rest = (self._rest + said).split(b"\n")
+        for line in lines:
+            self._take(line)
+        return bool(said)
+
+    def _take(self, line: bytes) -> None:
+        words = line.decode("utf-8", "replace").split(" ", 2)
+        session = self.sessions.get(words[0])
+        if words == ["python"]:
+            self.greeted = True
+        elif session is None or len(words) < 3:  # noqa: PLR2004 - name, signature, record
+            self.strange = "something that is no record was written to it"
+        else:
+            session.hear(words[1], words[2])
+
