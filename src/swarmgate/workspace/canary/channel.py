@@ -26,15 +26,27 @@ if TYPE_CHECKING:
 
 _SESSIONS = 64
 """Runners of one command, at most, that can speak; workers of a parallel run are runners of their own."""
-_PAIRS = ("Pp", "pP", "PA", "AP", "Ua", "aU", "Pu", "uP", "UP", "PU", "pA", "Up", "PP", "AU")
-"""Two canaries, at least one of which must fail (a capital letter); see `inside.pytest_witness`."""
-_PAIRS_A_RUN = 20
-_LAST = ("PUp", "pPU", "PpU", "UPu", "PPu")
+_GROUPS = 16
+"""Groups of canaries that a runner may use, besides the first and the last one."""
 _CHUNK = 1 << 16
 _OWN_PATH = re.compile(r"\bPYTHONPATH=(?=\S)")
 _MOST = 512 << 20
 """Bytes read of one run; a suite of a million tests says about 150 MB."""
 _INSIDE = ("startup.py", "pytest_witness.py", "pytest_cases.py", "unittest_witness.py")
+
+
+def _plan() -> str:
+    """Groups of letters in an order that nobody can know; a capital letter is a canary that must fail.
+
+    P is a plain function, A one with the fixtures that every test of the project has, U a method of unittest's.
+    """
+    chance = secrets.SystemRandom()
+
+    def shuffled(*letters: str) -> str:
+        return "".join(chance.sample(letters, len(letters)))
+
+    groups = [shuffled("P", chance.choice("AUpau")) for _ in range(_GROUPS)]
+    return ".".join([shuffled("P", "A", "U", chance.choice("pau")), *groups, shuffled("P", "U", "p")])
 
 
 @dataclass
@@ -43,6 +55,7 @@ class Session:
 
     key: bytes
     plan: str
+    """The groups of its canaries."""
     records: list[dict[str, Any]] = field(default_factory=list)
     counts: dict[int, int] = field(default_factory=dict)
     broken: str = ""
@@ -57,7 +70,7 @@ class Session:
         if count != self.counts.get(process, 0):
             self.broken = "records of the runner are missing"
         self.counts[process] = count + 1
-        self.records.append(record)
+        self.records.append({**record, "process": process})
 
 
 class Channel:
@@ -113,8 +126,7 @@ class Channel:
         (self.folder / "sessions").mkdir()
         for _ in range(_SESSIONS):
             name, key = secrets.token_hex(6), secrets.token_bytes(16)
-            pairs = [secrets.choice(_PAIRS) for _ in range(_PAIRS_A_RUN)]
-            session = Session(key, "".join([*pairs, secrets.choice(_LAST)]))
+            session = Session(key, _plan())
             self.sessions[name] = session
             (self.folder / "sessions" / name).write_text(f"{key.hex()} {session.plan}", encoding="ascii")
 

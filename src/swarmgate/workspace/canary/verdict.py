@@ -103,6 +103,8 @@ class Verdict:
                 found = "it did not come to its end, and ended with exit code 0"
             elif direct and self.greeted and not self.ran:
                 found = "it never began: what ran in its place is something else"
+            elif direct and self.counts and self.counts.failed:
+                found = f"{self.counts.failed} tests failed, and its process ended with exit code 0"
             elif direct and any(self.status):
                 found = f"it came to its end with exit code {max(self.status)}, and its process with 0"
         return f"the test runner was tampered with: {found}" if found else ""
@@ -168,12 +170,9 @@ class _Canary:
 
 
 def _canaries(session: Session) -> Iterable[_Canary]:
+    plan = session.plan.replace(".", "")
     for record in _of("canary", session):
-        number = record.get("number", -1)
-        if not 0 <= number < len(session.plan):
-            yield _Canary(must_fail=False, held=False, why=str(record.get("error", "")))
-            continue
-        yield _canary(session.plan[number].isupper(), record)
+        yield _canary(plan[record["number"]].isupper(), record)
 
 
 def _canary(must_fail: bool, record: dict[str, Any]) -> _Canary:  # noqa: FBT001 - what the plan says of it
@@ -184,7 +183,8 @@ def _canary(must_fail: bool, record: dict[str, Any]) -> _Canary:  # noqa: FBT001
     if setup in {"failed", "skipped"}:
         return _Canary(must_fail, held=False, why="what is done before each test of the project fails or skips it")
     if not must_fail:
-        wrong = "a test that passes was called passed without being run" if call == "passed" and not ran else ""
+        unrun = call == "passed" and record["here"] and not ran
+        wrong = "a test of swarmgate's own was called passed without being run" if unrun else ""
         return _Canary(must_fail, held=call == "passed" and ran, wrong=wrong)
     if call == "failed" and ran:
         return _Canary(must_fail, held=True)
@@ -196,18 +196,20 @@ def _canary(must_fail: bool, record: dict[str, Any]) -> _Canary:  # noqa: FBT001
 
 
 def _tests(session: Session) -> Iterable[_Test]:
-    found: dict[Any, _Test] = {}
+    found: dict[tuple[Any, ...], _Test] = {}
+    elsewhere: dict[str, _Test] = {}
+    """Run in a child of the runner's, which shows them."""
     for record in session.records:
-        match record.get("kind"):
-            case "test":
-                found.setdefault(record["number"], _Test(record["name"])).begin(record)
-            case "shown":
-                key = record["number"] if record["number"] in found else ("", record["name"])
-                found.setdefault(key, _Test(record["name"])).shown[record["when"]] = record["outcome"]
-            case "subtest":
-                found.setdefault(("subtest", record["name"]), _Test(record["name"])).phases["call"] = "failed"
-            case "file":
-                found.setdefault(("file", record["name"]), _Test(record["name"])).phases["call"] = record["outcome"]
+        kind, name = record.get("kind"), str(record.get("name", ""))
+        key = (record["process"], record.get("number", -1))
+        if kind == "test":
+            found.setdefault(key, _Test(name)).begin(record)
+            elsewhere[name] = found[key]
+        elif kind == "shown":
+            shown = found.get(key) or elsewhere.get(name) or found.setdefault((kind, name), _Test(name))
+            shown.shown[record["when"]] = record["outcome"]
+        elif kind in {"subtest", "file"}:
+            found.setdefault((kind, name), _Test(name)).phases["call"] = record.get("outcome", "failed")
     return found.values()
 
 

@@ -33,11 +33,13 @@ _SILENT = frozenset(
 )
 _SECONDS = 0.04
 """What canaries between tests may take in all; those at the end of the run come on top."""
-_AT_THE_END = 3
+_SHARE = 0.25
+"""Of the files in a folder that had some already, how many have more before them."""
 _WORDS = ("bounds", "cases", "defaults", "edges", "empty", "errors", "inputs", "limits", "more", "names", "order",
           "parts", "rules", "shape", "simple", "state", "types", "values", "whole", "words")  # fmt: skip
 
 
+_clock = time.perf_counter
 claims: Any
 """What gives this process its line; put here by `startup`."""
 
@@ -46,6 +48,10 @@ class _Hidden:
     """A canary. Its hooks are those of its folder, but for what would tell of it."""
 
     seen: list[Any]
+    made = False
+    """Whether this process made a report of its call, and no child of it."""
+    beside: Any
+    """The file of the project's tests that it stands beside: hooks are looked up by it, since its own is not there."""
 
     @property
     def ihook(self) -> Any:
@@ -54,7 +60,7 @@ class _Hidden:
 
 class _Relay:
     def __init__(self, item: Any) -> None:
-        self._item, self._hooks = item, item.session.gethookproxy(item.path)
+        self._item, self._hooks = item, item.session.gethookproxy(item.beside)
 
     def __getattr__(self, name: str) -> Any:
         return _Silence(self._item) if name in _SILENT else getattr(self._hooks, name)
@@ -86,10 +92,17 @@ _TestCaseFunction.__name__ = _TestCaseFunction.__qualname__ = "TestCaseFunction"
 
 
 class _Canaries:
-    """Makes and runs canaries, in the order of the plan: a letter each, capital where it must fail."""
+    """Makes and runs canaries in the order of the plan: groups of letters, capital where one must fail.
+
+    The first group is for the first file, the last for the end of the run; every folder has one before its first file.
+    """
 
     def __init__(self, config: Any, cases: str, plan: str) -> None:
-        self._config, self._cases, self._plan = config, cases, plan
+        self._config, self._cases = config, cases
+        first, *others = plan.split(".")
+        self._letters = plan.replace(".", "")
+        self._groups = [first, *others[:-1]]
+        self._last = others[-1]
         self._next = 0
         self._left = _SECONDS
         self._folders: set[Any] = set()
@@ -97,42 +110,41 @@ class _Canaries:
         self._module: Any = None
 
     def before(self, item: Any) -> Iterator[dict[str, Any]]:
-        """Those that run before an item, where a file of tests begins; all folders have some."""
-        place = _file_of(item)
-        if place is None or self._left <= 0 or self._next >= len(self._plan) - _AT_THE_END:
+        """Those that run before an item, where a file of tests begins."""
+        place, folder = _file_of(item), item.path.parent
+        if place is None or not self._groups or (self._left <= 0 and folder in self._folders):
             return
-        known = item.path.parent in self._folders
         if not set(item.session._setupstate.stack) <= set(place.parent.listchain()):
             return
-        if known and self._chance.random() < 0.75:  # noqa: PLR2004 - a quarter of the files
+        if folder in self._folders and self._chance.random() > _SHARE:
             return
-        self._folders.add(item.path.parent)
-        began = time.perf_counter()
-        for _ in range(1 if known else 2):
-            yield self._run(item, place.parent, nextitem=item)
-        self._left -= time.perf_counter() - began
+        self._folders.add(folder)
+        began = _clock()
+        for _ in self._groups.pop(0):
+            yield self._run(item, place.parent, self._next, nextitem=item)
+            self._next += 1
+        self._left -= _clock() - began
 
     def at_the_end(self, session: Any) -> Iterator[dict[str, Any]]:
         """The last ones, without fixtures: those of the session are torn down by now."""
         items = [item for item in session.items if _file_of(item) is not None]
-        for _ in range(_AT_THE_END if items else 0):
-            yield self._run(self._chance.choice(items), session, nextitem=None)
+        for number in range(len(self._letters) - len(self._last), len(self._letters) if items else 0):
+            yield self._run(self._chance.choice(items), session, number, nextitem=None)
 
-    def _run(self, item: Any, parent: Any, *, nextitem: Any) -> dict[str, Any]:
-        number, self._next = self._next, self._next + 1
+    def _run(self, item: Any, parent: Any, number: int, *, nextitem: Any) -> dict[str, Any]:
         try:
             code = self._code()
-            canary = self._make(item, parent, self._plan[number], bare=nextitem is None)
+            canary = self._make(item, parent, self._letters[number], bare=nextitem is None)
         except Exception as error:  # noqa: BLE001 - a pytest that is not known fails no suite
             return {"kind": "canary", "number": number, "error": f"{type(error).__name__}: {error}"[:200]}
-        canary.seen = []
+        canary.seen, canary.beside = [], item.path
         del code.RAN[:]
         canary.ihook.pytest_runtest_protocol(item=canary, nextitem=nextitem)
         by_phase = {report.when: report for report in canary.seen}
         call = by_phase.get("call")
         ran = bool(code.RAN) or code.TOKEN in str(getattr(call, "longrepr", ""))
         outcomes = {when: report.outcome for when, report in by_phase.items()}
-        return {"kind": "canary", "number": number, "outcomes": outcomes, "ran": ran}
+        return {"kind": "canary", "number": number, "outcomes": outcomes, "ran": ran, "here": canary.made}
 
     def _code(self) -> Any:
         """The canaries' module, imported as pytest imports tests: their assertions are rewritten like others."""
@@ -161,7 +173,8 @@ class _Canaries:
         if own is code:
             return _Function.from_parent(module, name=function.__name__, callobj=function, **extra)
         case = type("Test" + word.title(), (code.TestCase,), {function.__name__: function, "__module__": place.stem})
-        group = UnitTestCase.from_parent(module, name=case.__name__, obj=case)
+        setattr(module.obj, case.__name__, case)
+        group = UnitTestCase.from_parent(module, name=case.__name__)
         return _TestCaseFunction.from_parent(group, name=function.__name__, **extra)
 
 
@@ -225,6 +238,7 @@ class _Witness:
         outcome = yield
         report = outcome.get_result()
         if isinstance(item, _Hidden):
+            item.made = item.made or when == "call"
             return
         known = id(item) in self._numbers
         number, _ = self._numbers.setdefault(id(item), (len(self._numbers), item))

@@ -60,7 +60,7 @@ class _Canaries:
     """Runs canaries in the order of the plan: a letter each, capital where it must fail."""
 
     def __init__(self, line: Any, made: Any) -> None:
-        self._say, self._plan, self._made = line.say, line.plan, made
+        self._say, self._plan, self._made = line.say, line.plan.replace(".", ""), made
         self._number = 0
         self._chance = random.Random(line.plan)  # noqa: S311 - the plan is what nobody can know
         self._seen: set[type] = set()
@@ -81,7 +81,7 @@ class _Canaries:
         outcomes: list[str] = []
         _listen(self._made(), lambda _case, outcome: outcomes.append(outcome), case)
         call = "failed" if "failed" in outcomes else outcomes[-1] if outcomes else "none"
-        self._say(kind="canary", number=number, outcomes={"setup": "passed", "call": call}, ran=case.ran)
+        self._say(kind="canary", number=number, outcomes={"setup": "passed", "call": call}, ran=case.ran, here=True)
 
 
 def _listen(result: Any, told: Any, case: Any = None) -> Any:
