@@ -133,6 +133,11 @@ class _Inside(CommandRunner):
 
     copy: Copy = field(kw_only=True)
 
+    @property
+    def vanishes(self) -> bool:
+        """A copy does."""
+        return True
+
     async def run(
         self,
         command: Sequence[str] | str,

@@ -7,15 +7,14 @@ import json
 import os
 import re
 import shlex
-import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.evidence import TestRun
 from swarmgate.workspace import counts, junit, regular
-from swarmgate.workspace.canary.channel import Channel
+from swarmgate.workspace.canary.channel import opened
+from swarmgate.workspace.canary.control import KINDS, control
 from swarmgate.workspace.canary.verdict import judge
 from swarmgate.workspace.counts import Counts
 from swarmgate.workspace.detect import script_runner
@@ -72,29 +71,25 @@ async def run_tests(
     kind = runner_of(command, root)
     line = with_paths(command, kind, paths)
     started = time.time()
-    with tempfile.TemporaryDirectory(prefix="swarmgate-tests-") as folder:
-        inside, outside = Path(folder, "inside"), Path(folder, "outside")
-        inside.mkdir()
-        outside.mkdir()
-        report = outside / "junit.xml"
-        channel, variables = Channel(inside, outside), _environment(report)
-        bounds = replace(runner.confinement, readable=(*runner.confinement.readable, inside.resolve()))
-        with channel.open(variables):
-            done = await replace(runner, confinement=bounds).run(
-                channel.line(line),
-                timeout_s=timeout_s,
-                env=variables,
-                writable=(outside,),
-                output_limit=_OUTPUT_CHARS,
-            )
-        verdict = judge(channel, root)
-        found = _found(done, kind, count_pattern, verdict, root=root, report=report, started=started)
+    with opened() as channel:
+        report = channel.folder / "junit.xml"
+        variables = _environment(report)
+        done = await channel.commands(runner).run(
+            channel.line(line, variables),
+            timeout_s=timeout_s,
+            env=variables,
+            writable=(channel.folder,),
+            output_limit=_OUTPUT_CHARS,
+        )
         reported = kind not in {"maven", "gradle"} and not count_pattern and report.is_file()
+        verdict, found = judge(channel, root), _printed(done, kind, count_pattern, root, report, started)
+    if not count_pattern:
+        found = _told(kind, verdict, found)
     problem = _problem(done, found, line, timeout_s)
     if not problem and not verdict.ran and found and reported and done.ok:
         problem = counts.contradiction(found, done.stdout, silent=kind != "pytest" or _is_silent(command, root))
     problem = verdict.objection(done, direct=_is_direct(command, kind)) or problem
-    return TestRun(
+    ran = TestRun(
         command=line,
         exit_code=done.exit_code,
         seconds=done.seconds,
@@ -108,6 +103,12 @@ async def run_tests(
         problem=problem,
         canary=verdict.canary,
     )
+    if verdict.ran or kind not in KINDS:
+        return ran
+    if paths or not ran.green or not runner.vanishes:
+        return ran.model_copy(update={"canary": None})
+    canary, objection = await control(command, kind, runner, timeout_s=timeout_s)
+    return ran.model_copy(update={"canary": canary, "problem": objection})
 
 
 def runner_of(command: str, root: Path) -> str:
@@ -164,23 +165,25 @@ def _environment(report: Path) -> dict[str, str]:
     }
 
 
-def _found(
-    done: Completed, kind: str, pattern: str, verdict: Verdict, *, root: Path, report: Path, started: float
-) -> Counts | None:
-    """The counts: by the user's pattern, by what the runners said while they ran, by a report, or as printed."""
+def _printed(done: Completed, kind: str, pattern: str, root: Path, report: Path, started: float) -> Counts | None:
+    """The counts by the user's pattern, by a report, or as printed."""
     if pattern:
         return counts.read_with(pattern, done.output)
-    if verdict.counts and verdict.runner == "pytest" and kind in {"pytest", ""}:
-        return verdict.counts
     reports: tuple[Path, ...] = (report,)
     if kind in {"maven", "gradle"}:
         reports = junit.jvm_reports(root, int(started))
-    found = junit.read(root, reports) or counts.read(kind, done.output)
-    if verdict.counts and verdict.runner == "unittest" and kind in {"unittest", ""}:  # names as they were printed
-        told = verdict.counts
-        names = found.failures if found else told.failures
-        return Counts(passed=told.passed, failed=told.failed, skipped=told.skipped, failures=names)
-    return found
+    return junit.read(root, reports) or counts.read(kind, done.output)
+
+
+def _told(kind: str, verdict: Verdict, printed: Counts | None) -> Counts | None:
+    """What the runner said while it ran, where it is the one that counts; unittest's failures go by what was printed."""
+    told = verdict.counts
+    if told is None or kind not in {verdict.runner, ""}:
+        return printed
+    if verdict.runner == "pytest":
+        return told
+    names = printed.failures if printed else told.failures
+    return Counts(passed=told.passed, failed=told.failed, skipped=told.skipped, failures=names)
 
 
 def _problem(done: Completed, found: Counts | None, command: str, timeout_s: float) -> str:

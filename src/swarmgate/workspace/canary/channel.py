@@ -16,7 +16,8 @@ import os
 import re
 import secrets
 import shlex
-from dataclasses import dataclass, field
+import tempfile
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,10 +25,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from swarmgate.workspace.sandbox.running import CommandRunner
+
 _SESSIONS = 64
 """Runners of one command, at most, that can speak; workers of a parallel run are runners of their own."""
 _GROUPS = 16
 """Groups of canaries that a runner may use, besides the first and the last one."""
+_LAST = "PPPPPPUUUUpu"
+"""One for each way in which those of `inside.pytest_cases` fail."""
 _CHUNK = 1 << 16
 _OWN_PATH = re.compile(r"\bPYTHONPATH=(?=\S)")
 _MOST = 512 << 20
@@ -46,7 +51,7 @@ def _plan() -> str:
         return "".join(chance.sample(letters, len(letters)))
 
     groups = [shuffled("P", chance.choice("AUpau")) for _ in range(_GROUPS)]
-    return ".".join([shuffled("P", "A", "U", chance.choice("pau")), *groups, shuffled("P", "U", "p")])
+    return ".".join([shuffled("P", "A", "U", chance.choice("pau")), *groups, shuffled(*_LAST)])
 
 
 @dataclass
@@ -60,10 +65,13 @@ class Session:
     counts: dict[int, int] = field(default_factory=dict)
     broken: str = ""
 
+    def signed(self, body: str) -> str:
+        """The signature of a record by this runner."""
+        return hashlib.blake2b(body.encode(), key=self.key, digest_size=16).hexdigest()
+
     def hear(self, signature: str, body: str) -> None:
         """Takes a record, if it is one of this runner's."""
-        own = hashlib.blake2b(body.encode(), key=self.key, digest_size=16).hexdigest()
-        if not hmac.compare_digest(own, signature):
+        if not hmac.compare_digest(self.signed(body), signature):
             self.broken = "a record was not signed by the runner"
             return
         process, count, record = json.loads(body)
@@ -73,6 +81,18 @@ class Session:
         self.records.append({**record, "process": process})
 
 
+@contextlib.contextmanager
+def opened() -> Iterator[Channel]:
+    """A channel that is read while this lasts, and is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="swarmgate-tests-") as name:
+        folder = Path(name).resolve()
+        for each in ("inside", "outside", "outside/sessions"):
+            (folder / each).mkdir()
+        channel = Channel(folder / "inside", folder / "outside")
+        with channel.reading():
+            yield channel
+
+
 class Channel:
     """Open while a command runs. `inside` is what Pythons load, to be read only; `folder` they have to write to."""
 
@@ -80,37 +100,44 @@ class Channel:
         self.inside, self.folder = inside, folder
         self.sessions: dict[str, Session] = {}
         self.greeted = False
+        """Whether a Python was there that loaded us."""
         self.strange = ""
         """Why the pipe holds what no runner of ours writes; empty where it does not."""
         self._rest, self._read = b"", 0
         self._pipe = -1
 
-    @contextlib.contextmanager
-    def open(self, variables: Mapping[str, str]) -> Iterator[None]:
-        """Reads while it is open.
+    def commands(self, runner: CommandRunner) -> CommandRunner:
+        """The same, for commands that can read what they load."""
+        bounds = runner.confinement
+        return replace(runner, confinement=replace(bounds, readable=(*bounds.readable, self.inside)))
+
+    def line(self, command: str, variables: Mapping[str, str]) -> str:
+        """The command line, with what has every Python that it starts load us; its own PYTHONPATH comes behind.
 
         Args:
-            variables: what the run is given, and what the programs that tests start should not get.
+            command: the command line.
+            variables: what it is given, and what programs that tests start should not get.
         """
         self._lay(variables)
+        folder = shlex.quote(str(self.inside))
+        own = _OWN_PATH.sub(lambda found: f"{found[0]}{folder}{os.pathsep}", command)
+        return f'PYTHONPATH={folder}"${{PYTHONPATH:+{os.pathsep}$PYTHONPATH}}"; export PYTHONPATH; {own}'
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Takes what is said."""
         place = self.folder / "pipe"
         os.mkfifo(place, 0o600)
         self._pipe = os.open(place, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)  # a writer of our own: it never ends
         loop = asyncio.get_running_loop()
-        loop.add_reader(self._pipe, self._hear)
+        loop.add_reader(self._pipe, self._take)
         try:
             yield
         finally:
             loop.remove_reader(self._pipe)
-            while self._hear():
+            while self._take():
                 pass
             os.close(self._pipe)
-
-    def line(self, command: str) -> str:
-        """The command line, with what has every Python that it starts load us; its own PYTHONPATH comes behind."""
-        folder = shlex.quote(str(self.inside))
-        own = _OWN_PATH.sub(lambda found: f"{found[0]}{folder}{os.pathsep}", command)
-        return f'PYTHONPATH={folder}"${{PYTHONPATH:+{os.pathsep}$PYTHONPATH}}"; export PYTHONPATH; {own}'
 
     def _lay(self, variables: Mapping[str, str]) -> None:
         """Writes what is loaded, and a file for each runner that may come."""
@@ -123,14 +150,13 @@ class Channel:
         before = {name: os.environ.get(name) for name in variables}
         places = {"channel": str(self.folder), "cases": cases, "variables": before}
         (self.inside / "places").write_text(json.dumps(places), encoding="utf-8")
-        (self.folder / "sessions").mkdir()
         for _ in range(_SESSIONS):
             name, key = secrets.token_hex(6), secrets.token_bytes(16)
             session = Session(key, _plan())
             self.sessions[name] = session
             (self.folder / "sessions" / name).write_text(f"{key.hex()} {session.plan}", encoding="ascii")
 
-    def _hear(self) -> bool:
+    def _take(self) -> bool:
         """Reads what is there; whether there was anything."""
         try:
             said = os.read(self._pipe, _CHUNK)
@@ -142,11 +168,12 @@ class Channel:
             return True
         *lines, self._rest = (self._rest + said).split(b"\n")
         for line in lines:
-            self._take(line)
+            self.hear(line.decode("utf-8", "replace"))
         return bool(said)
 
-    def _take(self, line: bytes) -> None:
-        words = line.decode("utf-8", "replace").split(" ", 2)
+    def hear(self, line: str) -> None:
+        """Takes one line that was written to the pipe."""
+        words = line.split(" ", 2)
         session = self.sessions.get(words[0])
         if words == ["python"]:
             self.greeted = True
@@ -154,4 +181,3 @@ class Channel:
             self.strange = "something that is no record was written to it"
         else:
             session.hear(words[1], words[2])
-

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.domain.evidence import NOT_POSSIBLE
+from swarmgate.domain.evidence import Canary
 from swarmgate.workspace import junit
 from swarmgate.workspace.counts import Counts
 
@@ -65,7 +65,7 @@ class Verdict:
     Attributes:
         counts: of the project's own tests, where its runners told of them.
         tampered: why the runner was tampered with; empty where nothing says so.
-        canary: what became of the canaries, in one line; empty where no runner is known to have had any.
+        canary: what became of the canaries, or why there were none.
         ended: whether each runner that began came to its end.
         status: the exit codes that runners said they would end with.
         turned: failures that were shown as passes.
@@ -75,7 +75,7 @@ class Verdict:
 
     counts: Counts | None = None
     tampered: str = ""
-    canary: str = ""
+    canary: Canary = Canary()  # noqa: RUF009 - frozen
     ended: bool = True
     status: tuple[int, ...] = ()
     turned: tuple[str, ...] = ()
@@ -114,30 +114,33 @@ def judge(channel: Channel, root: Path) -> Verdict:
     """What the records of a command that has ended mean."""
     begun = [session for session in channel.sessions.values() if _of("start", session)]
     if not begun:
-        who = "no runner of its tests loads it" if channel.greeted else "its tests run in no Python that takes PYTHONPATH"
-        return Verdict(tampered=_strange(channel), canary=f"{NOT_POSSIBLE}: {who}", greeted=channel.greeted)
+        who = (
+            "no runner of its tests loads it" if channel.greeted else "its tests run in no Python that takes PYTHONPATH"
+        )
+        return Verdict(tampered=_strange(channel), canary=Canary(missing=who), greeted=channel.greeted)
     tests = [test for session in begun for test in _tests(session)]
     found = [each for session in begun for each in _canaries(session)]
-    must, held = [each for each in found if each.must_fail], [each for each in found if each.held]
     wrong = next((each.wrong for each in found if each.wrong), "")
     broken = next((session.broken for session in begun if session.broken), "")
     bare = next((True for session in begun if _ran(session) and not _of("canary", session)), False)
     lacking = "no canary ran beside its tests: its hooks were taken out" if bare and _all_ended(begun) else ""
-    failing = [each for each in must if each.held]
-    if failing or not found:
-        told = f"{len(failing)} that must fail failed, {len(held) - len(failing)} that must pass passed" if found else ""
-    else:
-        told = f"{NOT_POSSIBLE}: {next((each.why for each in found if each.why), 'none of them ran')}"
     return Verdict(
         counts=_counts(tests, begun, root),
         tampered=wrong or broken or lacking or _strange(channel),
-        canary=told,
+        canary=_summary(found),
         ended=_all_ended(begun),
         status=tuple(record["status"] for session in begun for record in _of("end", session)),
         turned=tuple(test.name for test in tests if test.turned),
         runner=str(_of("start", begun[0])[0].get("runner", "")),
         greeted=True,
     )
+
+
+def _summary(found: Sequence[_Probe]) -> Canary:
+    failed = sum(each.held and each.must_fail for each in found)
+    passed = sum(each.held and not each.must_fail for each in found)
+    why = next((each.why for each in found if each.why), "none of them ran")
+    return Canary(failed=failed, passed=passed, missing="" if failed else why)
 
 
 def _of(kind: str, session: Session) -> list[dict[str, Any]]:
@@ -160,7 +163,7 @@ def _strange(channel: Channel) -> str:
 
 
 @dataclass(frozen=True)
-class _Canary:
+class _Probe:
     """One canary. `wrong` says what happened to it that must not, `why` what kept it from running."""
 
     must_fail: bool
@@ -169,27 +172,29 @@ class _Canary:
     why: str = ""
 
 
-def _canaries(session: Session) -> Iterable[_Canary]:
+def _canaries(session: Session) -> Iterable[_Probe]:
     plan = session.plan.replace(".", "")
     for record in _of("canary", session):
         yield _canary(plan[record["number"]].isupper(), record)
 
 
-def _canary(must_fail: bool, record: dict[str, Any]) -> _Canary:  # noqa: FBT001 - what the plan says of it
+def _canary(must_fail: bool, record: dict[str, Any]) -> _Probe:  # noqa: FBT001 - what the plan says of it
     if "error" in record:
-        return _Canary(must_fail, held=False, why=str(record["error"]))
+        return _Probe(must_fail, held=False, why=str(record["error"]))
     outcomes, ran = record["outcomes"], record["ran"]
     setup, call = outcomes.get("setup"), outcomes.get("call")
     if setup in {"failed", "skipped"}:
-        return _Canary(must_fail, held=False, why="what is done before each test of the project fails or skips it")
+        return _Probe(must_fail, held=False, why="what is done before each test of the project fails or skips it")
     if not must_fail:
         unrun = call == "passed" and record["here"] and not ran
         wrong = "a test of swarmgate's own was called passed without being run" if unrun else ""
-        return _Canary(must_fail, held=call == "passed" and ran, wrong=wrong)
+        return _Probe(must_fail, held=call == "passed" and ran, wrong=wrong)
     if call == "failed" and ran:
-        return _Canary(must_fail, held=True)
+        return _Probe(must_fail, held=True)
+    if call == "failed" and not record["here"]:
+        return _Probe(must_fail, held=False, why="its tests run in processes of which little is known")
     came = {"failed": "called failed without being run", None: "not run at all"}.get(call, f"called {call}")
-    return _Canary(must_fail, held=False, wrong=f"a test of swarmgate's own that must fail was {came}")
+    return _Probe(must_fail, held=False, wrong=f"a test of swarmgate's own that must fail was {came}")
 
 
 # --- counts ---

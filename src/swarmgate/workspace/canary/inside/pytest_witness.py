@@ -1,4 +1,4 @@
-"""Pytest's witness: says of each test what came of it where it is made, and runs canaries among them. PYTEST_DONT_REWRITE.
+"""Pytest's witness: says what came of each test where that is made, and runs canaries among them. PYTEST_DONT_REWRITE.
 
 Loaded with pytest's own plugins, before any plugin, setting or conftest.py of the project. What it says of a test it
 takes inside of `pytest_runtest_makereport`, within every wrapper of the project's. Canaries are items like others,
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import _pytest.runner
 import pytest
+from _pytest.fixtures import FuncFixtureInfo
 from _pytest.unittest import TestCaseFunction, UnitTestCase
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _WORDS = ("bounds", "cases", "defaults", "edges", "empty", "errors", "inputs", "
 
 
 _clock = time.perf_counter
-claims: Any
+claims: Any = None
 """What gives this process its line; put here by `startup`."""
 
 
@@ -108,13 +109,14 @@ class _Canaries:
         self._folders: set[Any] = set()
         self._chance = random.Random(plan)  # noqa: S311 - the plan is what nobody can know
         self._module: Any = None
+        self._decks: dict[str, list[str]] = {}
 
     def before(self, item: Any) -> Iterator[dict[str, Any]]:
         """Those that run before an item, where a file of tests begins."""
         place, folder = _file_of(item), item.path.parent
         if place is None or not self._groups or (self._left <= 0 and folder in self._folders):
             return
-        if not set(item.session._setupstate.stack) <= set(place.parent.listchain()):
+        if not set(item.session._setupstate.stack) <= set(place.parent.listchain()):  # noqa: SLF001 - no other way
             return
         if folder in self._folders and self._chance.random() > _SHARE:
             return
@@ -128,6 +130,7 @@ class _Canaries:
     def at_the_end(self, session: Any) -> Iterator[dict[str, Any]]:
         """The last ones, without fixtures: those of the session are torn down by now."""
         items = [item for item in session.items if _file_of(item) is not None]
+        self._decks.clear()  # there are letters enough for each kind of failure
         for number in range(len(self._letters) - len(self._last), len(self._letters) if items else 0):
             yield self._run(self._chance.choice(items), session, number, nextitem=None)
 
@@ -163,12 +166,10 @@ class _Canaries:
     def _make(self, item: Any, parent: Any, letter: str, *, bare: bool) -> Any:
         code, word = self._code(), self._chance.choice(_WORDS)
         place = item.path.with_name(f"test_{self._chance.choice(_WORDS)}_{word}.py")
-        prefix = "fails" if letter.isupper() else "passes"
         own = code.TestCase if letter.lower() == "u" else code
-        choices = sorted(name for name in vars(own) if name.startswith(prefix))
-        function = _at(getattr(own, self._chance.choice(choices)), str(place), f"test_{word}")
+        function = _at(getattr(own, self._kind(own, letter)), str(place), f"test_{word}")
         module = pytest.Module.from_parent(parent, path=place)
-        module._obj = types.ModuleType(place.stem)
+        module._obj = types.ModuleType(place.stem)  # noqa: SLF001 - there is no file to import
         extra = {"fixtureinfo": _no_fixtures()} if bare or letter.lower() == "p" else {}
         if own is code:
             return _Function.from_parent(module, name=function.__name__, callobj=function, **extra)
@@ -177,10 +178,17 @@ class _Canaries:
         group = UnitTestCase.from_parent(module, name=case.__name__)
         return _TestCaseFunction.from_parent(group, name=function.__name__, **extra)
 
+    def _kind(self, own: Any, letter: str) -> str:
+        """How it fails, or passes: none comes again before all have come."""
+        deck = self._decks.setdefault(letter, [])
+        if not deck:
+            prefix = "fails" if letter.isupper() else "passes"
+            deck += sorted(name for name in vars(own) if name.startswith(prefix))
+            self._chance.shuffle(deck)
+        return deck.pop()
+
 
 def _no_fixtures() -> Any:
-    from _pytest.fixtures import FuncFixtureInfo
-
     return FuncFixtureInfo(argnames=(), initialnames=(), names_closure=[], name2fixturedefs={})
 
 
@@ -278,7 +286,12 @@ def pytest_runtest_protocol(item: Any, nextitem: Any) -> Any:
     """Runs canaries without telling; a protocol of the project's that comes first has them as it has any test."""
     if not isinstance(item, _Hidden):
         return None
-    item.seen = _pytest.runner.runtestprotocol(item, log=False, nextitem=nextitem)
+    options = item.session.config.option  # type: ignore[attr-defined]  # it is an item
+    shown, options.setupshow = options.setupshow, False
+    try:
+        item.seen = _pytest.runner.runtestprotocol(item, log=False, nextitem=nextitem)  # type: ignore[arg-type]  # as above
+    finally:
+        options.setupshow = shown
     return True
 
 

@@ -9,6 +9,7 @@ Reads the file `places` beside it, JSON: the folder of the channel, and what var
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
@@ -53,7 +54,10 @@ class Line:
             message = f"{name} {signature} {body}\n".encode()
             try:
                 now = fstat(stream["file"])
-                if (now.st_dev, now.st_ino) != (own.st_dev, own.st_ino):  # a test closed it, and the number is another's
+                if (now.st_dev, now.st_ino) != (
+                    own.st_dev,
+                    own.st_ino,
+                ):  # a test closed it, and the number is another's
                     stream["file"] = opened()
             except OSError:
                 stream["file"] = opened()
@@ -177,8 +181,8 @@ class _Witness:
     def exec_module(self, module: Any) -> None:
         with open(self._place, encoding="utf-8") as file:  # noqa: PTH123 - as above
             code = compile(file.read(), self._place, "exec", dont_inherit=True)
-        module.claims = self._claims
         exec(code, module.__dict__)  # noqa: S102 - a file that nothing but swarmgate can write
+        module.claims = self._claims
 
 
 def hello(claims: Claims, word: str) -> None:
@@ -215,8 +219,6 @@ def _start() -> None:
 
 if __name__ == "sitecustomize":
     sys.path[:] = [path for path in sys.path if path != HERE]
-    try:
+    with contextlib.suppress(OSError, ValueError):  # a run is as it would be without us
         _start()
-    except (OSError, ValueError):
-        pass
     _next()

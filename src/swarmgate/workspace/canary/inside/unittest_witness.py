@@ -20,7 +20,7 @@ _OUTCOMES = {
 _SHARE = 0.25
 """How many of the classes have a canary before them."""
 
-claims: Any
+claims: Any = None
 """What gives this process its line; put here by `startup`."""
 
 
@@ -60,22 +60,34 @@ class _Canaries:
     """Runs canaries in the order of the plan: a letter each, capital where it must fail."""
 
     def __init__(self, line: Any, made: Any) -> None:
-        self._say, self._plan, self._made = line.say, line.plan.replace(".", ""), made
+        self._say, self._made = line.say, made
+        self._plan, self._last = line.plan.replace(".", ""), len(line.plan.rpartition(".")[2])
         self._number = 0
         self._chance = random.Random(line.plan)  # noqa: S311 - the plan is what nobody can know
         self._seen: set[type] = set()
+        self._decks: dict[bool, list[str]] = {}
 
     def before(self, case: Any) -> None:
         known = type(case) in self._seen
         self._seen.add(type(case))
-        if not known and self._chance.random() < _SHARE:
+        if not known and self._number < len(self._plan) // 2 and self._chance.random() < _SHARE:
+            self.run()
+
+    def at_the_end(self) -> None:
+        """As many as there are kinds of failure, and more."""
+        self._decks.clear()
+        self._number = len(self._plan) - self._last
+        for _ in range(self._last):
             self.run()
 
     def run(self) -> None:
-        number = self._number % len(self._plan)
-        self._number += 1
-        prefix = "fails" if self._plan[number].isupper() else "passes"
-        body = self._chance.choice(sorted(name for name in vars(_Cases) if name.startswith(prefix)))
+        number, self._number = self._number, self._number + 1
+        must_fail = self._plan[number].isupper()
+        deck = self._decks.setdefault(must_fail, [])
+        if not deck:
+            deck += sorted(name for name in vars(_Cases) if name.startswith("fails" if must_fail else "passes"))
+            self._chance.shuffle(deck)
+        body = deck.pop()
         name = f"test_{self._chance.choice(('cases', 'edges', 'limits', 'order', 'parts', 'rules', 'values'))}"
         case = type("TestMore", (_Cases,), {name: vars(_Cases)[body]})(name)
         outcomes: list[str] = []
@@ -140,9 +152,8 @@ class _Session:
         try:
             result = run(self._runner, test)
         finally:
-            del self._runner._makeResult
-        for _ in range(3):
-            self.canaries.run()
+            del self._runner._makeResult  # noqa: SLF001 - as above
+        self.canaries.at_the_end()
         self._say(kind="end", status=0 if result.wasSuccessful() else 1)
         return result
 
