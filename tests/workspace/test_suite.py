@@ -230,8 +230,8 @@ async def test_a_report_that_pytest_did_not_live_to_write_is_not_green(project: 
         f"    open(path, 'w').write('{report}')\n    os._exit(0)\n",
     )
     done = await run_tests(PYTEST, runner=runner(project), timeout_s=60)
-    assert (done.exit_code, done.passed, done.green) == (0, 1, False)
-    assert done.reason == "pytest wrote a report and did not come to its end: it printed no count of its tests"
+    assert (done.exit_code, done.passed, done.failed, done.green) == (0, 2, 1, False)
+    assert done.reason == "the test runner was tampered with: it did not come to its end, and ended with exit code 0"
 
 
 async def test_a_report_that_says_more_than_pytest_did_is_not_green(project: Path) -> None:
@@ -242,8 +242,22 @@ async def test_a_report_that_says_more_than_pytest_did_is_not_green(project: Pat
         f"    open(path, 'w').write('<testsuites><testsuite>{report}</testsuite></testsuites>')\n",
     )
     done = await run_tests(PYTEST + " || true", runner=runner(project), timeout_s=60)
+    assert (done.exit_code, done.passed, done.failed, done.green) == (0, 2, 1, False)
+    assert done.reason == "1 of 3 tests failed: tests/test_bad.py::test_bad"
+
+
+async def test_without_a_canary_report_and_last_line_must_agree(project: Path) -> None:
+    report = "".join(f'<testcase classname="tests.test_good" name="test_{name}"/>' for name in "abc")
+    forged(
+        project,
+        "def pytest_unconfigure(config):\n    path = config.option.xmlpath\n"
+        f"    open(path, 'w').write('<testsuites><testsuite>{report}</testsuite></testsuites>')\n",
+    )
+    done = await run_tests(f"env -u PYTHONPATH {PYTEST} || true", runner=runner(project), timeout_s=60)
     assert (done.exit_code, done.passed, done.green) == (0, 3, False)
     assert "report names 3 tests that passed and 0 that failed, and its last line 2 and 1" in done.reason
+    assert done.canary
+    assert "no Python that takes PYTHONPATH" in done.canary.missing
 
 
 async def test_honest_runs_do_not_contradict_themselves(project: Path) -> None:

@@ -65,12 +65,26 @@ class Review(Frozen):
         return self.verdict is Verdict.APPROVED
 
 
+class Canary(Frozen):
+    """Tests of swarmgate's own with random names, run with the project's: a runner that tells the truth fails some.
+
+    `failed` must fail and were reported as failed, `passed` must pass and did. `apart`: they had a run of their own.
+    `missing` is why there were none.
+    """
+
+    failed: int = 0
+    passed: int = 0
+    apart: bool = False
+    missing: Line = ""
+
+
 class TestRun(Frozen):
     """One run of the project's tests by swarmgate.
 
     `exit_code` is None when the command was ended at its time limit or could not be started. Counts are None when the
     output names none. `failures` are the names of failed tests; `output` keeps head and tail. `names` are the tests
     that ran, `skips` those that were skipped, where the runner names each: they stand in the evidence, not in events.
+    `canary` are swarmgate's own tests among them, which are in none of the counts; None where none were due.
     """
 
     __test__ = False  # pytest: not a test class
@@ -86,6 +100,7 @@ class TestRun(Frozen):
     problem: str = ""
     names: tuple[str, ...] = ()
     skips: tuple[str, ...] = ()
+    canary: Canary | None = None
 
     @property
     def ran(self) -> int:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
 from swarmgate.gates import own_tools
-from swarmgate.workspace import trusted
+from swarmgate.workspace import temporary, trusted
 from swarmgate.workspace.process import run
 
 if TYPE_CHECKING:
@@ -167,8 +166,8 @@ async def _outside_of_the_tree(argv: Sequence[str], commands: CommandRunner) -> 
     """The version, asked where there is nothing to write; of the project's own only where something confines it."""
     if commands.sandbox.name == "none" and trusted.is_agents(argv[0]):
         return ""
-    with tempfile.TemporaryDirectory(prefix="swarmgate-") as folder:
-        return await version_of(argv, commands.around(Path(folder)))
+    with temporary.folder("asking") as folder:
+        return await version_of(argv, commands.around(folder))
 
 
 async def version_of(argv: Sequence[str], commands: CommandRunner) -> str:

@@ -175,6 +175,11 @@ class _Inside(CommandRunner):
 
     checkout: Checkout = field(kw_only=True)
 
+    @property
+    def vanishes(self) -> bool:
+        """A checkout does."""
+        return True
+
     async def run(
         self,
         command: Sequence[str] | str,

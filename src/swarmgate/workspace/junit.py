@@ -28,7 +28,7 @@ def read(root: Path, reports: Sequence[Path]) -> Counts | None:
     skipped: list[str] = []
     failed: dict[str, None] = {}
     for case in (case for file in cases for case in file):
-        name = _name(root, case)
+        name = named(root, case.get("classname", ""), case.get("name", ""))
         if case.find("failure") is not None or case.find("error") is not None:
             failed[name] = None  # a test that fails twice, in call and teardown, is one
         else:
@@ -68,10 +68,9 @@ def _cases(report: Path) -> list[Element] | None:
     return list(top.iter("testcase"))
 
 
-def _name(root: Path, case: Element) -> str:
+def named(root: Path, classname: str, name: str) -> str:
     """`tests/test_a.py::TestX::test_b` where the class name leads to a file, else `class::name`."""
-    name = case.get("name", "")
-    parts = case.get("classname", "").split(".")
+    parts = classname.split(".")
     for count in range(min(len(parts), _DEEPEST), 0, -1):
         file = Path(*parts[:count]).with_suffix(".py") if all(parts[:count]) else None
         if file and os.path.isfile(root / file):  # noqa: PTH113 - Path.is_file raises where a name is too long

@@ -16,11 +16,23 @@ _CASE = re.compile(r"[\[({].*", re.DOTALL)
 
 
 def lost(before: TestRun, after: TestRun) -> tuple[str, ...]:
-    """The tests that passed in `before` and that `after` did not run, each with what became of it.
+    """The tests that passed in `before` and that `after` did not run, each with what became of it; canaries are tests.
 
     Compared are functions: a parametrised test is there while one of its cases is. One that moved is there too: a
     function of the same name runs in a place where none was. Where a runner names no tests, their number must not fall.
     """
+    return (*_canaries(before, after), *_tests(before, after))
+
+
+def _canaries(before: TestRun, after: TestRun) -> tuple[str, ...]:
+    """What kept swarmgate's own tests from running, and did not before; a run of their own is a matter of chance."""
+    if before.canary is None or before.canary.missing or after.canary is None or after.canary.apart:
+        return ()
+    why = after.canary.missing
+    return (f"swarmgate's own, which show that the runner tells the truth ({why})",) if why else ()
+
+
+def _tests(before: TestRun, after: TestRun) -> tuple[str, ...]:
     if before.names and (after.names or after.skips):
         return _named(before, after)
     passed, missing = before.passed or 0, (before.passed or 0) - after.ran

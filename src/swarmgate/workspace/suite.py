@@ -12,14 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.evidence import TestRun
-from swarmgate.workspace import counts, junit, regular, temporary
+from swarmgate.workspace import counts, junit, regular
+from swarmgate.workspace.canary.channel import opened
+from swarmgate.workspace.canary.control import KINDS, control
+from swarmgate.workspace.canary.verdict import judge
+from swarmgate.workspace.counts import Counts
 from swarmgate.workspace.detect import script_runner
-from swarmgate.workspace.process import again_if_killed
+from swarmgate.workspace.process import KILLED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.workspace.counts import Counts
+    from swarmgate.workspace.canary.verdict import Verdict
     from swarmgate.workspace.process import Completed
     from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -41,6 +45,8 @@ _SCRIPTS = re.compile(r"\b(?:npm|pnpm|yarn|bun)\b")
 _TAKES_PATHS = frozenset({"pytest", "jest", "vitest", "rspec", "phpunit", "mocha"})
 _SHELL = re.compile(r"[;&|<>`\n]|\$\(")
 _QUIET = re.compile(r"(?<![\w-])(?:-[a-zA-Z]*q[a-zA-Z]*|--quiet)(?![\w-])")
+_ASSIGNED = re.compile(r"\w+=")
+_STARTS_PYTHON = re.compile(r"pytest|py\.test|python[\d.]*|pypy[\d.]*|uv|poetry|pdm|pipenv|rye|coverage|env")
 _SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 """Where pytest looks for its options."""
 _UNKNOWN_PROGRAM = re.compile(r"(?:^|: )(?:\d+: |line \d+: )?([^\s:]+): (?:command )?not found", re.MULTILINE)
@@ -62,27 +68,38 @@ async def run_tests(
     Raises:
         ConfigError: `count_pattern` is wrong.
     """
-    root = runner.root
-    kind = runner_of(command, root)
-    line = with_paths(command, kind, paths)
-    started = time.time()
-    with temporary.folder("tests") as folder:
-        report = folder / "junit.xml"
-        done = await again_if_killed(
-            lambda: runner.run(
-                line,
-                timeout_s=timeout_s,
-                env=_environment(report),
-                writable=(folder,),
-                output_limit=_OUTPUT_CHARS,
-            )
+    kind = runner_of(command, runner.root)
+    ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern)
+    if ran.exit_code in KILLED:  # by somebody else: it says nothing of the tests
+        ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern)
+    if spoke or kind not in KINDS:
+        return ran
+    if paths or not ran.green or not runner.vanishes:
+        return ran.model_copy(update={"canary": None})
+    canary, objection = await control(command, kind, runner, timeout_s=timeout_s)
+    return ran.model_copy(update={"canary": canary, "problem": objection})
+
+
+async def _measured(
+    command: str, kind: str, runner: CommandRunner, timeout_s: float, paths: Sequence[str], count_pattern: str
+) -> tuple[TestRun, bool]:
+    """One run, and whether its runner spoke to us."""
+    root, line, started = runner.root, with_paths(command, kind, paths), time.time()
+    with opened() as channel:
+        report = channel.folder / "junit.xml"
+        variables = _environment(report)
+        said = channel.line(line, variables)
+        done = await channel.commands(runner).run(
+            said, timeout_s=timeout_s, env=variables, writable=(channel.folder,), output_limit=_OUTPUT_CHARS
         )
-        found = _count(done, kind, count_pattern, root=root, report=report, started=started)
         reported = kind not in {"maven", "gradle"} and not count_pattern and report.is_file()
+        verdict, found = judge(channel, root), _printed(done, kind, count_pattern, root, report, started)
+    if not count_pattern:
+        found = _told(kind, verdict, found)
     problem = _problem(done, found, line, timeout_s)
-    if not problem and found and reported and done.ok:
+    if not problem and not verdict.ran and found and reported and done.ok:
         problem = counts.contradiction(found, done.stdout, silent=kind != "pytest" or _is_silent(command, root))
-    return TestRun(
+    ran = TestRun(
         command=line,
         exit_code=done.exit_code,
         seconds=done.seconds,
@@ -93,8 +110,10 @@ async def run_tests(
         names=found.names if found else (),
         skips=found.skips if found else (),
         output=done.output,
-        problem=problem,
+        problem=verdict.objection(done, direct=_is_direct(command, kind)) or problem,
+        canary=verdict.canary,
     )
+    return ran, verdict.ran
 
 
 def runner_of(command: str, root: Path) -> str:
@@ -122,6 +141,14 @@ def takes_paths(command: str, runner: str) -> bool:
     return runner in _TAKES_PATHS and not _SHELL.search(command)
 
 
+def _is_direct(command: str, kind: str) -> bool:
+    """Whether a line starts a Python with that runner and nothing else: then the runner is known to load us."""
+    if kind not in {"pytest", "unittest"} or _SHELL.search(command):
+        return False
+    words = [word for word in command.split() if not _ASSIGNED.match(word)]
+    return bool(words) and _STARTS_PYTHON.fullmatch(words[0].rpartition("/")[2]) is not None
+
+
 def _is_silent(command: str, root: Path) -> bool:
     """Whether pytest prints no last line: `-qq`, a switched off reporter, a line that does more; settings count too."""
     texts = [command, os.environ.get("PYTEST_ADDOPTS", "")]
@@ -143,13 +170,25 @@ def _environment(report: Path) -> dict[str, str]:
     }
 
 
-def _count(done: Completed, runner: str, pattern: str, *, root: Path, report: Path, started: float) -> Counts | None:
+def _printed(done: Completed, kind: str, pattern: str, root: Path, report: Path, started: float) -> Counts | None:
+    """The counts by the user's pattern, by a report, or as printed."""
     if pattern:
         return counts.read_with(pattern, done.output)
     reports: tuple[Path, ...] = (report,)
-    if runner in {"maven", "gradle"}:
+    if kind in {"maven", "gradle"}:
         reports = junit.jvm_reports(root, int(started))
-    return junit.read(root, reports) or counts.read(runner, done.output)
+    return junit.read(root, reports) or counts.read(kind, done.output)
+
+
+def _told(kind: str, verdict: Verdict, printed: Counts | None) -> Counts | None:
+    """What the runner said while it ran, where it is the one that counts; unittest's failures as printed."""
+    told = verdict.counts
+    if told is None or kind not in {verdict.runner, ""}:
+        return printed
+    if verdict.runner == "pytest":
+        return told
+    names = printed.failures if printed else told.failures
+    return Counts(passed=told.passed, failed=told.failed, skipped=told.skipped, failures=names)
 
 
 def _problem(done: Completed, found: Counts | None, command: str, timeout_s: float) -> str:

@@ -15,7 +15,7 @@ from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.evidence import BASE, TESTS
 from swarmgate.workspace.lost_tests import lost
 from swarmgate.workspace.runner_files import may_steer
-from swarmgate.workspace.suite import run_tests
+from swarmgate.workspace.suite import run_tests, runner_of
 
 STAGE = "tests switched off"
 """Who rejects an attempt after which tests do not run any more that passed before it."""
@@ -48,7 +48,7 @@ async def switched_off(
     if rule == "off" or overruled(record, attempt, STAGE):
         return None
     before = _recorded(ctx, attempt) or _measured_before(ctx, task_id, record, attempt)
-    if before is None and (ran.skipped or _touches_tests(ctx, attempt, tree)):
+    if before is None and (ran.skipped or _lacks_canary(ctx, ran) or _touches_tests(ctx, attempt, tree)):
         before = await _measure(ctx, task_id, attempt)
     found = lost(before, ran) if before else ()
     if not found:
@@ -88,6 +88,12 @@ def _kept(ctx: Context, task_id: str, number: int, name: str) -> TestRun | None:
 def _touches_tests(ctx: Context, attempt: Attempt, tree: str) -> bool:
     paths = {path for file in ctx.change(attempt, tree).files for path in file.touched}
     return any(ctx.is_test_path(path) or may_steer(path) for path in paths)
+
+
+def _lacks_canary(ctx: Context, ran: TestRun) -> bool:
+    """Whether no test of ours ran with a runner that loads us: something of the project may keep it from that."""
+    loads = runner_of(ctx.test_command(), ctx.repository.root) in {"pytest", "unittest"}
+    return loads and ran.canary is not None and bool(ran.canary.missing)
 
 
 async def _measure(ctx: Context, task_id: str, attempt: Attempt) -> TestRun | None:

@@ -89,6 +89,8 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
         rejected = _failed(ctx, task.id, attempt.number, ran)
     if held and not ran.green:
         ctx.reports.append(_known_red(ran, attempt.number))
+    if ran.canary and ran.canary.missing and not ran.problem:
+        ctx.reports.append(_no_canary(ran.canary.missing, attempt.number))
     whole = ran.model_dump_json(indent=1).encode()
     event = TestsRun(
         task=task.id,
@@ -115,6 +117,11 @@ def _touches_components(report: GateReport) -> bool:
 def _known_red(ran: TestRun, number: int) -> GuardNote:
     told = f"they failed before the task as well, by an override of the user: {', '.join(ran.failures[:_NAMED])}"
     return GuardNote(rule="known-red", effect=Effect.WARNED, detail=told, step="run_tests", attempt=number)
+
+
+def _no_canary(why: str, number: int) -> GuardNote:
+    told = f"not possible here: {why}; nothing but its own word shows that the test runner tells the truth"
+    return GuardNote(rule="canary", effect=Effect.NOTED, detail=told, step="run_tests", attempt=number)
 
 
 def _stops(_run: TestRun) -> bool:

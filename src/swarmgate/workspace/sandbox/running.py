@@ -47,6 +47,11 @@ class CommandRunner:
         """The tree that commands may write, and run in unless `at` says otherwise."""
         return self.confinement.root
 
+    @property
+    def vanishes(self) -> bool:
+        """Whether the tree is a copy that is gone afterwards: whoever runs something there may add files."""
+        return False
+
     def at(self, folder: Path) -> CommandRunner:
         """Runs commands in this folder of the tree.
 
