@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from swarmgate.agents import arguments as args
 from swarmgate.agents.markers import restored_values
 from swarmgate.config import nearest
+from swarmgate.domain.json_text import DuplicateKey, loaded
 from swarmgate.llm.model import ToolCall, ToolSpec
 
 if TYPE_CHECKING:
@@ -182,16 +183,20 @@ def _decoded(call: ToolCall) -> dict[str, Any]:
     """The JSON object of the arguments; also one that was encoded twice, or with bare line breaks in strings."""
     text = call.arguments
     try:
-        value = json.loads(text.strip() or "{}", strict=False)
-        value = restored_values(json.loads(value, strict=False) if isinstance(value, str) else value)
+        value = loaded(text.strip() or "{}", strict=False)
+        value = restored_values(loaded(value, strict=False) if isinstance(value, str) else value)
     except json.JSONDecodeError as error:
         near = text[max(0, error.pos - 30) : error.pos + 30]
         raise BadCall(
             f"The arguments of {call.name} are not valid JSON: {error.msg} at character {error.pos}, near {near!r}. "
             "Send one JSON object; escape quotes, backslashes and line breaks inside strings."
         ) from None
-    except (ValueError, RecursionError):
-        raise BadCall(f"The arguments of {call.name} are not JSON that can be read.") from None
+    except DuplicateKey as error:
+        raise BadCall(f"The arguments of {call.name} can be read in two ways: {error}. Say it once.") from None
+    except RecursionError:
+        raise BadCall(f"The arguments of {call.name} cannot be read: they are nested too deeply.") from None
+    except ValueError as error:
+        raise BadCall(f"The arguments of {call.name} are not JSON that can be read: {error}.") from None
     if not isinstance(value, dict):
         raise BadCall(f'The arguments of {call.name} must be a JSON object, such as {{"key": "value"}}.')
     return value

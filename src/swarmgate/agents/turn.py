@@ -139,6 +139,9 @@ async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watc
         request = ModelRequest(messages=messages, tools=talk.specs, purpose=purpose)
         reply = with_own_ids(await desk.model.complete(request), talk.messages)
         watch.replied(model=reply.model, tokens=reply.usage.tokens)
+        if reply.halves:
+            told = f"{reply.halves} halves of characters in an answer of {watch.model}: U+FFFD stands for each"
+            _note(desk, brief, Effect.NOTED, told, reply.halves, rule="unicode")
         done = await hands.carry_out(reply)
         if done.ending:
             return Ending(done.ending[0], reply.model or desk.model.name)
@@ -248,10 +251,10 @@ def _summary(arguments: Arguments) -> str:
     return cut(one_line(str(next(values, ""))), 80, "...")
 
 
-def _note(desk: Desk, brief: Brief, effect: Effect, detail: str, count: int = 1) -> None:
+def _note(desk: Desk, brief: Brief, effect: Effect, detail: str, count: int = 1, *, rule: str = "breaker") -> None:
     desk.on_guard(
         GuardNote(
-            rule="breaker",
+            rule=rule,
             effect=effect,
             detail=detail,
             role=brief.role,

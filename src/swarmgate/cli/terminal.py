@@ -96,7 +96,10 @@ def report(error: SwarmError, *, as_json: bool) -> None:
 
 def _to_json(data: Any) -> str:
     if hasattr(data, "model_dump_json"):
-        return escaped(str(data.model_dump_json(indent=2)))
+        try:
+            return escaped(str(data.model_dump_json(indent=2)))
+        except ValueError:  # it holds a name that is no UTF-8
+            data = data.model_dump(mode="json")
     return escaped(json.dumps(data, indent=2, ensure_ascii=False, default=_plain))
 
 
