@@ -58,7 +58,10 @@ _REPLIES = st.lists(st.tuples(_TEXT, st.lists(_CALLS, max_size=2)), min_size=1, 
 def _reply(text: str, calls: list[tuple[str, Any]]) -> dict[str, Any]:
     spelt = (RAW[said] if isinstance(said, str) else json.dumps(said) for _, said in calls)
     named = zip(calls, spelt, strict=True)
-    return {"text": text or "-", "tool_calls": [{"name": name, "arguments": arguments} for (name, _), arguments in named]}
+    return {
+        "text": text or "-",
+        "tool_calls": [{"name": name, "arguments": arguments} for (name, _), arguments in named],
+    }
 
 
 async def _coded(repo: Path, task: Task, replies: list[dict[str, Any]], kept: list[Any], *, tools: bool) -> None:

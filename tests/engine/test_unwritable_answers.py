@@ -59,4 +59,5 @@ def test_the_work_is_done_whatever_is_said(project: Project, text: str) -> None:
         assert project.swarm(*verb).stdout.encode()
     notes = [event.note for event in project.events(ev.GuardActed)]
     assert any(note.rule == "unicode" and note.effect is Effect.NOTED for note in notes) == (HALF in text)
+    assert not set("\u202a\u202e\u2066\x1b") & set((project.root / ".swarm/plan.md").read_text())
     assert (project.root / "src/calc/text.md").read_text() == text.replace(HALF, "\ufffd").replace("\udfff", "\ufffd")
