@@ -1,8 +1,9 @@
-"""What no file and no wire takes, in every answer of every role: a run goes its way, or ends by a rule, never by a bug."""
+"""What no file and no wire takes, in every answer of every role: a run goes its way, and no bug ends it."""
 
 from __future__ import annotations
 
 import json
+
 import pytest
 from tests.project import GOAL, Project, Rule, call, part, rule, save, task, verdict
 

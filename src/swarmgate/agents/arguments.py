@@ -84,6 +84,13 @@ class ReadFile(Arguments):
     end_line: int | None = Field(None, description="Last line to show, inclusive.")
 
 
+class ReadChange(Arguments):
+    """`read_change`."""
+
+    path: str = Field(description="A file of the change.")
+    part: int = Field(1, description="Which part of its diff, from 1.")
+
+
 class ListFiles(Arguments):
     """`list_files`."""
 

@@ -49,6 +49,9 @@ _FILES = 100
 _TOLD = 5
 """As many of the last calls are told when a breaker trips."""
 
+_PROBLEM = 1_000
+"""Characters of what was wrong with a reply that are told when a breaker trips."""
+
 _SHOWN = 160
 """Characters of a call, and of its result, that are shown."""
 
@@ -152,6 +155,7 @@ class Watch:
         self._idle = self._idle + 1 if idle else 0
         self._unusable = 0 if usable else self._unusable + 1
         self._refused += refused
+        problem = problem if len(problem) <= _PROBLEM else f"{problem[:_PROBLEM]}..."
         if self._idle >= self.bounds.idle:
             what = f"gave {self._idle} replies in a row without a tool call, the last problem being: {problem}"
             self._trip("idle", self._idle, self.bounds.idle, what)

@@ -48,6 +48,7 @@ class Tool:
 
 _ALL = (
     Tool("read_file", "Show a text file, or some of its lines.", args.ReadFile),
+    Tool("read_change", "Show the change of one file as a diff, in parts where it is long.", args.ReadChange),
     Tool("list_files", "List the files of the repository.", args.ListFiles),
     Tool("search", "Find lines that match a regular expression.", args.Search),
     Tool("write_file", "Create a file or replace its whole content.", args.WriteFile),
@@ -101,8 +102,8 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("participant", "chat"): (*_READ, "send_message", "synthesize"),
     **{("participant", step): _READ for step in _COUNCIL_LOOKS},
     **{("participant", step): () for step in _COUNCIL_SPEAKS},
-    ("reviewer", "review"): (*_READ, "submit_verdict"),
-    ("reviewer", "security_review"): (*_READ, "submit_verdict"),
+    ("reviewer", "review"): (*_READ, "read_change", "submit_verdict"),
+    ("reviewer", "security_review"): (*_READ, "read_change", "submit_verdict"),
     ("test_engineer", "test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
     ("test_engineer", "adversarial_test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
 }
