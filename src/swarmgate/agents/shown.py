@@ -15,8 +15,6 @@ from swarmgate.domain.change import ChangedFile
 from swarmgate.errors import FileProblem
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-_LISTED = 200
-"""Files that are listed by name before the change; the rest is counted."""
 _TOLD = 5
 """Files that are named where something was not seen."""
 _MATCH = re.compile(r"(.*?):(\d+): (.*)", re.DOTALL)
@@ -102,10 +100,7 @@ class ShownChange:
 
     def brief(self, size: int) -> str:
         """The list of the files and as much of their diffs as `size` characters hold; the rest is named."""
-        listed = [_line(each.file) for each in self.files[:_LISTED]]
-        if left := len(self.files) - _LISTED:
-            listed.append(f"and {left:,} files more")
-        text = "\n".join(listed)[: size // 4] + "\n\n"
+        text = f"{self._names(size // 4)}\n\n"
         for number, each in enumerate(self.files):
             room = size - len(text)
             if len(each.text) > room:
@@ -167,6 +162,17 @@ class ShownChange:
                 shown.append(f"{each.path}:\n{text}")
                 room -= len(text)
         return "\n".join([told, *shown])
+
+    def _names(self, size: int) -> str:
+        """The files, one a line, as many as the size holds; the rest is counted."""
+        listed, used = list[str](), 0
+        for each in self.files:
+            listed.append(_line(each.file))
+            used += len(listed[-1]) + 1
+            if used > size:
+                break
+        left = len(self.files) - len(listed)
+        return "\n".join([*listed, *([f"and {left:,} files more"] if left else [])])
 
     def _rest(self, number: int, end: int) -> str:
         """What is said where the brief ends, in the change of one file."""

@@ -141,7 +141,7 @@ async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watc
         watch.replied(model=reply.model, tokens=reply.usage.tokens)
         if reply.halves:
             told = f"{reply.halves} halves of characters in an answer of {watch.model}: U+FFFD stands for each"
-            _note(desk, brief, Effect.NOTED, told, reply.halves, rule="unicode")
+            desk.on_guard(GuardNote(rule="unicode", effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
         done = await hands.carry_out(reply)
         if done.ending:
             return Ending(done.ending[0], reply.model or desk.model.name)
@@ -251,10 +251,10 @@ def _summary(arguments: Arguments) -> str:
     return cut(one_line(str(next(values, ""))), 80, "...")
 
 
-def _note(desk: Desk, brief: Brief, effect: Effect, detail: str, count: int = 1, *, rule: str = "breaker") -> None:
+def _note(desk: Desk, brief: Brief, effect: Effect, detail: str, count: int = 1) -> None:
     desk.on_guard(
         GuardNote(
-            rule=rule,
+            rule="breaker",
             effect=effect,
             detail=detail,
             role=brief.role,

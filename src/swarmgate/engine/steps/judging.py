@@ -97,6 +97,7 @@ def _case(ctx: Context, record: TaskRecord, attempt: Attempt, work: Submission) 
         identity=(prefix, work.task.model_dump_json(), change.base, change.tree),
         task=work.task.id,
         attempt=attempt.number,
+        needed=len(work.patch) - sum(len(text) for _, text, must in work.files if not must),
     )
 
 
