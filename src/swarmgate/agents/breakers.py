@@ -85,6 +85,7 @@ class Watch:
     repeats: int = 0
     rereads: int = 0
     dropped: int = 0
+    replayed: int = 0
     warned: dict[str, int] = field(default_factory=dict)
     _failed_in_row: int = 0
     _row_of: str = ""
@@ -138,8 +139,9 @@ class Watch:
             self._trip("max_turns", self.calls, self.max_turns, what)
         self.calls += 1
 
-    def replied(self, *, model: str, tokens: int) -> None:
-        """The model gave a reply."""
+    def replied(self, *, model: str, tokens: int, replayed: bool = False) -> None:
+        """The model gave a reply, or had given it before the turn was cut short."""
+        self.replayed += replayed
         self.model = model or self.model
         self.tokens += tokens
 

@@ -58,12 +58,14 @@ class ToolSpec(Frozen):
 class ModelRequest(Frozen):
     """A conversation to complete: exactly one system message, first.
 
-    `purpose` says what the call is for (role, step, task, attempt ...) and goes to traces only, never to the model.
+    `purpose` says what the call is for (role, step, task, attempt ...) and goes to traces only, never to the model; so
+    does `key`, by which the answer is found again (`llm.replay`).
     """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     purpose: dict[str, str] = Field(default_factory=dict)
+    key: str = ""
 
     @model_validator(mode="after")
     def _one_system_message_first(self) -> Self:
@@ -79,7 +81,7 @@ class ModelReply(Frozen):
     or `TOO_LONG`: then `text` holds only the beginning and `tool_calls` is empty. `usage` holds the endpoint's own
     counts, or an estimate of a token per 4 characters where it reports none, so that token budgets hold either way.
     `replaced` is as for a `ToolCall`, of the text. This is the one border that every answer crosses, of an endpoint or
-    of a program: what lies behind it can be written.
+    of a program: what lies behind it can be written. `replayed`: it was paid for before, and stood on record.
     """
 
     text: str = ""
@@ -88,6 +90,7 @@ class ModelReply(Frozen):
     model: str = ""
     finish_reason: str = "stop"
     replaced: int = 0
+    replayed: bool = False
 
     @model_validator(mode="before")
     @classmethod
