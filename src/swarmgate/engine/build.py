@@ -28,7 +28,7 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import compact_roles, current, steered
-from swarmgate.workspace import trusted
+from swarmgate.workspace import regular, trusted
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.sandbox.confinement import Confinement, Limits
@@ -160,4 +160,4 @@ def house_rules(root: Path) -> str:
     path = root / _GUIDANCE
     if path.is_symlink() or not path.is_file():
         return ""
-    return path.read_text(encoding="utf-8", errors="replace")[:_GUIDANCE_LIMIT]
+    return regular.text(path, errors="replace")[:_GUIDANCE_LIMIT]
