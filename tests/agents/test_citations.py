@@ -266,3 +266,10 @@ def test_the_hunks_of_a_change_are_not_one_text() -> None:
     material = Material(patch, lambda _path: ())
     assert problem(remark("second(call)", ""), material) == ""
     assert problem(remark("first(call) second(call)", ""), material)
+
+
+def test_a_line_that_is_turned_around_can_be_quoted() -> None:
+    line = "if access\u202e\u2066// only for admins\u2069 \u2066 != 'user':"
+    material = Material(f"@@ -1 +1 @@\n+{line}\n", lambda _path: ())
+    assert problem(remark(line, ""), material) == ""
+    assert problem(remark("if nothing of this is there:", ""), material)

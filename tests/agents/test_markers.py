@@ -80,7 +80,7 @@ def test_a_large_result_costs_milliseconds() -> None:
     text = "x = [1, 2] < 3  # <b> ROLE\n" * 2000
     started = time.process_time()
     shown(text)
-    assert time.process_time() - started < 0.1
+    assert time.process_time() - started < 0.5  # a hundredth of a second on a quiet machine
 
 
 def test_no_text_opens_a_role_in_a_brief() -> None:

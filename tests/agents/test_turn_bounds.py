@@ -89,7 +89,7 @@ async def test_the_wall_time_ends_a_tool_that_hangs_and_its_processes(
     started = time.monotonic()
     with pytest.raises(BreakerTripped, match=r"did not end its turn within 0\.3 s") as caught:
         await code(desk, task=task, attempt=1, scope=(), instructions="x", feedback="", run_gates=gates)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 40  # it hangs for 60
     assert caught.value.stage == "breaker: wall_time"
     await asyncio.sleep(0.4)
     assert not (repo / "late").exists()

@@ -14,7 +14,7 @@ from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.fold import fold
 from swarmgate.domain.laws_task import attempt_kind
 from swarmgate.domain.plan import Phase, Plan, Task
-from swarmgate.domain.state import Planning, Recovery, State
+from swarmgate.domain.state import Planning, State
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
 
@@ -178,9 +178,8 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
     whole = passing(task_id, number)
     names = [[Step.CODE, Step.IMPLEMENT, Step.CAPTURE], [Step.GATES], [Step.REVIEW], [Step.TEST], [Step.RUN_TESTS]]
     if step is Step.RECOVER:
-        restored: list[Event] = [ev.TreeRestored(tree=state.tree)]
-        died = ev.AttemptInterrupted(task=task_id, attempt=number, reason="the run died")
-        return [[*restored, died] if state.recovery is Recovery.INTERRUPT else restored]
+        died = ev.AttemptInterrupted(task=task_id, attempt=number, reason="the run died")  # as older ledgers have it
+        return [[ev.TreeRestored(tree=state.tree)], [ev.TreeRestored(tree=state.tree), died]]
     if step is Step.COMMIT:
         return [[whole[6]], [rejection(task_id, number, "commit")]]
     if step is Step.SECURITY_REVIEW:

@@ -220,13 +220,22 @@ def _after(*events: Event) -> Recovery:
     return play(State(), *started(), *events).recovery
 
 
-def test_a_run_that_died_in_an_attempt_is_interrupted() -> None:
-    assert _after(delegated("1.1"), RUN) is Recovery.INTERRUPT
-    assert _after(*passing("1.1")[:5], RUN) is Recovery.INTERRUPT
+@pytest.mark.parametrize("steps", range(1, 7))
+def test_a_run_that_died_in_an_attempt_gets_its_files_back_and_goes_on_in_it(steps: int) -> None:
+    assert _after(*passing("1.1")[:steps], RUN) is Recovery.RESTORE
+    state = play(State(), *started(), *passing("1.1")[:steps])
+    mended = play(state, RUN, ev.TreeRestored(tree=state.tree))
+    assert (mended.recovery, next_step(mended)) == (Recovery.NONE, next_step(state))
 
 
-def test_a_run_that_died_after_the_tests_only_gets_its_files_back() -> None:
-    assert _after(*passing("1.1")[:6], RUN) is Recovery.RESTORE
+def test_what_goes_on_record_around_a_step_is_no_step() -> None:
+    state = play(State(), *started(), delegated("1.1"))
+    assert state.step_seq == state.seq
+    paused = [ev.RunPaused(reason=reason) for reason in (PauseReason.ENDPOINT, PauseReason.BUDGET)]
+    around = play(state, RUN, ev.TreeRestored(tree=state.tree), *paused)
+    assert around.step_seq == state.seq < around.seq
+    broken = play(around, ev.RunPaused(reason=PauseReason.ERROR))
+    assert broken.step_seq == broken.seq
 
 
 def test_a_run_that_died_between_tasks_has_nothing_to_mend() -> None:
@@ -247,7 +256,7 @@ def test_a_pause_inside_a_step_restores_the_files_and_one_between_steps_need_not
 @pytest.mark.parametrize(
     ("before", "due"),
     [
-        ([delegated("1.1"), RUN], Recovery.INTERRUPT),
+        ([delegated("1.1"), RUN], Recovery.RESTORE),
         ([delegated("1.1"), ev.RunPaused(reason=PauseReason.ENDPOINT), RUN], Recovery.RESTORE),
     ],
 )

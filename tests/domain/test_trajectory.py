@@ -270,7 +270,7 @@ def test_a_hundred_attempts_are_looked_at_in_no_time(file: str) -> None:
     observe(told)
     begun = time.process_time()
     observe(told)
-    assert time.process_time() - begun < 0.05  # ten times what it takes; all pairs compared afresh took 2 s
+    assert time.process_time() - begun < 0.5  # a hundred times what it takes; all pairs compared afresh took 2 s
 
 
 # --- what it means ---

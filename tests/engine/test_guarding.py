@@ -98,6 +98,7 @@ def test_two_files_outside_are_accepted_and_a_third_is_told_to_the_architect_fir
         plan("1.1", "1.2"),
         code(WIDE, task="1.1"),
         code({"src/calc/part_1.2.py": part("2"), "notes_a.py": part("a"), "notes_b.py": part("b")}, task="1.2"),
+        scope={"enforce": "warn"},
     )
     project.swarm("run", exits=3)
     first, second = project.briefs("architect", "delegate")
@@ -123,7 +124,6 @@ def test_blocked_by_the_scope_the_attempt_is_rejected_and_the_next_one_goes_on(p
     project.planned(
         code(WIDE, attempt="1"),
         rule("coder", "code", [*mend, FINISH], attempt="2"),
-        scope={"enforce": "block"},
     )
     project.swarm("run", exits=3)
     first, second = project.state.task("1.1").attempts
@@ -132,6 +132,14 @@ def test_blocked_by_the_scope_the_attempt_is_rejected_and_the_next_one_goes_on(p
     assert project.briefs("architect", "delegate")[1].partition("\n\n")[2].startswith("## Scope violation\n")
     assert "put it back" in project.briefs("coder", "code")[1]
     assert [note.effect for note in noted(project, "scope")] == [Effect.REJECTED]
+
+
+def test_what_the_task_needs_is_declared_for_the_next_attempt_and_stays(project: Project) -> None:
+    project.planned(code(WIDE, attempt="1"), delegate(scope=tuple(WIDE), attempt="2"), rule("coder", "code", [FINISH]))
+    project.swarm("run", exits=3)
+    first, second = project.state.task("1.1").attempts
+    assert (first.stage, second.outcome.value) == ("scope", "COMPLETE")
+    assert set(project.git("show", "--name-only", "--format=").split()) == set(WIDE)
 
 
 def test_switched_off_the_scope_says_nothing(project: Project) -> None:

@@ -152,7 +152,7 @@ async def test_whoever_asks_to_stop_waits_for_no_hook() -> None:
     began = time.monotonic()
     late = lambda: time.monotonic() - began > 0.7  # noqa: E731 - the user's Ctrl-C
     await let_hooks_end(cast("Crew", Busy()), 20, tell=lambda _, text: said.append(text), asked=late)
-    assert 0.7 < time.monotonic() - began < 3
+    assert 0.7 < time.monotonic() - began < 15
     assert said == ["waiting for 2 hooks, at most 20 s; Ctrl-C ends that"]
     await let_hooks_end(cast("Crew", Busy()), 0.1, tell=lambda _, text: said.append(text), asked=lambda: False)
     await let_hooks_end(None, 20, tell=lambda _, text: said.append(text), asked=lambda: False)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene, call, run, verdict, write
-from tests.project import Project, code, part, rule
+from tests.project import Project, code, delegate, part, rule
 from tests.project import call as wire
 
 from swarmgate.agents.critic import review_plan
@@ -247,7 +247,7 @@ def test_commands_around_the_tools(project: Project) -> None:
 @case(
     "files",
     "the coder changes three files beyond its scope, one of them by renaming it",
-    'a violation: on record, and with `scope.enforce = "block"` the attempt is rejected',
+    "a violation: on record, and the attempt is rejected (`[scope] enforce`)",
 )
 def test_scope(project: Project) -> None:
     move = wire("run_command", command="mv AGENTS.md HOUSE.md")
@@ -255,7 +255,6 @@ def test_scope(project: Project) -> None:
     writes = [wire("write_file", path=path, content=text) for path, text in wide.items()]
     project.planned(
         rule("coder", "code", [*writes, move, wire("finish", summary="x")]),
-        scope={"enforce": "block"},
         loop={"max_rejections": 1},
     )
     project.swarm("run", exits=1)
@@ -283,8 +282,59 @@ async def test_scope_of_others(scene: Scene) -> None:
 @case("files", "a coder of many files declares none and claims that all was needed", "what counts is the diff, by git")
 def test_scope_is_measured(project: Project) -> None:
     files = {f"src/calc/part_{name}.py": part(name) for name in ("1.1", "a", "b", "c")}
-    project.planned(code(files))
+    project.planned(code(files), scope={"enforce": "warn"})
     project.swarm("run", exits=3)
     (captured,) = project.events(ev.ChangeCaptured)
     assert captured.outside == ("src/calc/part_a.py", "src/calc/part_b.py", "src/calc/part_c.py")
     assert "Scope violation" in project.briefs("architect", "close_phase")[0]
+
+
+@case(
+    "files",
+    "a command makes 6,000 files, in `build/` and as tests of a declared file, which a scope lets in by their names",
+    "what goes without saying has a number: 500; the attempt is rejected, by git's diff",
+)
+@pytest.mark.suite("unittest")
+@pytest.mark.parametrize("place", ["more/{0}.txt", "build/{0}.txt", "tests/{0}/test_part_1.1.py"])
+def test_scope_has_a_number(project: Project, place: str) -> None:
+    path = place.format("%d")
+    made = (
+        f"import os\nfor n in range(600):\n    p = {path!r} % n\n    os.makedirs(os.path.dirname(p), exist_ok=True)\n"
+    )
+    made += "    open(p, 'w').close()\n"
+    project.write("tools/make.py", made)
+    project.git("add", "--all")
+    project.git("commit", "-qm", "tools")
+    writes = [wire("write_file", path="src/calc/part_1.1.py", content=part("1.1"))]
+    flood = wire("run_command", command=f"{sys.executable} tools/make.py")
+    project.planned(
+        rule("coder", "code", [*writes, flood, wire("finish", summary="x")]),
+        rule("architect", "implement", [wire("finish", summary="all of it is needed")]),
+        loop={"max_rejections": 1},
+    )
+    project.swarm("run", exits=1)
+    assert {event.stage for event in project.events(ev.AttemptRejected)} == {"scope"}
+    assert "600 files outside" in project.events(ev.AttemptRejected)[0].reason
+    assert project.git("rev-list", "--count", "main..HEAD") == "0"
+
+
+@pytest.mark.suite("unittest")
+def test_what_a_task_needs_besides_is_no_trespass(project: Project) -> None:
+    """The honest twin: a lock file with its manifest, a package's `__init__.py`, a test by name, two more files."""
+    project.write("web/package.json", "{}\n")
+    project.git("add", "--all")
+    project.git("commit", "-qm", "web")
+    files = {
+        "src/calc/new/deep/part.py": part("1.1"),
+        "src/calc/new/__init__.py": "",
+        "src/calc/new/deep/__init__.py": "",
+        "tests/test_part.py": "",
+        "web/package.json": '{"private": true}\n',
+        "web/package-lock.json": "{}\n",
+        "notes_a.md": "# a\n",
+    }
+    project.planned(code(files), delegate(scope=("src/calc/new/deep/part.py",)))
+    project.swarm("run", exits=3)
+    (captured,) = project.events(ev.ChangeCaptured)
+    assert captured.outside == ("notes_a.md", "web/package.json")
+    assert project.state.task("1.1").status.value == "complete"

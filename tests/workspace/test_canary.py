@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from swarmgate.workspace.checkout import checked_out
 from tests.confined import runner
 
 from swarmgate.domain.evidence import TestRun
 from swarmgate.workspace.canary.channel import opened
 from swarmgate.workspace.canary.verdict import judge
+from swarmgate.workspace.checkout import checked_out
 from swarmgate.workspace.lost_tests import lost
 from swarmgate.workspace.suite import run_tests
 

@@ -32,3 +32,22 @@ def test_a_pipe_a_device_a_folder_and_a_giant_are_refused(tmp_path: Path) -> Non
         regular.read(tmp_path / "giant", limit=4)
     with pytest.raises(FileNotFoundError):
         regular.read(tmp_path / "missing")
+
+
+def test_what_the_user_names_is_bounded_in_size_and_in_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a").write_bytes(b"12345")
+    assert regular.given(tmp_path / "a", limit=5) == b"12345"
+    assert regular.given("/dev/null") == b""
+    for place in (tmp_path / "a", "/dev/zero"):
+        with pytest.raises(OSError, match="longer than 4 bytes"):
+            regular.given(place, limit=4)
+    with pytest.raises(TimeoutError, match=r"nobody wrote into it for 0\.1 s"):
+        regular.given(tmp_path / "pipe", patience_s=0.1)
+    with pytest.raises(IsADirectoryError):
+        regular.given(tmp_path)
+    read, write = os.pipe()
+    os.write(write, b"through a pipe")
+    os.close(write)
+    assert regular.given(f"/dev/fd/{read}") == b"through a pipe"
+    os.close(read)

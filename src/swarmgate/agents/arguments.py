@@ -6,7 +6,6 @@ enumeration's word. Every tuple is a JSON array.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from swarmgate.domain.evidence import Criterion, Remark, Verdict
 from swarmgate.domain.finding import Severity
+from swarmgate.domain.json_text import loaded
 from swarmgate.domain.plan import Complexity, Phase, Plan, Task
 
 _SEVERITIES = {
@@ -36,8 +36,8 @@ def _listed(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        decoded = json.loads(value)
-    except (ValueError, RecursionError):
+        decoded = loaded(value)
+    except ValueError:
         return [value]
     return decoded if isinstance(decoded, list) else [value]
 
@@ -82,6 +82,13 @@ class ReadFile(Arguments):
     path: str = Field(description="Repository-relative path.")
     start_line: int | None = Field(None, description="First line to show, from 1.")
     end_line: int | None = Field(None, description="Last line to show, inclusive.")
+
+
+class ReadChange(Arguments):
+    """`read_change`."""
+
+    path: str = Field(description="A file of the change.")
+    part: int = Field(1, description="Which part of its diff, from 1.")
 
 
 class ListFiles(Arguments):

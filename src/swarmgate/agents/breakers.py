@@ -49,6 +49,9 @@ _FILES = 100
 _TOLD = 5
 """As many of the last calls are told when a breaker trips."""
 
+_PROBLEM = 1_000
+"""Characters of what was wrong with a reply that are told when a breaker trips."""
+
 _SHOWN = 160
 """Characters of a call, and of its result, that are shown."""
 
@@ -82,6 +85,7 @@ class Watch:
     repeats: int = 0
     rereads: int = 0
     dropped: int = 0
+    replayed: int = 0
     warned: dict[str, int] = field(default_factory=dict)
     _failed_in_row: int = 0
     _row_of: str = ""
@@ -135,8 +139,9 @@ class Watch:
             self._trip("max_turns", self.calls, self.max_turns, what)
         self.calls += 1
 
-    def replied(self, *, model: str, tokens: int) -> None:
-        """The model gave a reply."""
+    def replied(self, *, model: str, tokens: int, replayed: bool = False) -> None:
+        """The model gave a reply, or had given it before the turn was cut short."""
+        self.replayed += replayed
         self.model = model or self.model
         self.tokens += tokens
 
@@ -152,6 +157,7 @@ class Watch:
         self._idle = self._idle + 1 if idle else 0
         self._unusable = 0 if usable else self._unusable + 1
         self._refused += refused
+        problem = problem if len(problem) <= _PROBLEM else f"{problem[:_PROBLEM]}..."
         if self._idle >= self.bounds.idle:
             what = f"gave {self._idle} replies in a row without a tool call, the last problem being: {problem}"
             self._trip("idle", self._idle, self.bounds.idle, what)

@@ -27,7 +27,7 @@ _SPELLINGS = 60
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _STRAIGHT = str.maketrans(
     {**dict.fromkeys("\u201c\u201d\u201e\u201f", '"'), **dict.fromkeys("\u2018\u2019\u201a\u201b", "'")}
-    | dict.fromkeys("\u200b\ufeff", "")
+    | dict.fromkeys("\u200b\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffd", "")
 )
 _CLOSING = frozenset(")]}")
 """A comma before one of these comes and goes with the line break behind it."""

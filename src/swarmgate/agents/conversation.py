@@ -13,6 +13,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 from swarmgate.agents.tools import Tool
+from swarmgate.domain.json_text import loaded
 from swarmgate.llm.model import Message, ToolCall, ToolSpec
 from swarmgate.llm.wire import estimated_tokens
 
@@ -207,8 +208,8 @@ def _shorter(call: ToolCall) -> ToolCall:
     if len(call.arguments) <= _LONG_ARGUMENT:
         return call
     try:
-        value: Any = json.loads(call.arguments, strict=False)
-    except (ValueError, RecursionError):
+        value: Any = loaded(call.arguments, strict=False)
+    except ValueError:
         value = None
     shorter = json.dumps({key: _gist(each) for key, each in value.items()} if isinstance(value, dict) else None)
     if not isinstance(value, dict) or len(shorter) > _LONG_CALL:

@@ -54,6 +54,6 @@ def sections_of(
     return (
         Section("Goal", goal),
         Section("Specification", spec),
-        Section("The plan", plan_json(plan), f"Round {round} of its review."),
+        Section("The plan", plan_json(plan), f"Round {round} of its review.", whole=True),
         Section("Your objections so far", before),
     )

@@ -7,17 +7,20 @@ adversarial test that fails is right.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from swarmgate.agents import arguments as args
 from swarmgate.agents.arguments import SubmitVerdict
 from swarmgate.agents.brief import Brief, Section, bullets, task_text
 from swarmgate.agents.citations import Material
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.toolbox import Toolbox
-from swarmgate.agents.turn import take_turn
+from swarmgate.agents.shown import ShownChange, ShownFile
+from swarmgate.agents.toolbox import Handler, Toolbox, plain
+from swarmgate.agents.turn import Refused, take_turn
 from swarmgate.agents.verdict import cited, meant, review_of, signed
-from swarmgate.domain.evidence import Remark, Review
+from swarmgate.domain.change import ChangedFile
+from swarmgate.domain.evidence import Remark, Review, Verdict
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan import Task
 
@@ -29,6 +32,9 @@ _OWASP = re.compile(
 `A3`, `**A03**`, `OWASP A03:` and `A03:2021` are other spellings of it; `A3:2017` is another category.
 """
 
+_AROUND = 300
+"""Characters of what stands around a part of the change in the result of a tool."""
+
 _WEAKENED = "Each needs a reason in the task. Where the task gives none, reject the change."
 
 
@@ -39,7 +45,9 @@ class Submission:
     `task` and `attempt` say what it is for, `scope` are the declared files and `outside` the changed ones beyond it,
     `weakened` the tests that were there before and lose something, a line each,
     `patch` is the change as a diff with the list of its files, `gates` the gates' results, `test_command` how the
-    project's tests are run. `material` is what findings must quote; None: they need not.
+    project's tests are run. `material` is what findings must quote; None: they need not. `files` are the changes of the
+    files by themselves, what has to be seen first: where they are given, the reviewer is shown these and not `patch`,
+    and approves nothing before it was shown what has to be seen.
     """
 
     task: Task
@@ -51,6 +59,7 @@ class Submission:
     outside: Sequence[str] = ()
     weakened: Sequence[str] = ()
     material: Material | None = None
+    files: Sequence[tuple[ChangedFile, str, bool]] = ()
 
 
 async def review(desk: Desk, work: Submission) -> Review:
@@ -59,7 +68,7 @@ async def review(desk: Desk, work: Submission) -> Review:
     Raises:
         NoUsableReply: no verdict within the bound; otherwise as `take_turn`.
     """
-    return await _judged(desk, work, "review", (), _verdict(desk, work, "review"))
+    return await _judged(desk, work, "review", (), _verdict(desk, work, "review"), wholly=True)
 
 
 async def security_review(desk: Desk, work: Submission, *, reasons: Sequence[str]) -> Review:
@@ -75,7 +84,7 @@ async def security_review(desk: Desk, work: Submission, *, reasons: Sequence[str
     """
     sections = (Section("Why its security is reviewed", bullets(reasons)),)
     ending = _verdict(desk, work, "security_review", objection=_without_id)
-    return await _judged(desk, work, "security_review", sections, ending)
+    return await _judged(desk, work, "security_review", sections, ending, wholly=True)
 
 
 async def confirm(desk: Desk, work: Submission, *, tests: str, output: str) -> Review:
@@ -105,6 +114,10 @@ async def confirm(desk: Desk, work: Submission, *, tests: str, output: str) -> R
 
 def sections_of(work: Submission) -> tuple[Section, ...]:
     """What is handed in, as it stands in the brief of whoever judges it."""
+    return (*_facts(work), Section("The change", work.patch))
+
+
+def _facts(work: Submission) -> tuple[Section, ...]:
     return (
         Section("The task", task_text(work.task)),
         Section("Declared scope", bullets(work.scope)),
@@ -112,17 +125,53 @@ def sections_of(work: Submission) -> tuple[Section, ...]:
         Section("Existing tests that the change weakens or removes", bullets(work.weakened), _WEAKENED),
         Section("Results of the gates", work.gates),
         Section("Test command", work.test_command),
-        Section("The change", work.patch),
     )
 
 
 async def _judged(
-    desk: Desk, work: Submission, step: str, last: Sequence[Section], ending: Callable[[SubmitVerdict], Review]
+    desk: Desk,
+    work: Submission,
+    step: str,
+    last: Sequence[Section],
+    ending: Callable[[SubmitVerdict], Review],
+    *,
+    wholly: bool = False,
 ) -> Review:
-    sections = (*sections_of(work), *last)
+    """The verdict; `wholly`: an approval speaks for the whole change, and is asked again until that was shown."""
+    limits = desk.limits
+    shown = ShownChange([ShownFile(*each) for each in work.files], part=limits.result_chars - _AROUND)
+    patch = shown.brief(limits.section_chars) if work.files else work.patch
+    sections = (*_facts(work), Section("The change", patch, whole=bool(work.files)), *last)
+
+    def judge(call: SubmitVerdict) -> Review:
+        if wholly and call.verdict is Verdict.APPROVED and (problem := shown.objection()):
+            raise Refused(problem)
+        return ending(call)
+
     files = tuple(work.scope)
     brief = Brief("reviewer", step, task=work.task.id, attempt=work.attempt, files=files, sections=sections)
-    return signed(await take_turn(desk, brief, work=Toolbox(desk).handlers, endings={"submit_verdict": ending}))
+    return signed(await take_turn(desk, brief, work=_looks(desk, shown), endings={"submit_verdict": judge}))
+
+
+def _looks(desk: Desk, shown: ShownChange) -> Mapping[str, Handler]:
+    """The reading tools, each of which says what it showed of the change."""
+    tools = Toolbox(desk).handlers
+
+    async def read_file(call: args.ReadFile) -> str:
+        result = await tools["read_file"](call)
+        shown.was_read(plain(call.path), call.start_line, result)
+        return result
+
+    async def search(call: args.Search) -> str:
+        result = await tools["search"](call)
+        if len(result) <= desk.limits.result_chars:  # of a longer one the middle is cut out
+            shown.was_found(result)
+        return result
+
+    async def read_change(call: args.ReadChange) -> str:
+        return shown.read(plain(call.path), call.part)
+
+    return {**tools, "read_file": read_file, "search": search, "read_change": read_change}
 
 
 def _verdict(

@@ -9,6 +9,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping
 
+from swarmgate.domain.json_text import loaded
 from swarmgate.llm.model import ToolCall
 
 _REMEMBERED = 2_000
@@ -97,9 +98,9 @@ def shown_lines(counts: dict[int, int], start: int, result: str) -> int:
 
 def _arguments(call: ToolCall) -> Mapping[str, object] | None:
     try:
-        value = json.loads(call.arguments.strip() or "{}", strict=False)
-        value = json.loads(value, strict=False) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
+        value = loaded(call.arguments.strip() or "{}", strict=False)
+        value = loaded(value, strict=False) if isinstance(value, str) else value
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
 

@@ -1,8 +1,8 @@
 """Which changed files lie outside of the scope that was declared for a task. Pure.
 
-Inside are: the declared files; tests that go by the name of a declared file; what the toolchain wrote, that is, build
-output that was not there before, and a lock file whose manifest is in the change or in the scope; and what
-`[authority.coder] allow` and `[scope] artefacts` name.
+Inside are: the declared files; what `[authority.coder] allow` and `[scope] artefacts` name; and what goes with declared
+files by itself, up to `MOST_IMPLIED` files: tests by the name of one, new `__init__.py` on the way to one, a lock file
+whose manifest is in the change or in the scope, and build output that was not there before.
 """
 
 from __future__ import annotations
@@ -45,6 +45,13 @@ _OUTPUT = (
     "build/**", "**/dist/**", "**/build/**", "target/**", "**/target/debug/**", "**/target/release/**", ".next/**",
     "*.tsbuildinfo", "*.class", "*.o", "*.obj", "**/.gradle/**", "**/obj/**/*.{dll,pdb,cache,json}", "*.junit.xml",
 )  # fmt: skip
+_MARKERS = frozenset({"__init__.py", "mod.rs"})
+"""Files without which a folder is no package or module."""
+
+MOST_IMPLIED = 500
+"""Files that are inside of a scope though nobody declared them: caches of a test run have some hundreds. Of more,
+none is: thousands of files are no side effect that goes without saying."""
+
 _TEST_NAME = re.compile(r"^(?:test_|Test(?=[A-Z]))|(?:_test|_spec|[.-]test|[.-]spec|Tests?|Spec)$")
 
 
@@ -62,16 +69,21 @@ def outside(files: Iterable[ChangedFile], scope: Collection[str], rules: ScopeRu
     changed = tuple(files)
     declared = {str(PurePosixPath(path)) for path in scope}
     touched = {path for file in changed for path in file.touched} | declared
-    found = {
-        path
+    beyond = {
+        path: file.kind is ChangeKind.ADDED
         for file in changed
         for path in file.touched
-        if path not in declared
-        and not belongs(path, declared, rules)
-        and not _is_lock(path, touched)
-        and not (file.kind is ChangeKind.ADDED and is_output(path))
+        if path not in declared and not named(path, rules)
     }
-    return tuple(sorted(found))
+    subjects, folders = _subjects(declared), _folders(declared)
+    implied = {
+        path
+        for path, is_new in beyond.items()
+        if _is_test_of(path, subjects, rules)
+        or _is_lock(path, touched)
+        or (is_new and (is_output(path) or _is_marker(path, folders)))
+    }
+    return tuple(sorted(beyond if len(implied) > MOST_IMPLIED else beyond.keys() - implied))
 
 
 def is_output(path: str) -> bool:
@@ -81,10 +93,30 @@ def is_output(path: str) -> bool:
 
 def belongs(path: str, declared: Collection[str], rules: ScopeRules) -> bool:
     """Whether a path that was not declared belongs to the scope by its name alone."""
-    if _any(path, rules.artefacts) or _any(path, rules.allow):
-        return True
+    return named(path, rules) or _is_test_of(path, _subjects(declared), rules)
+
+
+def named(path: str, rules: ScopeRules) -> bool:
+    """Whether the user's settings name a path as one that belongs to any scope."""
+    return _any(path, rules.artefacts) or _any(path, rules.allow)
+
+
+def _subjects(declared: Collection[str]) -> frozenset[str]:
+    return frozenset(PurePosixPath(each).stem.lower() for each in declared)
+
+
+def _folders(declared: Collection[str]) -> frozenset[PurePosixPath]:
+    return frozenset(folder for each in declared for folder in PurePosixPath(each).parents)
+
+
+def _is_test_of(path: str, subjects: Collection[str], rules: ScopeRules) -> bool:
     subject = _subject(path) if rules.is_test(path) else ""
-    return bool(subject) and subject in {PurePosixPath(each).stem.lower() for each in declared}
+    return bool(subject) and subject in subjects
+
+
+def _is_marker(path: str, folders: Collection[PurePosixPath]) -> bool:
+    place = PurePosixPath(path)
+    return place.name in _MARKERS and place.parent in folders
 
 
 def _subject(path: str) -> str:

@@ -134,7 +134,8 @@ class Toolbox:
         rules = ScopeRules(is_test=authority.is_test, allow=authority.allow)
         if not self._scope or all(place in self._scope or belongs(place, self._scope, rules) for place in places):
             return ""
-        return f" {path} is outside of the declared scope ({', '.join(sorted(self._scope))}): this will be reported."
+        where = f" {path} is outside of the declared scope ({', '.join(sorted(self._scope))})"
+        return f"{where}: this will be reported, and too many such files end the attempt."
 
     def _refuse_ignored(self, path: str) -> None:
         """Refuses a file that git ignores: it would neither be tested nor committed.

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from swarmgate.agents import arguments as args
 from swarmgate.agents.markers import restored_values
 from swarmgate.config import nearest
+from swarmgate.domain.json_text import DuplicateKey, loaded
 from swarmgate.llm.model import ToolCall, ToolSpec
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Tool:
 
 _ALL = (
     Tool("read_file", "Show a text file, or some of its lines.", args.ReadFile),
+    Tool("read_change", "Show the change of one file as a diff, in parts where it is long.", args.ReadChange),
     Tool("list_files", "List the files of the repository.", args.ListFiles),
     Tool("search", "Find lines that match a regular expression.", args.Search),
     Tool("write_file", "Create a file or replace its whole content.", args.WriteFile),
@@ -100,8 +102,8 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("participant", "chat"): (*_READ, "send_message", "synthesize"),
     **{("participant", step): _READ for step in _COUNCIL_LOOKS},
     **{("participant", step): () for step in _COUNCIL_SPEAKS},
-    ("reviewer", "review"): (*_READ, "submit_verdict"),
-    ("reviewer", "security_review"): (*_READ, "submit_verdict"),
+    ("reviewer", "review"): (*_READ, "read_change", "submit_verdict"),
+    ("reviewer", "security_review"): (*_READ, "read_change", "submit_verdict"),
     ("test_engineer", "test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
     ("test_engineer", "adversarial_test"): (*_READ, *_WRITE, "run_command", "submit_verdict"),
 }
@@ -182,16 +184,20 @@ def _decoded(call: ToolCall) -> dict[str, Any]:
     """The JSON object of the arguments; also one that was encoded twice, or with bare line breaks in strings."""
     text = call.arguments
     try:
-        value = json.loads(text.strip() or "{}", strict=False)
-        value = restored_values(json.loads(value, strict=False) if isinstance(value, str) else value)
+        value = loaded(text.strip() or "{}", strict=False)
+        value = restored_values(loaded(value, strict=False) if isinstance(value, str) else value)
     except json.JSONDecodeError as error:
         near = text[max(0, error.pos - 30) : error.pos + 30]
         raise BadCall(
             f"The arguments of {call.name} are not valid JSON: {error.msg} at character {error.pos}, near {near!r}. "
             "Send one JSON object; escape quotes, backslashes and line breaks inside strings."
         ) from None
-    except (ValueError, RecursionError):
-        raise BadCall(f"The arguments of {call.name} are not JSON that can be read.") from None
+    except DuplicateKey as error:
+        raise BadCall(f"The arguments of {call.name} can be read in two ways: {error}. Say it once.") from None
+    except RecursionError:
+        raise BadCall(f"The arguments of {call.name} cannot be read: they are nested too deeply.") from None
+    except ValueError as error:
+        raise BadCall(f"The arguments of {call.name} are not JSON that can be read: {error}.") from None
     if not isinstance(value, dict):
         raise BadCall(f'The arguments of {call.name} must be a JSON object, such as {{"key": "value"}}.')
     return value

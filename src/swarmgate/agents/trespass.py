@@ -6,13 +6,13 @@ warning for the first two calls of a run, and the end of the turn with the third
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from swarmgate.agents.authority import RULE
 from swarmgate.agents.brief import Brief, cut, one_line
 from swarmgate.agents.tools import OFFERED, TOOLS
 from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.domain.json_text import loaded
 from swarmgate.domain.laws_guard import SELF_CODING
 from swarmgate.errors import SelfCodingBlocked
 from swarmgate.llm.model import ToolCall
@@ -77,7 +77,7 @@ class Trespasses:
 def _path(call: ToolCall) -> str:
     """` (src/a.py)`: the file that a call names; empty when it names none."""
     try:
-        path = json.loads(call.arguments).get("path")
-    except (ValueError, AttributeError, RecursionError):
+        path = loaded(call.arguments).get("path")
+    except (ValueError, AttributeError):
         return ""
     return f" ({cut(one_line(path), _TOLD, '...')})" if isinstance(path, str) and path.strip() else ""

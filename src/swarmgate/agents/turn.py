@@ -95,6 +95,7 @@ async def take_turn(
         desk.on_count(None)
         if not tripped:
             _warned(desk, brief, watch)
+        _replayed(desk, brief, watch)
         spared = desk.prompts.saved(brief.role, brief.step) * watch.calls
         desk.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
 
@@ -138,7 +139,10 @@ async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watc
         hands.tell_counts()
         request = ModelRequest(messages=messages, tools=talk.specs, purpose=purpose)
         reply = with_own_ids(await desk.model.complete(request), talk.messages)
-        watch.replied(model=reply.model, tokens=reply.usage.tokens)
+        watch.replied(model=reply.model, tokens=reply.usage.tokens, replayed=reply.replayed)
+        if reply.halves:
+            told = f"{reply.halves} halves of characters in an answer of {watch.model}: U+FFFD stands for each"
+            desk.on_guard(GuardNote(rule="unicode", effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
         done = await hands.carry_out(reply)
         if done.ending:
             return Ending(done.ending[0], reply.model or desk.model.name)
@@ -266,6 +270,12 @@ def _warned(desk: Desk, brief: Brief, watch: Watch) -> None:
     if watch.warned:
         told = "; ".join(f"{times} times {call}" for call, times in watch.warned.items())
         _note(desk, brief, Effect.WARNED, f"repeats: {cut(told, _TOLD, '...')}", len(watch.warned))
+
+
+def _replayed(desk: Desk, brief: Brief, watch: Watch) -> None:
+    if watch.replayed:
+        told = f"{watch.replayed} finished calls of the turn that was cut short came from the record, and cost nothing"
+        desk.on_guard(GuardNote(rule="replayed", effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
 
 
 def _turn(brief: Brief, watch: Watch, talk: Talk, tripped: str) -> Turn:

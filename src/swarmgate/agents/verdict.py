@@ -11,6 +11,9 @@ from swarmgate.agents.turn import Ending, Refused
 from swarmgate.domain.evidence import Criterion, Remark, Review
 from swarmgate.domain.finding import Severity
 
+_GRAVE = frozenset({Severity.CRITICAL, Severity.HIGH})
+"""Who finds one of these does not approve."""
+
 _TOLD = 80
 """Characters of a finding's message by which it is meant."""
 
@@ -19,7 +22,7 @@ def review_of(call: SubmitVerdict, criteria: Sequence[Criterion] = ()) -> Review
     """The verdict that a call states.
 
     Raises:
-        Refused: approved in spite of a critical finding, or rejected without a reason.
+        Refused: approved in spite of a critical or high finding, or rejected without a reason.
     """
     review = Review(
         verdict=call.verdict,
@@ -27,10 +30,10 @@ def review_of(call: SubmitVerdict, criteria: Sequence[Criterion] = ()) -> Review
         findings=tuple(finding.remark() for finding in call.findings),
         criteria=tuple(criteria),
     )
-    critical = [finding.message for finding in review.findings if finding.severity is Severity.CRITICAL]
-    if review.approved and critical:
+    grave = next((each for each in review.findings if each.severity in _GRAVE), None)
+    if review.approved and grave:
         raise Refused(
-            f"APPROVED does not go with an open critical finding ({critical[0]}). "
+            f"APPROVED does not go with an open {grave.severity} finding ({grave.message}). "
             "Submit REJECTED, or lower the severity if the finding does not have to be mended now."
         )
     if not review.approved and not review.summary and not review.findings:
@@ -46,7 +49,7 @@ def cited(
 ) -> Callable[[SubmitVerdict], Review]:
     """The end of a reviewing turn: findings that cite nothing are sent back once, and after that dropped.
 
-    An APPROVED with a critical finding is refused whether the finding cites something or not: it contradicts itself.
+    An APPROVED with a critical or high finding is refused whether that cites something or not: it contradicts itself.
     A REJECTED of which no finding is left stays a rejection, for the reason that its summary gives.
 
     Args:

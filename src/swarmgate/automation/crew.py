@@ -10,6 +10,7 @@ workers over the bus, and `.swarm/runtime/status.json` tells how it stands.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import threading
 import time
@@ -21,7 +22,7 @@ from typing import Self
 
 from swarmgate.automation.bus import EventBus
 from swarmgate.automation.feed import Feed
-from swarmgate.automation.filewatch import FileWatch
+from swarmgate.automation.filewatch import GONE_S, FileWatch
 from swarmgate.automation.plan_sync import NAME as PLAN_SYNC
 from swarmgate.automation.plan_sync import Pass, PlanSync
 from swarmgate.automation.seats import Seats
@@ -98,6 +99,7 @@ class Crew:
         self._shown: tuple[object, ...] = ()
         self.active = False
         self.why = ""
+        self._unheld_since = math.inf
         self._ends: SimpleQueue[str] = SimpleQueue()
 
     # --- from outside ---
@@ -247,6 +249,17 @@ class Crew:
         self._lock.release()
         self._hold()
 
+    def _holds(self) -> bool:
+        """Whether the lock is held; one that was removed is taken anew, but not while all else is removed with it."""
+        if self._lock.held:
+            self._unheld_since = math.inf
+            return True
+        now = time.monotonic()
+        self._unheld_since = min(self._unheld_since, now)
+        if now - self._unheld_since >= GONE_S:
+            self._hold()
+        return self._lock.held
+
     def _hold(self) -> None:
         """Makes sure that the lock is held: its file may have been removed."""
         try:
@@ -285,9 +298,8 @@ class Crew:
             self.end("asked to stop")
         if self._shown != self._shows():  # what no event tells: a queue that is empty again, a run that was killed
             self._board.touch()
-        if self._files.lost:
+        if self._files.lost or not self._holds():
             return
-        self._hold()
         if time.monotonic() >= self._board.due:
             self._show()
 

@@ -6,6 +6,7 @@ the files' stamps finds what no event told of (a network file system, an overflo
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import threading
@@ -24,6 +25,8 @@ PROBE_S = 0.5
 """Seconds in which the event of the probe file has to come."""
 TRUST = 5
 """Looks that are left out while events come: one every `TRUST * poll_s` seconds remains."""
+GONE_S = 1.0
+"""Seconds that a file has to be gone before that is told: `rm -rf` of its folder takes less."""
 _GRACE_S = 0.5
 """Seconds that an event may take longer than a look."""
 
@@ -69,6 +72,7 @@ class FileWatch:
         self._stopping = False
         self._next_look = 0.0
         self._seen: dict[Path, Stamp | None] = {}
+        self._gone: dict[Path, float] = {}
         self._suspects: set[Path] = set()
         self._identity: tuple[int, int] | None = None
         self._events: FileEvents | None = None
@@ -116,7 +120,7 @@ class FileWatch:
                     self._wake.wait(self._wait_s())
                     if self._stopping:
                         return
-                    taken = self._debounce.take(time.monotonic())
+                    taken = self._released(self._debounce.take(time.monotonic()), time.monotonic())
                 try:
                     if taken:
                         self._tell(taken)
@@ -128,9 +132,21 @@ class FileWatch:
         finally:
             self._detach()
 
+    def _released(self, taken: frozenset[Path], now: float) -> frozenset[Path]:
+        """What is told now of what is due: of a file that is gone a while later, since its folder may go with it.
+
+        Whoever is told writes it anew, and must not do so under the hands of somebody who removes the whole folder.
+        """
+        for path in taken:
+            if _stamp(path) is None and self._seen.get(path) is not None:
+                self._gone.setdefault(path, now + GONE_S)
+        due = {path for path, at in self._gone.items() if at <= now}
+        waiting = self._gone.keys() - due
+        self._gone = {path: self._gone[path] for path in waiting}
+        return (taken | due) - waiting
+
     def _wait_s(self) -> float:
-        due = self._debounce.due
-        until = self._next_look if due is None else min(due, self._next_look)
+        until = min(self._next_look, self._debounce.due or math.inf, *self._gone.values(), math.inf)
         return 0.0 if self._stopping else max(0.0, until - time.monotonic())
 
     def _tell(self, paths: frozenset[Path]) -> None:
@@ -149,7 +165,7 @@ class FileWatch:
             return
         changed = {path for path in self._paths.values() if _stamp(path) != self._seen.get(path)}
         with self._wake:
-            silent = {path for path in changed if not self._debounce.waits(path)}
+            silent = {path for path in changed if not self._debounce.waits(path)} - self._gone.keys()
             if self.watching is Watching.EVENTS and silent and not silent & self._suspects:
                 self._suspects = silent  # its event may be on the way
                 self._next_look = time.monotonic() + _GRACE_S

@@ -11,14 +11,30 @@ def main() -> None:
 
     # A short command ends before a collection pays off, and imports trigger many. Verbs that work on switch it on.
     gc.disable()
-    if sys.argv[1:3] == ["gates", "run"]:
-        _repeat()
-    from swarmgate.cli.app import app
-
+    _open_streams()
     try:
+        if sys.argv[1:3] == ["gates", "run"]:
+            _repeat()
+        from swarmgate.cli.app import app
+
         app(prog_name="swarm")
     except SystemExit as ended:
         _end(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
+    except OSError as error:  # what no verb was at work to tell: the help, or a message, could not be written
+        _end(0 if isinstance(error, BrokenPipeError) else _unwritten(error))
+
+
+def _open_streams() -> None:
+    """Opens what of stdin, stdout and stderr is closed (`>&-`), or the next file takes its number and is written to."""
+    modes = {0: "stdin", 1: "stdout", 2: "stderr"}
+    for number, name in modes.items():
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number is this one
+        if getattr(sys, name) is None:
+            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115 - a number
+            setattr(sys, name, stream)
 
 
 def keep_to_ourselves(arguments: list[str]) -> None:
@@ -49,13 +65,28 @@ def _repeat() -> None:
         _end(known.exit_code)
 
 
+def _unwritten(error: OSError) -> int:
+    """Tells, where that can be, that the output could not be written; gives the exit code."""
+    import contextlib
+
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"swarm: the output could not be written: {error.strerror or error}\n")
+        sys.stderr.flush()
+    return 2
+
+
 def _end(code: int) -> None:
     import contextlib
 
     # Taking down some 400 modules again would be a sixth of a short command's time; only this is left to clean up.
     if used := sys.modules.get("swarmgate.workspace.temporary"):
         used.leave()
-    with contextlib.suppress(OSError, ValueError):
+    try:
         sys.stdout.flush()
+    except BrokenPipeError:
+        pass  # the reader has seen enough
+    except OSError as error:
+        code = code or _unwritten(error)
+    with contextlib.suppress(OSError, ValueError):
         sys.stderr.flush()
     os._exit(code)

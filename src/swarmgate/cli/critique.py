@@ -275,10 +275,10 @@ def _text(draft: Path) -> str:
     Raises:
         UsageError: it cannot be read as text.
     """
+    from swarmgate.workspace import regular
+
     try:
-        if draft.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"--draft: {draft} has {draft.stat().st_size:,} bytes: the limit is {_MOST_BYTES:,}")
-        text = draft.read_text(encoding="utf-8")
+        text = regular.given(draft, limit=_MOST_BYTES).decode()
     except UnicodeDecodeError as error:
         raise UsageError(f"--draft: {draft} is not UTF-8 text (byte {error.start})") from None
     except OSError as error:

@@ -48,12 +48,14 @@ def command(
 def _read(spec: Path | None) -> tuple[str, str]:
     if spec is None:
         return "", ""
+    from swarmgate.workspace import regular
+
     try:
-        text = spec.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{spec} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{spec} is not UTF-8 text (byte {error.start}).", hint="Save it as UTF-8.") from None
+        text = regular.given(spec).decode()
+    except (OSError, ValueError) as error:  # a name with a NUL in it is a ValueError
+        if isinstance(error, UnicodeDecodeError):
+            raise UsageError(f"{spec} is not UTF-8 text (byte {error.start}).", hint="Save it as UTF-8.") from None
+        raise UsageError(f"{spec} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     if not text.strip():
         raise UsageError(f"{spec} is empty.")
     return text, spec.name

@@ -48,12 +48,12 @@ def json_line(record: BaseModel) -> None:
 def _json_line_if_read(record: BaseModel) -> None:
     try:
         json_line(record)
-    except BrokenPipeError:
+    except OSError:
         _deafen()
 
 
 def _deafen() -> None:
-    """From now on stderr leads nowhere: whoever read it went away (`swarm run 2>&1 | head`)."""
+    """From now on stderr leads nowhere: whoever read it went away (`swarm run 2>&1 | head`), or its disk is full."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
@@ -88,7 +88,10 @@ class _Printer:
         line.append(said if progress.kind == "event" else f"  {said}", style=_style(progress))
         if progress.kind == "event":
             line.append(f"  {_meter(progress)}", style="dim")
-        self._console.print(line)
+        try:
+            self._console.print(line)
+        except OSError:
+            _deafen()
 
     def _worth_a_line(self, progress: Progress) -> bool:
         if progress.kind == "step":

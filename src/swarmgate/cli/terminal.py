@@ -8,7 +8,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,8 @@ class Terminal:
     def note(self, text: str) -> None:
         """Something on the side, for people only."""
         if not self.as_json:
-            typer.echo(printable(text), err=True)
+            with suppress(OSError):  # a note is no result
+                typer.echo(printable(text), err=True)
 
 
 @contextmanager
@@ -79,7 +80,8 @@ def boundary(as_json: bool) -> Iterator[Terminal]:
 
 def _reported(error: SwarmError, *, as_json: bool) -> typer.Exit:
     """Tells the user; returns the end of the command with the error's exit code."""
-    report(error, as_json=as_json)
+    with suppress(OSError):  # there may be nobody to tell: the exit code says it all the same
+        report(error, as_json=as_json)
     return typer.Exit(error.exit_code)
 
 
@@ -88,15 +90,20 @@ def report(error: SwarmError, *, as_json: bool) -> None:
     problems = list(error.problems) if isinstance(error, (PlanError, PreflightFailed)) else []
     if as_json:
         told = {"error": error.code, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}
-        sys.stdout.write(escaped(json.dumps(told | ({"problems": problems} if problems else {}))) + "\n")
-        return
+        with suppress(OSError):  # stdout is what failed
+            sys.stdout.write(escaped(json.dumps(told | ({"problems": problems} if problems else {}))) + "\n")
+            sys.stdout.flush()
+            return
     lines = [f"swarm: {error.message}", *(f"  - {problem}" for problem in problems)]
     typer.echo(printable("\n".join([*lines, *([f"  -> {error.hint}"] if error.hint else [])])), err=True)
 
 
 def _to_json(data: Any) -> str:
     if hasattr(data, "model_dump_json"):
-        return escaped(str(data.model_dump_json(indent=2)))
+        try:
+            return escaped(str(data.model_dump_json(indent=2)))
+        except ValueError:  # it holds a name that is no UTF-8
+            data = data.model_dump(mode="json")
     return escaped(json.dumps(data, indent=2, ensure_ascii=False, default=_plain))
 
 

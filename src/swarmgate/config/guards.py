@@ -82,7 +82,7 @@ class Commands(Section):
 class Scope(Section):
     """`[scope]`: the files that a task declared."""
 
-    enforce: Enforce = Field("warn", description="What more changed files outside of the scope than allowed mean.")
+    enforce: Enforce = Field("block", description="What more changed files outside of the scope than allowed mean.")
     max_outside: int = Field(2, ge=0, le=1000, description="Changed files outside of the scope that are accepted.")
     artefacts: tuple[Glob, ...] = Field((), description="Globs of further files that the toolchain writes by itself.")
 

@@ -39,6 +39,12 @@ def _url(value: str) -> str:
     return value.rstrip("/")
 
 
+def _header(value: str) -> str:
+    if not (value.isascii() and value.isprintable()):
+        raise ValueError("must be printable ASCII on one line, as HTTP takes it")
+    return value
+
+
 def _count_pattern(value: str) -> str:
     try:
         groups = re.compile(value).groupindex
@@ -63,6 +69,8 @@ Count = Annotated[int | None, BeforeValidator(_off)]
 """A limit that a whole number is held against; "off" (None once read): not judged."""
 Share = Annotated[float | None, BeforeValidator(_off)]
 """The same for a proportion."""
+HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")]
+"""A token of RFC 9110, 5.6.2."""
 ProviderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 
 
@@ -73,7 +81,7 @@ class Provider(Section):
     api_key_env: VariableName = Field(
         "", description="Name of the environment variable that holds the key; empty: the endpoint needs none."
     )
-    headers: dict[str, Annotated[str, AfterValidator(no_key)]] = Field(
+    headers: dict[HeaderName, Annotated[str, AfterValidator(no_key), AfterValidator(_header)]] = Field(
         default_factory=dict, description="Further HTTP headers of each request; never a key."
     )
     tools: bool = Field(True, description="False: the models cannot call tools and are served by JSON in text.")

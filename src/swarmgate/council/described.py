@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from swarmgate.config import toml_text
 from swarmgate.errors import CouncilRefused
+from swarmgate.workspace import regular
 
 _MOST_BYTES = 10_000_000
 """Far more than the material of any pattern."""
@@ -26,16 +28,17 @@ def text_of(path: Path, what: str, *, hint: str, most: int = _MOST_BYTES) -> str
         CouncilRefused: it cannot be read, is no text, or far too long.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise CouncilRefused(f"{path} is not a regular file", hint=hint)
-        if path.stat().st_size > most:
-            raise CouncilRefused(f"{path} has more than {most:,} bytes: it is no {what}", hint=hint)
-        return path.read_text(encoding="utf-8-sig")
+        return regular.read(path, limit=most).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise CouncilRefused(f"{path} is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8.") from None
-    except (OSError, ValueError) as error:  # a name with a NUL in it is a ValueError
-        why = getattr(error, "strerror", None) or error
-        raise CouncilRefused(f"{str(path)[:200]} cannot be read: {why}", hint=hint) from None
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise CouncilRefused(f"{path} has more than {most:,} bytes: it is no {what}", hint=hint) from None
+        if error.errno == errno.EINVAL:
+            raise CouncilRefused(f"{path} is not a regular file", hint=hint) from None
+        raise CouncilRefused(f"{str(path)[:200]} cannot be read: {error.strerror or error}", hint=hint) from None
+    except ValueError as error:  # a name with a NUL in it is a ValueError
+        raise CouncilRefused(f"{str(path)[:200]} cannot be read: {error}", hint=hint) from None
 
 
 def tables_of(path: Path, text: str) -> dict[str, Any]:

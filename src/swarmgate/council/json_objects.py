@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from swarmgate.domain.unicode import whole_json
+
 _CANDIDATES = 2_000
 """How many `{` that could open an object are tried; a text with more of them says nothing in JSON in good faith."""
 
@@ -82,13 +84,16 @@ class Undecodable(Exception):
 
 
 def decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
-    """The object whose `{` stands at `start`, and where it ends.
+    """The object whose `{` stands at `start`, without halves of characters, and where it ends.
 
     Raises:
         Undecodable: there is none, or it says two things under one key, whatever the case of its letters.
     """
     try:
         value, end = _DECODER.raw_decode(text, start)
+        spelt = text[start:end]
+        if (clean := whole_json(spelt)) != spelt:
+            value = _DECODER.decode(clean)
     except json.JSONDecodeError as error:
         raise Undecodable(error.pos - start + 1) from None
     except (ValueError, RecursionError):

@@ -7,23 +7,32 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from swarmgate.domain.unicode import REPLACEMENT
+
 _BREAKS = re.compile(r"\s+")
 # C0 controls less tab and newline, DEL, the separators that str.splitlines() would break a line at, and lone
 # surrogates, which JSON can spell and UTF-8 cannot.
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+# What turns the order of letters around: a title that is shown for approval must read as it is.
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+def _plain(text: str) -> str:
+    return _TURNING.sub(REPLACEMENT, _CONTROLS.sub(" ", text))
 
 
 def _one_line(text: str) -> str:
-    return _BREAKS.sub(" ", _CONTROLS.sub(" ", text)).strip()
+    return _BREAKS.sub(" ", _plain(text)).strip()
 
 
 def _lines(text: str) -> str:
-    unix = _CONTROLS.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    unix = _plain(text.replace("\r\n", "\n").replace("\r", "\n"))
     return "\n".join(line.rstrip() for line in unix.split("\n")).strip()
 
 
 Line = Annotated[str, AfterValidator(_one_line)]
-"""Text on one line: every run of white space becomes one blank, control characters vanish."""
+"""Text on one line: every run of white space becomes one blank, control characters vanish, and U+FFFD stands for those
+that turn the order of letters around."""
 
 Text = Annotated[str, AfterValidator(_lines)]
 """Text of several lines: `\\n` line ends, no trailing blanks, no control characters."""

@@ -25,7 +25,7 @@ class GoalSet(Frozen):
     type: Literal["goal_set"] = "goal_set"
     goal: Text
     spec: str = ""
-    source: str = ""
+    source: Line = ""
 
 
 class QuestionsAsked(Frozen):

@@ -15,7 +15,7 @@ from swarmgate.domain import laws_guard as guard
 from swarmgate.domain import laws_judging as judging
 from swarmgate.domain import laws_planning as planning
 from swarmgate.domain import laws_task as task
-from swarmgate.domain.events import Entry
+from swarmgate.domain.events import Entry, PauseReason, RunPaused
 from swarmgate.domain.state import State, replace
 
 
@@ -26,10 +26,29 @@ def fold(state: State, entries: Iterable[Entry]) -> State:
         IllegalMove: an event does not fit the state that it meets (`InvalidTaskStateTransition` for the life cycle).
         PlanError: a plan that breaks the rules, or that rewrites what is settled.
     """
-    entry = None
+    entry, step_seq = None, state.step_seq
     for entry in entries:
         state = LAWS[entry.event.type](state, entry.event, entry)
-    return replace(state, seq=entry.seq, time=entry.time) if entry else state
+        if not _is_beside(entry.event):
+            step_seq = entry.seq
+    return replace(state, seq=entry.seq, time=entry.time, step_seq=step_seq) if entry else state
+
+
+def _is_beside(event: Any) -> bool:
+    """Whether an event leaves the running step what it was, also for a run that takes it up again.
+
+    A step that ended in an error of its own (a breaker that tripped) is over: the same answers would end it again.
+    """
+    if isinstance(event, RunPaused):
+        return event.reason is not PauseReason.ERROR
+    return event.type in _BESIDE
+
+
+_BESIDE = frozenset(
+    {"debate_kept", "edit_refused", "guard_acted", "guidance_given", "ledger_repaired", "run_started", "tree_restored"}
+    | {"turn_ended", "usage_recorded"}
+)
+"""What goes on record around a step, and while it is taken up again."""
 
 
 def _unchanged(state: State, _event: Any, _: Entry) -> State:

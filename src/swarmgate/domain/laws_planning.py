@@ -10,7 +10,6 @@ from immutables import Map
 from swarmgate.domain import events as ev
 from swarmgate.domain.evidence import Verdict
 from swarmgate.domain.laws_debate import require_borne
-from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Plan, problems, problems_of_change
 from swarmgate.domain.state import (
     UNUSED,
@@ -175,11 +174,8 @@ def work_started(state: State, event: ev.WorkStarted, _: ev.Entry) -> State:
 def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
     recovery = state.recovery  # what an earlier run should have mended, and was stopped before it could
     attempt = state.task(state.open).running
-    if attempt is not None:
-        if state.running and attempt.state is not TaskState.TESTS_RUN:
-            recovery = Recovery.INTERRUPT
-        elif recovery is Recovery.NONE and (state.running or (state.pause and not state.pause.between_steps)):
-            recovery = Recovery.RESTORE
+    if attempt is not None and (state.running or (state.pause and not state.pause.between_steps)):
+        recovery = Recovery.RESTORE
     rules = Rules(
         event.max_rejections,
         event.critic_rounds,
@@ -207,8 +203,7 @@ def run_paused(state: State, event: ev.RunPaused, _: ev.Entry) -> State:
 
 
 def tree_restored(state: State, event: ev.TreeRestored, _: ev.Entry) -> State:
-    restored = Recovery.NONE if state.recovery is Recovery.RESTORE else state.recovery
-    return replace(state, recovery=restored, tree=event.tree if state.open else "")
+    return replace(state, recovery=Recovery.NONE, tree=event.tree if state.open else "")
 
 
 def phase_closed(state: State, event: ev.PhaseClosed, _: ev.Entry) -> State:

@@ -182,9 +182,7 @@ class Recovery(StrEnum):
 
     NONE = "none"
     RESTORE = "restore"
-    """It paused inside a step: bring the files back and do the step again."""
-    INTERRUPT = "interrupt"
-    """It died: end the attempt as INTERRUPTED."""
+    """It died, or paused inside a step: bring the files back and do the step again."""
 
 
 @dataclass(frozen=True)
@@ -248,18 +246,19 @@ class Override:
 class State:
     """Everything that is known at ledger position `seq`. Immutable; `fold` returns the next one.
 
-    `tree` is the tree that the last step left in the work tree while a task is unfinished, else empty. `open` is the
-    id of the task with a running attempt, else empty; `last` that of the task that was delegated last. `goals` counts
-    the goals set so far: evidence of earlier ones is archived; `memory` keeps every closed phase by goal and number,
-    across goals. `running` says that a run took up the work and has not said since that it paused. `usage_seq` is the
-    position of the last `usage_recorded`. `guards` and `turns` are those outside of tasks, `guards` of the newest run
-    only; `self_coding` counts the architect's refused writes in the newest run. `qa_skipped` counts tasks completed
-    without a reviewer's or a test engineer's own approval; it goes back to 0 when both have been seen on a task since.
-    `sandbox` is what confines commands in the newest run. `known_red` are tests that fail in the newest commit because
-    the user overruled them. `usage_in_run` is that of the newest run, `usage_by_phase` that of this goal, with planning
-    as phase 0; `experience` is what the newest completed tasks took, across goals. `plan_debate` is how the criticism
-    of the saved plan was weighed, `debates` counts all that were, across goals; `debate_heads` is the SHA-256 of the
-    newest file of each debate for this goal.
+    `tree` is the tree that the last step left in the work tree while a task is unfinished, else empty. `open` is the id
+    of the task with a running attempt, else empty; `last` that of the task that was delegated last. `goals` counts the
+    goals set so far: evidence of earlier ones is archived; `memory` keeps every closed phase by goal and number, across
+    goals. `running` says that a run took up the work and has not said since that it paused. `usage_seq` is the position
+    of the last `usage_recorded`, `step_seq` that of the last event that ended a step or was the user's. `guards` and
+    `turns` are those outside of tasks, `guards` of the newest run only; `self_coding` counts the architect's refused
+    writes in the newest run. `qa_skipped` counts tasks completed without a reviewer's or a test engineer's own
+    approval; it goes back to 0 when both have been seen on a task since. `sandbox` is what confines commands in the
+    newest run. `known_red` are tests that fail in the newest commit because the user overruled them. `usage_in_run` is
+    that of the newest run, `usage_by_phase` that of this goal, with planning as phase 0; `experience` is what the
+    newest completed tasks took, across goals. `plan_debate` is how the criticism of the saved plan was weighed,
+    `debates` counts all that were, across goals; `debate_heads` is the SHA-256 of the newest file of each debate for
+    this goal.
     """
 
     seq: int = 0
@@ -292,6 +291,7 @@ class State:
     recovery: Recovery = Recovery.NONE
     usage: Usage = UNUSED
     usage_seq: int = 0
+    step_seq: int = 0
     usage_by_role: Map[str, Usage] = field(default_factory=Map)
     usage_by_phase: Map[int, Usage] = field(default_factory=Map)
     usage_in_run: Usage = UNUSED

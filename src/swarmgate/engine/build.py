@@ -27,7 +27,7 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import compact_roles, current, steered
-from swarmgate.workspace import shadowing
+from swarmgate.workspace import regular, shadowing
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -145,4 +145,4 @@ def house_rules(root: Path) -> str:
     path = root / _GUIDANCE
     if path.is_symlink() or not path.is_file():
         return ""
-    return path.read_text(encoding="utf-8", errors="replace")[:_GUIDANCE_LIMIT]
+    return regular.text(path, errors="replace")[:_GUIDANCE_LIMIT]

@@ -9,7 +9,7 @@ from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse
 from swarmgate.agents.expert import Expert
 from swarmgate.agents.prompts import Prompts
 from swarmgate.automation.agent_rules import JUDGING
-from swarmgate.config import Config
+from swarmgate.config import COMMAND, Config
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account
 from swarmgate.domain.capabilities import Capabilities
@@ -23,6 +23,8 @@ from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.llm.model import Model
+from swarmgate.llm.replay import Finished, Replayed
 from swarmgate.workspace.files import FileTree
 
 _WRITING_STEP = {"coder": "code", "architect": "implement", "test_engineer": "test"}
@@ -64,6 +66,7 @@ class Desks:
         self._sitting: Callable[[], Iterable[Account]] = tuple
         self._voices_budget = Budget(lambda: (*self.context.budgets(), *self._sitting()), on_event=self._tell_model)
         self._traces = TraceStore(ledger.folder, lambda: ledger.state.seq)
+        self._finished = Finished(lambda: self._traces.finished(ledger.state.step_seq), lambda: ledger.state.step_seq)
         self._live = LiveCounts(ledger.folder.breakers)
 
     def of(self, role: str) -> Desk:
@@ -122,7 +125,7 @@ class Desks:
     def _desk(self, role: str, model: Metered) -> Desk:
         ctx, ledger = self.context, self._ledger
         return Desk(
-            model=model,
+            model=self._replayed(role, model),
             files=FileTree(ctx.repository.root, guarded=ctx.commands.confinement.guarded),
             prompts=self._prompts,
             commands=ctx.commands,
@@ -140,6 +143,13 @@ class Desks:
             spare=ctx.ignored.spare,
             ignored_by=ctx.ignored.rule_against,
         )
+
+    def _replayed(self, role: str, model: Metered) -> Model:
+        """The model of a role before the record; a program's work is not in its answer, and it is asked again."""
+        settings = self.context.config.role(role)
+        if any(name.startswith(COMMAND) for name in (settings.model, *settings.fallback)):
+            return model
+        return Replayed(model, self._finished, settings=settings.model_dump_json())
 
     @cached_property
     def _expert(self) -> Expert:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate.domain.finding import Severity
 from swarmgate.errors import UsageError
 from swarmgate.evaluation.case import Case
+from swarmgate.workspace import regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,7 +131,7 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return regular.given(path, limit=regular.LIMIT_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}", hint="`swarm eval list` says what each set is.") from error
 

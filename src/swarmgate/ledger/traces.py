@@ -2,13 +2,15 @@
 
     000042-003-reviewer-review.json     the third call after ledger line 42
 
-The position is what lets a new run count the cost of calls whose step died before it could record them.
+The position is what lets a new run count the cost of calls whose step died before it could record them, and give the
+answers once more that were paid for already (`llm.replay`).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -59,6 +61,20 @@ class TraceStore:
             except (OSError, ValueError, KeyError, TypeError):
                 continue
         return total
+
+    def finished(self, since: int) -> dict[str, Any]:
+        """The replies of calls made at ledger position `since` or later, as data by the key of their request."""
+        found = {}
+        for path in sorted(self._folder.traces.glob("*.json")):
+            position = path.name.partition("-")[0]
+            if not position.isdigit() or int(position) < since:
+                continue
+            try:
+                data = json.loads(path.read_text(encoding="utf-8"))
+                found[str(data["key"])] = data["reply"]
+            except (OSError, ValueError, KeyError, TypeError):
+                continue  # it failed, holds what was redacted, or cannot be read
+        return found
 
     def _at(self, seq: int) -> list[str]:
         return sorted(path.name for path in self._folder.traces.glob(f"{seq:06d}-*.json"))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from swarmgate.domain.json_text import loaded_at
 from swarmgate.llm.model import Message, ToolCall, ToolSpec
 
 _CANDIDATES = 200
@@ -61,19 +62,19 @@ def parse(text: str, *, prefix: str, data: Iterable[str] = ()) -> tuple[str, tup
         data: what the model was shown. Arguments that stand in it word for word, with their tool, are a quotation.
     """
     known = tuple(data)
-    decoder = json.JSONDecoder()
     at = 0
     for _ in range(_CANDIDATES):
         opening = re.compile(r"[\[{]").search(text, at)
         if opening is None:
             break
         try:
-            value, at = decoder.raw_decode(text, opening.start())
-        except (ValueError, RecursionError):
+            value, at, unclear = loaded_at(text, opening.start())
+        except ValueError:
             at = opening.end()
             continue
-        calls = calls_of(value, prefix)
-        if calls and not quotes(text[opening.start() : at], known):
+        spelt = text[opening.start() : at]
+        calls = calls_of(value, prefix, unclear=spelt if unclear else "")
+        if calls and not quotes(spelt, known):
             before = re.sub(r"```\w*\s*$", "", text[: opening.start()])
             return before.strip(), calls
     return text, ()
@@ -106,18 +107,25 @@ def _loaded(arguments: str) -> Any:
         return arguments
 
 
-def calls_of(value: Any, prefix: str) -> tuple[ToolCall, ...]:
-    """The calls that a decoded JSON value spells, `{"tool": ..., "arguments": ...}` or a list of such; else none."""
+def calls_of(value: Any, prefix: str, *, unclear: str = "") -> tuple[ToolCall, ...]:
+    """The calls that a decoded JSON value spells, `{"tool": ..., "arguments": ...}` or a list of such; else none.
+
+    Args:
+        value: the value.
+        prefix: what the ids of the calls begin with.
+        unclear: the value as it was spelt, where it can be read in two ways: it stands for the arguments of each call,
+            and whoever reads those refuses them and says why.
+    """
     entries = value if isinstance(value, list) else [value]
-    calls = [_call(entry, f"{prefix}_{number}") for number, entry in enumerate(entries)]
+    calls = [_call(entry, f"{prefix}_{number}", unclear) for number, entry in enumerate(entries)]
     return tuple(call for call in calls if call) if all(calls) else ()
 
 
-def _call(entry: Any, call_id: str) -> ToolCall | None:
+def _call(entry: Any, call_id: str, unclear: str) -> ToolCall | None:
     if not isinstance(entry, dict):
         return None
     name = entry.get("tool", entry.get("name") if "arguments" in entry else None)
     if not isinstance(name, str):
         return None
-    arguments = entry.get("arguments", {})
+    arguments = unclear or entry.get("arguments", {})
     return ToolCall(id=call_id, name=name, arguments=arguments if isinstance(arguments, str) else json.dumps(arguments))

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.json_text import loaded, loaded_at
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.json_tools import calls_of
 from swarmgate.llm.model import ToolCall, ToolSpec
@@ -50,18 +51,18 @@ def answer(text: str, tools: Sequence[ToolSpec], *, prefix: str) -> tuple[ToolCa
     Only JSON that ends the answer counts: what a program quotes on the way, from a file of the repository perhaps, is
     no verdict. Where one tool is on offer, the JSON may be its arguments alone.
     """
-    decoder = json.JSONDecoder(strict=False)
     for opening in reversed(list(_OPENING.finditer(text))[-_CANDIDATES:]):
         try:
-            value, end = decoder.raw_decode(text, opening.start())
-        except (ValueError, RecursionError):
+            value, end, unclear = loaded_at(text, opening.start(), strict=False)
+        except ValueError:
             continue
         if not _TAIL.fullmatch(text, end):
             continue
-        calls = calls_of(value, prefix)
+        spelt = text[opening.start() : end]
+        calls = calls_of(value, prefix, unclear=spelt if unclear else "")
         only = tools[0] if len(tools) == 1 else None
         if not calls and only is not None and _fits(value, only):
-            calls = (ToolCall(id=f"{prefix}_0", name=only.name, arguments=json.dumps(value)),)
+            calls = (ToolCall(id=f"{prefix}_0", name=only.name, arguments=spelt if unclear else json.dumps(value)),)
         if calls:
             return calls
     return ()
@@ -79,8 +80,8 @@ def _loaded(text: str) -> dict[str, Any] | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = loaded(text)
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
 

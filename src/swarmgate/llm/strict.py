@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from swarmgate.domain.json_text import loaded
 from swarmgate.llm.model import ToolSpec
 
 HOW = """
@@ -32,8 +33,8 @@ def response_format(tools: Iterable[ToolSpec]) -> dict[str, Any]:
 def unwrapped(answer: str) -> tuple[str, str] | None:
     """The text of an answer and its calls as JSON; None when it has not the form."""
     try:
-        value = json.loads(answer)
-    except (ValueError, RecursionError):
+        value = loaded(answer)
+    except ValueError:  # also one that can be read in two ways
         return None
     if not isinstance(value, dict) or not isinstance(value.get("calls"), list):
         return None

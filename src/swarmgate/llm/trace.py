@@ -18,7 +18,8 @@ class Exchange(Frozen):
     """One call to one model: what was said, and the reply or the error.
 
     `tools` are the names of the tools on offer. Seconds are wall time. Exactly one of `reply` and `error` is set;
-    `wasted` is what a call used that failed.
+    `wasted` is what a call used that failed. `key` is that of the request, where the reply can be given once more: it
+    is kept as it came.
     """
 
     model: str
@@ -30,6 +31,7 @@ class Exchange(Frozen):
     wasted: Usage = Usage()
     started_at: datetime
     seconds: float
+    key: str = ""
 
 
 class Recorder(Protocol):
@@ -83,9 +85,11 @@ class Traced:
         error: str,
         wasted: Usage = Usage(),  # noqa: B008 - frozen
     ) -> None:
+        key = ""
         if reply:
             clean = {"text": self._redact(reply.text), "tool_calls": self._calls(reply.tool_calls)}
-            reply = reply.model_copy(update=clean)
+            kept = reply.model_copy(update=clean)
+            key, reply = request.key if kept == reply else "", kept
         self._recorder.record(
             Exchange(
                 model=self.name,
@@ -97,6 +101,7 @@ class Traced:
                 wasted=wasted,
                 started_at=started,
                 seconds=(self._clock() - started).total_seconds(),
+                key=key,
             )
         )
 

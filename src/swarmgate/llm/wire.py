@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.json_text import loaded
 from swarmgate.llm import strict
 from swarmgate.llm.json_tools import as_text
 from swarmgate.llm.model import Message, ModelRequest, ToolCall
@@ -114,8 +115,8 @@ def _call(call: ToolCall) -> dict[str, Any]:
 def _object(arguments: str) -> str:
     """Arguments that every endpoint can read: several parse what is replayed to them and fail on malformed JSON."""
     try:
-        if isinstance(json.loads(arguments), dict):
+        if isinstance(loaded(arguments), dict):
             return arguments
-    except (ValueError, RecursionError):
+    except ValueError:
         pass
     return json.dumps({"malformed": arguments[:2000]})

@@ -134,7 +134,7 @@ def test_suggestions_by_any_name_are_put_together() -> None:
         "feedback": "e \ud800",
     }
     found, suggestions = evaluation_in(json.dumps({"scores": {"clarity": -0.0, "testCoverage": 1}, **more}), CRITERIA)
-    assert suggestions == ("a", "b", "c", "d", "e \ud800")
+    assert suggestions == ("a", "b", "c", "d", "e \ufffd")
     assert (f"{found[0].score:.2f}", found[0].clamped) == ("0.00", None)
 
 

@@ -94,7 +94,7 @@ def test_the_summary_stands_in_context_md_and_no_brief_or_answer_changes_by_it(p
 def test_a_run_with_the_capability_sums_up_by_itself(project: Project) -> None:
     project.planned(REJECTED, **LONG, automation__capabilities={"evidence_auto_summaries": True})
     project.swarm("run", exits=3)
-    until(lambda: "### Task 1.1, goal 1: Part 1.1" in project.folder.context.read_text(), 3)
+    until(lambda: "### Task 1.1, goal 1: Part 1.1" in project.folder.context.read_text(), 30)
     project.swarm("verify")
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.project import GOAL, Project, Rule, code, critic, part, plain, plan, review, rule, task, until
+from tests.project import GOAL, Project, Rule, call, code, critic, part, plain, plan, review, rule, task, until, verdict
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.base import Frozen
@@ -90,6 +90,29 @@ def asked(project: Project, role: str, step: str) -> int:
 
 
 # --- mode = "debate" ---
+
+
+@pytest.mark.parametrize(("word", "held"), [("APPROVED", 1), ("REJECTED", 0)])
+def test_a_change_that_no_window_at_the_table_holds_is_read_by_the_reviewer_first(
+    project: Project, word: str, held: int
+) -> None:
+    long = part("1.1") + "".join(f"\nvalue_{n} = {n}\n" for n in range(9000))
+    reads = [[call("read_change", path="src/calc/part_1.1.py", part=n)] for n in range(1, 10)]
+    settings = debating()
+    settings["roles__reviewer"] = {
+        **settings.get("roles__reviewer", {"model": "local/senior"}),
+        "context_tokens": 40_000,
+    }
+    project.planned(
+        *AGREED,
+        code({"src/calc/part_1.1.py": long}),
+        rule("reviewer", "review", *reads, [verdict(word, "as it was read")]),
+        loop={"max_rejections": 1},
+        **settings,
+    )
+    project.swarm("run", exits=3 if held else 1)
+    assert sum(event.held for event in weighed(project)) == held
+    assert asked(project, "reviewer", "review") >= 1
 
 
 def test_a_debate_approves_a_change_as_one_review(project: Project) -> None:

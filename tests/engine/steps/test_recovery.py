@@ -68,19 +68,16 @@ def test_killed_in_the_coders_turn_with_half_written_files(project: Project, tmp
     half = [
         call("write_file", path=PART, content="half"),
         call("write_file", path="stray.txt", content="stray"),
-        call("delete_file", path="AGENTS.md"),
         call("run_command", command=killing(tmp_path / "mark")),
     ]
-    crash = rule("coder", "code", half, _FINISH, task="1.1", attempt="1")
+    whole = [call("delete_file", path="stray.txt"), *_FINISH]
+    crash = rule("coder", "code", half, whole, task="1.1", attempt="1")
     project.planned(plan("1.1", "1.2"), crash, commands=UNCONFINED)
     killed(project)
     assert (project.root / PART).read_text() == "half"
     finished_well(project)
-    first, second = project.state.task("1.1").attempts
-    assert (first.outcome, second.outcome) == (Outcome.INTERRUPTED, Outcome.COMPLETE)
-    assert "- Attempt 1: INTERRUPTED" in project.plan_md
+    assert [attempt.outcome for attempt in project.state.task("1.1").attempts] == [Outcome.COMPLETE]
     assert [path.read_text() for path in project.quarantined("stray.txt")] == ["stray"]
-    assert (project.root / "AGENTS.md").exists()
 
 
 @pytest.mark.parametrize(
@@ -99,8 +96,7 @@ def test_killed_while_a_role_is_asked(project: Project, role: str, step: str, re
     process.kill()
     process.wait()
     finished_well(project)
-    interrupted = len(project.events(ev.AttemptInterrupted))
-    assert interrupted == (0 if step == "delegate" else 1)
+    assert not project.events(ev.AttemptInterrupted)
 
 
 @pytest.mark.suite("pytest")
@@ -111,7 +107,7 @@ def test_killed_while_the_tests_run(project: Project, tmp_path: Path) -> None:
     project.planned(plan("1.1", "1.2"), tests={"command": command}, commands=UNCONFINED)
     killed(project)
     finished_well(project)
-    assert len(project.events(ev.AttemptInterrupted)) == 1
+    assert not project.events(ev.AttemptInterrupted)
 
 
 def test_killed_between_the_commit_and_its_event(project: Project, tmp_path: Path) -> None:
@@ -263,7 +259,7 @@ def test_an_interrupted_override_is_still_an_override(project: Project) -> None:
     process.wait()
     finished_well(project)
     kinds: list[Callable[..., object] | str] = [each.kind for each in project.state.task("1.1").attempts]
-    assert kinds[-2:] == ["override", "override"]
+    assert kinds == ["coder", "coder", "escalated", "override"]
 
 
 def test_git_is_left_alone_when_the_run_never_began(project: Project) -> None:

@@ -22,7 +22,8 @@ from swarmgate.domain.state import Attempt, State
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attempts import current
 from swarmgate.engine.steps.authority import after_turn
-from swarmgate.engine.steps.judging import listed_patch, submission
+from swarmgate.engine.steps.judging import submission
+from swarmgate.engine.steps.presenting import listed_patch
 from swarmgate.engine.steps.proving import TEST_FILE
 from swarmgate.engine.steps.suite import run_suite
 from swarmgate.gates.behaviour import is_code

@@ -59,6 +59,8 @@ class Case:
     identity: tuple[str, ...]
     task: str = ""
     attempt: int = 0
+    needed: int = 0
+    """Characters of the longest section that have to be seen before anybody approves."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,12 @@ class _Contest:
         if begun is not None:
             return await self._debated(Weighed(self.case.triggers, held=True, why="it was begun before"), begun=begun)
         if self.case.mode == "debate":
-            return await self._debated(Weighed(self.case.triggers, held=True, why='[review] mode = "debate"'))
+            why = Weighed(self.case.triggers, held=True, why='[review] mode = "debate"')
+            if self.case.needed <= self._cut[1]:
+                return await self._debated(why)
+            # No voice was shown all that has to be seen: the judge, which is, has to approve it first.
+            review = await ordinary()
+            return await self._debated(why, first=review) if review.approved else Judged(review)
         review = await ordinary()
         self.ctx.tell("step", f"a first look by {challenger(self.ctx.config).model}: is a debate worth it?")
         look = await first_look(
@@ -265,16 +272,21 @@ class _Contest:
     def _seats(self) -> tuple[Seat, Seat]:
         return advocate(self.ctx.config), challenger(self.ctx.config)
 
-    @cached_property
+    @property
     def _material(self) -> str:
         """What the judge gets; long sections are cut until all of it fills half of the smallest window at the table."""
+        return self._cut[0]
+
+    @cached_property
+    def _cut(self) -> tuple[str, int]:
+        """The material, and how many characters of one section it holds at most."""
         voices = self.ctx.voices(self.ctx.config.council.tokens, self._accounts)
         desks = [*(voices.desk(seat) for seat in self._seats), voices.parent()]
         smallest = min((desk.limits for desk in desks if desk), key=lambda limits: limits.context_tokens)
         size, room = smallest.section_chars, smallest.context_tokens * _CHARS // 2
         while len(text := _rendered(self.case.sections, size)) > room and size > _LEAST:
             size //= 2
-        return text
+        return text, size
 
     @cached_property
     def _tokens(self) -> int:

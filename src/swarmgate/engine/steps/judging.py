@@ -23,6 +23,7 @@ from swarmgate.engine.steps import debating
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
 from swarmgate.engine.steps.debating import Case
 from swarmgate.engine.steps.installed import changed_packages
+from swarmgate.engine.steps.presenting import in_order, listed
 from swarmgate.engine.steps.weakening import weakened_tests
 from swarmgate.gates import loading
 from swarmgate.gates.report import lines
@@ -99,6 +100,7 @@ def _case(ctx: Context, record: TaskRecord, attempt: Attempt, work: Submission) 
         identity=(prefix, work.task.model_dump_json(), change.base, change.tree),
         task=work.task.id,
         attempt=attempt.number,
+        needed=len(work.patch) - sum(len(text) for _, text, must in work.files if not must),
     )
 
 
@@ -147,7 +149,8 @@ def submission(ctx: Context, task: Task, attempt: Attempt) -> Submission:
     """What the reviewer is handed: measured facts. What the coder said of its work is not among them."""
     change = ctx.change(attempt)
     report = GateReport.model_validate_json(ctx.evidence.place(task.id, attempt.number, GATES).read_bytes())
-    patch = listed_patch(ctx, change)
+    files = in_order(ctx, change)
+    patch = listed(files)
     return Submission(
         task=task,
         attempt=attempt.number,
@@ -158,6 +161,7 @@ def submission(ctx: Context, task: Task, attempt: Attempt) -> Submission:
         outside=attempt.outside,
         weakened=weakened_tests(ctx, ctx.ledger.state.task(task.id), change),
         material=Material(patch, _texts(ctx, change)) if ctx.config.review.cite else None,
+        files=[(each.file, each.text, must) for each, must in files],
     )
 
 
@@ -170,12 +174,6 @@ def _texts(ctx: Context, change: ChangeSet) -> Callable[[str], Sequence[str]]:
         return tuple((ctx.repository.read(tree, path) or b"").decode("utf-8", "replace") for tree in trees)
 
     return texts
-
-
-def listed_patch(ctx: Context, change: ChangeSet) -> str:
-    """The change as a diff, with the list of its files before it: a cut at the end can then hide no file."""
-    files = "\n".join(f"{file.kind}: {file.path} (+{file.added} -{file.removed})" for file in change.files)
-    return f"{files}\n\n{ctx.repository.patch(change.base, change.tree).decode('utf-8', 'replace')}"
 
 
 def _given(ctx: Context, task_id: str, number: int, verdict: Review, *, passed: bool) -> ReviewGiven:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from swarmgate.domain.events import AttemptInterrupted, Event, TreeRestored
 from swarmgate.domain.lifecycle import TaskState
-from swarmgate.domain.state import Attempt, Recovery, State
+from swarmgate.domain.state import Attempt, State
 from swarmgate.engine.context import Context
 from swarmgate.engine.history import meanwhile
 from swarmgate.engine.steps.attempts import current
@@ -17,9 +17,7 @@ from swarmgate.workspace.repository import Repository
 
 
 async def recover(state: State, ctx: Context) -> list[Event]:
-    """Restores the files; after a crash the attempt ends as INTERRUPTED and the task is delegated anew."""
-    if state.recovery is Recovery.INTERRUPT:
-        return ended(state, ctx.folder, ctx.repository, "the run ended without a word (crash or kill)")
+    """Restores the files; the step that was cut short is done again, in the same attempt."""
     return [restored(state, ctx.folder, ctx.repository)]
 
 

@@ -18,7 +18,8 @@ from swarmgate.engine.ignored import matters
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.installed import changed_packages
-from swarmgate.engine.steps.judging import listed_patch, rejection
+from swarmgate.engine.steps.judging import rejection
+from swarmgate.engine.steps.presenting import listed_patch
 from swarmgate.engine.steps.proving import TEST_FILE
 from swarmgate.engine.steps.suite import run_suite
 from swarmgate.engine.steps.switched_off import switched_off

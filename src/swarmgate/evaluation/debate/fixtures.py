@@ -25,6 +25,7 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.errors import UsageError
+from swarmgate.workspace import regular
 
 Label = Literal["good", "bad"]
 
@@ -67,7 +68,7 @@ def load(path: Path) -> Fixtures:
         UsageError: it cannot be read, has no items, or a line is not an item; the message names file, line and key.
     """
     try:
-        content = path.read_bytes()
+        content = regular.given(path, limit=regular.LIMIT_BYTES)
         text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}", hint="Name a file of JSON lines.") from error
