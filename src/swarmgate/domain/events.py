@@ -52,6 +52,7 @@ from swarmgate.domain.events_task import (
     TaskDelegated,
     TaskRetried,
     TaskSkipped,
+    TestsReviewed,
     TestsRun,
     TestsWritten,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "TaskDelegated",
     "TaskRetried",
     "TaskSkipped",
+    "TestsReviewed",
     "TestsRun",
     "TestsWritten",
     "TreeRestored",
@@ -128,6 +130,7 @@ Event = Annotated[
     | SecurityReviewGiven
     | TestsWritten
     | AdversarialTestsWritten
+    | TestsReviewed
     | TestsRun
     | AttemptRejected
     | AttemptInterrupted

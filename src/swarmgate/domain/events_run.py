@@ -45,6 +45,7 @@ class RunStarted(Frozen):
     sandbox: str = ""
     budget_seconds: float | None = None
     budgets: dict[Literal["run", "phase", "task"], Allowance] = Field(default_factory=dict)
+    review_tests: bool = False
 
 
 class RunPaused(Frozen):

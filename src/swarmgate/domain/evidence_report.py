@@ -23,6 +23,7 @@ from swarmgate.domain.events import (
     GuardActed,
     ReviewGiven,
     SecurityReviewGiven,
+    TestsReviewed,
     TestsRun,
 )
 from swarmgate.domain.evidence import TestRun
@@ -44,6 +45,7 @@ class Kind(StrEnum):
     REVIEW = "review"
     SECURITY = "security"
     ADVERSARIAL = "adversarial"
+    TESTS_REVIEW = "tests_review"
     FINAL_GATES = "final_gates"
     SBOM = "sbom"
     TESTS = "tests"
@@ -196,6 +198,7 @@ _KINDS: dict[type, Kind] = {
     ReviewGiven: Kind.REVIEW,
     SecurityReviewGiven: Kind.SECURITY,
     AdversarialTestsWritten: Kind.ADVERSARIAL,
+    TestsReviewed: Kind.TESTS_REVIEW,
     TestsRun: Kind.TESTS,
 }
 
@@ -205,7 +208,14 @@ def _claims(event: Event) -> Iterator[tuple[str, int, Kind, str]]:
     match event:
         case DebateWeighed(evidence=digest) if digest:  # only a debate that was held leaves a file
             yield event.task, event.attempt, Kind.DEBATE, digest
-        case ChangeCaptured() | GatesRun() | ReviewGiven() | SecurityReviewGiven() | AdversarialTestsWritten():
+        case (
+            ChangeCaptured()
+            | GatesRun()
+            | ReviewGiven()
+            | SecurityReviewGiven()
+            | AdversarialTestsWritten()
+            | TestsReviewed()
+        ):
             yield event.task, event.attempt, _KINDS[type(event)], event.evidence
         case TestsRun():
             yield event.task, event.attempt, Kind.TESTS, event.evidence

@@ -75,6 +75,7 @@ def _begin(ctx: Context) -> State:
             budget_tokens=budget.tokens,
             budget_seconds=budget.seconds,
             budgets=allowances(budget),
+            review_tests=ctx.config.review.tests,
         )
     )
     return _record(ctx, events)

@@ -28,6 +28,8 @@ DEBATE = "debate.json"
 SECURITY_REVIEW = "security_review.json"
 ADVERSARIAL = "adversarial.json"
 """What came of each adversarial test: its run, and what the reviewer said of those that failed."""
+TESTS_REVIEW = "tests_review.json"
+"""The reviewer's verdict on what the test engineer wrote."""
 TESTS = "tests.json"
 BEFORE = "tests-before.json"
 """The run of the new tests over the tree before the change."""
@@ -47,6 +49,7 @@ FILES: dict[Kind, str] = {
     Kind.REVIEW: REVIEW,
     Kind.SECURITY: SECURITY_REVIEW,
     Kind.ADVERSARIAL: ADVERSARIAL,
+    Kind.TESTS_REVIEW: TESTS_REVIEW,
     Kind.FINAL_GATES: FINAL_GATES,
     Kind.SBOM: SBOM,
     Kind.TESTS: TESTS,
