@@ -16,6 +16,7 @@ from swarmgate.engine.build import build
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
 from swarmgate.engine.progress import silent
+from swarmgate.engine.steps.proof_runs import Runs
 from swarmgate.engine.steps.proving import Answer, prove
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -69,7 +70,7 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
         write(root, files)
         change = ctx.repository.changes(base, ctx.repository.snapshot())
         ran = TestRun(command=COMMAND, exit_code=0, seconds=1, passed=1)
-        return await prove(ctx, change, COMMAND, ran, frozenset(attacks))
+        return await prove(ctx, change, Runs(ctx, change, COMMAND, ran), ran, attacks=frozenset(attacks))
 
     return judged
 

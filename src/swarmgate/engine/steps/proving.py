@@ -66,6 +66,7 @@ async def prove(
     kind: Kind = Kind.FEATURE,
     attacks: Collection[str] = frozenset(),
     old: Ran | None = None,
+    measured: bool = True,
 ) -> Answer:
     """What shows that the change does what is new in it.
 
@@ -77,6 +78,7 @@ async def prove(
         kind: what the plan says of the task.
         attacks: files of adversarial passes. They need not fail: the change may hold against them.
         old: the run of the tests of before over the new code, as it is rewritten; asked of a refactoring.
+        measured: whether passing tests have to run what was changed.
 
     Raises:
         WorkspaceError: a copy could not be made.
@@ -92,7 +94,7 @@ async def prove(
         return _refactoring(runs, old)
     tests = tuple(path for path in new_tests(ctx, change, alone=runs.alone) if path not in attacks)
     if tests:
-        return await _Proving(ctx, change, runs, tests).answer()
+        return await _Proving(ctx, change, runs, tests, measured=measured).answer()
     return await _untested(ctx, change, runs, ran, attacks)
 
 
@@ -134,8 +136,8 @@ async def _untested(ctx: Context, change: ChangeSet, runs: Runs, ran: TestRun, a
 class _Proving:
     """New tests against the code without the change, and with its functions' bodies replaced."""
 
-    def __init__(self, ctx: Context, change: ChangeSet, runs: Runs, tests: tuple[str, ...]) -> None:
-        self._ctx, self._change, self._runs, self._tests = ctx, change, runs, tests
+    def __init__(self, ctx: Context, change: ChangeSet, runs: Runs, tests: tuple[str, ...], *, measured: bool) -> None:
+        self._ctx, self._change, self._runs, self._tests, self._measured = ctx, change, runs, tests, measured
         self._stood = unchanged_tests(ctx, change, tests)
         self._notes: list[tuple[Effect, str]] = []
         self._others: dict[str, TestRun] = {}
@@ -157,7 +159,7 @@ class _Proving:
         if not able and before.doubt:
             return Answer(notes=((Effect.NOTED, _UNKNOWN + before.doubt), *self._notes))
         unnoticed = await self._unnoticed(passing, replaced) if able else ()
-        left, notes = await _unrun(self._runs, passing.hits)
+        left, notes = await _unrun(self._runs, passing.hits) if self._measured else ((), ())
         proof = Proof(
             tests=self._tests,
             run=before.run,

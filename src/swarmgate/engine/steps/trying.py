@@ -28,7 +28,8 @@ from swarmgate.workspace.suite import runner_of, takes_paths
 
 _STEP = "run_tests"
 _SHOWN = 5
-_RULES = {PROVES_NOTHING: "tests-can-fail", UNPROVEN: "tests-can-fail", OLD_TESTS: "old-tests"}
+_PROOF = "tests-can-fail"
+_RULES = {PROVES_NOTHING: _PROOF, UNPROVEN: _PROOF, OLD_TESTS: "old-tests"}
 """The rule of a note that stands for a rejection."""
 
 
@@ -104,18 +105,16 @@ class _Trying:
         runs = Runs(self._ctx, self._change, self._command, self._ran)
         found, old = await self._asked(runs, binding)
         for effect, text in found.notes:
-            self._note("tests-can-fail", effect, text)
+            self._note(_PROOF, effect, text)
         for effect, text in old.notes:
-            self._note("old-tests", effect, text)
-        objections = [*found.objections, *filter(None, [old.objection])]
+            self._note(_RULES[OLD_TESTS], effect, text)
         proof = self._on_evidence(found.proof, old)
+        objections = [each for each in (*found.objections, *filter(None, [old.objection])) if binding[each.stage]]
         for each in objections:
-            if not binding[each.stage]:
-                continue
             if binding[each.stage] == "block":
                 return proof, self._rejected(each.stage, each.reason, *each.remarks)
-            self._note(_RULES.get(each.stage, each.stage), Effect.WARNED, each.reason)
-        return (proof if not objections else None), None
+            self._note(_RULES[each.stage], Effect.WARNED, each.reason)
+        return (None if objections else _binds(proof, binding)), None
 
     def _binding(self) -> dict[str, str]:
         """What an objection of each stage means, `warn` or `block`; empty where it is not asked for."""
@@ -210,3 +209,10 @@ class _Trying:
 
 
 _NAME_TESTS = "Name tests that exist and run, such as tests/test_a.py::test_b; write them where they are missing."
+
+
+def _binds(proof: Proof | None, binding: Mapping[str, str]) -> Proof | None:
+    """The proof as far as it was asked for; None where it says what does not bind."""
+    if proof is None or (not binding[PROVES_NOTHING] and not (proof.able and not proof.unnoticed)):
+        return None
+    return proof if binding[UNPROVEN] else proof.model_copy(update={"unrun": ()})
