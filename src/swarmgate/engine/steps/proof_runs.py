@@ -160,7 +160,8 @@ class Runs:
                 )
                 said = self._said(copy)
                 called = frozenset(line.removesuffix(" called") for line in said if line.endswith(" called"))
-                return Ran(run, self._doubt(copy), said - called, called)
+                hits = frozenset(line for line in said if not line.endswith(" called"))
+                return Ran(run, self._doubt(copy), hits, called)
 
     def _rewrite(self, copy: Copy, mode: Mode, *, everywhere: bool = False) -> None:
         places = [str(folder / self._hidden) for folder in (copy.root, self._ctx.repository.root)]
