@@ -69,7 +69,8 @@ def handing_in(files: dict[str, str], **more: object) -> tuple[Rule, ...]:
         {OLD: EMPTIED},
         pytest.param(
             {
-                "tests/conftest.py": "import pytest\n\n\n@pytest.fixture(autouse=True)\ndef _own(monkeypatch) -> None:\n"
+                "tests/conftest.py": "import pytest\n\n\n@pytest.fixture(autouse=True)\n"
+                "def _own(monkeypatch) -> None:\n"
                 "    import sys\n\n    sys.path.insert(0, 'src')\n    from calc import sums\n\n"
                 "    monkeypatch.setattr(sums, 'double', lambda n: n * 2)\n"
             },

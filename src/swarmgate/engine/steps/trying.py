@@ -29,8 +29,7 @@ from swarmgate.workspace.suite import runner_of, takes_paths
 _STEP = "run_tests"
 _SHOWN = 5
 _PROOF = "tests-can-fail"
-_RULES = {PROVES_NOTHING: _PROOF, UNPROVEN: _PROOF, OLD_TESTS: "old-tests"}
-"""The rule of a note that stands for a rejection."""
+_OLD = "old-tests"
 
 
 class Trial(Frozen):
@@ -107,13 +106,16 @@ class _Trying:
         for effect, text in found.notes:
             self._note(_PROOF, effect, text)
         for effect, text in old.notes:
-            self._note(_RULES[OLD_TESTS], effect, text)
+            self._note(_OLD, effect, text)
         proof = self._on_evidence(found.proof, old)
         objections = [each for each in (*found.objections, *filter(None, [old.objection])) if binding[each.stage]]
         for each in objections:
             if binding[each.stage] == "block":
                 return proof, self._rejected(each.stage, each.reason, *each.remarks)
-            self._note(_RULES[each.stage], Effect.WARNED, each.reason)
+            if each.stage == OLD_TESTS:
+                self._note(_OLD, Effect.WARNED, each.reason)
+            else:
+                self._note(_PROOF, Effect.WARNED, each.reason)
         return (None if objections else _binds(proof, binding)), None
 
     def _binding(self) -> dict[str, str]:
