@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from swarmgate.workspace.instrumentation import Mode, Rewritten, rewritten, unchanged
+from swarmgate.workspace.instrumentation import Mode, Rewritten
+from swarmgate.workspace.python_changes import rewritten, unchanged
 
 SOURCE = b'''"""Words."""
 from __future__ import annotations

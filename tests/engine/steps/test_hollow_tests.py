@@ -15,8 +15,9 @@ from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.plan import Kind
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
+from swarmgate.engine.steps.objections import Answer
 from swarmgate.engine.steps.proof_runs import Runs
-from swarmgate.engine.steps.proving import Answer, prove
+from swarmgate.engine.steps.proving import prove
 
 NOTHING, UNPROVEN = "tests prove nothing", "unproven"
 OLD = "def half(n):\n    return n / 2\n"

@@ -6,7 +6,6 @@ files), or the user does by an override; nobody else.
 
 from __future__ import annotations
 
-import asyncio
 import re
 
 from swarmgate.domain.base import Frozen
@@ -17,14 +16,14 @@ from swarmgate.domain.guard import Effect
 from swarmgate.domain.plan import Kind, Task
 from swarmgate.domain.remedies import OLD_TESTS
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.proof_runs import TEST_FILE, Ran, Runs, differs
-from swarmgate.engine.steps.proving import Objection
+from swarmgate.engine.steps.new_tests import fails
+from swarmgate.engine.steps.objections import Objection, listed
+from swarmgate.engine.steps.proof_runs import TEST_FILE, Ran, Runs, differs, together
 from swarmgate.gates import behaviour
 from swarmgate.workspace.runner_files import steers
 
 _CHEAP_S = 60.0
 """Seconds of the suite up to which its old tests are run by themselves though only new files came to them."""
-_SHOWN = 5
 _TAIL = 2_000
 _CASE = re.compile(r"[\[({].*", re.DOTALL)
 _ADVICE = (
@@ -91,9 +90,11 @@ async def judged(
         there: the run of the whole suite over the final tree.
         tolerates: whether tests that are gone from there are accepted.
     """
-    if old.run.green or (runs.kind == "pytest" and old.run.exit_code == _NO_TESTS):
+    if not fails(old.run, runs.kind):
         return Old()
-    again, base = await asyncio.gather(runs.old(paths), runs.base(paths))
+    async with together() as both:
+        again_run, base_run = both.start(runs.old(paths)), both.start(runs.base(paths))
+        again, base = await again_run, await base_run
     if again.run.green:
         return Old()
     found = _newly_failing(again.run, base.run)
@@ -105,13 +106,9 @@ async def judged(
         found = tuple(name for name in found if "::" not in name or _function(name) in present)
     allowed = set(task.files) if task is not None and task.kind is Kind.BREAKING else set()
     meant = tuple(name for name in found if name.partition("::")[0] in allowed)
-    notes = ((Effect.WARNED, f"the plan lets these tests of before fail: {_listed(meant)}"),) if meant else ()
+    notes = ((Effect.WARNED, f"the plan lets these tests of before fail: {listed(meant)}"),) if meant else ()
     left = tuple(name for name in found if name not in meant)
     return Old(objection=_objection(left, again.run), outdated=left, notes=notes) if left else Old(notes=notes)
-
-
-_NO_TESTS = 5
-"""Pytest's exit code where it collected none (`pytest.ExitCode.NO_TESTS_COLLECTED`)."""
 
 
 def _newly_failing(run: TestRun, base: TestRun) -> tuple[str, ...]:
@@ -124,7 +121,7 @@ def _newly_failing(run: TestRun, base: TestRun) -> tuple[str, ...]:
 
 
 def _objection(names: tuple[str, ...], run: TestRun) -> Objection:
-    reason = f"tests that were there before the task fail in their old form: {_listed(names)}"
+    reason = f"tests that were there before the task fail in their old form: {listed(names)}"
     message = f"{reason}\nTheir run over the new code:\n{run.output[-_TAIL:]}"
     remark = Remark(severity=Severity.HIGH, message=message, suggestion=_ADVICE)
     return Objection(stage=OLD_TESTS, reason=reason, remarks=(remark,))
@@ -150,8 +147,3 @@ def _had_tests(ctx: Context, change: ChangeSet) -> bool:
 def _function(name: str) -> str:
     """`tests/test_a.py::TestX::test_b` of `tests/test_a.py::TestX::test_b[1-2]`."""
     return _CASE.sub("", name).strip() or name
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

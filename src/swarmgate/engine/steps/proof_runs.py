@@ -6,21 +6,23 @@ What a test leaves behind is not there in the next run. As many go at once as th
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.domain.evidence import TestRun
 from swarmgate.engine.context import Context
 from swarmgate.gates import behaviour
 from swarmgate.gates.files import Trait, language_of, traits_of
-from swarmgate.workspace import instrumentation, paths, regular, replaced_bodies
+from swarmgate.workspace import instrumentation, paths, python_changes, regular, replaced_bodies
 from swarmgate.workspace.copies import Copy, copied
-from swarmgate.workspace.instrumentation import Mode, Rewritten, Unit
+from swarmgate.workspace.instrumentation import Mode, Rewritten
 from swarmgate.workspace.replaced_bodies import Replaceable
 from swarmgate.workspace.runner_files import may_steer, steers
 from swarmgate.workspace.suite import run_tests, runner_of, takes_paths
@@ -36,6 +38,34 @@ _NOT_OWN = frozenset({Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOC
 _LINK = "120000"
 _HITS = 10_000_000
 """Bytes of what a rewritten file said of itself; it says each line once a process."""
+
+
+_T = TypeVar("_T")
+
+
+class Together:
+    """Runs that go at once."""
+
+    def __init__(self) -> None:
+        self.tasks: list[asyncio.Task[Any]] = []
+
+    def start(self, run: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
+        """Begins one; what it gives is awaited."""
+        task = asyncio.ensure_future(run)
+        self.tasks.append(task)
+        return task
+
+
+@contextlib.asynccontextmanager
+async def together() -> AsyncIterator[Together]:
+    """Where runs go at once; an error of one ends the others before it is passed on."""
+    runs = Together()
+    try:
+        yield runs
+    finally:
+        for task in runs.tasks:
+            task.cancel()
+        await asyncio.gather(*runs.tasks, return_exceptions=True)
 
 
 @dataclass(frozen=True)
@@ -100,7 +130,7 @@ class Runs:
             language, before, after = self._texts(file)
             found: Rewritten | Replaceable | None = None
             if language == "python":
-                found = instrumentation.rewritten(file.path, before, after, file.added_lines, number)
+                found = python_changes.rewritten(file.path, before, after, file.added_lines, number)
             elif language in replaced_bodies.LANGUAGES:
                 found = replaced_bodies.replaceable(file.path, language, before, after)
             if isinstance(found, Rewritten):
@@ -232,20 +262,38 @@ def differs(ctx: Context, change: ChangeSet, file: ChangedFile) -> bool:
     return any(behaviour.is_code(*side) for side in sides) and behaviour.differs(file.path, before, after)
 
 
-def unchanged_tests(ctx: Context, change: ChangeSet, files: Collection[str]) -> Callable[[str], bool]:
-    """Says of a test's name whether it stood in these files before the change, the very same."""
-    known = {file.path: file for file in change.present if file.path in files and file.old_mode}
+def unchanged_tests(ctx: Context, change: ChangeSet, files: Collection[str], kind: str) -> Callable[[str], bool]:
+    """Says of a test's name, as the runner reports it, whether it stood there before the change, the very same.
+
+    Of pytest in one of these files; of other runners, which run the whole suite, in any that is a test's.
+    """
     read = ctx.repository.read
+    if kind != "pytest":
+        return _stood_anywhere(ctx, change)
+    known = {file.path: file for file in change.present if file.path in files and file.old_mode}
     stood = [
-        instrumentation.unchanged(path, read(change.base, file.old_path or path), read(change.tree, path))
+        python_changes.unchanged(path, read(change.base, file.old_path or path), read(change.tree, path))
         for path, file in known.items()
     ]
     return lambda name: any(each(name) for each in stood)
 
 
-def unrun(units: Iterable[Unit], hits: Collection[str]) -> tuple[Unit, ...]:
-    """The parts of which no probe ran."""
-    return tuple(unit for unit in units if not any(probe in hits for probe in unit.probes))
+def _stood_anywhere(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
+    """By the last part of a name, or its first word: the text of old tests has it, and no added line has."""
+    repository = ctx.repository
+    paths_of_tests = [path for path in repository.list_tree(change.base) if ctx.is_test_path(path)]
+    old = b"\n".join(repository.read_many(change.base, paths_of_tests).values()).decode("utf-8", "replace")
+    added = []
+    for file in (each for each in change.present if ctx.is_test_path(each.path)):
+        lines = (repository.read(change.tree, file.path) or b"").decode("utf-8", "replace").splitlines()
+        added += [lines[number - 1] for number in file.added_lines if number <= len(lines)]
+    new = "\n".join(added)
+
+    def stood(name: str) -> bool:
+        words = {re.split(r"::|[./#>]", name)[-1].strip(), name.strip().partition(" ")[0]} - {""}
+        return any(word in old for word in words) and not any(word in new for word in words)
+
+    return stood
 
 
 def _at_once(ctx: Context) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from swarmgate.domain.base import Frozen
@@ -18,9 +17,10 @@ from swarmgate.domain.state import Attempt, TaskRecord
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import mutating, old_tests, proving
 from swarmgate.engine.steps.criteria import mapped
+from swarmgate.engine.steps.new_tests import new_tests
+from swarmgate.engine.steps.objections import Answer
 from swarmgate.engine.steps.old_tests import Old
-from swarmgate.engine.steps.proof_runs import Ran, Runs
-from swarmgate.engine.steps.proving import Answer
+from swarmgate.engine.steps.proof_runs import Ran, Runs, together
 from swarmgate.engine.steps.switched_off import STAGE as GONE
 from swarmgate.gates import behaviour
 from swarmgate.ledger.evidence import BEFORE, MUTATION
@@ -154,8 +154,9 @@ class _Trying:
         if refactoring:
             ran, old = await of_before()
             return await of_new(ran), old
-        answer, (_, old) = await asyncio.gather(of_new(None), of_before())
-        return answer, old
+        async with together() as both:
+            new, before = both.start(of_new(None)), both.start(of_before())
+            return await new, (await before)[1]
 
     def _on_evidence(self, proof: Proof | None, old: Old) -> Proof | None:
         """The proof with what the tests of before say, as it is kept."""
@@ -168,7 +169,7 @@ class _Trying:
     async def mutation(self) -> AttemptRejected | None:
         """Tests notice faults in the changed lines."""
         alone = takes_paths(self._command, runner_of(self._command, self._ctx.repository.root))
-        tests = proving.new_tests(self._ctx, self._change, alone=True) if alone else ()
+        tests = new_tests(self._ctx, self._change, self._ran, alone=True) if alone else ()
         found = await mutating.mutate(self._ctx, self._change, self._command, self._ran, tests)
         whole = found.model_dump_json(indent=1).encode()
         self._ctx.evidence.write(self._task, self._attempt.number, MUTATION, whole)
