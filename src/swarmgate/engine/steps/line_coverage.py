@@ -35,7 +35,7 @@ async def unrun(runs: Runs, hits: Collection[str]) -> tuple[tuple[Unit, ...], No
 def unrun_by(runs: Runs, ran: Ran, *, also: Collection[str] = ()) -> tuple[tuple[Unit, ...], Notes]:
     """The same of one run alone, and of the hits `also`."""
     left, notes = _left(runs, {*ran.hits, *also}), not_measured(runs)
-    if left and ran.doubt:
+    if left and ran.doubt and not ran.hits:  # code that said that it ran is what ran
         return (), (*notes, (Effect.NOTED, f"which changed lines the tests run is not known: {ran.doubt}"))
     return left, notes
 

@@ -33,8 +33,12 @@ _ADVICE = (
 
 
 class Old(Frozen):
-    """What the tests of before say: `outdated` are those that fail, told in `objection`; `notes`: what else is said."""
+    """What the tests of before say: `outdated` are those that fail, told in `objection`; `notes`: what else is said.
 
+    `run` is their run; None where they were not run.
+    """
+
+    run: TestRun | None = None
     objection: Objection | None = None
     outdated: tuple[str, ...] = ()
     notes: tuple[tuple[Effect, str], ...] = ()

@@ -143,13 +143,21 @@ class _Trying:
             ran = await runs.old(due.paths, rewritten=refactoring)
             gone = self._settings.vanished != "block" or overruled(self._record, self._attempt, GONE)
             found = await old_tests.judged(runs, self._planned, ran, due.paths, there=self._ran, tolerates=gone)
-            return ran, found
+            return ran, found.model_copy(update={"run": ran.run})
 
         async def of_new(old: Ran | None) -> Answer:
             if not (binding[PROVES_NOTHING] or binding[UNPROVEN]):
                 return Answer()
-            attacks = self._record.attacks
-            return await proving.prove(self._ctx, self._change, runs, self._ran, kind=kind, attacks=attacks, old=old)
+            return await proving.prove(
+                self._ctx,
+                self._change,
+                runs,
+                self._ran,
+                kind=kind,
+                attacks=self._record.attacks,
+                old=old,
+                measured=bool(binding[UNPROVEN]),
+            )
 
         if refactoring:
             ran, old = await of_before()
@@ -162,7 +170,8 @@ class _Trying:
         """The proof with what the tests of before say, as it is kept."""
         if proof is None:
             return None
-        whole = proof.model_copy(update={"outdated": old.outdated})
+        others = {**proof.others, "old": old.run} if old.run else proof.others
+        whole = proof.model_copy(update={"outdated": old.outdated, "others": others})
         self._ctx.evidence.write(self._task, self._attempt.number, BEFORE, whole.model_dump_json(indent=1).encode())
         return whole
 
