@@ -2,10 +2,12 @@
 
     python benchmarks/quixbugs.py [CORPUS] [NAME ...]
 
-CORPUS is ../shared/corpora/quixbugs.jsonl (see the README there). Each program is three changes of a real repository:
+CORPUS is ../shared/corpora/quixbugs.jsonl (see the README there). Each program is four changes of a real repository:
 
 - idle: the bug is mended, and the tests pass on the buggy and on the correct program: an import, a check that the
   function is there, and those of the real cases on which both agree. Target: refused 40 of 40, as proving nothing.
+- hollow: the correct program is new, with tests that import it and ask whether the function is there: without the
+  program they fail. Target: refused 40 of 40, as proving nothing.
 - buggy: the buggy program with the real tests. Target: rejected 40 of 40, by the tests.
 - correct: the bug is mended, with the real tests. Target: accepted 40 of 40.
 """
@@ -123,15 +125,18 @@ async def judged(ctx: Context, change: dict[str, str]) -> tuple[str, TestRun]:
 
 
 async def judge(program: Program, folder: Path) -> None:
-    """All three changes of a program, in repositories below a folder."""
+    """All four changes of a program, in repositories below a folder."""
     folder = folder.resolve()  # noqa: ASYNC240 - once
     wrong = {"solution.py": program.buggy, **program.extra_files}
     right = {"solution.py": program.correct}
     empty = project(folder / "buggy", {"README.md": program.spec})
     program.found["buggy"], ran = await judged(empty, {**wrong, TESTS: program.tests})
+    new = project(folder / "hollow", {"README.md": program.spec, **program.extra_files})
+    hollow = {TESTS: IDLE.replace("NAME", program.name)}
+    program.found["hollow"], _ = await judged(new, {"solution.py": program.correct, **hollow})
     mended = project(folder / "correct", wrong)
     program.found["correct"], _ = await judged(mended, {**right, TESTS: program.tests})
-    tests = {TESTS: IDLE.replace("NAME", program.name)}
+    tests = dict(hollow)
     same = agreeing(program.tests, ran)
     program.agreeing = len(set(ran.names) - set(ran.failures))
     if same:
@@ -160,7 +165,7 @@ def agreeing(tests: str, ran: TestRun) -> str:
     return ast.unparse(tree) + "\n"
 
 
-WANTED = {"idle": "tests prove nothing", "buggy": "tests", "correct": ""}
+WANTED = {"idle": "tests prove nothing", "hollow": "tests prove nothing", "buggy": "tests", "correct": ""}
 
 
 def main() -> int:
@@ -173,6 +178,7 @@ def main() -> int:
         print(f"{program.name:30} {said}  ({program.agreeing} cases agree)")
     right = {kind: sum(each.found[kind] == stage for each in every) for kind, stage in WANTED.items()}
     print(f"\ntests that pass on both programs: refused {right['idle']} of {len(every)}")
+    print(f"hollow tests, new program:        refused {right['hollow']} of {len(every)}")
     print(f"real tests, buggy program:        rejected {right['buggy']} of {len(every)}")
     print(f"real tests, correct program:      accepted {right['correct']} of {len(every)}")
     print(f"{time.monotonic() - started:.0f} s")

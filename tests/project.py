@@ -161,7 +161,7 @@ ask what pytest alone can tell: it starts in a sixth of the time."""
 SETTINGS: dict[str, dict[str, Any]] = {
     "roles.default": {"model": "local/senior"},
     "roles.coder": {"model": "local/junior"},
-    "tests": {"timeout_s": 60},
+    "tests": {"timeout_s": 60, "unproven": "off"},
     # Half a second of every judgement; that it judges in the loop like any other is shown by a test of its own.
     "gates": {"skip": ["sast_scan"]},
     "commands": {"sandbox": SANDBOX, "env": ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]},

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from swarmgate.agents.arguments import FindingDraft, Finish, SavePlan, SubmitVerdict
 from swarmgate.agents.tools import IN_TEXT, OFFERED, TOOLS, BadCall, offered, read_call
 from swarmgate.domain.finding import Severity
+from swarmgate.domain.plan import Kind
 from swarmgate.llm.model import ToolCall
 
 EVERY = [(role, step, tool) for role, step in OFFERED for tool in offered(role, step)]
@@ -66,7 +67,12 @@ def test_every_step_can_be_ended_and_every_tool_is_offered_to_somebody() -> None
 def test_arguments_by_the_contract_are_taken() -> None:
     plan = read("architect", "plan", "save_plan", PLAN).plan()
     assert plan.tasks["1.1"].files == ("a.py",)
-    assert plan.model_dump(mode="json") == PLAN
+    said = plan.model_dump(mode="json")
+    assert [task.pop("kind") for phase in said["phases"] for task in phase["tasks"]] == ["feature"]
+    assert said == PLAN
+    (phase,) = PLAN["phases"]
+    told = {**PLAN, "phases": [{**phase, "tasks": [{**phase["tasks"][0], "kind": " Refactoring"}]}]}
+    assert read("architect", "plan", "save_plan", told).plan().tasks["1.1"].kind is Kind.REFACTORING
     assert "criteria" in offered("test_engineer", "test")[-1].spec.parameters["properties"]
     assert "criteria" not in offered("reviewer", "review")[-1].spec.parameters["properties"]
 

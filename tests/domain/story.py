@@ -189,6 +189,10 @@ def _task_batches(state: State, step: Step) -> list[list[Event]]:
     if step is Step.ADVERSARIAL_TEST:
         held = ev.AdversarialTestsWritten(task=task_id, attempt=number, tree="a", review=YES, tests=("tests/a.py",))
         return [[held], [held, rejection(task_id, number, "adversarial_tests")]]
+    if step is Step.REVIEW_TESTS:
+        seen = ev.TestsReviewed(task=task_id, attempt=number, review=YES, passed=True)
+        refused_tests = ev.TestsReviewed(task=task_id, attempt=number, review=NO, passed=False)
+        return [[seen], [refused_tests, rejection(task_id, number, "reviewer")]]
     place = next(index for index, steps in enumerate(names, start=1) if step in steps)
     stage = ("coder", "gates: ruff", "reviewer", "test_engineer", "tests")[place - 1]
     failing = [*_failing(task_id, number)[place - 1], rejection(task_id, number, stage)]

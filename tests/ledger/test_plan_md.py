@@ -10,7 +10,7 @@ from tests.domain.story import passing, play, rejected, started, walk
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.events import AttemptKind
-from swarmgate.domain.plan import Complexity, Phase, Plan, Task
+from swarmgate.domain.plan import Complexity, Kind, Phase, Plan, Task
 from swarmgate.domain.state import State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.domain.view import AttemptLine, AttemptMark, PhaseStatus, PhaseView, PlanView, TaskView, view_of
@@ -68,6 +68,7 @@ def _tasks(draw: st.DrawFn, phase: int, number: int) -> TaskView:
         files=tuple(draw(st.lists(LINE, min_size=1, max_size=3))),
         depends=tuple(draw(st.lists(ids, max_size=3))),
         complexity=draw(st.sampled_from(Complexity)),
+        kind=draw(st.sampled_from(Kind)),
         status=status,
         attempts=tuple(draw(st.lists(attempt, min_size=least[0], max_size=least[1]))),
         note=draw(HOSTILE) if status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else "",
@@ -114,6 +115,19 @@ def test_every_reachable_state_is_read_as_it_was_rendered(seed: int) -> None:
     for _, _, state in walk(seed, 60):
         if view := view_of(state):
             assert parse(render(view)) == view
+
+
+def test_the_kind_of_a_task_is_read_in_any_case_and_nothing_else_is_one() -> None:
+    head = "# T\n<!-- swarm plan: seq 1 -->\n## Phase 1: P\n- [ ] Task 1.1: A\n  - Accept: a\n  - File: a.py\n"
+    assert parse(head).phases[0].tasks[0].kind is Kind.FEATURE
+    view = parse(f"{head}  - Kind: Refactoring\n")
+    assert view.phases[0].tasks[0].kind is Kind.REFACTORING
+    assert "  - Kind: refactoring\n" in render(view)
+    with pytest.raises(PlanSyntaxError, match=r"line 7, .*'chore' is no kind of task") as caught:
+        parse(f"{head}  - Kind: chore\n")
+    assert "feature, breaking, refactoring, documentation, configuration" in caught.value.hint
+    with pytest.raises(PlanSyntaxError, match=r"line 8, .*second Kind"):
+        parse(f"{head}  - Kind: feature\n  - Kind: breaking\n")
 
 
 # --- the sample of the contract ---

@@ -55,6 +55,7 @@ def test_plan_json_holds_flat_tasks(folder: SwarmFolder, fill: Fill) -> None:
         "files": ["src/part_1.1.py"],
         "depends": [],
         "complexity": "SMALL",
+        "kind": "feature",
         "status": "in_progress",
         "attempts": [{"number": 1, "mark": "REJECTED", "stage": "reviewer", "reason": "Missing expiration claim"}],
         "note": "",

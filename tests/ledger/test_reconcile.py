@@ -291,7 +291,7 @@ REFUSED: dict[str, tuple[str, Change, str]] = {
     "a hundred keys": (
         "plan.json",
         _swap('"id":"1.3",', '"id":"1.3",' + "".join(f'"k{n}":1,' for n in range(100))),
-        "plan.json has an object of 110 keys",
+        "plan.json has an object of 111 keys",
     ),
     "no json": ("plan.json", lambda text: text[:-4], "plan.json Invalid JSON: EOF while parsing"),
     "future": ("plan.md", _swap("seq 16", "seq 99"), "plan.md line 2: claims ledger position 99; the ledger is at 16"),

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from swarmgate.domain.evidence import Criterion, Remark, Verdict
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.json_text import loaded
-from swarmgate.domain.plan import Complexity, Phase, Plan, Task
+from swarmgate.domain.plan import Complexity, Kind, Phase, Plan, Task
 
 _SEVERITIES = {
     "blocker": "critical",
@@ -44,6 +44,10 @@ def _listed(value: Any) -> Any:
 
 def _upper(value: Any) -> Any:
     return value.strip().upper() if isinstance(value, str) else value
+
+
+def _lower(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
 
 
 def _severity(value: Any) -> Any:
@@ -159,6 +163,10 @@ class TaskDraft(Arguments):
     files: Strings = Field(description="Repository-relative files that the task creates or changes, its tests too.")
     depends: Strings = Field((), description="Ids of tasks that must be complete before, of this phase or earlier.")
     complexity: Annotated[Complexity, BeforeValidator(_upper)] = Field(description="SMALL or MEDIUM; split LARGE.")
+    kind: Annotated[Kind, BeforeValidator(_lower)] = Field(
+        Kind.FEATURE,
+        description="feature, breaking, refactoring, documentation or configuration: what has to prove it.",
+    )
 
 
 class PhaseDraft(Arguments):

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from swarmgate.agents.markers import HEADERS, defused
-from swarmgate.domain.plan import Phase, Plan, Task
+from swarmgate.domain.plan import Kind, Phase, Plan, Task
 
 _LOOKS_LIKE_HEADER = re.compile(rf"^(?=(?:{'|'.join(HEADERS)})[ \t]*:)", re.MULTILINE)
 # What str.splitlines() breaks a line at, and the other control characters but tab and newline.
@@ -185,6 +185,8 @@ def _lines(text: str) -> str:
 def task_text(task: Task) -> str:
     """A task as a role reads it, acceptance criteria numbered from 1."""
     parts = [f"Task {task.id}: {task.title} [{task.complexity}]"]
+    if task.kind is not Kind.FEATURE:
+        parts.append(f"Kind: {task.kind}")
     if task.description:
         parts.append(task.description)
     parts.append("Acceptance criteria:\n" + numbered(task.acceptance))

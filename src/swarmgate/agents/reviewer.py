@@ -1,7 +1,7 @@
 """The reviewer: judges a change by the diff and the gates' results, never by what its author says. Reads only.
 
-It is asked up to three times: for the change as a whole, for its security alone, and whether the expectation of an
-adversarial test that fails is right.
+It is asked up to four times: for the change as a whole, for its security alone, whether the expectation of an
+adversarial test that fails is right, and for the tests that were written after its review.
 """
 
 from __future__ import annotations
@@ -36,6 +36,12 @@ _AROUND = 300
 """Characters of what stands around a part of the change in the result of a tool."""
 
 _WEAKENED = "Each needs a reason in the task. Where the task gives none, reject the change."
+
+
+_WRITTEN = (
+    "You have approved the rest. Judge these files now: tests that cannot fail, that replace, rewrite or imitate what "
+    "they test, that expect what the code gives and not what the task asks for, or that do anything else than test."
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,21 @@ async def security_review(desk: Desk, work: Submission, *, reasons: Sequence[str
     sections = (Section("Why its security is reviewed", bullets(reasons)),)
     ending = _verdict(desk, work, "security_review", objection=_without_id)
     return await _judged(desk, work, "security_review", sections, ending, wholly=True)
+
+
+async def review_tests(desk: Desk, work: Submission, *, written: Sequence[str]) -> Review:
+    """Judge the change once more, with the tests that another hand wrote since the review.
+
+    Args:
+        desk: the reviewer's surroundings.
+        work: the change as it is now.
+        written: the files that are new or changed since.
+
+    Raises:
+        NoUsableReply: as `review`.
+    """
+    sections = (Section("Written since your review, by the test engineer", bullets(written), _WRITTEN),)
+    return await _judged(desk, work, "review", sections, _verdict(desk, work, "review"))
 
 
 async def confirm(desk: Desk, work: Submission, *, tests: str, output: str) -> Review:

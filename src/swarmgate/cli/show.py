@@ -78,6 +78,7 @@ def _reviews(attempt: AttemptReport) -> list[str]:
         ("security review", "security_reviewer", attempt.security_review),
         ("test engineer", "test_engineer", attempt.tests_review),
         ("adversarial tests", "adversarial_tests", attempt.adversarial_review),
+        ("reviewer, on the tests", "reviewer", attempt.second_review),
     ):
         if review is None:
             continue
@@ -117,7 +118,15 @@ def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
 
 
 def _proof(proof: Proof) -> str:
+    if proof.outdated:
+        return f"none: tests of before fail in their old form: {', '.join(proof.outdated[:3])}"
     if not proof.able:
         return f"none: {', '.join(proof.tests)} passes without the change as well"
+    if proof.unnoticed:
+        return f"none: {', '.join(proof.tests)} passes where each new or changed function {proof.unnoticed[0]}"
+    if proof.unrun:
+        return f"none: no passing test runs {', '.join(proof.unrun[:3])}"
+    if not proof.tests:
+        return "the tests of before pass, and run what was changed"
     failed = ", ".join(proof.run.failures[:3]) or proof.run.reason
     return f"without the change, it fails: {failed}"

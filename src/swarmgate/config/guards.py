@@ -128,6 +128,7 @@ class Reviews(Section):
         "auto", description="The second, security-only review; `auto`: where the change touches sensitive code."
     )
     cite: bool = Field(True, description="Drop findings that quote nothing that stands in the change or the file.")
+    tests: bool = Field(True, description="The reviewer looks again at what the test engineer wrote after its review.")
     mode: ReviewMode = Field(
         "single", description="`debate`: advocate against challenger; `auto`: where a first look finds it worth it."
     )

@@ -153,6 +153,12 @@ class Suite(Section):
     vanished: Enforce = Field(
         "block", description="What it means that tests which passed before the task are gone or skipped after it."
     )
+    unproven: Enforce = Field(
+        "block", description="What changed behaviour means that no new test shows, or that no passing test runs."
+    )
+    altered: Enforce = Field(
+        "block", description="What it means that tests of before the task fail in their old form over the new code."
+    )
     unmapped: Literal["note", "block"] = Field(
         "note", description="What an acceptance criterion means that the test engineer maps no test to."
     )

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from swarmgate.domain.estimate import estimate_due
 from swarmgate.domain.events import AttemptKind
-from swarmgate.domain.laws_judging import adversarial_due
+from swarmgate.domain.laws_judging import adversarial_due, tests_review_due
 from swarmgate.domain.laws_task import attempt_kind
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
@@ -45,6 +45,8 @@ class Step(StrEnum):
     SECURITY_REVIEW = "security_review"
     TEST = "test"
     ADVERSARIAL_TEST = "adversarial_test"
+    REVIEW_TESTS = "review_tests"
+    """The reviewer looks again, where the test engineer wrote files since its review."""
     RUN_TESTS = "run_tests"
     COMMIT = "commit"
     BLOCK = "block"
@@ -211,6 +213,8 @@ def _attempt_step(state: State) -> Step:
         case TaskState.REVIEWER_RUN if not attempt.tested:
             return Step.TEST
         case TaskState.REVIEWER_RUN:
-            return Step.ADVERSARIAL_TEST if adversarial_due(state, state.open) else Step.RUN_TESTS
+            if adversarial_due(state, state.open):
+                return Step.ADVERSARIAL_TEST
+            return Step.REVIEW_TESTS if tests_review_due(state, state.open) else Step.RUN_TESTS
         case _:
             return Step.COMMIT

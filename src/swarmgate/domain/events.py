@@ -59,6 +59,7 @@ from swarmgate.domain.events_task import (
     TaskReopened,
     TaskRetried,
     TaskSkipped,
+    TestsReviewed,
     TestsRun,
     TestsWritten,
 )
@@ -111,6 +112,7 @@ __all__ = [
     "TaskReopened",
     "TaskRetried",
     "TaskSkipped",
+    "TestsReviewed",
     "TestsRun",
     "TestsWritten",
     "TreeRestored",
@@ -142,6 +144,7 @@ Event = Annotated[
     | SecurityReviewGiven
     | TestsWritten
     | AdversarialTestsWritten
+    | TestsReviewed
     | TestsRun
     | AttemptRejected
     | AttemptInterrupted

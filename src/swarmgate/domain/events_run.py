@@ -51,6 +51,7 @@ class RunStarted(Frozen):
     budgets: dict[Literal["run", "phase", "task"], Allowance] = Field(default_factory=dict)
     record: int = 1
     place: str = ""
+    review_tests: bool = False
 
 
 class RunPaused(Frozen):

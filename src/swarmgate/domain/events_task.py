@@ -128,6 +128,17 @@ class AdversarialTestsWritten(Frozen):
     evidence: str = ""
 
 
+class TestsReviewed(Frozen):
+    """The reviewer's second verdict: on the change with the files that the test engineer wrote since the first."""
+
+    type: Literal["tests_reviewed"] = "tests_reviewed"
+    task: str
+    attempt: int
+    review: Review
+    passed: bool
+    evidence: str = ""
+
+
 class TestsRun(Frozen):
     """swarmgate ran the tests over `tree`, the tree that will be committed.
 

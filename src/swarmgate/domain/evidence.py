@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.finding import Severity
 
@@ -129,11 +131,19 @@ class TestRun(Frozen):
 
 
 class Proof(Frozen):
-    """Whether the new tests can fail: their run against the tree before the change.
+    """What proves a change: its new tests fail without it, and with other bodies; a passing test runs what it changed.
 
-    `tests` are the test files that were run there, `run` what came of it, `able` whether at least one failed.
+    `tests` are the new test files, `run` their run against the tree before the change, `able` whether at least one
+    failed there. Of a refactoring there are none, and `run` is that of the tests of before over the new code.
+    `unnoticed` says which replaced bodies no new test noticed, `unrun` which changed parts no passing test runs,
+    `outdated` which tests of before fail in their old form. `others` are the other runs, by what was run: they stand in
+    the evidence, not in events.
     """
 
     tests: tuple[str, ...]
     run: TestRun
     able: bool
+    unnoticed: tuple[Line, ...] = ()
+    unrun: tuple[Line, ...] = ()
+    outdated: tuple[Line, ...] = ()
+    others: dict[str, TestRun] = Field(default_factory=dict)

@@ -26,6 +26,7 @@ from swarmgate.domain.events import (
     RunStarted,
     SecurityReviewGiven,
     TaskDelegated,
+    TestsReviewed,
     TestsRun,
     WorkStarted,
 )
@@ -48,6 +49,7 @@ class Kind(StrEnum):
     REVIEW = "review"
     SECURITY = "security"
     ADVERSARIAL = "adversarial"
+    TESTS_REVIEW = "tests_review"
     FINAL_GATES = "final_gates"
     SBOM = "sbom"
     TESTS = "tests"
@@ -63,6 +65,7 @@ FILES: dict[Kind, str] = {
     Kind.REVIEW: "review.json",
     Kind.SECURITY: "security_review.json",
     Kind.ADVERSARIAL: "adversarial.json",
+    Kind.TESTS_REVIEW: "tests_review.json",
     Kind.FINAL_GATES: "final-gates.json",
     Kind.SBOM: "sbom.cdx.json",
     Kind.TESTS: "tests.json",
@@ -273,6 +276,7 @@ _KINDS: dict[type, Kind] = {
     ReviewGiven: Kind.REVIEW,
     SecurityReviewGiven: Kind.SECURITY,
     AdversarialTestsWritten: Kind.ADVERSARIAL,
+    TestsReviewed: Kind.TESTS_REVIEW,
     TestsRun: Kind.TESTS,
 }
 
@@ -282,7 +286,14 @@ def _claims(event: Event) -> Iterator[tuple[str, int, Kind | str, str]]:
     match event:
         case DebateWeighed(evidence=digest) if digest:  # only a debate that was held leaves a file
             yield event.task, event.attempt, Kind.DEBATE, digest
-        case ChangeCaptured() | GatesRun() | ReviewGiven() | SecurityReviewGiven() | AdversarialTestsWritten():
+        case (
+            ChangeCaptured()
+            | GatesRun()
+            | ReviewGiven()
+            | SecurityReviewGiven()
+            | AdversarialTestsWritten()
+            | TestsReviewed()
+        ):
             yield event.task, event.attempt, _KINDS[type(event)], event.evidence
         case TestsRun():
             yield event.task, event.attempt, Kind.TESTS, event.evidence

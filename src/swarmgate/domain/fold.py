@@ -79,6 +79,7 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "security_review_given": judging.security_review_given,
     "tests_written": judging.tests_written,
     "adversarial_tests_written": judging.adversarial_tests_written,
+    "tests_reviewed": judging.tests_reviewed,
     "tests_run": judging.tests_run,
     "attempt_rejected": task.attempt_rejected,
     "attempt_interrupted": task.attempt_interrupted,

@@ -14,6 +14,7 @@ from swarmgate.domain.laws_debate import require_borne
 from swarmgate.domain.laws_task import out_of_turn, overruled, running, updated
 from swarmgate.domain.lifecycle import Move, TaskState, advance
 from swarmgate.domain.plan import Complexity
+from swarmgate.domain.remedies import OLD_TESTS, PROVES_NOTHING, UNPROVEN
 from swarmgate.domain.state import Attempt, State
 from swarmgate.errors import IllegalMove
 
@@ -94,19 +95,41 @@ def adversarial_tests_written(state: State, event: ev.AdversarialTestsWritten, _
     return updated(state, event.task, adversarial=True, **found)
 
 
+def tests_review_due(state: State, task_id: str) -> bool:
+    """Whether the reviewer looks again: the test engineer wrote files since its review, and the rules ask for it."""
+    record = state.task(task_id)
+    attempt = record.running
+    if attempt is None or not state.rules.review_tests or not attempt.tested or attempt.tests_reviewed:
+        return False
+    return bool(attempt.tests) and not adversarial_due(state, task_id) and not overruled(record, attempt, "reviewer")
+
+
+def tests_reviewed(state: State, event: ev.TestsReviewed, _: ev.Entry) -> State:
+    attempt = running(state, event.task, event.attempt)
+    if not tests_review_due(state, event.task):
+        raise out_of_turn(event.task, attempt, "have its tests reviewed")
+    _require_pass(state, event.task, attempt, "reviewer", passed=event.review.approved or not event.passed)
+    return updated(state, event.task, tests_reviewed=event.passed, second_review=event.review)
+
+
 def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
     attempt = running(state, event.task, event.attempt)
     if not attempt.tested:
         raise out_of_turn(event.task, attempt, "pass the tests before the test engineer's turn has ended")
     if event.passed and adversarial_due(state, event.task):
         raise out_of_turn(event.task, attempt, "pass the tests before the adversarial tests are written")
+    if event.passed and tests_review_due(state, event.task):
+        raise out_of_turn(event.task, attempt, "pass the tests before the reviewer has seen them")
     after = advance(event.task, attempt.state, Move.PASS_TESTS)
     written = attempt.tests_review is not None and attempt.tests_review.approved
     _require_pass(state, event.task, attempt, "test_engineer", passed=written or not event.passed)
     held = event.run.green or only_known_red(state, event.run)
     _require_pass(state, event.task, attempt, "tests", passed=held or not event.passed)
-    if event.proof is not None:
-        _require_pass(state, event.task, attempt, "tests prove nothing", passed=event.proof.able or not event.passed)
+    if event.passed and event.proof is not None:
+        noticed = event.proof.able and not event.proof.unnoticed
+        _require_pass(state, event.task, attempt, PROVES_NOTHING, passed=noticed)
+        _require_pass(state, event.task, attempt, UNPROVEN, passed=not event.proof.unrun)
+        _require_pass(state, event.task, attempt, OLD_TESTS, passed=not event.proof.outdated)
     return updated(
         state,
         event.task,

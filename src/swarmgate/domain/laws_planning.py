@@ -184,6 +184,7 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
         event.adversarial,
         event.budget_seconds,
         Map(event.budgets),
+        event.review_tests,
     )
     return replace(
         state,

@@ -35,10 +35,26 @@ class Complexity(StrEnum):
     LARGE = "LARGE"
 
 
+class Kind(StrEnum):
+    """What a task does to behaviour, which decides what has to prove it. The user approves it with the plan."""
+
+    FEATURE = "feature"
+    """New or mended behaviour: a new test fails without it. What goes without saying."""
+    BREAKING = "breaking"
+    """A feature that changes on purpose what tests of before expect: those in the task's files may be changed."""
+    REFACTORING = "refactoring"
+    """No new behaviour: the tests that were there before run the changed lines, and pass."""
+    DOCUMENTATION = "documentation"
+    """No code that runs is changed."""
+    CONFIGURATION = "configuration"
+    """No code of the product is changed, but settings, data, and scripts of builds and tools."""
+
+
 class Task(Frozen):
     """One task: small enough for one delegation, with criteria that can be tested.
 
-    `id` is `phase.number`; `files` are the repository-relative paths that the task may create or change.
+    `id` is `phase.number`; `files` are the repository-relative paths that the task may create or change. `kind` says
+    what has to prove it.
     """
 
     id: Line
@@ -48,6 +64,7 @@ class Task(Frozen):
     files: Annotated[tuple[Line, ...], FailFast()] = ()
     depends: Annotated[tuple[Line, ...], FailFast()] = ()
     complexity: Complexity = Complexity.SMALL
+    kind: Kind = Kind.FEATURE
 
 
 class Phase(Frozen):

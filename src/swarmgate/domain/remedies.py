@@ -19,6 +19,12 @@ INSTALLED = "installed"
 _TRAJECTORY = "trajectory: "
 ATTACKS = "adversarial_tests"
 """Who rejects an attempt that an adversarial test broke."""
+PROVES_NOTHING = "tests prove nothing"
+"""Who rejects an attempt whose new tests notice neither that the change is missing nor that it does nothing."""
+UNPROVEN = "unproven"
+"""Who rejects an attempt that changes behaviour, and no test shows it: none is new, or none runs what was changed."""
+OLD_TESTS = "old tests"
+"""Who rejects an attempt that tests of before, in their old form, do not pass."""
 _NAMED = 5
 _IN_LOOP = frozenset({"replies", "max_turns"})
 """Breakers whose bound stands in `[loop]`."""
@@ -28,7 +34,15 @@ _ROLES = frozenset({"architect", "critic", "coder", "reviewer", "test_engineer",
 _SETTINGS: Mapping[str, tuple[str, ...]] = {
     "tests": ("[tests] command: how the tests are run, where that is what fails",),
     INSTALLED: ("install the named packages anew, as the project says, then: {retry}",),
-    "tests prove nothing": ('[tests] must_fail = "warn": such tests are noted and reject nothing, then: {retry}',),
+    PROVES_NOTHING: ('[tests] must_fail = "warn": such tests are noted and reject nothing, then: {retry}',),
+    UNPROVEN: (
+        "the kind of the task in plan.md, where it adds no behaviour: `Kind: refactoring` or its like, then: {retry}",
+        '[tests] unproven = "warn": what no test shows is only noted, then: {retry}',
+    ),
+    OLD_TESTS: (
+        "`Kind: breaking` in plan.md, where the task makes tests among its files wrong on purpose, then: {retry}",
+        '[tests] altered = "warn": tests that fail in their old form are only noted, then: {retry}',
+    ),
     "tests switched off": ('[tests] vanished = "warn": tests that are gone are only noted, then: {retry}',),
     "scope": (
         'swarm retry {task} --note "declare FILE, it is needed": have the files declared for the task',
@@ -45,7 +59,9 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
 
 _MEANT: Mapping[str, str] = {
     INSTALLED: "; the tests run with what is installed now, and with what agents made of it",
-    "tests prove nothing": "; meant for a refactoring, whose tests pass before it and after it",
+    PROVES_NOTHING: "; meant for a refactoring, whose tests pass before it and after it",
+    UNPROVEN: "; what no test shows is committed on your word",
+    OLD_TESTS: "; what those tests expected counts no longer",
     "tests switched off": "; the tests that are gone stay gone",
     "scope": "; all files that the attempt changed are accepted",
     "mutation": "; the tests stay as weak as they are",

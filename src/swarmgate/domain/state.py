@@ -95,6 +95,9 @@ class Attempt:
     failures: tuple[str, ...] = ()
     findings: int = 0
     debate: DebateWeighed | None = None
+    tests_reviewed: bool = False
+    second_review: Review | None = None
+    """The reviewer's verdict after the test engineer's turn."""
 
 
 @dataclass(frozen=True)
@@ -218,6 +221,8 @@ class Rules:
     budget_seconds: float | None = None
     budgets: Map[str, Allowance] = field(default_factory=Map)
     """By level: `run`, `phase`, `task`."""
+    review_tests: bool = False
+    """Whether the reviewer looks at the test engineer's files."""
 
 
 @dataclass(frozen=True)

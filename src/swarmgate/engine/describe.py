@@ -110,6 +110,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "adversarial_tests_written": lambda e: (
         f"task {e.task}: adversarial tests: {counted(len(e.tests), 'file')} kept, {len(e.rejected)} taken out"
     ),
+    "tests_reviewed": lambda e: f"task {e.task}: reviewer on the tests {_verdict(e)}",
     "tests_run": _tests_run,
     "attempt_rejected": lambda e: f"task {e.task}, attempt {e.attempt}: REJECTED ({e.stage}) - {first_line(e.reason)}",
     "attempt_interrupted": lambda e: f"task {e.task}, attempt {e.attempt}: INTERRUPTED - {e.reason}",

@@ -30,6 +30,7 @@ CUT_SHORT = frozenset(
         Step.SECURITY_REVIEW,
         Step.TEST,
         Step.ADVERSARIAL_TEST,
+        Step.REVIEW_TESTS,
         Step.RUN_TESTS,
     }
 )

@@ -191,6 +191,12 @@ class _Pointed:
 _NOWHERE = _Pointed()
 
 
+_OF_THE_PLAN = {
+    "scope": "the plan: its tasks list too few files, or cut across the code",
+    "old tests": "the plan: its tasks change what tests expect, and do not say so",
+}
+
+
 def _pointed(
     stage: str, rule: str, members: Sequence[Failure], story: _Story, prompt: Callable[[str], str]
 ) -> _Pointed:
@@ -207,7 +213,7 @@ def _pointed(
         case "tests switched off":
             why = "the coder's prompt: changes take tests away, or keep them from the runner"
             return _Pointed("prompt", why, (coder, *_evidence(members, "tests-base.json")))
-        case "tests prove nothing" | "mutation":
+        case "tests prove nothing" | "unproven" | "mutation":
             why = "the test engineer's prompt: its tests do not notice what the change does"
             return _Pointed("prompt", why, (f"the test engineer's prompt: {prompt('test_engineer')}",))
         case "breaker":
@@ -219,9 +225,9 @@ def _pointed(
             return _Pointed("model", why, (f"[roles.{head}] in .swarm/config.toml", f"its prompt: {prompt(head)}"))
         case "commit":
             return _Pointed("hook", "a hook of the repository that refuses the commits", (".git/hooks/",))
-        case "scope":
+        case "scope" | "old tests":
             files = tuple(f"task {each.task.id} lists: {', '.join(each.task.files)}" for each in _one_a_task(members))
-            return _Pointed("plan", "the plan: its tasks list too few files, or cut across the code", files)
+            return _Pointed("plan", _OF_THE_PLAN[head], files)
         case "trajectory":
             return _Pointed("plan", "the plan: its tasks are too big, or ask for what contradicts itself", wording)
         case _:

@@ -108,6 +108,7 @@ def _begin(ctx: Context) -> State:
             budgets=allowances(budget),
             record=RECORDED,
             place=place(found) if (found := git_folder(ctx.folder.root)) else "",
+            review_tests=ctx.config.review.tests,
         )
     )
     return _record(ctx, events)
@@ -179,6 +180,7 @@ def describe_step(step: Step, state: State) -> str:
         Step.SECURITY_REVIEW: _judged(state, "security_reviewer", "the reviewer reads for security alone"),
         Step.TEST: _judged(state, "test_engineer", "the test engineer works"),
         Step.ADVERSARIAL_TEST: "the test engineer attacks",
+        Step.REVIEW_TESTS: "the reviewer reads the tests",
         Step.RUN_TESTS: "gates and tests over the final tree",
         Step.COMMIT: "committing",
         Step.BLOCK: "the task waits for the user",

@@ -125,6 +125,7 @@ class AttemptReport(Frozen):
     security_review: Review | None
     tests_review: Review | None
     adversarial_review: Review | None
+    second_review: Review | None
     proof: Proof | None
     feedback: tuple[str, ...]
     kept: str

@@ -31,6 +31,8 @@ DEBATE = FILES[Kind.DEBATE]
 SECURITY_REVIEW = FILES[Kind.SECURITY]
 ADVERSARIAL = FILES[Kind.ADVERSARIAL]
 """What came of each adversarial test: its run, and what the reviewer said of those that failed."""
+TESTS_REVIEW = FILES[Kind.TESTS_REVIEW]
+"""The reviewer's verdict on what the test engineer wrote."""
 TESTS = FILES[Kind.TESTS]
 BEFORE = FILES[Kind.BEFORE]
 """The run of the new tests over the tree before the change."""

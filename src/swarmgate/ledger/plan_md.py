@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from swarmgate.domain.plan import Complexity
+from swarmgate.domain.plan import Complexity, Kind
 from swarmgate.domain.state import TaskStatus
 from swarmgate.domain.view import AttemptLine, AttemptMark, PhaseStatus, PhaseView, PlanView, TaskView
 from swarmgate.errors import PlanSyntaxError
@@ -40,7 +40,7 @@ _SHORT_TASK = re.compile(
 )
 _DOUBTFUL = re.compile(r".*(?P<tail>\[[A-Z]+\]|\((?i:in)?(?i:depend)[^()]*\))")
 """The title of a task without a size that ends like a misspelt size or dependency."""
-_FIELD = re.compile(r"[ \t]+- (?P<name>Description|File|Accept|Note):(?: (?P<text>.*))?")
+_FIELD = re.compile(r"[ \t]+- (?P<name>Description|Kind|File|Accept|Note):(?: (?P<text>.*))?")
 _ATTEMPT = re.compile(
     rf"  - Attempt (?P<number>{_NUMBER}): (?P<mark>{'|'.join(sorted(AttemptMark, key=len, reverse=True))})"
     r"(?: \((?P<stage>[^()]*)\))?(?: - (?P<reason>.*))?"
@@ -53,7 +53,8 @@ _BLOCK = re.compile(r"^(?=- \[|## )", re.MULTILINE)
 
 _FORMS = (
     "'# title', '<!-- swarm plan: seq N -->', '## Phase N: name [n tasks, SIZE] STATUS', "
-    "'- [ ] Task N.N: title [SIZE] (depends: N.N)', '  - Description: ...', '  - File: ...', '  - Accept: ...', "
+    "'- [ ] Task N.N: title [SIZE] (depends: N.N)', '  - Kind: ...', '  - Description: ...', '  - File: ...', "
+    "'  - Accept: ...', "
     "'  - Note: ...', '  - Attempt N: ...'"
 )
 
@@ -88,6 +89,7 @@ def render_task(view: TaskView) -> str:
     if view.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED):
         line += f" {view.status.upper()}"
     fields = [
+        *((("Kind", view.kind),) if view.kind is not Kind.FEATURE else ()),
         *(("Description", text) for text in (view.description.split("\n") if view.description else ())),
         *(("File", path) for path in view.files),
         *(("Accept", text) for text in view.acceptance),
@@ -253,8 +255,17 @@ class _Parser:
             if "note" in task:
                 raise self._error("is a second Note of the same task")
             task["note"] = text
+        elif match["name"] == "Kind":
+            self._kind(task, text.strip().lower())
         else:
             task[{"Description": "description", "File": "files", "Accept": "acceptance"}[match["name"]]].append(text)
+
+    def _kind(self, task: dict[str, Any], word: str) -> None:
+        if "kind" in task:
+            raise self._error("is a second Kind of the same task")
+        if word not in list(Kind):
+            raise self._error(f"has no place in a plan: {word!r} is no kind of task", hint=f"One of {', '.join(Kind)}.")
+        task["kind"] = Kind(word)
 
     def _attempt(self, match: re.Match[str]) -> None:
         self._current()["attempts"].append(

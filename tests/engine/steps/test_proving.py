@@ -12,7 +12,7 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.state import Attempt
-from swarmgate.engine.steps.proving import fails
+from swarmgate.engine.steps.new_tests import fails
 
 SOURCE = "src/calc/part_1.1.py"
 TEST = "tests/test_part.py"
@@ -87,24 +87,23 @@ def test_comments_and_documents_need_no_proof(project: Project) -> None:
     assert len(attempts(project)) == 1
 
 
-def test_what_fails_in_the_copy_anyway_proves_nothing_and_is_said(project: Project) -> None:
-    needs_place = {TEST: "def test_part() -> None:\n    assert 'swarmgate-copy-' not in __file__\n"}
-    project.planned(engineer(needs_place))
-    project.swarm("run", exits=3)
-    (attempt,) = attempts(project)
-    assert (attempt.outcome, attempt.proof) == ("COMPLETE", None)
-    (note,) = notes(project, "tests-can-fail")
-    assert note.effect is Effect.WARNED
-    assert "not known: in a copy of the project the new tests fail with the change too" in note.detail
-
-
 @case(
     "lies",
-    "a change of behaviour without any new test",
-    "it passes, as a refactoring may; the ledger has a warning that no test would notice (rule tests-can-fail)",
+    "a test that looks for the place of the copy, and fails there",
+    "tests of before pass there: what passes in one place only shows nothing, rejected, `unproven`",
 )
-def test_a_change_without_a_new_test_passes_and_is_warned_of(project: Project) -> None:
-    project.planned(naming("test_start"))
+def test_what_fails_in_the_copy_anyway_proves_nothing(project: Project) -> None:
+    needs_place = {TEST: "def test_part() -> None:\n    assert 'swarmgate-copy-' not in __file__\n"}
+    project.planned(engineer(needs_place), tests={"unproven": "block"}, loop=ONE_TRY)
+    project.swarm("run", exits=1)
+    first = attempts(project)[0]
+    assert (first.stage, first.proof) == ("unproven", None)
+    assert first.reason.startswith("in a copy of the project the new tests fail with the change too: 1 of 1 tests")
+    assert first.reason.endswith("the tests of before passed there")
+
+
+def test_what_no_test_shows_may_be_noted_only(project: Project) -> None:
+    project.planned(naming("test_start"), tests={"unproven": "warn"})
     project.swarm("run", exits=3)
     assert attempts(project)[0].outcome == "COMPLETE"
     (note,) = notes(project, "tests-can-fail")

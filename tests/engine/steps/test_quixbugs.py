@@ -67,5 +67,10 @@ async def test_idle_tests_are_refused_and_real_ones_tell_the_versions_apart(
     )
     program = bench.Program(name, source.replace("BUG", wrong), source.replace("BUG", right), tests, {})
     await bench.judge(program, tmp_path)
-    assert program.found == {"idle": "tests prove nothing", "buggy": "tests", "correct": ""}
+    assert program.found == {
+        "idle": "tests prove nothing",
+        "hollow": "tests prove nothing",
+        "buggy": "tests",
+        "correct": "",
+    }
     assert program.agreeing == {"mergesort": 2, "within": 2, "endless": 0}[name]

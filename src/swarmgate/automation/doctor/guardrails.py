@@ -53,6 +53,9 @@ def _rules(config: Config) -> Iterator[_Found]:
     off: tuple[tuple[bool, tuple[str, ...], str], ...] = (
         (tests.must_fail != "block", ("tests", "must_fail"), "tests that prove nothing count as tests"),
         (tests.vanished != "block", ("tests", "vanished"), "tests may be deleted or skipped to get a green run"),
+        (tests.unproven != "block", ("tests", "unproven"), "behaviour that no test shows may be committed"),
+        (tests.altered != "block", ("tests", "altered"), "old tests may be emptied to get a green run"),
+        (not review.tests, ("review", "tests"), "nobody but the test engineer itself sees the tests that it writes"),
         (tests.adversarial == "off", ("tests", "adversarial"), "nobody attacks the change, security-sensitive or not"),
         (review.security == "off", ("review", "security"), "no change gets a security review, however sensitive"),
         (not review.cite, ("review", "cite"), "findings that quote nothing count: invented ones reject good work"),

@@ -258,6 +258,8 @@ def _guardrails(config: Config) -> Iterator[str]:
         ("[review] security", config.review.security),
         ("[tests] must_fail", config.tests.must_fail),
         ("[tests] vanished", config.tests.vanished),
+        ("[tests] unproven", config.tests.unproven),
+        ("[tests] altered", config.tests.altered),
         ("[tests] adversarial", config.tests.adversarial),
         ("[scope] enforce", config.scope.enforce),
     )

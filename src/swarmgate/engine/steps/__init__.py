@@ -44,6 +44,7 @@ STEPS: dict[Step, Callable[[State, Context], Awaitable[list[Event]]]] = {
     Step.SECURITY_REVIEW: ends_attempt(reads_only("reviewer", "security_review", judging.security_review)),
     Step.TEST: ends_attempt(testing.test),
     Step.ADVERSARIAL_TEST: ends_attempt(attacking.adversarial_test),
+    Step.REVIEW_TESTS: ends_attempt(reads_only("reviewer", "review", judging.review_tests)),
     Step.RUN_TESTS: testing.run_tests,
     Step.COMMIT: committing.commit,
     Step.BLOCK: delegation.block,

@@ -24,7 +24,7 @@ from swarmgate.engine.steps.attempts import current
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.judging import submission
 from swarmgate.engine.steps.presenting import listed_patch
-from swarmgate.engine.steps.proving import TEST_FILE
+from swarmgate.engine.steps.proof_runs import TEST_FILE
 from swarmgate.engine.steps.suite import run_suite
 from swarmgate.gates.behaviour import is_code
 from swarmgate.ledger.evidence import ADVERSARIAL

@@ -19,6 +19,7 @@ _ROLES = {
     Step.ADVERSARIAL_TEST: "test_engineer",
     Step.REVIEW: "reviewer",
     Step.SECURITY_REVIEW: "reviewer",
+    Step.REVIEW_TESTS: "reviewer",
     Step.DELEGATE: "architect",
     Step.RUN_TESTS: "tests",
     Step.GATES: "gates",

@@ -11,7 +11,14 @@ from swarmgate.agents.citations import Material
 from swarmgate.agents.reviewer import Submission
 from swarmgate.domain.change import ChangeSet
 from swarmgate.domain.contest import change_triggers
-from swarmgate.domain.events import AttemptRejected, Event, GatesRun, ReviewGiven, SecurityReviewGiven
+from swarmgate.domain.events import (
+    AttemptRejected,
+    Event,
+    GatesRun,
+    ReviewGiven,
+    SecurityReviewGiven,
+    TestsReviewed,
+)
 from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.finding import GateReport
 from swarmgate.domain.laws_task import overruled
@@ -28,7 +35,7 @@ from swarmgate.engine.steps.weakening import weakened_tests
 from swarmgate.gates import loading
 from swarmgate.gates.report import lines
 from swarmgate.gates.sensitivity.judging import sensitive
-from swarmgate.ledger.evidence import GATES, REVIEW, SECURITY_REVIEW
+from swarmgate.ledger.evidence import GATES, REVIEW, SECURITY_REVIEW, TESTS_REVIEW
 
 _QUESTION = (
     "Does this change do what its task asks for, and nothing that is wrong? APPROVE: it can be committed as it is. "
@@ -130,6 +137,22 @@ async def security_review(state: State, ctx: Context) -> list[Event]:
         evidence=ctx.evidence.write(task.id, attempt.number, SECURITY_REVIEW, proof),
     )
     return [event] if passed else [event, rejection(task.id, attempt.number, "security_reviewer", verdict)]
+
+
+async def review_tests(state: State, ctx: Context) -> list[Event]:
+    """The reviewer once more, for what the test engineer wrote since its review. Its rejection ends the attempt."""
+    task, _, attempt = current(state)
+    work = submission(ctx, task, attempt)
+    verdict = await reviewer.review_tests(ctx.desk("reviewer"), work, written=attempt.tests)
+    kept = verdict.model_dump_json(indent=1).encode()
+    event = TestsReviewed(
+        task=task.id,
+        attempt=attempt.number,
+        review=verdict,
+        passed=verdict.approved,
+        evidence=ctx.evidence.write(task.id, attempt.number, TESTS_REVIEW, kept),
+    )
+    return [event] if verdict.approved else [event, rejection(task.id, attempt.number, "reviewer", verdict)]
 
 
 async def _sensitive(ctx: Context, change: ChangeSet) -> tuple[str, ...]:

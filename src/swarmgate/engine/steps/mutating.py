@@ -13,7 +13,7 @@ from swarmgate.domain.change import ChangeSet
 from swarmgate.domain.evidence import Remark, TestRun
 from swarmgate.domain.finding import Severity
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.proving import is_product_code
+from swarmgate.engine.steps.proof_runs import is_product_code
 from swarmgate.errors import MissingRequirement
 from swarmgate.gates.behaviour import is_code
 from swarmgate.gates.files import language_of

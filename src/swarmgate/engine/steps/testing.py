@@ -20,7 +20,7 @@ from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.installed import changed_packages
 from swarmgate.engine.steps.judging import rejection
 from swarmgate.engine.steps.presenting import listed_patch
-from swarmgate.engine.steps.proving import TEST_FILE
+from swarmgate.engine.steps.proof_runs import TEST_FILE
 from swarmgate.engine.steps.suite import run_suite
 from swarmgate.engine.steps.switched_off import switched_off
 from swarmgate.engine.steps.trying import Trial, try_tests
@@ -101,7 +101,7 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
         passed=rejected is None,
         evidence=ctx.evidence.write(task.id, attempt.number, TESTS, whole),
         gates_evidence=judged,
-        proof=trial.proof and trial.proof.model_copy(update={"run": on_record(trial.proof.run)}),
+        proof=trial.proof and trial.proof.model_copy(update={"run": on_record(trial.proof.run), "others": {}}),
     )
     return [event, rejected] if rejected else [event]
 

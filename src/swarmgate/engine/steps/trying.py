@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.change import ChangeSet
@@ -11,17 +11,25 @@ from swarmgate.domain.evidence import Proof, Remark, TestRun
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.laws_task import overruled
+from swarmgate.domain.plan import Kind
+from swarmgate.domain.remedies import OLD_TESTS, PROVES_NOTHING, UNPROVEN
 from swarmgate.domain.state import Attempt, TaskRecord
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps import mutating, proving
+from swarmgate.engine.steps import mutating, old_tests, proving
 from swarmgate.engine.steps.criteria import mapped
+from swarmgate.engine.steps.new_tests import new_tests
+from swarmgate.engine.steps.objections import Answer
+from swarmgate.engine.steps.old_tests import Old
+from swarmgate.engine.steps.proof_runs import Ran, Runs, together
+from swarmgate.engine.steps.switched_off import STAGE as GONE
 from swarmgate.gates import behaviour
 from swarmgate.ledger.evidence import BEFORE, MUTATION
 from swarmgate.workspace.suite import runner_of, takes_paths
 
 _STEP = "run_tests"
 _SHOWN = 5
-_TAIL = 2_000
+_PROOF = "tests-can-fail"
+_OLD = "old-tests"
 
 
 class Trial(Frozen):
@@ -46,13 +54,11 @@ async def try_tests(ctx: Context, task_id: str, record: TaskRecord, attempt: Att
         MissingRequirement: mutation is asked for, and its library is not installed.
         WorkspaceError: a copy of the project could not be made.
     """
-    trial = _Trying(ctx, task_id, attempt, ctx.change(attempt, tree), ran, record.attacks)
+    trial = _Trying(ctx, task_id, record, attempt, ctx.change(attempt, tree), ran)
     named = None if overruled(record, attempt, "test_engineer") else trial.criteria()
     if named is not None:
         return Trial(rejection=named)
-    proof, against = None, None
-    if ctx.config.tests.must_fail != "off" and not overruled(record, attempt, proving.STAGE):
-        proof, against = await trial.proof()
+    proof, against = await trial.proof()
     if against is None and ctx.config.tests.mutation and not overruled(record, attempt, mutating.STAGE):
         against = await trial.mutation()
     return Trial(proof=proof, rejection=against)
@@ -60,12 +66,14 @@ async def try_tests(ctx: Context, task_id: str, record: TaskRecord, attempt: Att
 
 class _Trying:
     def __init__(
-        self, ctx: Context, task_id: str, attempt: Attempt, change: ChangeSet, ran: TestRun, attacks: Collection[str]
+        self, ctx: Context, task_id: str, record: TaskRecord, attempt: Attempt, change: ChangeSet, ran: TestRun
     ) -> None:
         self._ctx, self._task, self._attempt, self._change, self._ran = ctx, task_id, attempt, change, ran
-        self._attacks = attacks
+        self._record = record
         self._settings = ctx.config.tests
         self._command = ctx.test_command()
+        plan = ctx.ledger.state.plan
+        self._planned = plan.tasks.get(task_id) if plan else None
 
     def criteria(self) -> AttemptRejected | None:
         """The tests that the test engineer named are there and ran."""
@@ -89,33 +97,88 @@ class _Trying:
         return None
 
     async def proof(self) -> tuple[Proof | None, AttemptRejected | None]:
-        """New tests fail without the change."""
-        answer = await proving.prove(self._ctx, self._change, self._command, self._ran, self._attacks)
-        for effect, text in answer.notes:
-            self._note("tests-can-fail", effect, text)
-        found = answer.proof
-        if found is None:
+        """New tests show what is new, and those of before that nothing broke; the first objection that binds speaks."""
+        binding = self._binding()
+        if not any(binding.values()):
             return None, None
-        whole = found.model_dump_json(indent=1).encode()
-        self._ctx.evidence.write(self._task, self._attempt.number, BEFORE, whole)
-        if found.able:
-            return found, None
-        files = ", ".join(found.tests[:_SHOWN])
-        reason = f"the new tests pass without the change as well, so they prove nothing: {files}"
-        if self._settings.must_fail == "warn":
-            self._note("tests-can-fail", Effect.WARNED, reason)
-            return None, None
-        remark = Remark(
-            severity=Severity.HIGH,
-            message=f"{reason}\nTheir run over the code before the change:\n{found.run.output[-_TAIL:]}",
-            suggestion="Test what the change makes different: at least one test has to fail on the code before it.",
-        )
-        return found, self._rejected(proving.STAGE, reason, remark)
+        runs = Runs(self._ctx, self._change, self._command, self._ran)
+        found, old = await self._asked(runs, binding)
+        for effect, text in found.notes:
+            self._note(_PROOF, effect, text)
+        for effect, text in old.notes:
+            self._note(_OLD, effect, text)
+        proof = self._on_evidence(found.proof, old)
+        objections = [each for each in (*found.objections, *filter(None, [old.objection])) if binding[each.stage]]
+        for each in objections:
+            if binding[each.stage] == "block":
+                return proof, self._rejected(each.stage, each.reason, *each.remarks)
+            if each.stage == OLD_TESTS:
+                self._note(_OLD, Effect.WARNED, each.reason)
+            else:
+                self._note(_PROOF, Effect.WARNED, each.reason)
+        return (None if objections else _binds(proof, binding)), None
+
+    def _binding(self) -> dict[str, str]:
+        """What an objection of each stage means, `warn` or `block`; empty where it is not asked for."""
+        rules = {
+            PROVES_NOTHING: self._settings.must_fail,
+            UNPROVEN: self._settings.unproven,
+            OLD_TESTS: self._settings.altered,
+        }
+        return {
+            stage: "" if rule == "off" or overruled(self._record, self._attempt, stage) else rule
+            for stage, rule in rules.items()
+        }
+
+    async def _asked(self, runs: Runs, binding: Mapping[str, str]) -> tuple[Answer, Old]:
+        """Both questions at once; that of a refactoring waits for the tests of before."""
+        kind = self._planned.kind if self._planned else Kind.FEATURE
+        refactoring = kind is Kind.REFACTORING
+        asks = bool(binding[OLD_TESTS] or refactoring)
+        due = old_tests.wanted(self._ctx, self._change, runs, self._ran, all_of_them=refactoring) if asks else None
+
+        async def of_before() -> tuple[Ran | None, Old]:
+            if due is None or due.skipped:
+                return None, Old(notes=((Effect.NOTED, due.skipped),)) if due else Old()
+            ran = await runs.old(due.paths, rewritten=refactoring)
+            gone = self._settings.vanished != "block" or overruled(self._record, self._attempt, GONE)
+            found = await old_tests.judged(runs, self._planned, ran, due.paths, there=self._ran, tolerates=gone)
+            return ran, found.model_copy(update={"run": ran.run})
+
+        async def of_new(old: Ran | None) -> Answer:
+            if not (binding[PROVES_NOTHING] or binding[UNPROVEN]):
+                return Answer()
+            return await proving.prove(
+                self._ctx,
+                self._change,
+                runs,
+                self._ran,
+                kind=kind,
+                attacks=self._record.attacks,
+                old=old,
+                measured=bool(binding[UNPROVEN]),
+            )
+
+        if refactoring:
+            ran, old = await of_before()
+            return await of_new(ran), old
+        async with together() as both:
+            new, before = both.start(of_new(None)), both.start(of_before())
+            return await new, (await before)[1]
+
+    def _on_evidence(self, proof: Proof | None, old: Old) -> Proof | None:
+        """The proof with what the tests of before say, as it is kept."""
+        if proof is None:
+            return None
+        others = {**proof.others, "old": old.run} if old.run else proof.others
+        whole = proof.model_copy(update={"outdated": old.outdated, "others": others})
+        self._ctx.evidence.write(self._task, self._attempt.number, BEFORE, whole.model_dump_json(indent=1).encode())
+        return whole
 
     async def mutation(self) -> AttemptRejected | None:
         """Tests notice faults in the changed lines."""
         alone = takes_paths(self._command, runner_of(self._command, self._ctx.repository.root))
-        tests = proving.new_tests(self._ctx, self._change, alone=True) if alone else ()
+        tests = new_tests(self._ctx, self._change, self._ran, alone=True) if alone else ()
         found = await mutating.mutate(self._ctx, self._change, self._command, self._ran, tests)
         whole = found.model_dump_json(indent=1).encode()
         self._ctx.evidence.write(self._task, self._attempt.number, MUTATION, whole)
@@ -158,3 +221,10 @@ class _Trying:
 
 
 _NAME_TESTS = "Name tests that exist and run, such as tests/test_a.py::test_b; write them where they are missing."
+
+
+def _binds(proof: Proof | None, binding: Mapping[str, str]) -> Proof | None:
+    """The proof as far as it was asked for; None where it says what does not bind."""
+    if proof is None or (not binding[PROVES_NOTHING] and not (proof.able and not proof.unnoticed)):
+        return None
+    return proof if binding[UNPROVEN] else proof.model_copy(update={"unrun": ()})

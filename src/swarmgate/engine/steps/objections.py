@@ -1,0 +1,40 @@
+"""What speaks against a change, as the answers to what is asked of its proof say it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.evidence import Proof, Remark
+from swarmgate.domain.finding import Severity
+from swarmgate.domain.guard import Effect
+
+_SHOWN = 5
+
+
+class Objection(Frozen):
+    """Why the change is not proven: who says so, in one line, and what is told to whoever works next."""
+
+    stage: str
+    reason: str
+    remarks: tuple[Remark, ...] = ()
+
+
+class Answer(Frozen):
+    """The proof where there is one, what speaks against it in a fixed order, and what else is said, with its effect."""
+
+    proof: Proof | None = None
+    objections: tuple[Objection, ...] = ()
+    notes: tuple[tuple[Effect, str], ...] = ()
+
+
+def objected(stage: str, reason: str, advice: str = "") -> Answer:
+    """The answer that consists of one objection, with advice for whoever works next."""
+    remark = Remark(severity=Severity.HIGH, message=reason, suggestion=advice)
+    return Answer(objections=(Objection(stage=stage, reason=reason, remarks=(remark,)),))
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
