@@ -1,7 +1,7 @@
 """A program's first lines of its own: makes a Python that runs in a copy of a project import from the copy alone.
 
 An editable install, or a PYTHONPATH, names folders of the real project: tests in the copy would import the code that
-they are kept away from. Copied as `sitecustomize.py` to the front of PYTHONPATH (`workspace.checkout`), this runs in each
+they are kept away from. As `sitecustomize.py` at the front of PYTHONPATH (`workspace.checkout`), this runs in each
 Python before the program does: it turns those folders into the copy's, and says at the end which modules came from the
 real project nevertheless. Standard library only.
 

@@ -6,11 +6,12 @@ from swarmgate.domain.change import ChangeSet
 from swarmgate.domain.evidence import Proof, Remark, TestRun
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.remedies import PROVES_NOTHING, UNPROVEN
+from swarmgate.domain.remedies import PROVES_NOTHING
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import line_coverage
+from swarmgate.engine.steps.at_once import together
 from swarmgate.engine.steps.objections import Answer, Objection, listed, objected
-from swarmgate.engine.steps.proof_runs import TEST_FILE, Ran, Runs, differs, together, unchanged_tests
+from swarmgate.engine.steps.proof_runs import TEST_FILE, Ran, Runs, differs, unchanged_tests
 from swarmgate.gates.behaviour import is_code
 from swarmgate.workspace.instrumentation import Mode, Unit
 from swarmgate.workspace.runner_files import steers
@@ -23,7 +24,6 @@ _TAIL = 2_000
 _DOES = {Mode.RAISE: "raises an error at once", Mode.CONSTANT: "returns a wrong constant at once"}
 _TEST_THE_DIFFERENCE = "Test what the change makes different: at least one test has to fail on the code before it."
 _TEST_THE_RESULT = "Call the new and changed functions themselves, and compare what they return or do with what is due."
-_ANY_PLACE = "A test passes wherever the project lies, and does not look for the place, its history or who runs it."
 
 
 class NewTests:
@@ -82,23 +82,20 @@ class NewTests:
         return found
 
     async def _fit(self) -> Answer | None:
-        """Goes on with the tests that pass in a copy over the rewritten code; the answer where none does."""
+        """Goes on with the tests that pass over the rewritten code; the answer where none does."""
         groups: list[tuple[str, ...]] = [(path,) for path in self._paths] or [()]
         async with together() as all_of_them:
-            plain_run = all_of_them.start(self._runs.after(self._paths))
             others = [all_of_them.start(self._runs.rewritten(Mode.PASS, group)) for group in groups]
-            plain, each = await plain_run, [await run for run in others]
+            each = [await run for run in others]
         kept = tuple(path for group, ran in zip(groups, each, strict=True) if ran.run.green for path in group)
-        why = next((ran.run.reason for ran in each if not ran.run.green), plain.run.reason)
-        if kept or all(ran.run.green for ran in each):
+        why = next((ran.run.reason for ran in each if not ran.run.green), "")
+        if kept or not why:
             left_out = tuple(path for path in self._paths if path not in kept)
             if left_out:
-                told = f"not asked of {listed(left_out)}: in a copy of the project it fails with the change too: {why}"
+                told = f"not asked of {listed(left_out)}: where the code is written in other words it fails: {why}"
                 self._notes.append((Effect.NOTED, told))
                 self._tests = kept
             return None
-        if not plain.run.green:
-            return await self._unfit(plain)
         if self._runs.code.python:
             reason = f"the new tests fail where the code is only written in other words, so they prove nothing: {why}"
             return objected(PROVES_NOTHING, reason, _TEST_THE_RESULT)
@@ -106,19 +103,6 @@ class NewTests:
         told = f"whether the new tests notice replaced bodies is not known: what is put there for it fails them: {why}"
         self._notes.append((Effect.NOTED, told))
         return None
-
-    async def _unfit(self, plain: Ran) -> Answer:
-        """The new tests fail in a copy: it is their doing where other tests pass there, or did before the change."""
-        async with together() as all_of_them:
-            whole_run, base_run = all_of_them.start(self._runs.after(())), all_of_them.start(self._runs.base(()))
-            whole, base = (await whole_run).run, (await base_run).run
-        text = f"in a copy of the project the new tests fail with the change too: {plain.run.reason}"
-        if base.passed:
-            return objected(UNPROVEN, f"{text}; the tests of before passed there", _ANY_PLACE)
-        own = [name for name in whole.failures if name.partition("::")[0] in self._tests]
-        if whole.passed and whole.failed == len(own):
-            return objected(UNPROVEN, f"{text}; all other tests pass there", _ANY_PLACE)
-        return Answer(notes=((Effect.WARNED, UNKNOWN + text),))
 
     async def _unnoticed(self, passing: Ran, replaced: dict[Mode, Ran]) -> tuple[str, ...]:
         """How bodies were replaced that no new test notices."""

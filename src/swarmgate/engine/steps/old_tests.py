@@ -16,9 +16,10 @@ from swarmgate.domain.guard import Effect
 from swarmgate.domain.plan import Kind, Task
 from swarmgate.domain.remedies import OLD_TESTS
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.at_once import together
 from swarmgate.engine.steps.new_tests import fails
 from swarmgate.engine.steps.objections import Objection, listed
-from swarmgate.engine.steps.proof_runs import TEST_FILE, Ran, Runs, differs, together
+from swarmgate.engine.steps.proof_runs import TEST_FILE, Ran, Runs, differs
 from swarmgate.gates import behaviour
 from swarmgate.workspace.runner_files import steers
 

@@ -6,18 +6,17 @@ What a test leaves behind is not there in the next run. As many go at once as th
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.domain.evidence import TestRun
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.at_once import at_once
 from swarmgate.gates import behaviour
 from swarmgate.gates.files import Trait, language_of, traits_of
 from swarmgate.workspace import instrumentation, paths, python_changes, regular, replaced_bodies
@@ -38,34 +37,6 @@ _NOT_OWN = frozenset({Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOC
 _LINK = "120000"
 _HITS = 10_000_000
 """Bytes of what a rewritten file said of itself; it says each line once a process."""
-
-
-_T = TypeVar("_T")
-
-
-class Together:
-    """Runs that go at once."""
-
-    def __init__(self) -> None:
-        self.tasks: list[asyncio.Task[Any]] = []
-
-    def start(self, run: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
-        """Begins one; what it gives is awaited."""
-        task = asyncio.ensure_future(run)
-        self.tasks.append(task)
-        return task
-
-
-@contextlib.asynccontextmanager
-async def together() -> AsyncIterator[Together]:
-    """Where runs go at once; an error of one ends the others before it is passed on."""
-    runs = Together()
-    try:
-        yield runs
-    finally:
-        for task in runs.tasks:
-            task.cancel()
-        await asyncio.gather(*runs.tasks, return_exceptions=True)
 
 
 @dataclass(frozen=True)
@@ -116,7 +87,7 @@ class Runs:
         self._limit = ctx.config.tests.timeout_s
         if self.kind in _INTERPRETED:
             self._limit = min(self._limit, _LEAST_S + _PATIENCE * ran.seconds)
-        self._lane = asyncio.Semaphore(_at_once(ctx))
+        self._lane = asyncio.Semaphore(at_once(ctx))
         self._name = instrumentation.probe_name()
 
     @cached_property
@@ -147,12 +118,11 @@ class Runs:
         wanted = [path for path in touched if self._ctx.is_test_path(path) or _configures(path)]
         return await self._in_copy(tests, lambda copy: copy.put(self._change.tree, wanted))
 
-    async def after(self, tests: tuple[str, ...]) -> Ran:
-        """The new tests over the new code; the whole suite where none are named."""
-        return await self._in_copy(tests, lambda copy: copy.put(self._change.tree, self._change.paths))
-
     async def rewritten(self, mode: Mode, tests: tuple[str, ...], *, everywhere: bool = False) -> Ran:
-        """The same over the new code as it is rewritten in a mode; `everywhere`: while modules are imported, too."""
+        """The tests over the new code as it is rewritten in a mode; `everywhere`: while modules are imported, too.
+
+        Over the new code as it is they passed already, in a checkout like this one.
+        """
 
         def prepare(copy: Checkout) -> None:
             copy.put(self._change.tree, self._change.paths)
@@ -294,17 +264,6 @@ def _stood_anywhere(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
         return any(word in old for word in words) and not any(word in new for word in words)
 
     return stood
-
-
-def _at_once(ctx: Context) -> int:
-    """How many runs go at once: one a core, and one alone where they would share ports and temporary files."""
-    commands = ctx.config.commands
-    if ctx.commands.sandbox.name == "none" or commands.network:
-        return 1
-    try:
-        return max(1, len(os.sched_getaffinity(0)))
-    except AttributeError:  # not on macOS
-        return os.cpu_count() or 1
 
 
 def _write(place: Path, content: bytes) -> None:

@@ -15,6 +15,7 @@ from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.ignored import matters
+from swarmgate.engine.steps.at_once import at_once, together
 from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.installed import changed_packages
@@ -133,7 +134,7 @@ def _stops(_run: TestRun) -> bool:
 async def measure(
     ctx: Context, tree: str, new_tests: tuple[str, ...], *, goes_on: Callable[[TestRun], bool] = _stops
 ) -> TestRun:
-    """Runs the new tests and the whole suite over a tree; the first run that is not green speaks.
+    """Runs the new tests and the whole suite over a tree, at once where that can be; the first not green speaks.
 
     `goes_on` says which runs are followed by the next one though they are not green.
 
@@ -148,11 +149,15 @@ async def measure(
             hint='Say how it is tested: [tests] command = "..." in .swarm/config.toml, then: swarm run',
         )
     selected = tuple(path for path in new_tests if TEST_FILE.search(path))
-    for paths in (selected, ()) if selected else ((),):
-        ran = await run_suite(ctx, command, tree, paths)
+    if not selected:
+        return await run_suite(ctx, command, tree)
+    async with together() as runs:
+        new = runs.start(run_suite(ctx, command, tree, selected))
+        whole = runs.start(run_suite(ctx, command, tree)) if at_once(ctx) > 1 else None
+        ran = await new
         if not ran.green and not goes_on(ran):
-            break
-    return ran
+            return ran
+        return await (whole or run_suite(ctx, command, tree))
 
 
 def _failed(ctx: Context, task_id: str, number: int, ran: TestRun) -> AttemptRejected:

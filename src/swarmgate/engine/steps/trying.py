@@ -16,11 +16,12 @@ from swarmgate.domain.remedies import OLD_TESTS, PROVES_NOTHING, UNPROVEN
 from swarmgate.domain.state import Attempt, TaskRecord
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import mutating, old_tests, proving
+from swarmgate.engine.steps.at_once import together
 from swarmgate.engine.steps.criteria import mapped
 from swarmgate.engine.steps.new_tests import new_tests
 from swarmgate.engine.steps.objections import Answer
 from swarmgate.engine.steps.old_tests import Old
-from swarmgate.engine.steps.proof_runs import Ran, Runs, together
+from swarmgate.engine.steps.proof_runs import Ran, Runs
 from swarmgate.engine.steps.switched_off import STAGE as GONE
 from swarmgate.gates import behaviour
 from swarmgate.ledger.evidence import BEFORE, MUTATION
