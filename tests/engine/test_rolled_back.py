@@ -277,6 +277,17 @@ def test_clones_copies_and_work_trees_go_on(
         assert not [problem for check in tracked.json("verify")["checks"] for problem in check["problems"]]
 
 
+def test_a_clone_that_fetched_the_anchors_has_the_ledger(project: Project, tmp_path: Path) -> None:
+    """Where `.swarm/` is not tracked."""
+    project.planned()
+    project.swarm("run", exits=3)
+    _cloned_with_refs(project, tmp_path / "clone")
+    clone = Project(tmp_path / "clone", project.suite)
+    told = clone.json("verify", "--restore", exits=1)
+    assert {check["name"] for check in told["checks"] if check["problems"]} == {"evidence"}
+    assert clone.folder.ledger.read_bytes().startswith(project.folder.ledger.read_bytes())
+
+
 def test_another_branch_without_tracked_records_is_nothing_to_notice(project: Project) -> None:
     project.planned()
     project.git("switch", "--quiet", "--create", "other")

@@ -244,7 +244,7 @@ def recorded(entries: Iterable[Entry]) -> Recorded:
 
 
 def recorded_by_goal(entries: Iterable[Entry]) -> list[Recorded]:
-    """Walks the ledger: of each goal, the first one's place being taken by what was before any goal."""
+    """What the ledger says of the evidence of each goal, in order; before the first stands what was before any goal."""
     found, hashed = [Recorded()], False
     for entry in entries:
         if isinstance(entry.event, GoalSet):

@@ -42,7 +42,8 @@ def initialise(start: Path) -> Initialised:
     folder = SwarmFolder(repository.root)
     created = not folder.config.exists()
     detected = detect(repository.root, repository.list_tree(repository.snapshot()))
-    earlier = None if folder.exists() else HighWater(folder).put_away()  # whoever moved .swarm/ away begins anew
+    gone = not folder.exists() and not folder.left_by_work()
+    earlier = HighWater(folder).put_away() if gone else None  # whoever moved .swarm/ away begins anew
     folder.create()
     if created:
         text = folder.config.read_text(encoding="utf-8")

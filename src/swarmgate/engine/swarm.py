@@ -319,6 +319,7 @@ class Swarm:
 
     def _folder_of_old(self) -> SwarmFolder:
         """The project's folder, made anew where it is gone and git's folder knows of it."""
+        from swarmgate.ledger.anchors import known  # noqa: PLC0415 - as above
         from swarmgate.ledger.high_water import HighWater  # noqa: PLC0415 - as above
         from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 
@@ -326,7 +327,7 @@ class Swarm:
             return self.folder
         except NotAProject:
             folder = SwarmFolder(Repository.discover(self._start).root)
-            if HighWater(folder).read() is None:
+            if HighWater(folder).read() is None and not known(folder):
                 raise
             folder.create()
             return folder

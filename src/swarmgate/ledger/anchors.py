@@ -18,6 +18,8 @@ from swarmgate.workspace import growing_log
 from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.git_folder import git_folder, is_linked
 
+_ID = 16
+"""As many hex digits of the hash of its first line name a ledger."""
 _PREFIX, _LEFT = "refs/swarm/ledger", "refs/swarm/left"
 
 
@@ -48,9 +50,7 @@ class Anchors:
 
     def __init__(self, folder: SwarmFolder, ledger: str) -> None:
         self._root = folder.root
-        found = git_folder(folder.root)
-        own = f"-{hashlib.sha256(found.name.encode()).hexdigest()[:8]}" if found and is_linked(found) else ""
-        self.prefix = f"{_PREFIX}/{ledger[:16]}{own}/"
+        self.prefix = f"{_PREFIX}/{ledger[:_ID]}{_suffix(folder)}/"
 
     def add(self, goal: int, lines: bytes, *, seq: int, head: str, branch: str, parent: str) -> str:
         """Makes one; returns its id.
@@ -69,16 +69,15 @@ class Anchors:
         message = f"{subject(seq, head)}\n\nSwarm-Branch: {branch}\n" if branch else f"{subject(seq, head)}\n"
         return growing_log.add(self._root, f"{self.prefix}{goal}", lines, message=message, parent=parent)
 
-    def chain(self, *, also: str = "") -> Chain:
-        """All of them; `also` is one more that has to be there.
+    def chain(self) -> Chain:
+        """All of them.
 
         Raises:
             WorkspaceError: git cannot read them.
         """
         git = Driver(self._root)
         ends = {ref.removeprefix(self.prefix): commit for ref, commit in growing_log.ends(git, self.prefix).items()}
-        tips = tuple(dict.fromkeys((*ends.values(), *([also] if also else []))))
-        return Chain(ends, growing_log.pieces(git, tips))
+        return Chain(ends, growing_log.pieces(git, tuple(dict.fromkeys(ends.values()))))
 
     def put_away(self, name: str) -> str:
         """Gives the refs of all of them other names, so that another chain can begin; returns where they are now.
@@ -88,6 +87,26 @@ class Anchors:
         """
         target = f"{_LEFT}/{name}/"
         return target if growing_log.move(Driver(self._root), self.prefix, target) else ""
+
+
+def known(folder: SwarmFolder) -> list[str]:
+    """The ledgers that have anchors here, each by the first digits of its first line's hash.
+
+    Raises:
+        WorkspaceError: git cannot tell.
+    """
+    suffix = _suffix(folder)
+    names = {
+        ref.removeprefix(f"{_PREFIX}/").partition("/")[0]
+        for ref in growing_log.ends(Driver(folder.root), f"{_PREFIX}/")
+    }
+    return sorted(name[:_ID] for name in names if name[_ID:] == suffix)
+
+
+def _suffix(folder: SwarmFolder) -> str:
+    """What stands behind the name of a ledger in a linked work tree."""
+    found = git_folder(folder.root)
+    return f"-{hashlib.sha256(found.name.encode()).hexdigest()[:8]}" if found and is_linked(found) else ""
 
 
 def subject(seq: int, head: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import NamedTuple
 
 from swarmgate.domain.events import LedgerAdopted, LedgerRestored
 from swarmgate.errors import LedgerError, SwarmError
-from swarmgate.ledger.anchors import Anchors
+from swarmgate.ledger.anchors import Anchors, known
 from swarmgate.ledger.chain import hash_of, line_of, walk
 from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.ledger.high_water import HighWater
@@ -50,8 +51,8 @@ def restore(folder: SwarmFolder) -> LedgerRestored | None:
         kept = folder.relative(folder.keep("ledger-rolled-back.jsonl", present)) if present else ""
         with writing(folder.ledger):
             replace(folder.ledger, whole)
-    common = sum(1 for _ in _common(present, whole))
-    return LedgerRestored(lost=common, seq=whole.count(b"\n"), kept=kept)
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(present.splitlines(), whole.splitlines(), strict=False))
+    return LedgerRestored(lost=sum(1 for _ in same), seq=whole.count(b"\n"), kept=kept)
 
 
 def adopt(folder: SwarmFolder) -> LedgerAdopted | None:
@@ -81,21 +82,11 @@ def _known(folder: SwarmFolder, present: bytes) -> _Known:
     if mark is not None:
         return _Known(mark.header.ledger, mark.header.commit, mark.lines)
     first = line_of(present[: present.find(b"\n") + 1])
-    names = [first.hash] if first else _named(folder)
+    names = [first.hash] if first else known(folder)
     if len(names) == 1 and (newest := Anchors(folder, names[0]).chain().newest):
         return _Known(names[0], newest, b"")
     several = f" It knows several: {', '.join(names)}." if len(names) > 1 else ""
     raise LedgerError(f"Git's folder holds nothing that the ledger could be brought back from.{several}", hint=_BACKUP)
-
-
-def _named(folder: SwarmFolder) -> list[str]:
-    """The ids of the ledgers that have anchors of this work tree, by their first digits."""
-    prefix, suffix = Anchors(folder, "").prefix.rstrip("/").rpartition("/")[::2]
-    names = {
-        ref.removeprefix(f"{prefix}/").partition("/")[0] for ref in growing_log.ends(Driver(folder.root), f"{prefix}/")
-    }
-    own = (name for name in names if name.partition("-")[2] == suffix.removeprefix("-"))
-    return sorted(name.partition("-")[0] for name in own)
 
 
 def _whole(folder: SwarmFolder, known: _Known, present: bytes) -> bytes:
@@ -124,13 +115,3 @@ def _anchored(folder: SwarmFolder, commit: str) -> bytes:
         return b"".join(each.data or b"" for each in growing_log.pieces(Driver(folder.root), (commit,)))
     except SwarmError:
         return b""
-
-
-def _common(first: bytes, second: bytes) -> list[bytes]:
-    """The lines that both begin with."""
-    found = []
-    for one, other in zip(first.splitlines(keepends=True), second.splitlines(keepends=True), strict=False):
-        if one != other:
-            break
-        found.append(one)
-    return found
