@@ -350,3 +350,33 @@ def test_git_and_its_hooks_end_with_a_run_that_was_killed(repo: Path) -> None:
     assert leftovers.end(git=True) == ()
     assert not _working_in(repo)
     assert not (repo / "late").exists()
+
+
+async def test_the_end_of_a_program_is_told_before_that_of_its_stubborn_children(project: Path) -> None:
+    stubborn = "(trap '' TERM; while :; do sleep 0.05; done) >/dev/null 2>&1 & sleep 0.2; exit 3"
+    done = await run(stubborn, cwd=project, timeout_s=0.9)
+    assert (done.exit_code, done.timed_out) == (3, False)
+
+
+async def test_who_is_cancelled_twice_goes_on_when_all_is_over(project: Path) -> None:
+    line = "trap '' TERM; touch src/begun; while :; do sleep 0.02; touch src/late; done"
+    call = asyncio.create_task(run(line, cwd=project, timeout_s=60))
+    await _until(project / "src/begun")
+    call.cancel()
+    await asyncio.sleep(0.05)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert not _working_in(project)
+
+
+def test_a_swarmgate_without_standard_streams_runs_programs(project: Path) -> None:
+    script = (
+        "import asyncio, os, pathlib\n"
+        "for number in (0, 1, 2): os.close(number)\n"
+        "from swarmgate.workspace.process import run\n"
+        "done = asyncio.run(run('cat; echo told; exit 3', cwd=pathlib.Path('.'), timeout_s=60, stdin=b'given '))\n"
+        "pathlib.Path('said').write_text(f'{done.exit_code} {done.stdout}')\n"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=project, check=False)
+    assert (project / "said").read_text() == "3 given told\n"

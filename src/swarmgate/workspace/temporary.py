@@ -96,12 +96,7 @@ def kept(what: str) -> Path:
 
 
 def remove(place: Path) -> bool:
-    """Remove a folder with all that is in it, folders without the right to write too; whether that was possible.
-
-    Where something is mounted in it nothing is touched.
-    """
-    if _mounted_in(place):
-        return False
+    """Remove a folder with all that is in it, folders without the right to write too; whether that was possible."""
     shutil.rmtree(place, onerror=_insist)
     if _RUN.fullmatch(place.parent.name):
         with contextlib.suppress(OSError):
@@ -153,12 +148,15 @@ atexit.register(leave)
 
 
 def sweep() -> tuple[Path, ...]:
-    """Remove what processes of this user left that have ended; returns what cannot be removed."""
+    """Remove what processes of this user left that have ended; returns what cannot be removed.
+
+    Where something is mounted in it nothing is touched.
+    """
     _swept.add(os.getpid())
     left = []
     with contextlib.suppress(OSError):
         for top in _tops():
-            left += [each for each in top.iterdir() if _is_nobodys(each) and not remove(each)]
+            left += [each for each in top.iterdir() if _is_nobodys(each) and (_mounted_in(each) or not remove(each))]
     return tuple(left)
 
 

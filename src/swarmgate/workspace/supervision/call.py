@@ -21,6 +21,8 @@ _PATIENCE_S = 30.0
 """For how long a supervisor that does not answer is waited for; its own limit for stubborn processes is shorter."""
 _PIPE_GRACE_S = 1.0
 """How long output is still collected when all is over; only who was handed the pipe from outside holds it open."""
+_CUT_SHORT_S = 5.0
+"""How long the rest of a call is waited for by who is cancelled twice, or gave up on it."""
 _CHUNK = 1 << 16
 _KILLED = -9
 
@@ -164,7 +166,7 @@ class Call:
             data = self._talk.recv(_CHUNK)
         except BlockingIOError:
             return
-        except ConnectionError:
+        except (ConnectionError, TimeoutError):
             data = b""
         *lines, self._said = (self._said + data).split(b"\n")
         for line in lines:
@@ -191,10 +193,15 @@ class Call:
                 self._talk.send(word)
 
     def _close(self) -> None:
-        """Let go: what still runs is killed."""
+        """Let go: what still runs is killed, and waited for, since who gave up waiting goes on at once."""
         if self._talk is not None:
-            self._say(wire.AT_ONCE)  # a fork of this process may hold the socket open
             asyncio.get_running_loop().remove_reader(self._talk)
+            self._say(wire.AT_ONCE)
+            with contextlib.suppress(OSError):
+                self._talk.shutdown(socket.SHUT_WR)  # a fork of this process may hold the socket open
+            self._talk.settimeout(_CUT_SHORT_S)
+            while not self._over.is_set():
+                self._hear()
             self._talk.close()
             self._talk = None
         for reading in list(self._streams):

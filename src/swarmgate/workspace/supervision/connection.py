@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import os
 import socket
 import subprocess
@@ -71,11 +72,12 @@ def hand_over(descriptors: Sequence[int]) -> None:
 
 
 def _started() -> _Beside:
-    owner = os.pidfd_open(os.getpid()) if hasattr(os, "pidfd_open") else -1
     ours, theirs = socket.socketpair()
     ours.settimeout(_PATIENCE_S)
+    given = [_high(theirs.detach()), *([_high(os.pidfd_open(os.getpid()))] if hasattr(os, "pidfd_open") else [])]
+    requests, owner = (*given, -1)[:2]
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
-    argv = [trusted.interpreter(), "-I", "-S", "-c", _SERVER, _SOURCES, str(theirs.fileno()), str(owner)]
+    argv = [trusted.interpreter(), "-I", "-S", "-c", _SERVER, _SOURCES, str(requests), str(owner)]
     try:
         process = subprocess.Popen(
             argv,
@@ -84,17 +86,24 @@ def _started() -> _Beside:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno(), *([owner] if owner >= 0 else [])],
+            pass_fds=given,
             start_new_session=True,  # an interrupt at the terminal is ours to handle
         )
     except OSError as error:
         ours.close()
         raise WorkspaceError(f"programs cannot be started: {argv[0]}: {error}") from error
     finally:
-        theirs.close()
-        if owner >= 0:
-            os.close(owner)
+        for each in given:
+            os.close(each)
     return _Beside(ours, process)
+
+
+def _high(descriptor: int) -> int:
+    """The same under a number beyond those of the standard streams, where one of them was closed."""
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    finally:
+        os.close(descriptor)
 
 
 def _leave() -> None:

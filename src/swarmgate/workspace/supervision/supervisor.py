@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 STUBBORN_S = 10.0
 """After how long a process that was killed is told to be left: it waits for a disk, or is another user's."""
+_PATIENCE_S = 30.0
+"""For how long swarmgate, which may have died with a fork of it holding the socket, is heard."""
 _GRACE_S = 1.0
 """How long a process group may take to clean up after SIGTERM before it gets SIGKILL."""
 _POLL_S = 0.01
@@ -36,6 +38,7 @@ def supervise(own: Sequence[int], owner: int, *, others: Iterable[int]) -> NoRet
             os.close(other)
         processes.adopt_orphans()
         talk, streams = socket.socket(fileno=own[0]), own[1:]
+        talk.settimeout(_PATIENCE_S)
         watch, request = Watch(owner, talk), received(talk)
         if request and not watch.wait(0)[0]:
             first = program.start(talk, request, streams)
@@ -104,14 +107,16 @@ class _Call:
                 pid, status = os.waitpid(-1, os.WNOHANG)
                 if not pid:
                     return True
-                self._note(pid, status)
+                if pid == self._first:
+                    self._tell(os.waitstatus_to_exitcode(status))
         except ChildProcessError:
             return False
 
-    def _note(self, pid: int, status: int) -> None:
-        if pid == self._first:
+    def _tell(self, exit_code: int) -> None:
+        """Tell the program's end, once: what it left may take its time."""
+        if not self._ended:
             self._ended = True
-            say(self._talk, ENDED, os.waitstatus_to_exitcode(status))
+            say(self._talk, ENDED, exit_code)
 
     def _has_ended(self) -> bool:
         """Whether the program has; unburied where the system can tell, so that its group's number stays its own."""
@@ -123,6 +128,7 @@ class _Call:
             if found is None:
                 return False
             if found.si_pid == self._first:
+                self._tell(found.si_status if found.si_code == os.CLD_EXITED else -found.si_status)
                 return True
             os.waitpid(found.si_pid, 0)  # an orphan: somebody has to
         return True
