@@ -1,4 +1,4 @@
-"""Test runs that do not depend on each other go at once, as many as the machine has cores; their order decides nothing."""
+"""Test runs that do not depend on each other go at once, as many as the machine has cores."""
 
 from __future__ import annotations
 
