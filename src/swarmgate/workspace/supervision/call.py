@@ -110,6 +110,7 @@ class Call:
 
     async def _begun(self, request: bytes) -> bool:
         """Whether it was started; False where its supervisor was gone before it could be."""
+        self._said = b""
         self._over.clear()
         self.ended.clear()
         loop = asyncio.get_running_loop()
