@@ -10,6 +10,7 @@ the number of kills. Target: all of them.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import os
@@ -37,8 +38,9 @@ case " $* " in *" {verb} "*)
 esac
 exec {git} "$@"
 """
-TRACED = "{strace} -f -qq -o /dev/null {paths} -e trace={calls} -e inject={calls}:signal=SIGKILL:when={nth} {git} "
-CALLS = "openat,rename,unlink"
+TRACED = "{strace} -f -qq -o /dev/null {paths} -e trace={call} -e inject={call}:signal=SIGKILL:when={nth} {git} "
+CALLS = ("openat", "rename", "unlink")
+"""What git does with a lock: it makes it, puts it into its place, or gives it back."""
 AFTER = {
     "git and swarm": '{traced} "$@"; code=$?; [ $code -eq 137 ] || {{ : > {passed}; exit $code; }}; kill -9 $PPID $$',
     "git": '{traced} "$@"; code=$?; [ $code -eq 137 ] || {{ : > {passed}; exit $code; }}; kill -9 $$',
@@ -48,11 +50,12 @@ AFTER = {
 
 
 class Place(NamedTuple):
-    """Where a run is killed: the command, which one of its kind, and the how manyth touch of a lock."""
+    """Where a run is killed: the command, which one of its kind, and before which touch of a lock."""
 
     who: str
     verb: str
     turn: int
+    call: str
     nth: int
 
 
@@ -62,7 +65,7 @@ def planted(place: Place, folder: Path, project: Path) -> Path:
     git = shutil.which("git")
     locks = ("index.lock", "HEAD.lock", "refs/heads/swarm/parts.lock", "packed-refs.lock")
     paths = " ".join(f"-P {project / '.git' / name}" for name in locks)
-    traced = TRACED.format(strace=shutil.which("strace"), paths=paths, calls=CALLS, nth=place.nth, git=git)
+    traced = TRACED.format(strace=shutil.which("strace"), paths=paths, call=place.call, nth=place.nth, git=git)
     kill = AFTER[place.who].format(traced=traced, passed=folder / "passed")
     script = WRAPPER.format(verb=place.verb, count=folder / "count", turn=place.turn, kill=kill, git=git)
     (folder / "git").write_text(script)
@@ -72,10 +75,13 @@ def planted(place: Place, folder: Path, project: Path) -> Path:
 
 def places() -> Iterator[Iterator[Place]]:
     """Series of places; one ends where git was not killed any more."""
-    for who, (verb, turn) in itertools.product(
-        AFTER, [("switch", 1), ("commit", 1), ("commit", 4), ("update-index", 1), ("update-index", 4)]
-    ):
-        yield (Place(who, verb, turn, nth) for nth in (itertools.count(1) if who != "swarm" else (1,)))
+    commands = [("switch", 1), ("commit", 1), ("commit", 4), ("update-index", 1), ("update-index", 4)]
+    for who, (verb, turn) in itertools.product(AFTER, commands):
+        if who == "swarm":
+            yield iter((Place(who, verb, turn, "", 1),))
+            continue
+        for call in CALLS:
+            yield map(functools.partial(Place, who, verb, turn, call), itertools.count(1))
 
 
 def killed(place: Place, folder: Path, programs: Path) -> bool:

@@ -10,6 +10,7 @@
     │   │   ├── FileProblem             2    a file cannot be read or edited as asked (not text, no such line ...)
     │   │   ├── CommitRefused           2    git or a hook of the repository refused the commit
     │   │   ├── GitLocked               2    another git command holds a lock, or one that crashed left it
+    │   │   ├── GitKilled               2    a git command was killed in the middle
     │   │   ├── HeadMoved               2    somebody else committed on the branch, or moved it
     │   │   └── CommitLost              2    the commit of a completed task is not in the branch any more
     │   ├── CommandRefused              2    the policy for commands refused a line of an agent
@@ -157,10 +158,24 @@ class GitLocked(WorkspaceError):
         self.lock = lock
 
 
+class GitKilled(WorkspaceError):
+    """A git command was killed in the middle, so that it answered neither yes nor no."""
+
+    code = "GIT_KILLED"
+
+
 class HeadMoved(WorkspaceError):
-    """The branch is not where an attempt began: somebody else committed on it, or moved it. Their commits stay."""
+    """The branch is not where an attempt began: somebody else committed on it, or moved it. Their commits stay.
+
+    Args:
+        left: what became of a commit of ours that was made at the same moment; empty where there was none.
+    """
 
     code = "HEAD_MOVED"
+
+    def __init__(self, message: str, *, left: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.left = left
 
 
 class CommitLost(WorkspaceError):

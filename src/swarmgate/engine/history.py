@@ -88,12 +88,12 @@ def _lost(state: State, repository: Repository, lost: tuple[Landed, ...], tip: s
     named = ", ".join(f"task {each.task} ({each.commit[:12]})" for each in lost[:_NAMED])
     more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
     newest, task = lost[-1].commit, lost[0].task
-    if call(repository.root, "rev-parse", "--is-shallow-repository")[1].strip() == b"true":
-        back = "this clone is shallow: git fetch --unshallow"
-    elif history.contains(repository, newest, tip):
+    if history.contains(repository, newest, tip):
         back = f"git merge --ff-only {newest[:12]}"
     else:
         back = f"git cherry-pick {' '.join(each.commit[:12] for each in lost)}"
+    if call(repository.root, "rev-parse", "--is-shallow-repository")[1].strip() == b"true":
+        back = f"git fetch --unshallow, since this clone is shallow; where that is not why, {back}"
     return CommitLost(
         f"Completed work is not in branch {state.branch} any more: {named}{more}.",
         tasks=tuple(each.task for each in lost),

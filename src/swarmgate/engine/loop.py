@@ -19,7 +19,8 @@ from swarmgate.engine.spending import allowances
 from swarmgate.engine.standing import History
 from swarmgate.engine.steps import STEPS
 from swarmgate.engine.steps.ignored import watched
-from swarmgate.engine.steps.recovery import ended, head_moved
+from swarmgate.engine.steps.recovery import ended as interrupted
+from swarmgate.engine.steps.recovery import head_moved
 from swarmgate.errors import (
     BreakerTripped,
     BudgetExhausted,
@@ -76,8 +77,10 @@ async def _done(step: Step, state: State, ctx: Context, edits: PlanEdits) -> lis
             if step in _OVER_THE_FILES and attempt is not None:
                 ctx.keep_head(attempt)
     except HeadMoved as error:
-        ctx.tell("notice", error.message)
-        return head_moved(state, ctx.folder, ctx.repository)
+        ended = head_moved(state, ctx.folder, ctx.repository, left=error.left)
+        if not ended:  # the step is done anew
+            ctx.tell("notice", error.message)
+        return ended
     return events
 
 
@@ -135,7 +138,7 @@ def _pause(ctx: Context, error: BaseException) -> None:
     attempt = state.task(state.open).running
     at_once = isinstance(error, (KeyboardInterrupt, asyncio.CancelledError))
     if at_once and attempt is not None and attempt.state is not TaskState.TESTS_RUN:
-        events += ended(state, ctx.folder, ctx.repository, "stopped at once by the user")
+        events += interrupted(state, ctx.folder, ctx.repository, "stopped at once by the user")
     detail = "at once, by the user" if at_once else error.message if isinstance(error, SwarmError) else repr(error)
     detail = " ".join(detail.split())
     between = isinstance(error, (Stopped, PreflightFailed))

@@ -100,10 +100,12 @@ def _made(git: Driver, locks: Locks, head: Commit, trailers: Mapping[str, str]) 
         )
     if found.parent == head.id:
         return found
-    told = f"{found.parent[:12]} was committed while the task's commit was made, which knows nothing of it"
-    if found.id != made.id:
-        raise HeadMoved(f"{told}: take that out with: git rebase --onto {found.parent[:12]} {found.id[:12]}")
-    raise HeadMoved(f"{told}; that is kept at {set_aside(git, locks, found, found.parent)}")
+    if found.id == made.id:
+        left = f"the task's own, made at the same moment, is kept as {set_aside(git, locks, found, found.parent)}"
+    else:
+        way = f"git rebase --onto {found.parent[:12]} {found.id[:12]}"
+        left = f"the task's own, {found.id[:12]}, takes back what {found.parent[:12]} did: {way} takes it out"
+    raise HeadMoved(f"{found.parent[:12]} was committed while the commit of the task was made", left=left)
 
 
 def set_aside(git: Driver, locks: Locks, head: Commit, to: str) -> str:

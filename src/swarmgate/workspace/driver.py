@@ -7,11 +7,12 @@ import functools
 import os
 import re
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.errors import GitLocked, HeadMoved, MissingRequirement, WorkspaceError
+from swarmgate.errors import GitKilled, GitLocked, HeadMoved, MissingRequirement, WorkspaceError
 from swarmgate.workspace import leftovers, regular, temporary, trusted
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ _ELSEWHERE = re.compile(r"cannot lock ref '[^']+': is at [0-9a-f]+ but expected 
 """What git says where a reference was moved since the command began."""
 
 _OPENED = (".gitattributes", ".gitignore")
+_OF_SHELL = 128
+"""What a shell adds to the number of the signal that ended its program."""
 _PATIENCE_S = 2.0
 """After how long a git command is no longer taken to be merely at work."""
 
@@ -99,7 +102,8 @@ def call(
 
     Raises:
         MissingRequirement: there is no git on PATH.
-        WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files, or was killed.
+        GitKilled: it was killed.
+        WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files.
     """
     # Messages are read by `failure`, so they must not follow the user's language.
     own = {"LANGUAGE": "C", "LC_ALL": "C"}
@@ -118,10 +122,16 @@ def call(
         raise WorkspaceError(f"git cannot run in {folder}: there is no such folder") from error
     with process:
         out, err = _said(process, folder)
-    if process.returncode < 0:  # no answer: neither yes nor no
-        killed = f"`git {args[0]}` was ended by signal {-process.returncode}"
-        raise WorkspaceError(killed, hint="the system may be short of memory; run the command again")
+    if number := _signal(process.returncode):
+        command = next((each for each in args if not each.startswith("-") and "=" not in each), "")
+        raise GitKilled(f"`git {command}` was ended by signal {number}", hint="Run the command again.")
     return process.returncode, out, err.decode(errors="replace")
+
+
+def _signal(code: int) -> int:
+    """The signal that ended a process, by its exit code, or by that of a shell that stands before it; 0: none did."""
+    number = -code if code < 0 else code - _OF_SHELL
+    return number if 1 < number < signal.NSIG else 0  # 129 is git's own, for wrong usage
 
 
 def _said(process: subprocess.Popen[bytes], folder: Path) -> tuple[bytes, bytes]:

@@ -92,7 +92,8 @@ def left_behind(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
     That is so where a commit was made past the work tree, or where something brought the files back after it.
     """
     git = Driver(repository.root)
-    changed = {entry.path for entry in diffs.raw(git, base, tip)}
+    inner = diffs.SUBMODULE  # what stands there is another repository's matter
+    changed = {each.path for each in diffs.raw(git, base, tip) if inner not in (each.old_mode, each.new_mode)}
     edited = {entry.path for entry in diffs.raw(git, base, repository.snapshot())}
     return tuple(sorted(map(paths.decode, changed - edited)))
 

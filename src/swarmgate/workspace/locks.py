@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from swarmgate.domain.base import Frozen
-from swarmgate.errors import CommitRefused, GitLocked, HeadMoved
-from swarmgate.workspace import atomic, gits, identity
+from swarmgate.errors import GitKilled, GitLocked
+from swarmgate.workspace import atomic, gits, identity, regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -125,6 +125,9 @@ class Locks:
                 self.tell(f"waiting for the end of `git {work.command}`, which a run that died began")
                 told = True
             time.sleep(_POLL_S)
+        for lock in self._since(work):  # what somebody holds by now goes by itself
+            while gits.holders(lock, self._folders) and time.monotonic() < until:
+                time.sleep(_POLL_S)
         self._remove(work)
         self._record.unlink(missing_ok=True)
 
@@ -138,13 +141,15 @@ class Locks:
             since=time.time_ns() - _SLACK_NS,
             command=command,
         )
-        if self._record.parent.is_dir():
+        with contextlib.suppress(OSError):  # no folder, no room: a lock that is left then is named, and not removed
             atomic.replace(self._record, work.model_dump_json())
         try:
             yield
-        except (GitLocked, HeadMoved, CommitRefused):  # git came to its end
+        except Exception as error:
+            if isinstance(error, GitKilled):  # else git came to its end, and gave back what it had
+                self._remove(work)
             raise
-        except BaseException:
+        except BaseException:  # the user, or the system, wants this process to end at once: git was killed
             self._remove(work)
             raise
         finally:
@@ -162,7 +167,7 @@ class Locks:
 
     def _remove(self, work: _AtWork) -> None:
         """Removes the locks that stand since the work began, if they are ours and nobody's any more."""
-        found = [lock for lock in self._standing() if self._is_left(lock, work.since)]
+        found = [lock for lock in self._since(work) if not gits.holders(lock, self._folders)]
         for lock in found:
             lock.unlink(missing_ok=True)
         if found:
@@ -170,29 +175,34 @@ class Locks:
             named = ", ".join(str(lock) for lock in found)
             self.tell(f"`git {work.command}` was killed in the middle: the locks that it left were removed: {named}")
 
-    def _is_left(self, lock: Path, since: int) -> bool:
-        try:
-            found = lock.lstat()
-        except OSError:
-            return False
-        return found.st_mtime_ns >= since and found.st_uid == os.getuid() and not gits.holders(lock, self._folders)
+    def _since(self, work: _AtWork) -> list[Path]:
+        """The locks of this user that were made since the work began."""
+        found = []
+        for lock in self._standing():
+            with contextlib.suppress(OSError):  # gone by now
+                state = lock.lstat()
+                if state.st_mtime_ns >= work.since and state.st_uid == os.getuid():
+                    found.append(lock)
+        return found
 
     def _standing(self) -> list[Path]:
         """Every lock that keeps a commit, a branch or the index from being changed."""
-        own, shared = self._folders[1:]
+        own, shared = self._git.git_dir, self._git.common_dir
         found = [folder / name for folder in dict.fromkeys((own, shared)) for name in _TOP]
         roots = dict.fromkeys(folder / name for folder in (own, shared) for name in _REFERENCES)
         nested = (place for root in roots for place in root.rglob("*.lock"))
         return [place for place in (*found, *nested) if os.path.lexists(place)]
 
     @property
-    def _folders(self) -> tuple[Path, Path, Path]:
-        """The work tree, its git folder, and the one that all linked work trees share."""
-        return self._git.root, self._git.git_dir, self._git.common_dir
+    def _folders(self) -> tuple[Path, ...]:
+        """Where git commands of this repository run: its git folder, and the work trees that share it."""
+        shared = self._git.common_dir
+        others = [regular.text(place).strip() for place in shared.glob("worktrees/*/gitdir") if place.is_file()]
+        return self._git.root, self._git.git_dir, shared, shared.parent, *(Path(other).parent for other in others)
 
     def _place(self, lock: str) -> Path:
         """Where a lock is that git names: relative to where it runs, or in its folder."""
-        own, shared = self._folders[1:]
+        own, shared = self._git.git_dir, self._git.common_dir
         if "/" not in lock:
             return own / lock
         return shared / lock if lock.startswith("refs/") else self._git.root / lock

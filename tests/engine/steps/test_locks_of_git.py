@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
@@ -15,6 +16,8 @@ import pytest
 from tests.project import Project, code, part, plan, until
 
 from swarmgate.domain import events as ev
+from swarmgate.engine import Swarm
+from swarmgate.engine.progress import Progress
 from swarmgate.workspace import locks
 
 pytestmark = pytest.mark.suite("unittest")
@@ -52,7 +55,12 @@ def finished(project: Project, *tasks: str) -> None:
 
 @pytest.mark.parametrize(
     ("verb", "left"),
-    [("switch", HEAD), ("commit", HEAD), ("commit", (*HEAD, "packed-refs.lock")), ("update-index", INDEX)],
+    [
+        ("switch", HEAD),
+        ("commit", HEAD),
+        pytest.param("commit", (*HEAD, "packed-refs.lock"), marks=pytest.mark.slow),
+        ("update-index", INDEX),
+    ],
 )
 def test_killed_in_the_middle_of_git_the_next_run_goes_on_by_itself(
     project: Project, monkeypatch: pytest.MonkeyPatch, verb: str, left: tuple[str, ...]
@@ -71,7 +79,9 @@ def test_killed_in_the_middle_of_git_the_next_run_goes_on_by_itself(
     finished(project, "1.1")
 
 
-@pytest.mark.parametrize(("verb", "left"), [("commit", HEAD), ("update-index", INDEX)])
+@pytest.mark.parametrize(
+    ("verb", "left"), [("commit", HEAD), pytest.param("update-index", INDEX, marks=pytest.mark.slow)]
+)
 def test_where_git_alone_is_killed_its_locks_go_and_nothing_is_rejected(
     project: Project, monkeypatch: pytest.MonkeyPatch, verb: str, left: tuple[str, ...]
 ) -> None:
@@ -127,7 +137,9 @@ def test_git_that_outlives_its_run_comes_to_its_end_first(project: Project) -> N
     finished(project, "1.1")
 
 
-@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/swarm/parts.lock"])
+@pytest.mark.parametrize(
+    "name", ["index.lock", "HEAD.lock", pytest.param("refs/heads/swarm/parts.lock", marks=pytest.mark.slow)]
+)
 def test_a_lock_that_somebody_left_pauses_the_run_and_says_how_to_go_on(
     project: Project, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -149,15 +161,16 @@ def test_a_lock_that_somebody_left_pauses_the_run_and_says_how_to_go_on(
 
 
 def test_a_lock_that_somebody_holds_is_waited_for(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "_TOLD_S", 0.05)
+    monkeypatch.setattr(locks, "WAIT_S", 60.0)  # it is given back once the user was told
     project.planned()
     lock = project.root / ".git/index.lock"
     lock.touch()
-    gone = threading.Timer(2.0, lock.unlink)
-    gone.start()
-    told = project.swarm("run", exits=3).stderr
-    gone.join()
-    assert "waiting up to 10 s for another git command, which holds" in " ".join(told.split())
+
+    def listen(progress: Progress) -> None:
+        if "for another git command, which holds" in progress.text:
+            lock.unlink()
+
+    asyncio.run(Swarm(project.root, listener=listen).run())
     finished(project, "1.1")
 
 
@@ -173,8 +186,10 @@ def test_a_user_at_the_editor_of_a_commit_is_waited_for_and_named(
     process = subprocess.Popen(
         ["git", "commit", "--quiet", "README.md"],
         cwd=project.root,
+        text=True,
         env={**os.environ, "GIT_EDITOR": f"sh -c 'cat {gate} > \"$1\"' -"},
     )
+    project.processes.append(process)
     until((project.root / ".git/index.lock").exists)
     told = project.swarm("run", "--stash", exits=2).stderr
     assert f"(pid {process.pid}) is at work here" in " ".join(told.split())

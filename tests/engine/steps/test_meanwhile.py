@@ -63,7 +63,19 @@ def whole(project: Project, *tasks: str) -> None:
     assert project.json("verify")["passed"]
 
 
-@pytest.mark.parametrize("step", ["delegate", "code", "gates", "review", "test", "run_tests", "commit", "close_phase"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        "delegate",
+        "review",
+        "run_tests",
+        "commit",
+        pytest.param("code", marks=pytest.mark.slow),
+        pytest.param("gates", marks=pytest.mark.slow),
+        pytest.param("test", marks=pytest.mark.slow),
+        pytest.param("close_phase", marks=pytest.mark.slow),
+    ],
+)
 def test_a_commit_of_the_user_stays_whatever_step_it_comes_in(project: Project, step: str) -> None:
     made: list[str] = []
     project.planned()
@@ -112,7 +124,7 @@ def test_the_user_commits_files_of_the_task_itself(project: Project) -> None:
     whole(project, "1.1")
 
 
-@pytest.mark.parametrize("step", ["code", "commit"])
+@pytest.mark.parametrize("step", ["commit", pytest.param("code", marks=pytest.mark.slow)])
 def test_the_message_of_a_completed_task_is_amended(project: Project, step: str) -> None:
     project.planned(plan("1.1", "1.2"))
 
@@ -131,7 +143,13 @@ def test_the_message_of_a_completed_task_is_amended(project: Project, step: str)
 
 @pytest.mark.parametrize(
     ("step", "where"),
-    [("delegate", "main"), ("code", "--detach"), ("review", "main"), ("run_tests", "main"), ("commit", "--detach")],
+    [
+        ("code", "--detach"),
+        ("commit", "main"),
+        pytest.param("delegate", "main", marks=pytest.mark.slow),
+        pytest.param("review", "--detach", marks=pytest.mark.slow),
+        pytest.param("run_tests", "main", marks=pytest.mark.slow),
+    ],
 )
 def test_another_branch_is_checked_out_meanwhile(project: Project, step: str, where: str) -> None:
     project.planned()
@@ -145,7 +163,7 @@ def test_another_branch_is_checked_out_meanwhile(project: Project, step: str, wh
     whole(project, "1.1")
 
 
-@pytest.mark.parametrize("step", ["review", "run_tests"])
+@pytest.mark.parametrize("step", ["run_tests", pytest.param("review", marks=pytest.mark.slow)])
 def test_the_user_stashes_the_files_of_an_attempt(project: Project, step: str) -> None:
     project.planned()
     aside = ("stash", "push", "--quiet", "--include-untracked", "--", "src")
@@ -154,7 +172,16 @@ def test_the_user_stashes_the_files_of_an_attempt(project: Project, step: str) -
     whole(project, "1.1")
 
 
-@pytest.mark.parametrize("step", ["gates", "review", "test", "run_tests", "commit"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        "test",
+        "commit",
+        pytest.param("gates", marks=pytest.mark.slow),
+        pytest.param("review", marks=pytest.mark.slow),
+        pytest.param("run_tests", marks=pytest.mark.slow),
+    ],
+)
 def test_what_the_user_edits_meanwhile_is_not_lost(project: Project, step: str) -> None:
     project.planned()
     run_while(project, step, lambda: project.write("AGENTS.md", "HOUSE-RULE: mine.\n"))
@@ -229,6 +256,7 @@ def test_the_user_commits_between_the_last_look_and_our_commit(
     assert project.git("log", "--format=%s", "main..HEAD").splitlines() == ["Part 1.1", "By the user"]
     kept = project.git("for-each-ref", "--format=%(refname)", "refs/swarm/set-aside")
     assert project.git("log", "-1", "--format=%s", kept) == "Part 1.1"
+    assert kept in project.events(ev.AttemptInterrupted)[0].reason
     assert [each.outcome for each in project.state.task("1.1").attempts] == ["INTERRUPTED", "COMPLETE"]
     whole(project, "1.1")
 
@@ -273,7 +301,9 @@ def test_a_commit_after_a_run_that_died_is_not_taken_back_in_the_files(project: 
 # --- without a sandbox ---
 
 
-@pytest.mark.parametrize("step", ["code", "gates", "run_tests"])
+@pytest.mark.parametrize(
+    "step", ["code", pytest.param("gates", marks=pytest.mark.slow), pytest.param("run_tests", marks=pytest.mark.slow)]
+)
 def test_without_a_sandbox_a_commit_is_set_aside_under_a_name(project: Project, step: str) -> None:
     made: list[str] = []
     project.planned(commands={"sandbox": "none"}, scope={"enforce": "off"})
@@ -294,7 +324,9 @@ def test_without_a_sandbox_a_commit_is_set_aside_under_a_name(project: Project, 
 # --- completed work that goes ---
 
 
-@pytest.mark.parametrize("step", ["delegate", "code", "commit"])
+@pytest.mark.parametrize(
+    "step", ["code", pytest.param("delegate", marks=pytest.mark.slow), pytest.param("commit", marks=pytest.mark.slow)]
+)
 def test_a_reset_that_loses_a_completed_task_pauses_the_run(project: Project, step: str) -> None:
     project.planned(plan("1.1", "1.2"))
     with pytest.raises(CommitLost, match=r"Completed work is not in branch swarm/parts any more: task 1\.1") as caught:
@@ -401,7 +433,15 @@ def cherry_pick(project: Project) -> None:
         project.git("cherry-pick", commit)
 
 
-@pytest.mark.parametrize(("rewrite", "moved"), [(squash, 2), (rebase, 2), (reword, 1), (cherry_pick, 2)])
+@pytest.mark.parametrize(
+    ("rewrite", "moved"),
+    [
+        (squash, 2),
+        (rebase, 2),
+        pytest.param(reword, 1, marks=pytest.mark.slow),
+        pytest.param(cherry_pick, 2, marks=pytest.mark.slow),
+    ],
+)
 def test_history_that_was_rewritten_holds_the_work_and_that_goes_on_record(
     project: Project, rewrite: Callable[[Project], None], moved: int
 ) -> None:

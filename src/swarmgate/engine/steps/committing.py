@@ -43,6 +43,8 @@ async def commit(state: State, ctx: Context) -> list[Event]:
         try:
             made = ctx.repository.commit(change, _message(task), trailers, onto=attempt.base)
         except CommitRefused as error:
+            if ctx.stop.requested:  # Ctrl-C goes to the hooks as well
+                raise
             return [_refused(task, attempt, error.message)]
     if made.tree != attempt.tree and (problem := await _problem_of_hooked_tree(ctx, made, attempt)):
         return [_refused(task, attempt, f"a commit hook changed the files, and {problem}; {_set_aside(ctx, made)}")]

@@ -39,17 +39,18 @@ def restored(state: State, folder: SwarmFolder, repository: Repository) -> TreeR
     return _restoration(folder, state.tree, paths, quarantine)
 
 
-def head_moved(state: State, folder: SwarmFolder, repository: Repository) -> list[Event]:
+def head_moved(state: State, folder: SwarmFolder, repository: Repository, *, left: str = "") -> list[Event]:
     """The end of an attempt on whose base the user has committed meanwhile: its files stay, on the new base.
 
     Files that still stand as before the user's commits, though those changed them, follow: else the next attempt would
-    take back what the user did.
+    take back what the user did. `left` is what became of a commit of the attempt itself.
     """
     attempt = state.task(state.open).running
     if attempt is None or attempt.base in ("", head := repository.head()) or own_commit(state, attempt, repository):
         return []
     own = {*attempt.files, *attempt.scope}
-    ended = interruption(state, meanwhile(repository, attempt.base, head, own=own))
+    told = meanwhile(repository, attempt.base, head, own=own)
+    ended = interruption(state, f"{told}; {left}" if left else told)
     behind = _left_behind(repository, attempt.base, head)
     if not behind:
         return [ended]
