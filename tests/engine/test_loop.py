@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, call, part, plan, rule, task, until, verdict
 
 from swarmgate.domain import events as ev
@@ -82,6 +83,11 @@ def test_an_unknown_price_is_shown_as_unknown(project: Project) -> None:
     assert project.json("status")["usage"]["usd"] is None
 
 
+@case(
+    "loops",
+    "a budget in US dollars alone, and a model without a price, which never uses it up",
+    "refused before anything is asked; an agent program that says no price ends the work after one call",
+)
 @pytest.mark.parametrize("level", ["budget", "budget__run", "budget__task"])
 def test_a_budget_in_dollars_that_nothing_would_use_up_is_refused(project: Project, level: str) -> None:
     nameless = {"model": "local/senior", "fallback": ["local/nameless"]}
