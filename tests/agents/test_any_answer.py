@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.confined import runner
+from tests.misbehaviour.case import case
 
 from swarmgate.agents.coder import code
 from swarmgate.agents.desk import Desk, Limits
@@ -98,6 +99,11 @@ def test_any_answer(repo: Path, task: Task, replies: list[Any], *, tools: bool) 
         assert text.encode()
 
 
+@case(
+    "lies",
+    "arguments that can be read in two ways or not at all: a key twice, `NaN`, 1e999, 5,000 digits, 5,000 levels",
+    "the call is not carried out, and asked again with the reason",
+)
 @pytest.mark.parametrize("name", ["a key twice", "not a number", "out of range", "deep", "5,000 digits", "open"])
 def test_arguments_that_are_not_clear_are_asked_again(name: str) -> None:
     with pytest.raises(BadCall, match=r"read in two ways|not JSON that can be read|not valid JSON|must be a JSON"):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, call, part, plan, rule, task, until, verdict
 
 from swarmgate.domain import events as ev
@@ -73,13 +74,30 @@ def test_usage_in_the_ledger_is_what_the_server_reported(project: Project) -> No
 
 
 def test_an_unknown_price_is_shown_as_unknown(project: Project) -> None:
-    project.play(roles__coder={"model": "local/nameless"}, budget={"usd": 1.0})
+    project.play(roles__coder={"model": "local/nameless"}, budget={"usd": 1.0, "tokens": 1_000_000})
     project.swarm("plan", GOAL, exits=3)
     project.swarm("approve")
     told = project.swarm("run", exits=3).stderr
     assert "the price of local/nameless is unknown" in told
     assert "cost unknown" in project.swarm("status").stdout
     assert project.json("status")["usage"]["usd"] is None
+
+
+@case(
+    "loops",
+    "a budget in US dollars alone, and a model without a price, which never uses it up",
+    "refused before anything is asked; an agent program that says no price ends the work after one call",
+)
+@pytest.mark.parametrize("level", ["budget", "budget__run", "budget__task"])
+def test_a_budget_in_dollars_that_nothing_would_use_up_is_refused(project: Project, level: str) -> None:
+    nameless = {"model": "local/senior", "fallback": ["local/nameless"]}
+    project.play(roles__coder=nameless, **{level: {"usd": 1.0}})
+    told = project.swarm("plan", GOAL, exits=2).stderr
+    assert "the price of local/nameless is unknown" in told
+    assert '[prices."local/nameless"]' in told
+    assert not project.requests
+    project.configure(roles__coder=nameless, **{level: {"usd": 1.0}}, prices__nameless={"input": 0, "output": 0})
+    project.swarm("plan", GOAL, exits=3)
 
 
 def test_a_used_up_budget_pauses_and_a_raised_one_goes_on(project: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.misbehaviour.case import case
 from tests.project import GOAL, Project, Rule, call, part, rule, save, task, verdict
 
 from swarmgate.domain import events as ev
@@ -49,6 +50,11 @@ def _everywhere(text: str) -> list[Rule]:
     ]
 
 
+@case(
+    "loops",
+    "every role says halves of characters (lone surrogates), NULs and controls wherever it can say anything",
+    "U+FFFD stands for each half, on record (rule `unicode`); the work is done",
+)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_the_work_is_done_whatever_is_said(project: Project, text: str) -> None:
     project.play(*_everywhere(text), scope={"enforce": "off"})

@@ -87,9 +87,19 @@ def test_which_budget_it_was_is_said_with_a_way_on(owner: str, section: str, tas
     assert all(way in caught.value.hint for way in ways)
 
 
+async def test_dollars_alone_end_with_the_first_call_whose_price_is_unknown() -> None:
+    """An agent program, which may or may not say what it costs."""
+    model = metered(Books(usd=1.0), [reply(0.1), reply(None), reply()])
+    await model.complete(ASK)
+    await model.complete(ASK)
+    with pytest.raises(BudgetExhausted, match="nobody can say what is left of the budget") as caught:
+        await model.complete(ASK)
+    assert "limit `tokens` beside `usd`" in caught.value.hint
+
+
 async def test_an_unknown_price_is_told_once_and_known_costs_still_count() -> None:
     told: list[ModelEvent] = []
-    books = Books(usd=1.0)
+    books = Books(usd=1.0, tokens=1_000_000)
     model = metered(books, [reply(None), reply(None), reply(1.0), reply()], told)
     for _ in range(3):
         await model.complete(ASK)
@@ -101,7 +111,7 @@ async def test_an_unknown_price_is_told_once_and_known_costs_still_count() -> No
 def test_known_costs_of_an_earlier_run_still_count() -> None:
     earlier = Usage(usd=None) + Usage(usd=2.0)
     with pytest.raises(BudgetExhausted, match=r"at least \$2\.00 of \$1\.50"):
-        Budget(Books(earlier, usd=1.5).accounts).check()
+        Budget(Books(earlier, usd=1.5, tokens=9).accounts).check()
 
 
 async def test_without_limits_everything_goes_and_nothing_is_told() -> None:

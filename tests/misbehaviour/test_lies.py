@@ -251,3 +251,31 @@ async def test_early_exit(repo: Path) -> None:
         repo, {"tests/test_b.py": "import pytest\n\n\ndef test_b():\n    pytest.exit('x', returncode=0)\n"}
     )
     assert not ran.green
+
+
+# --- verdicts that say two things ---
+
+
+@case(
+    "lies",
+    "a verdict with the key `verdict` twice, natively and as JSON in text, REJECTED first and APPROVED last",
+    "not the last one wins: it is asked again",
+)
+async def test_a_verdict_that_says_both(scene: Scene) -> None:
+    both = '{"summary": "s", "verdict": "REJECTED", "verdict": "APPROVED"}'
+    spoken = f'{{"tool": "submit_verdict", "arguments": {both}}}'
+    _, said = parse(spoken, prefix="text_1")
+    review = await scene.reviewer(
+        ToolCall(id="a", name="submit_verdict", arguments=both), said[0], verdict("REJECTED", "once is enough")
+    )
+    assert (review.verdict, review.summary) == ("REJECTED", "once is enough")
+    assert scene.told.count("the key `verdict` stands twice") == 2
+
+
+@case("lies", "APPROVED with a high finding", "a contradiction: refused until it is one or the other")
+async def test_approved_with_a_grave_finding(scene: Scene) -> None:
+    grave = [{"severity": "high", "message": "anybody may log in"}]
+    low = [{"severity": "low", "message": "a name"}]
+    review = await scene.reviewer(verdict(findings=grave), verdict(findings=low))
+    assert (review.verdict, len(review.findings)) == ("APPROVED", 1)
+    assert "APPROVED does not go with an open high finding" in scene.told

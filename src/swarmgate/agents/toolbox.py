@@ -104,12 +104,14 @@ class Toolbox:
         longest = self._desk.limits.command_timeout_s
         seconds = min(call.timeout_s or longest, longest)
         done = await self._desk.commands.run(call.command, timeout_s=seconds)
+        swept = self._desk.sweep()
         if done.timed_out:
             head = f"Ended at its time limit of {seconds:g} s; at most {longest:g} s are allowed."
         else:
             head = f"Exit code {done.exit_code} after {done.seconds:.1f} s."
         streams = (("stdout", done.stdout), ("stderr", done.stderr))
-        return "\n".join([head, *(f"--- {name}\n{text.rstrip()}" for name, text in streams if text.strip())])
+        told = [f"Taken away, since only files that can be read belong here: {', '.join(swept)}"] if swept else []
+        return "\n".join([head, *(f"--- {name}\n{text.rstrip()}" for name, text in streams if text.strip()), *told])
 
     async def _gates(self, _call: args.RunGates) -> str:
         if self._run_gates is None:

@@ -26,12 +26,12 @@ def fold(state: State, entries: Iterable[Entry]) -> State:
         IllegalMove: an event does not fit the state that it meets (`InvalidTaskStateTransition` for the life cycle).
         PlanError: a plan that breaks the rules, or that rewrites what is settled.
     """
-    entry, step_seq = None, state.step_seq
+    entry, step = None, (state.step_seq, state.step_time)
     for entry in entries:
         state = LAWS[entry.event.type](state, entry.event, entry)
         if not _is_beside(entry.event):
-            step_seq = entry.seq
-    return replace(state, seq=entry.seq, time=entry.time, step_seq=step_seq) if entry else state
+            step = (entry.seq, entry.time)
+    return replace(state, seq=entry.seq, time=entry.time, step_seq=step[0], step_time=step[1]) if entry else state
 
 
 def _is_beside(event: Any) -> bool:

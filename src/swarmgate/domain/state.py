@@ -297,6 +297,7 @@ class State:
     usage: Usage = UNUSED
     usage_seq: int = 0
     step_seq: int = 0
+    step_time: str = ""
     usage_by_role: Map[str, Usage] = field(default_factory=Map)
     usage_by_phase: Map[int, Usage] = field(default_factory=Map)
     usage_in_run: Usage = UNUSED

@@ -13,10 +13,12 @@ from swarmgate.config import COMMAND, Config
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account
 from swarmgate.domain.capabilities import Capabilities
+from swarmgate.domain.guard import Turn
 from swarmgate.engine.context import Context
 from swarmgate.engine.experts import expert
 from swarmgate.engine.programs import AgentProgram
 from swarmgate.engine.steps.scope import violation
+from swarmgate.engine.steps.sweeping import sweep
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.live import LiveCounts
 from swarmgate.ledger.traces import TraceStore
@@ -134,7 +136,7 @@ class Desks:
             limits=_limits(ctx.config, role),
             on_tool=self._tell_tool,
             on_guard=ctx.reports.append,
-            on_turn=ctx.reports.append,
+            on_turn=self._ended,
             on_count=self._live.show,
             expert=self._expert,
             authority=ctx.authority(role, _WRITING_STEP.get(role, "")),
@@ -142,7 +144,13 @@ class Desks:
             opening=lambda: violation(ledger.state) if role == "architect" else (),
             spare=ctx.ignored.spare,
             ignored_by=ctx.ignored.rule_against,
+            sweep=lambda: sweep(ctx, role),
         )
+
+    def _ended(self, turn: Turn) -> None:
+        """A turn is over: before git looks at the files, what an agent program or a late command left is taken away."""
+        sweep(self.context, turn.role)
+        self.context.reports.append(turn)
 
     def _replayed(self, role: str, model: Metered) -> Model:
         """The model of a role before the record; a program's work is not in its answer, and it is asked again."""

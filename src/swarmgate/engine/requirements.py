@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from swarmgate.automation.agent_rules import require
 from swarmgate.config import Config
+from swarmgate.domain.budget import Account
+from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.build import ROLES, SPEAKING
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import require_debaters
 from swarmgate.engine.experts import has_expert
 from swarmgate.engine.history import require_on_branch
+from swarmgate.engine.spending import allowances
 from swarmgate.engine.steps import mutating
 from swarmgate.errors import LedgerCorrupt
+from swarmgate.llm.budget import require_end
 from swarmgate.llm.connect import check_keys, same_model_warning
 from swarmgate.llm.families import require_distinct
+from swarmgate.llm.prices import unpriced
 from swarmgate.workspace.commits import TaskCommit
 from swarmgate.workspace.repository import Repository
 
@@ -28,17 +33,32 @@ def require_models(config: Config, environ: Mapping[str, str], repository: Repos
     that cannot be held.
 
     Raises:
-        ConfigError: a role has no model, two share one that must not (`[models] require_distinct`, the two voices of
-            a debate), or one may write the agent program of another.
+        ConfigError: a role has no model, or one without a price where only US dollars are limited; two share one that
+            must not (`[models] require_distinct`, the two voices of a debate), or one may write the agent program of
+            another.
         MissingRequirement: a key's variable is not set, or a program or a file of its command line is not there.
     """
-    check_keys(config, environ, roles=SPEAKING if has_expert(config) else ROLES)
+    speaking = SPEAKING if has_expert(config) else ROLES
+    check_keys(config, environ, roles=speaking)
     require_distinct(config)
+    require_prices(config, speaking)
     return (
         *filter(None, [same_model_warning(config)]),
         *require_debaters(config, environ, repository.root),
         *require(config, repository.root, SPEAKING),
     )
+
+
+def require_prices(config: Config, roles: Iterable[str]) -> None:
+    """Makes sure that the budgets end the work of these roles.
+
+    Raises:
+        ConfigError: only US dollars are limited, and the price of a model is unknown.
+    """
+    budget = config.budget
+    limits = (Allowance(usd=budget.usd, tokens=budget.tokens), *allowances(budget).values())
+    models = (name for role in roles for name in (config.role(role).model, *config.role(role).fallback))
+    require_end([Account("", "budget", each, Usage()) for each in limits], unpriced(models, config))
 
 
 def require_tools(config: Config) -> None:

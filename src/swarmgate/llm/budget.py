@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from swarmgate.config import PROJECT_FILE
 from swarmgate.domain.budget import Account
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import BudgetExhausted
+from swarmgate.errors import BudgetExhausted, ConfigError
 from swarmgate.llm.events import CostUnknown, OnEvent, ignore
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 from swarmgate.llm.wire import estimated_tokens
@@ -73,8 +74,9 @@ class Budget:
     """All budgets that hold at the moment of a call; shared by the models of all roles.
 
     When `usd` is limited and a call's price is unknown, nobody can say what is left: the user is told once
-    (`CostUnknown`), and from then on `usd` is held against the known costs only, a lower bound. Tokens and seconds hold
-    always. By how much a limit can be overrun says the head of this file.
+    (`CostUnknown`), and from then on `usd` is held against the known costs only, a lower bound, where tokens are
+    limited as well; where they are not, nothing would ever end the work, and no further call is made. Tokens and
+    seconds hold always. By how much a limit can be overrun says the head of this file.
 
     Args:
         accounts: the budgets as they stand now, with what was used a moment ago.
@@ -104,14 +106,30 @@ class Budget:
         self.check()
         require_room(self._accounts(), tokens, what)
 
+    def admit(self, model: str) -> None:
+        """Whether a model may be asked whose price is unknown.
+
+        Raises:
+            ConfigError: only US dollars are limited, and these would never be used up.
+        """
+        require_end(self._accounts(), (model,))
+
     def check(self) -> None:
         """Whether another call may be made.
 
         Raises:
             BudgetExhausted: no; the message says which budget, and what was spent of which limit.
         """
-        for account in self._accounts():
+        accounts = tuple(self._accounts())
+        endless = "usd" in (keys := _measured(accounts)) and "tokens" not in keys
+        for account in accounts:
             for measure in account.measures():
+                if measure.key == "usd" and measure.least and endless:
+                    raise BudgetExhausted(
+                        f"nobody can say what is left of {account.name}: the price of what was used is unknown",
+                        hint="the work is paused, nothing is lost: limit `tokens` beside `usd` in "
+                        f"[{account.section}]; prices of models are set in [prices]",
+                    )
                 if measure.used_up:
                     done = {"usd": "are spent", "tokens": "are used", "seconds": "have passed"}[measure.key]
                     raise BudgetExhausted(
@@ -241,6 +259,25 @@ class Metered:
         self.total += usage
         self._undrained += usage
         self._budget.note(usage, model)
+
+
+def require_end(accounts: Iterable[Account], unknown: Sequence[str]) -> None:
+    """Whether the budgets end the work though the prices of these models are unknown.
+
+    Raises:
+        ConfigError: they do not.
+    """
+    keys = _measured(accounts)
+    if unknown and "usd" in keys and "tokens" not in keys:
+        raise ConfigError(
+            f"the price of {', '.join(unknown)} is unknown, so that a budget in US dollars would never end",
+            hint=f'set [prices."{unknown[0]}"] in {PROJECT_FILE} (input = 0 and output = 0 where it is free), or limit '
+            "`tokens` beside `usd`",
+        )
+
+
+def _measured(accounts: Iterable[Account]) -> frozenset[str]:
+    return frozenset(measure.key for account in accounts for measure in account.measures())
 
 
 def require_room(accounts: Iterable[Account], tokens: int, what: str) -> None:

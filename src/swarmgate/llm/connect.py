@@ -19,7 +19,7 @@ from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.fallback import Fallback
 from swarmgate.llm.families import family, own_name
 from swarmgate.llm.model import Model
-from swarmgate.llm.prices import cost
+from swarmgate.llm.prices import cost, unpriced
 from swarmgate.llm.retry import Retry
 from swarmgate.llm.trace import Recorder, Traced
 
@@ -44,7 +44,8 @@ def connect(
     `probed` is what is known of models by name (`steering.current`).
 
     Raises:
-        ConfigError: the role has no model, a provider is unknown, or it is an agent program and nobody starts those.
+        ConfigError: the role has no model, a provider is unknown, it is an agent program and nobody starts those, or
+            its price is unknown and only US dollars are limited.
         MissingRequirement: the variable with a provider's key is not set.
     """
     role = config.role(role_name)
@@ -75,6 +76,8 @@ def connect(
         return Retry(traced(model), provider.max_retries, on_event=on_event, sleep=sleep, jitter=jitter)
 
     names = _models(role)
+    for name in unpriced(names, config):
+        budget.admit(name)
     models = [endpoint(name) for name in names]
     dearest = None if any(model.startswith(COMMAND) for model in names) else partial(_dearest, names, config)
     return Metered(Fallback(models, on_event=on_event), budget, role=role_name, close=stack.aclose, price=dearest)

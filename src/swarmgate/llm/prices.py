@@ -6,9 +6,10 @@ An unknown price is None and reads "unknown"; it is never counted as 0. A server
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from swarmgate.config import Config, Price
+from swarmgate.config import COMMAND, Config, Price
 from swarmgate.domain.usage import Usage
 
 _PER = 1_000_000
@@ -42,6 +43,13 @@ def price_of(model: str, config: Config) -> Price | None:
         return None
     prompt, completion, cached = _LIST[bare]
     return Price(input=prompt, output=completion, cached=cached)
+
+
+def unpriced(models: Iterable[str], config: Config) -> tuple[str, ...]:
+    """Those of these models whose price is unknown before they are asked; agent programs may say theirs."""
+    return tuple(
+        model for model in dict.fromkeys(models) if not model.startswith(COMMAND) and price_of(model, config) is None
+    )
 
 
 def cost(model: str, usage: Usage, config: Config) -> float | None:

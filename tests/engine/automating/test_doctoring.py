@@ -31,6 +31,9 @@ def test_one_doctor(project: Project) -> None:
 def test_a_budget_in_dollars_that_counts_nothing(project: Project) -> None:
     project.play(budget={"usd": 1}, roles__reviewer={"model": "local/unheard-of"})
     (check,) = [each for each in Swarm(project.root).doctor() if each.name == "prices"]
+    assert "would never end" in check.problems[0]
+    project.configure(budget={"usd": 1, "tokens": 10}, roles__reviewer={"model": "local/unheard-of"})
+    (check,) = [each for each in Swarm(project.root).doctor() if each.name == "prices"]
     assert (check.passed, "local/unheard-of: the price is unknown" in check.warnings[0]) == (True, True)
 
 

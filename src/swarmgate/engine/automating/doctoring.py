@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.automation import DoctorRan
-from swarmgate.errors import SwarmError
+from swarmgate.errors import ConfigError, SwarmError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,19 +67,23 @@ def _models(config: Config, environ: Mapping[str, str], root: Path) -> Iterator[
     if config.models.require_distinct:
         yield distinct(config)
     yield from debaters(config, environ, root)
-    if config.budget.usd is not None:
+    budget = config.budget
+    if any(each.usd is not None for each in (budget, budget.run, budget.phase, budget.task)):
         yield _prices(config)
 
 
 def _prices(config: Config) -> Check:
-    """A budget in dollars counts known costs only."""
-    from swarmgate.config import COMMAND  # noqa: PLC0415 - late, as above
+    """A budget in dollars counts known costs only, and where it is the only one, all have to be known."""
+    from swarmgate.engine.requirements import require_prices  # noqa: PLC0415 - late, as above
     from swarmgate.ledger.checks import Check  # noqa: PLC0415 - as above
-    from swarmgate.llm.prices import price_of  # noqa: PLC0415 - as above
+    from swarmgate.llm.prices import unpriced  # noqa: PLC0415 - as above
 
-    named = dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback))
-    asked = [model for model in named if not model.startswith(COMMAND)]
-    free = [model for model in asked if price_of(model, config) is None]
+    asked = list(dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback)))
+    free = unpriced(asked, config)
+    try:
+        require_prices(config, [str(role) for role in config.roles])
+    except ConfigError as error:
+        return Check.failed("prices", error, f"{len(asked)} models")
     told = f"{', '.join(free)}: the price is unknown, so [budget] usd does not count what it uses"
     hint = f'-> set [prices."{free[0]}"], or limit tokens' if free else ""
     return Check("prices", f"{len(asked)} models", warnings=(f"{told} {hint}",) if free else ())

@@ -10,6 +10,7 @@ from swarmgate.domain.state import Attempt, State
 from swarmgate.engine.context import Context
 from swarmgate.engine.history import meanwhile
 from swarmgate.engine.steps.attempts import current
+from swarmgate.engine.steps.sweeping import swept
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import history
 from swarmgate.workspace.commits import Commit
@@ -34,6 +35,7 @@ def ended(state: State, folder: SwarmFolder, repository: Repository, reason: str
 
 def restored(state: State, folder: SwarmFolder, repository: Repository) -> TreeRestored:
     """Brings the work tree back to the state's tree; what differs is kept in the quarantine."""
+    swept(folder, state.step_time)
     quarantine = folder.quarantine_folder("interrupted")
     paths = repository.restore(state.tree, quarantine=quarantine)
     return _restoration(folder, state.tree, paths, quarantine)
