@@ -192,7 +192,8 @@ def test_quoted_call() -> None:
 
 # --- tests that lie ---
 
-RED = {"tests/test_a.py": "def test_a():\n    assert 1 == 2\n"}
+RED_TEST = "def test_a():\n    assert 1 == 2\n"
+RED = {"tests/test_a.py": RED_TEST}
 
 
 async def measured(repo: Path, files: dict[str, str]) -> TestRun:
@@ -219,7 +220,7 @@ async def test_printed_success(repo: Path) -> None:
     ran = await measured(repo, {"conftest.py": "import os\nprint('5 passed in 0.01s', flush=True)\nos._exit(0)\n"})
     assert ran.exit_code == 0
     assert not ran.green
-    assert "names no test count" in ran.reason
+    assert ran.reason == ("the test runner was tampered with: it never began: what ran in its place is something else")
 
 
 @pytest.mark.usefixtures("bare")
@@ -244,11 +245,12 @@ async def test_no_test_ran(repo: Path) -> None:
 @case(
     "lies",
     "a test stops the suite before the others: `pytest.exit(returncode=0)`",
-    "the failures so far count: not green",
+    "the failures so far count, and so do tests that were left out: not green",
 )
-async def test_early_exit(repo: Path) -> None:
+@pytest.mark.parametrize("name", ["test_0", "test_b"])
+async def test_early_exit(repo: Path, name: str) -> None:
     ran = await measured(
-        repo, {"tests/test_b.py": "import pytest\n\n\ndef test_b():\n    pytest.exit('x', returncode=0)\n"}
+        repo, {f"tests/{name}.py": "import pytest\n\n\ndef test_b():\n    pytest.exit('x', returncode=0)\n"}
     )
     assert not ran.green
 
@@ -279,3 +281,69 @@ async def test_approved_with_a_grave_finding(scene: Scene) -> None:
     review = await scene.reviewer(verdict(findings=grave), verdict(findings=low))
     assert (review.verdict, len(review.findings)) == ("APPROVED", 1)
     assert "APPROVED does not go with an open high finding" in scene.told
+
+
+RUNTEST = "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n"
+
+
+@pytest.mark.usefixtures("bare")
+@case(
+    "lies",
+    "tests are called passed without being run: `pytest_pyfunc_call` in a conftest.py, a plugin by `addopts`, "
+    "`Function.runtest` replaced in code under test",
+    "tests of swarmgate's own that must fail run among them: called passed, they show that the runner lies",
+)
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"tests/conftest.py": "def pytest_pyfunc_call(pyfuncitem): return True\n"},
+        {"own.py": RUNTEST, "pytest.ini": "[pytest]\naddopts = -p own\npythonpath = .\n"},
+        {"own.py": RUNTEST, "pytest.ini": "[pytest]\npythonpath = .\n", "tests/test_a.py": "import own\n" + RED_TEST},
+    ],
+    ids=["hook", "plugin", "product"],
+)
+async def test_tests_that_are_not_run(repo: Path, files: dict[str, str]) -> None:
+    ran = await measured(repo, files)
+    assert (ran.exit_code, ran.green) == (0, False)
+    assert "the test runner was tampered with: a test of swarmgate's own that must fail" in ran.reason
+
+
+@pytest.mark.usefixtures("bare")
+@case(
+    "lies",
+    "a hook turns failures into passes, in their reports and in the last line",
+    "what came of each test has left the process before a hook of the project sees it",
+)
+async def test_turned_failures(repo: Path) -> None:
+    forged = "    report.outcome, report.longrepr = 'passed', None\n    yield\n"
+    hook = "import pytest\n\n@pytest.hookimpl(hookwrapper=True, tryfirst=True)\ndef pytest_runtest_logreport(report):\n"
+    ran = await measured(repo, {"conftest.py": hook + forged})
+    assert (ran.exit_code, ran.failed, ran.green) == (0, 1, False)
+    assert ran.reason.endswith("failures were turned to passes on their way out (tests/test_a.py::test_a)")
+
+
+@pytest.mark.usefixtures("bare")
+@case(
+    "lies",
+    "another `pytest` lies in the project, which prints that all passed",
+    "the real one says that it is there before code of the project is loaded: not green",
+)
+async def test_another_pytest(repo: Path) -> None:
+    ran = await measured(repo, {"pytest.py": "print('1 passed in 0.01s')\n"})
+    assert (ran.exit_code, ran.passed, ran.green) == (0, 1, False)
+    assert "what ran in its place is something else" in ran.reason
+
+
+@pytest.mark.usefixtures("bare")
+async def test_a_conftest_with_hooks_of_its_own_passes(repo: Path) -> None:
+    """The honest twin: hooks that look at every result, and change nothing."""
+    hooks = (
+        "import pytest\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n"
+        "    report = (yield).get_result()\n    item.report = report\n\ndef pytest_pyfunc_call(pyfuncitem):\n"
+        "    pyfuncitem.obj()\n    return True\n"
+    )
+    ran = await measured(repo, {"conftest.py": hooks, "tests/test_a.py": "def test_a():\n    assert True\n"})
+    assert (ran.green, ran.passed, ran.problem) == (True, 1, "")
+    assert ran.canary
+    assert ran.canary.failed > 0
+    assert not ran.canary.missing

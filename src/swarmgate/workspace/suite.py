@@ -181,7 +181,7 @@ def _printed(done: Completed, kind: str, pattern: str, root: Path, report: Path,
 
 
 def _told(kind: str, verdict: Verdict, printed: Counts | None) -> Counts | None:
-    """What the runner said while it ran, where it is the one that counts; unittest's failures as printed."""
+    """What the runner said while it ran, if it is the one that counts; unittest's failures go by what was printed."""
     told = verdict.counts
     if told is None or kind not in {verdict.runner, ""}:
         return printed

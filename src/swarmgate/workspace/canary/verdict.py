@@ -68,6 +68,7 @@ class Verdict:
         canary: what became of the canaries, or why there were none.
         ended: whether each runner that began came to its end.
         status: the exit codes that runners said they would end with.
+        left: how many tests they ended before.
         turned: failures that were shown as passes.
         runner: which one it was, of the first; empty where none of ours said anything.
         greeted: whether there was a Python at all that would have loaded us.
@@ -78,6 +79,7 @@ class Verdict:
     canary: Canary = Canary()  # noqa: RUF009 - frozen
     ended: bool = True
     status: tuple[int, ...] = ()
+    left: int = 0
     turned: tuple[str, ...] = ()
     runner: str = ""
     greeted: bool = False
@@ -104,7 +106,9 @@ class Verdict:
             elif direct and self.greeted and not self.ran:
                 found = "it never began: what ran in its place is something else"
             elif direct and self.counts and self.counts.failed:
-                found = f"{self.counts.failed} tests failed, and its process ended with exit code 0"
+                found = f"tests failed ({', '.join(self.counts.failures[:_SHOWN])}), and it ended with exit code 0"
+            elif self.left:
+                found = f"it ended with exit code 0 before {self.left} of its tests were run"
             elif direct and any(self.status):
                 found = f"it came to its end with exit code {max(self.status)}, and its process with 0"
         return f"the test runner was tampered with: {found}" if found else ""
@@ -120,7 +124,7 @@ def judge(channel: Channel, root: Path) -> Verdict:
         return Verdict(tampered=_strange(channel), canary=Canary(missing=who), greeted=channel.greeted)
     tests = [test for session in begun for test in _tests(session)]
     found = [each for session in begun for each in _canaries(session)]
-    wrong = next((each.wrong for each in found if each.wrong), "")
+    wrong = next((each.wrong for each in sorted(found, key=lambda each: not each.must_fail) if each.wrong), "")
     broken = next((session.broken for session in begun if session.broken), "")
     bare = next((True for session in begun if _ran(session) and not _of("canary", session)), False)
     lacking = "no canary ran beside its tests: its hooks were taken out" if bare and _all_ended(begun) else ""
@@ -130,6 +134,7 @@ def judge(channel: Channel, root: Path) -> Verdict:
         canary=_summary(found),
         ended=_all_ended(begun),
         status=tuple(record["status"] for session in begun for record in _of("end", session)),
+        left=sum(record["left"] for session in begun for record in _of("end", session)),
         turned=tuple(test.name for test in tests if test.turned),
         runner=str(_of("start", begun[0])[0].get("runner", "")),
         greeted=True,

@@ -214,6 +214,7 @@ class _Witness:
         self._session: Any = None
         self._numbers: dict[int, tuple[int, Any]] = {}
         self._told: dict[tuple[str, str], tuple[int, str]] = {}
+        self._begun: set[int] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
@@ -229,6 +230,7 @@ class _Witness:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Any:
         if not isinstance(item, _Hidden):
+            self._begun.add(id(item))
             for told in self._canaries.before(item):
                 self._say(**told)
         yield
@@ -273,8 +275,14 @@ class _Witness:
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self, config: Any) -> None:
         if self._session is not None and config is self._session.config:
-            self._say(kind="end", status=int(self._session.exitstatus))
+            self._say(kind="end", status=int(self._session.exitstatus), left=self._left(config))
             self._claims.release()
+
+    def _left(self, config: Any) -> int:
+        """How many tests it was to run and did not begin; a worker of xdist's is to run some of what it knows."""
+        if config.option.collectonly or hasattr(config, "workerinput"):
+            return 0
+        return sum(id(item) not in self._begun for item in getattr(self._session, "items", ()))
 
     @staticmethod
     def _distributes(config: Any) -> bool:

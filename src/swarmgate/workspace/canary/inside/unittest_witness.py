@@ -154,7 +154,7 @@ class _Session:
         finally:
             del self._runner._makeResult  # noqa: SLF001 - as above
         self.canaries.at_the_end()
-        self._say(kind="end", status=0 if result.wasSuccessful() else 1)
+        self._say(kind="end", status=0 if result.wasSuccessful() else 1, left=0)
         return result
 
     def _result(self) -> Any:
