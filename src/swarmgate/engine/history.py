@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 
 from swarmgate.domain import ancestry
 from swarmgate.domain.ancestry import Landed
@@ -62,7 +63,32 @@ def meanwhile(repository: Repository, base: str, head: str, *, own: Collection[s
     return f"{told}; files of the task are in it: {', '.join(held[:_NAMED])}" if held else told
 
 
-def standing(state: State, repository: Repository, tip: str) -> tuple[CommitMoved, ...]:
+def standing(state: State, root: Path) -> tuple[CommitMoved, ...]:
+    """The same as `standing_at`, at the tip of the branch of the work, whatever is checked out."""
+    if not state.branch:
+        return ()
+    repository = Repository.discover(root)
+    return standing_at(state, repository, history.tip(repository, state.branch))
+
+
+def is_lost(state: State, root: Path, task: str) -> bool:
+    """Whether nothing in the history holds the commit of a completed task any more."""
+    try:
+        standing(state, root)
+    except CommitLost as error:
+        return task in error.tasks
+    return False
+
+
+def vouched(state: State, root: Path, task: str, reason: str) -> list[CommitMoved]:
+    """What goes on record where the user says that the history holds lost work in another form; else nothing."""
+    if not is_lost(state, root, task):
+        return []
+    newest = history.tip(Repository.discover(root), state.branch)
+    return [CommitMoved(task=task, was=state.task(task).commit, commit=newest, reason=reason)]
+
+
+def standing_at(state: State, repository: Repository, tip: str) -> tuple[CommitMoved, ...]:
     """What goes on record of completed tasks whose commits the user rewrote; usually nothing.
 
     Args:

@@ -7,7 +7,7 @@ from swarmgate.domain.decide import Step
 from swarmgate.domain.events import Event
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
-from swarmgate.engine.history import require_on_branch, standing
+from swarmgate.engine.history import require_on_branch, standing_at
 from swarmgate.engine.steps.recovery import head_moved, own_commit
 from swarmgate.errors import HeadMoved
 from swarmgate.workspace import history
@@ -47,6 +47,6 @@ class History:
                 return head_moved(state, self._ctx.folder, repository)
             here = history.position(repository)
         known = (here.commit, *(each.commit for each in ancestry.landed(state)))
-        moved = [] if known == self._held else list(standing(state, repository, here.commit))
+        moved = [] if known == self._held else list(standing_at(state, repository, here.commit))
         self._held = () if moved else known
         return [*moved]

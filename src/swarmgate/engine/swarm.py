@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from swarmgate import assets
 from swarmgate.domain.decide import Waiting, next_step, waiting_for
 from swarmgate.domain.events import (
-    CommitMoved,
     Event,
     GoalSet,
     LedgerAdopted,
@@ -46,7 +45,7 @@ from swarmgate.engine.reports import (
     status_report,
     task_report,
 )
-from swarmgate.errors import CommitLost, IllegalMove, NotAProject, SwarmError, UsageError
+from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
 from swarmgate.ledger import live, status_file
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
@@ -167,7 +166,9 @@ class Swarm:
                 case Waiting.PLANNING_FAILED if state.plan is not None:
                     events, words = [PlanApproved()], ["the plan as it stands, without the revision"]
                 case Waiting.PHASE_APPROVAL:
-                    events = [*self._standing(state), PhaseApproved(phase=state.current_phase)]
+                    from swarmgate.engine.history import standing  # noqa: PLC0415 - git comes with it
+
+                    events = [*standing(state, self.folder.root), PhaseApproved(phase=state.current_phase)]
                     words = [f"phase {state.current_phase}"]
                 case other:
                     raise IllegalMove("Nothing waits for your approval.", hint="; ".join(actions(state, other)))
@@ -370,46 +371,30 @@ class Swarm:
             events: list[Event] = [event]
             if ledger.state.open == event.task:
                 events = [*self._ended_attempt(ledger.state), event]
-            elif self._lost(ledger.state, event.task):
-                events = [TaskReopened(task=event.task, commit=ledger.state.task(event.task).commit), event]
+            else:
+                events = [*self._reopened(ledger.state, event.task), event]
             status_file.refresh(self.folder, ledger.append(events, expect=ledger.state.seq, actor="user"))
 
     def _vouched(self, task: str, reason: str) -> bool:
-        """Records that the user vouches for a completed task whose commit is gone; False: its commit is there."""
-        from swarmgate.workspace.history import tip  # noqa: PLC0415 - git comes with it
-        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+        """Records that the user vouches for a completed task whose commit is gone; False: there is nothing of that."""
+        if self.state.task(task).status is not TaskStatus.COMPLETE:
+            return False
+        from swarmgate.engine.history import vouched  # noqa: PLC0415 - git comes with it
 
         with self._writing() as ledger:
             state = ledger.state
-            if not self._lost(state, task):
-                return False
-            newest = tip(Repository.discover(self.folder.root), state.branch)
-            moved = CommitMoved(task=task, was=state.task(task).commit, commit=newest, reason=reason)
-            status_file.refresh(self.folder, ledger.append([moved], expect=state.seq, actor="user"))
-            return True
+            moved = vouched(state, self.folder.root, task, reason)
+            status_file.refresh(self.folder, ledger.append(moved, expect=state.seq, actor="user"))
+            return bool(moved)
 
-    def _lost(self, state: State, task: str) -> bool:
-        """Whether a task was completed, and nothing in the history holds its commit any more."""
+    def _reopened(self, state: State, task: str) -> list[Event]:
+        """What opens a completed task again whose commit is gone; nothing for any other."""
         if state.task(task).status is not TaskStatus.COMPLETE:
-            return False
-        try:
-            self._standing(state)
-        except CommitLost as error:
-            return task in error.tasks
-        return False
+            return []
+        from swarmgate.engine.history import is_lost  # noqa: PLC0415 - git comes with it
 
-    def _standing(self, state: State) -> Sequence[Event]:
-        """What goes on record of commits that the user rewrote.
-
-        Raises:
-            CommitLost: the commit of a completed task is not in the branch any more.
-        """
-        from swarmgate.engine.history import standing  # noqa: PLC0415 - git comes with it
-        from swarmgate.workspace.history import tip  # noqa: PLC0415 - as above
-        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
-
-        repository = Repository.discover(self.folder.root)
-        return standing(state, repository, tip(repository, state.branch)) if state.branch else ()
+        commit = state.task(task).commit
+        return [TaskReopened(task=task, commit=commit)] if is_lost(state, self.folder.root, task) else []
 
     def _ended_attempt(self, state: State) -> list[Event]:
         """The end of an attempt that a paused run left open; the files are as its last step left them."""
