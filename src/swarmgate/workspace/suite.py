@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.evidence import TestRun
+from swarmgate.errors import ToolKilled
 from swarmgate.workspace import counts, junit, regular
 from swarmgate.workspace.canary.channel import opened
 from swarmgate.workspace.canary.control import KINDS, control
@@ -67,11 +68,17 @@ async def run_tests(
 
     Raises:
         ConfigError: `count_pattern` is wrong.
+        ToolKilled: somebody ended it, twice.
     """
     kind = runner_of(command, runner.root)
     ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern)
     if ran.exit_code in KILLED:  # by somebody else: it says nothing of the tests
         ran, spoke = await _measured(command, kind, runner, timeout_s, paths, count_pattern)
+    if ran.exit_code in KILLED:
+        raise ToolKilled(
+            f"`{command}` was killed twice, by somebody else than swarmgate",
+            hint="Is the machine short of memory, or does a test end its own runner? Then: swarm run",
+        )
     if spoke or kind not in KINDS:
         return ran
     if paths or not ran.green or not runner.vanishes:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from swarmgate.domain.evidence import TestRun
 from swarmgate.engine.context import Context
-from swarmgate.errors import MissingRequirement, ToolKilled
-from swarmgate.workspace.process import KILLED
+from swarmgate.errors import MissingRequirement
 from swarmgate.workspace.suite import run_tests
 
 _SHOWN = 5
@@ -39,11 +38,6 @@ async def run_suite(ctx: Context, command: str, tree: str, paths: Sequence[str] 
         raise MissingRequirement(
             f"`{command}` could not be run: {ran.problem or 'a program was not found'}",
             hint="Install what it needs, or set [tests] command in .swarm/config.toml, then: swarm run",
-        )
-    if ran.exit_code in KILLED:
-        raise ToolKilled(
-            f"`{command}` was killed twice, by somebody else than swarmgate",
-            hint="Is the machine short of memory, or does a test end its own runner? Then: swarm run",
         )
     if rewritten and not ran.problem and set(ran.failures) <= set(ctx.ledger.state.known_red):
         problem = f"the tests rewrote files of the project: {', '.join(rewritten[:_SHOWN])}"
