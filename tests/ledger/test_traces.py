@@ -74,3 +74,15 @@ def test_a_disk_that_refuses_is_named(folder: SwarmFolder) -> None:
     folder.traces.write_text("in the way")
     with pytest.raises(LedgerWriteFailed, match=r"traces/000042-001-coder-code\.json could not be written"):
         TraceStore(folder, lambda: 42).record(_exchange(1))
+
+
+def test_an_answer_at_which_runs_die_again_and_again_is_asked_anew(folder: SwarmFolder) -> None:
+    folder.traces.mkdir(parents=True, exist_ok=True)
+    for number, key in ((5, "a"), (6, "b")):
+        data = {"key": key, "reply": {"text": key}}
+        (folder.traces / f"{number:06}-1-coder-code.json").write_text(json.dumps(data))
+    store = TraceStore(folder, lambda: 9)
+    assert list(store.finished(5)) == ["a", "b"]
+    assert list(store.finished(5, (7, 8))) == ["a", "b"]
+    assert list(store.finished(5, (7, 8, 9))) == ["a"]
+    assert store.finished(5, (7, 8, 9, 10)) == {}

@@ -15,7 +15,7 @@ from swarmgate.domain import laws_guard as guard
 from swarmgate.domain import laws_judging as judging
 from swarmgate.domain import laws_planning as planning
 from swarmgate.domain import laws_task as task
-from swarmgate.domain.events import Entry, PauseReason, RunPaused
+from swarmgate.domain.events import Entry, PauseReason, RunPaused, RunStarted
 from swarmgate.domain.state import State, replace
 
 
@@ -26,12 +26,17 @@ def fold(state: State, entries: Iterable[Entry]) -> State:
         IllegalMove: an event does not fit the state that it meets (`InvalidTaskStateTransition` for the life cycle).
         PlanError: a plan that breaks the rules, or that rewrites what is settled.
     """
-    entry, step = None, (state.step_seq, state.step_time)
+    entry, began, deaths = None, (state.step_seq, state.step_time), state.step_deaths
     for entry in entries:
+        if isinstance(entry.event, RunStarted) and state.running:
+            deaths = (*deaths, entry.seq)
         state = LAWS[entry.event.type](state, entry.event, entry)
         if not _is_beside(entry.event):
-            step = (entry.seq, entry.time)
-    return replace(state, seq=entry.seq, time=entry.time, step_seq=step[0], step_time=step[1]) if entry else state
+            began, deaths = (entry.seq, entry.time), ()
+    if entry is None:
+        return state
+    seq, time = began
+    return replace(state, seq=entry.seq, time=entry.time, step_seq=seq, step_time=time, step_deaths=deaths)
 
 
 def _is_beside(event: Any) -> bool:

@@ -255,7 +255,8 @@ class State:
     of the task with a running attempt, else empty; `last` that of the task that was delegated last. `goals` counts the
     goals set so far: evidence of earlier ones is archived; `memory` keeps every closed phase by goal and number, across
     goals. `running` says that a run took up the work and has not said since that it paused. `usage_seq` is the position
-    of the last `usage_recorded`, `step_seq` that of the last event that ended a step or was the user's. `guards` and
+    of the last `usage_recorded`, `step_seq` that of the last event that ended a step or was the user's, at `step_time`;
+    `step_deaths` are the positions at which a run found that the one before had died in the present step. `guards` and
     `turns` are those outside of tasks, `guards` of the newest run only; `self_coding` counts the architect's refused
     writes in the newest run. `qa_skipped` counts tasks completed without a reviewer's or a test engineer's own
     approval; it goes back to 0 when both have been seen on a task since. `sandbox` is what confines commands in the
@@ -298,6 +299,7 @@ class State:
     usage_seq: int = 0
     step_seq: int = 0
     step_time: str = ""
+    step_deaths: tuple[int, ...] = ()
     usage_by_role: Map[str, Usage] = field(default_factory=Map)
     usage_by_phase: Map[int, Usage] = field(default_factory=Map)
     usage_in_run: Usage = UNUSED

@@ -68,7 +68,10 @@ class Desks:
         self._sitting: Callable[[], Iterable[Account]] = tuple
         self._voices_budget = Budget(lambda: (*self.context.budgets(), *self._sitting()), on_event=self._tell_model)
         self._traces = TraceStore(ledger.folder, lambda: ledger.state.seq)
-        self._finished = Finished(lambda: self._traces.finished(ledger.state.step_seq), lambda: ledger.state.step_seq)
+        self._finished = Finished(
+            lambda: self._traces.finished(ledger.state.step_seq, ledger.state.step_deaths),
+            lambda: ledger.state.step_seq,
+        )
         self._live = LiveCounts(ledger.folder.breakers)
 
     def of(self, role: str) -> Desk:

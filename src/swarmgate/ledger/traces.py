@@ -9,7 +9,7 @@ answers once more that were paid for already (`llm.replay`).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -62,18 +62,30 @@ class TraceStore:
                 continue
         return total
 
-    def finished(self, since: int) -> dict[str, Any]:
-        """The replies of calls made at ledger position `since` or later, as data by the key of their request."""
-        found = {}
+    def finished(self, since: int, deaths: Sequence[int] = ()) -> dict[str, Any]:
+        """The replies of calls made at ledger position `since` or later, as data by the key of their request.
+
+        Args:
+            since: where the step began.
+            deaths: positions at which a run found that the one before had died. A reply may be what kills: after two
+                deaths without a further call the newest one is left out, and one more with each death after that.
+        """
+        found: dict[str, Any] = {}
+        newest = since
         for path in sorted(self._folder.traces.glob("*.json")):
             position = path.name.partition("-")[0]
             if not position.isdigit() or int(position) < since:
                 continue
             try:
                 data = json.loads(path.read_text(encoding="utf-8"))
+                found.pop(data["key"], None)  # the newest stands last
                 found[str(data["key"])] = data["reply"]
+                newest = int(position)
             except (OSError, ValueError, KeyError, TypeError):
                 continue  # it failed, holds what was redacted, or cannot be read
+        barren = sum(death > newest for death in deaths) - 1
+        for _ in range(min(max(barren - 1, 0), len(found))):
+            found.popitem()
         return found
 
     def _at(self, seq: int) -> list[str]:

@@ -51,6 +51,9 @@ def by_file(
         path = heads.get(_unquoted(section.partition(b"\n")[0]))
         if path is not None:
             sections[path].append(section)
+    for file in change.files:  # nothing that changed is left out, whatever its section may be called
+        if not sections[file.path]:
+            sections[file.path] = [_head(file) + _BINARY]
     hidden = [file for file in change.files if is_text(file) and any(_BINARY in each for each in sections[file.path])]
     old = contents(change.base, [file.old_path or file.path for file in hidden if file.old_mode])
     new = contents(change.tree, [file.path for file in hidden if file.new_mode])
