@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from swarmgate.domain.events import Entry, GoalSet, TaskCompleted, TestsRun, WorkStarted
+from swarmgate.domain.events import CommitMoved, Entry, GoalSet, TaskCompleted, TaskReopened, TestsRun, WorkStarted
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import State
 from swarmgate.errors import WorkspaceError
@@ -21,7 +21,9 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
     """Each completed task of the present goal has its commit with the tree that passed, and no other commit is one.
 
     A commit with the trailers of a task is what `task_completed` names, by its id; the line that it points at is of its
-    own attempt, so that no two point at the same one. Commits without trailers are the user's: they are told.
+    own attempt, so that no two point at the same one. Where the user rewrote the history, the record says by
+    `commit_moved` which commit it is now, and by `task_reopened` that there is none any more. Commits without trailers
+    are the user's: they are told.
     """
     since = next((entry.event.base for entry, _ in entries if isinstance(entry.event, WorkStarted)), None)
     if since is None:
@@ -31,7 +33,7 @@ def commits(repository: Repository, state: State, entries: Sequence[tuple[Entry,
         others = [commit for commit in repository.commits_since(since) if commit not in {each.id for each in found}]
     except WorkspaceError as error:
         return Check("commits", "git", (error.message,))
-    audit = _Audit(state, entries, found)
+    audit = _Audit(state, entries, found, frozenset(others))
     problems = (*audit.missing(), *(problem for commit in found for problem in audit.problems(commit)))
     named = ", ".join(each[:12] for each in others[:_SHOWN])
     told = f"{len(others)} without a Swarm-Task trailer, your own: {named}{' ...' if len(others) > _SHOWN else ''}"
@@ -44,6 +46,26 @@ class _Audit:
     state: State
     entries: Sequence[tuple[Entry, str]]
     found: Sequence[TaskCommit]
+    others: frozenset[str] = frozenset()
+
+    @cached_property
+    def _moved(self) -> Mapping[str, str]:
+        """Where commits are now that the user rewrote, by their ids before."""
+        events = [entry.event for entry, _ in self.entries if isinstance(entry.event, CommitMoved)]
+        return {event.was: event.commit for event in events if event.was != event.commit}
+
+    @cached_property
+    def _reopened(self) -> frozenset[str]:
+        """The commits that are not in the history any more by the user's word."""
+        return frozenset(entry.event.commit for entry, _ in self.entries if isinstance(entry.event, TaskReopened))
+
+    def _now(self, commit: str) -> str:
+        """What a recorded commit is now."""
+        seen = {commit}
+        while (after := self._moved.get(commit, "")) and after not in seen:
+            commit = after
+            seen.add(after)
+        return commit
 
     @cached_property
     def _completed(self) -> Mapping[str, tuple[int, TaskCompleted]]:
@@ -54,10 +76,11 @@ class _Audit:
     def missing(self) -> Iterator[str]:
         """Tasks of the present goal whose commit is not there."""
         goal_set = max((entry.seq for entry, _ in self.entries if isinstance(entry.event, GoalSet)), default=0)
-        there = {commit.id for commit in self.found}
+        there = {*(commit.id for commit in self.found), *self.others}
         for seq, event in self._completed.values():
-            if seq > goal_set and event.commit not in there:
-                yield f"line {seq}: commit {event.commit[:12]} of task {event.task} is not on this branch."
+            now = self._now(event.commit)
+            if seq > goal_set and now not in there and not {event.commit, now} & self._reopened:
+                yield f"line {seq}: commit {now[:12]} of task {event.task} is not on this branch."
 
     def problems(self, commit: TaskCommit) -> Iterator[str]:
         """What is wrong with a commit that has the trailers of a task."""
@@ -65,13 +88,13 @@ class _Audit:
         place = self._lines.get(pointer, 0)
         if not place:
             yield f"commit {short} points at ledger line {pointer!r}, which the ledger does not hold."
-        seq, event = self._completed.get(commit.id, (0, None))
+        seq, event = self._recorded.get(commit.id, (0, None))
         if event is None:
             if place and not self._waits(commit):
                 task = commit.trailers["Swarm-Task"]
                 yield f"commit {short} has the trailers of task {task}, and no line of the ledger names it."
             return
-        if commit.tree != event.tree:
+        if commit.tree != event.tree and commit.id == event.commit:
             other = f"but the tree that passed is {event.tree[:12]}"
             yield f"line {seq}: commit {short} holds the tree {commit.tree[:12]}, {other}."
         if commit.trailers["Swarm-Task"] != event.task:
@@ -80,6 +103,11 @@ class _Audit:
             yield f"line {seq}: commit {short} does not name attempt {event.attempt} in its Swarm-Attempts trailer."
         if place and not self._passed(event.task, event.attempt, before=seq) <= place < seq:
             yield f"line {seq}: commit {short} points at line {place}, which is not of its own attempt."
+
+    @cached_property
+    def _recorded(self) -> Mapping[str, tuple[int, TaskCompleted]]:
+        """The events by the ids that their commits had, and have now."""
+        return {self._now(was): found for was, found in self._completed.items()} | dict(self._completed)
 
     def waiting(self) -> Iterator[str]:
         """The commit of an attempt that a crash left without its line: the next run takes it up."""

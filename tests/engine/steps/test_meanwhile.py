@@ -452,6 +452,7 @@ def test_history_that_was_rewritten_holds_the_work_and_that_goes_on_record(
     assert len(events) == moved
     for task in ("1.1", "1.2"):
         assert stands(project, project.state.task(task).commit)
+    assert project.json("verify")["passed"]
 
 
 def test_history_with_another_content_under_the_same_message_is_not_taken_for_the_work(project: Project) -> None:
