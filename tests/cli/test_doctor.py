@@ -19,7 +19,7 @@ def test_it_names_places_and_ends_with_six(project: Project) -> None:
 
 
 def test_fix_shows_the_diff_keeps_the_old_file_and_is_done_once(project: Project) -> None:
-    project.play(tests={"mutation": "no"})
+    project.play(tests={"mutation": "no", "unproven": "block"})
     before = project.folder.config.read_text()
     checked = project.swarm("doctor", "--fix", "--check", exits=6).stdout
     assert project.folder.config.read_text() == before

@@ -159,7 +159,11 @@ def test_sensitive_and_bigger_tasks_are_attacked(project: Project, complexity: s
 
 def test_an_attack_that_holds_must_not_fail_without_the_change(project: Project) -> None:
     holds = "def test_idle() -> None:\n    assert 1 + 1 == 2\n"
-    project.planned(attacks({"tests/test_attacks.py": holds}), **ALWAYS, loop={"max_rejections": 1})
+    project.planned(
+        attacks({"tests/test_attacks.py": holds}),
+        loop={"max_rejections": 1},
+        tests={"adversarial": "always", "unproven": "warn"},
+    )
     project.swarm("run", exits=3)
     (attempt,) = project.state.task("1.1").attempts
     assert (attempt.outcome, attempt.proof, attempt.attacks) == ("COMPLETE", None, ("tests/test_attacks.py",))

@@ -227,7 +227,7 @@ def test_the_reviewer_sees_what_the_test_engineer_wrote(sums: Project) -> None:
             "test",
             [call("write_file", path="tests/test_new.py", content=NEW), verdict(criteria=mapped)],
         ),
-        review("REJECTED", "test_triple imitates triple", contains="Written since your review"),
+        review("REJECTED", "test_triple imitates triple", contains="def test_triple"),
         loop=ONE_TRY,
         gates=SKIPPED,
     )
@@ -238,4 +238,4 @@ def test_the_reviewer_sees_what_the_test_engineer_wrote(sums: Project) -> None:
     seen = sums.briefs("reviewer", "review", attempt="1")
     assert len(seen) == 2
     assert "assert sums.triple(2) == 6" in seen[1]
-    assert "tests/test_new.py" not in seen[0]
+    assert "def test_triple" not in seen[0]
