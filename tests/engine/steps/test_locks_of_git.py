@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -183,18 +184,19 @@ def test_a_user_at_the_editor_of_a_commit_is_waited_for_and_named(
     os.mkfifo(gate)
     project.write("README.md", "mine\n")
     project.git("add", "README.md")
-    process = subprocess.Popen(
-        ["git", "commit", "--quiet", "README.md"],
-        cwd=project.root,
-        text=True,
-        env={**os.environ, "GIT_EDITOR": f"sh -c 'cat {gate} > \"$1\"' -"},
-    )
+    editor = {**os.environ, "GIT_EDITOR": f"sh -c 'cat {gate} > \"$1\"' -"}
+    commit = ["git", "commit", "--quiet", "README.md"]
+    process = subprocess.Popen(commit, cwd=project.root, text=True, env=editor, start_new_session=True)
     project.processes.append(process)
-    until((project.root / ".git/index.lock").exists)
-    told = project.swarm("run", "--stash", exits=2).stderr
-    assert f"(pid {process.pid}) is at work here" in " ".join(told.split())
-    gate.write_text("By the user\n")
-    assert process.wait(20) == 0
+    try:
+        until((project.root / ".git/index.lock").exists)
+        told = project.swarm("run", "--stash", exits=2).stderr
+        assert f"(pid {process.pid}) is at work here" in " ".join(told.split())
+        gate.write_text("By the user\n")
+        assert process.wait(20) == 0
+    finally:
+        with contextlib.suppress(ProcessLookupError):  # the editor, too
+            os.killpg(process.pid, signal.SIGKILL)
     project.swarm("run", exits=3)
     assert project.git("log", "--format=%s").splitlines() == ["Part 1.1", "By the user", "Start"]
     finished(project, "1.1")
