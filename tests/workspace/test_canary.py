@@ -300,7 +300,8 @@ async def test_a_forged_run_of_unittest_is_not_green(root: Path, how: str) -> No
 async def test_an_honest_run_of_unittest_sees_nothing_of_it(root: Path) -> None:
     more = (
         "\n    @unittest.expectedFailure\n    def test_x(self): self.fail()\n    @unittest.skip('x')\n"
-        "    def test_s(self): pass\n\nclass TestMore(TestApp):\n    @classmethod\n    def setUpClass(cls): cls.ups = 1\n"
+        "    def test_s(self): pass\n\nclass TestMore(TestApp):\n    @classmethod\n"
+        "    def setUpClass(cls): cls.ups = 1\n"
         "    def test_nested(self):\n        class C(unittest.TestCase):\n            def test(self): self.fail()\n"
         "        import io\n        done = unittest.TextTestRunner(stream=io.StringIO()).run(C('test'))\n"
         "        self.assertEqual(len(done.failures), 1)\n"
