@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from swarmgate.workspace.suite import run_tests
 PYTHON = shlex.quote(sys.executable)
 PYTEST = f"{PYTHON} -m pytest -p no:asyncio -p no:hypothesispytest"
 UNITTEST = f"{PYTHON} -m unittest"
+HOME = os.environ["HOME"]
 GOOD = "def test_a(): pass\n\ndef test_b(): pass\n"
 BAD = "import app\n\ndef test_good(): pass\n\ndef test_bad(): assert app.one() == 2\n"
 CASE = (
@@ -300,8 +302,8 @@ async def test_a_forged_run_of_unittest_is_not_green(root: Path, how: str) -> No
 async def test_an_honest_run_of_unittest_sees_nothing_of_it(root: Path) -> None:
     more = (
         "\n    @unittest.expectedFailure\n    def test_x(self): self.fail()\n    @unittest.skip('x')\n"
-        "    def test_s(self): pass\n\nclass TestMore(TestApp):\n"
-        "    @classmethod\n    def setUpClass(cls): cls.ups = 1\n"
+        "    def test_s(self): pass\n\nclass TestMore(TestApp):\n    @classmethod\n"
+        "    def setUpClass(cls): cls.ups = 1\n"
         "    def test_nested(self):\n        class C(unittest.TestCase):\n            def test(self): self.fail()\n"
         "        import io\n        done = unittest.TextTestRunner(stream=io.StringIO()).run(C('test'))\n"
         "        self.assertEqual(len(done.failures), 1)\n"
@@ -391,7 +393,8 @@ async def test_code_that_ends_node_with_exit_code_0_is_found_out(root: Path) -> 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("cargo"), reason="cargo is not installed")
 @pytest.mark.parametrize("honest", [True, False])
-async def test_cargo_is_asked_in_a_run_of_its_own(root: Path, *, honest: bool) -> None:
+async def test_cargo_is_asked_in_a_run_of_its_own(root: Path, monkeypatch: pytest.MonkeyPatch, *, honest: bool) -> None:
+    monkeypatch.setenv("HOME", HOME)  # where the toolchain lies
     said = "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
     forged = {".cargo/config.toml": "[target.'cfg(all())']\nrunner = 'sh run.sh'\n", "run.sh": f"echo '{said}'\n"}
     done = await apart(root, "cargo test", {**CARGO, **({} if honest else forged)})

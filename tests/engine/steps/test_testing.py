@@ -72,6 +72,39 @@ def test_a_project_without_any_test_command_says_what_to_set(project: Project) -
     project.swarm("run", exits=1)  # it goes on, and no test runs
 
 
+@pytest.mark.suite("unittest")
+@case(
+    "lies",
+    "the coder's code replaces what runs its tests, and nothing of them runs any more",
+    "the attempt is rejected by `tests`, with what became of swarmgate's own test that must fail",
+)
+def test_code_that_forges_the_runner_is_rejected_and_honest_code_leaves_no_trace(project: Project) -> None:
+    forged = "import unittest\n\nunittest.TestCase.run = lambda self, result=None: result.addSuccess(self)\n"
+    plant = call("write_file", path="src/calc/part_1.1.py", content=part("1.1"))
+    lies = call("write_file", path="tests/test_forged.py", content=forged)
+    mends = call("delete_file", path="tests/test_forged.py")
+    done = call("finish", summary="x")
+    project.planned(
+        rule("coder", "code", [plant, lies], [done], attempt="1"), rule("coder", "code", [mends], [done], attempt="2")
+    )
+    project.swarm("run", exits=3)
+    first, second = project.state.task("1.1").attempts
+    assert first.stage == "tests"
+    assert "the test runner was tampered with: a test of swarmgate's own that must fail was" in first.reason
+    assert second.outcome is Outcome.COMPLETE
+    (run,) = [each.run for each in project.events(ev.TestsRun) if each.passed]
+    assert run.canary
+    assert (run.exit_code, run.failed, run.canary.failed > 0, run.canary.missing) == (0, 0, True, "")
+    assert "canary" not in {event.note.rule for event in project.events(ev.GuardActed)}
+
+
+def test_a_suite_that_loads_no_canary_is_noted_and_passes(project: Project) -> None:
+    project.planned(engineer(GOOD_TEST), tests={"command": f"{sys.executable} -E -m pytest -q"})
+    project.swarm("run", exits=3)
+    (note,) = [event.note for event in project.events(ev.GuardActed) if event.note.rule == "canary"]
+    assert note.detail.startswith("not possible here: its tests run in no Python that takes PYTHONPATH")
+
+
 def test_files_that_tests_leave_behind_are_not_committed(project: Project) -> None:
     litter = PROVEN + "    open('left-behind.txt', 'w').close()\n"
     project.planned(engineer({"tests/test_part.py": litter}))

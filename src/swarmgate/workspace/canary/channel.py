@@ -137,7 +137,21 @@ class Channel:
             loop.remove_reader(self._pipe)
             while self._take():
                 pass
+            self._look_around(place)
             os.close(self._pipe)
+
+    def _look_around(self, place: Path) -> None:
+        """Whether what runners were to find was there for them to the end."""
+        own = os.fstat(self._pipe)
+        try:
+            found = place.lstat()
+            left = {each.name for each in (self.folder / "sessions").iterdir()}
+        except OSError:
+            self.strange = "it was taken away"
+            return
+        gone = [each for name, each in self.sessions.items() if name not in left and not each.records]
+        if (found.st_dev, found.st_ino) != (own.st_dev, own.st_ino) or gone:
+            self.strange = "what runners were to find there was taken away"
 
     def _lay(self, variables: Mapping[str, str]) -> None:
         """Writes what is loaded, and a file for each runner that may come."""
@@ -148,7 +162,13 @@ class Channel:
             text = files.joinpath(name).read_text(encoding="utf-8").replace("@token@", secrets.token_hex(8))
             (self.inside / names.get(name, name)).write_text(text, encoding="utf-8")
         before = {name: os.environ.get(name) for name in variables}
-        places = {"channel": str(self.folder), "cases": cases, "variables": before}
+        pipe = os.fstat(self._pipe)
+        places = {
+            "channel": str(self.folder),
+            "pipe": (pipe.st_dev, pipe.st_ino),
+            "cases": cases,
+            "variables": before,
+        }
         (self.inside / "places").write_text(json.dumps(places), encoding="utf-8")
         for _ in range(_SESSIONS):
             name, key = secrets.token_hex(6), secrets.token_bytes(16)

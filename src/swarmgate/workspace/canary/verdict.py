@@ -130,7 +130,7 @@ def judge(channel: Channel, root: Path) -> Verdict:
     lacking = "no canary ran beside its tests: its hooks were taken out" if bare and _all_ended(begun) else ""
     return Verdict(
         counts=_counts(tests, begun, root),
-        tampered=wrong or broken or lacking or _strange(channel),
+        tampered=wrong or broken or lacking or _silent(begun) or _strange(channel),
         canary=_summary(found),
         ended=_all_ended(begun),
         status=tuple(record["status"] for session in begun for record in _of("end", session)),
@@ -158,6 +158,13 @@ def _ran(session: Session) -> bool:
 
 def _all_ended(sessions: Sequence[Session]) -> bool:
     return all(_of("end", session) for session in sessions)
+
+
+def _silent(begun: Sequence[Session]) -> str:
+    """Why nothing is known of the workers of a parallel run that came to its end; empty where all is known."""
+    starts = [record for session in begun for record in _of("start", session)]
+    ends = [record["status"] for session in begun for record in _of("end", session)]
+    return "none of its workers said anything" if all(each["distributes"] for each in starts) and 0 in ends else ""
 
 
 def _strange(channel: Channel) -> str:

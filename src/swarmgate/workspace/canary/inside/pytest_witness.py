@@ -8,6 +8,8 @@ below the folder of the item that comes next, with its hooks and its autouse fix
 
 from __future__ import annotations
 
+import contextlib
+import linecache
 import os
 import random
 import sys
@@ -32,7 +34,7 @@ _SILENT = frozenset(
         "pytest_warning_recorded",
     }
 )
-_SECONDS = 0.04
+_SECONDS = 0.02
 """What canaries between tests may take in all; those at the end of the run come on top."""
 _SHARE = 0.25
 """Of the files in a folder that had some already, how many have more before them."""
@@ -142,7 +144,8 @@ class _Canaries:
             return {"kind": "canary", "number": number, "error": f"{type(error).__name__}: {error}"[:200]}
         canary.seen, canary.beside = [], item.path
         del code.RAN[:]
-        canary.ihook.pytest_runtest_protocol(item=canary, nextitem=nextitem)
+        with _source_at(str(canary.path), self._cases):
+            canary.ihook.pytest_runtest_protocol(item=canary, nextitem=nextitem)
         by_phase = {report.when: report for report in canary.seen}
         call = by_phase.get("call")
         ran = bool(code.RAN) or code.TOKEN in str(getattr(call, "longrepr", ""))
@@ -188,6 +191,17 @@ class _Canaries:
         return deck.pop()
 
 
+@contextlib.contextmanager
+def _source_at(file: str, cases: str) -> Iterator[None]:
+    """A traceback finds the source in a file that is not there; a search through all modules would cost 2 ms."""
+    lines = linecache.getlines(cases)
+    linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
+    try:
+        yield
+    finally:
+        linecache.cache.pop(file, None)
+
+
 def _no_fixtures() -> Any:
     return FuncFixtureInfo(argnames=(), initialnames=(), names_closure=[], name2fixturedefs={})
 
@@ -214,7 +228,7 @@ class _Witness:
         self._session: Any = None
         self._numbers: dict[int, tuple[int, Any]] = {}
         self._told: dict[tuple[str, str], tuple[int, str]] = {}
-        self._begun: set[int] = set()
+        self._begun: set[str] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
@@ -230,17 +244,15 @@ class _Witness:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Any:
         if not isinstance(item, _Hidden):
-            self._begun.add(id(item))
-            for told in self._canaries.before(item):
-                self._say(**told)
+            self._begun.add(item.nodeid)
+            self._run(self._canaries.before(item))
         yield
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtestloop(self, session: Any) -> Any:
         outcome = yield
         if outcome.excinfo is None and not session.config.option.collectonly and not session.shouldstop:
-            for told in self._canaries.at_the_end(session):
-                self._say(**told)
+            self._run(self._canaries.at_the_end(session))
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
@@ -261,6 +273,7 @@ class _Witness:
         yield
         if self._manager.hasplugin("dsession"):
             return
+        self._begun.add(report.nodeid)
         number, outcome = self._told.get((report.nodeid, report.when), (-1, "passed" if report.when != "call" else ""))
         if hasattr(report, "context"):  # of a subtest
             if report.outcome == "failed":
@@ -278,11 +291,18 @@ class _Witness:
             self._say(kind="end", status=int(self._session.exitstatus), left=self._left(config))
             self._claims.release()
 
+    def _run(self, canaries: Iterator[dict[str, Any]]) -> None:
+        try:
+            for told in canaries:
+                self._say(**told)
+        except Exception as error:  # noqa: BLE001 - a pytest that is not known fails no suite
+            self._say(kind="canary", number=0, error=f"{type(error).__name__}: {error}"[:200])
+
     def _left(self, config: Any) -> int:
         """How many tests it was to run and did not begin; a worker of xdist's is to run some of what it knows."""
         if config.option.collectonly or hasattr(config, "workerinput"):
             return 0
-        return sum(id(item) not in self._begun for item in getattr(self._session, "items", ()))
+        return sum(item.nodeid not in self._begun for item in getattr(self._session, "items", ()))
 
     @staticmethod
     def _distributes(config: Any) -> bool:

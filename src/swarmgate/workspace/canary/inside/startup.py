@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib costs each start 10 ms
 RUNNERS = ("_pytest.config", "unittest.runner")
-LONGEST = 3_800
-"""Bytes of a message: what is not longer than 4,096 is written to a pipe in one piece (POSIX, PIPE_BUF on Linux)."""
+_ENVELOPE = 60
+"""Characters of a message besides its record, at most."""
 
 
 class Line:
@@ -31,12 +31,13 @@ class Line:
     What tests replace while they run (`os.write`, the whole of `os`) does not matter: it was taken before.
     """
 
-    def __init__(self, name: str, key: bytes, plan: str, place: str) -> None:
+    def __init__(self, name: str, key: bytes, plan: str, opened: Callable[[], int]) -> None:
         import hashlib  # noqa: PLC0415 - only a runner needs it
         import json  # noqa: PLC0415 - the same
+        import select  # noqa: PLC0415 - the same
 
         self.plan = plan
-        opened = _opener(place)
+        longest = select.PIPE_BUF - _ENVELOPE  # what is not longer is written in one piece
         stream = {"file": opened(), "pid": os.getpid(), "count": 0}
         sign, dumps, getpid, fstat, write = hashlib.blake2b, json.dumps, os.getpid, os.fstat, os.write
         own = fstat(stream["file"])
@@ -46,8 +47,9 @@ class Line:
             if pid != stream["pid"]:  # forked: a stream of its own
                 stream.update(pid=pid, count=0)
             body = dumps([pid, stream["count"], record], separators=(",", ":"))
-            if len(body) > LONGEST:
-                shortened = record["name"][:500] + sign(record["name"].encode("utf-8", "replace")).hexdigest()
+            if len(body) > longest:
+                whole = record["name"]
+                shortened = whole[: longest // 12] + sign(whole.encode("utf-8", "replace"), digest_size=16).hexdigest()
                 body = dumps([pid, stream["count"], {**record, "name": shortened}], separators=(",", ":"))
             stream["count"] += 1
             signature = sign(body.encode(), key=key, digest_size=16).hexdigest()
@@ -66,12 +68,17 @@ class Line:
         self.say = say
 
 
-def _opener(place: str) -> Callable[[], int]:
-    open_, blocking = os.open, os.set_blocking
+def _opener(places: dict[str, Any]) -> Callable[[], int]:
+    open_, blocking, fstat = os.open, os.set_blocking, os.fstat
     flags = os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    place, own = os.path.join(places["channel"], "pipe"), tuple(places["pipe"])  # noqa: PTH118 - as above
 
     def opened() -> int:
-        file = open_(place, flags)  # without a reader this fails, instead of waiting for one
+        """Without a reader this fails, instead of waiting for one; so it does where something else took its place."""
+        file = open_(place, flags)
+        found = fstat(file)
+        if (found.st_dev, found.st_ino) != own:
+            raise OSError(place)
         blocking(file, True)
         return file
 
@@ -100,7 +107,8 @@ class Claims:
                 with open(mine, encoding="ascii") as file:  # noqa: PTH123 - as above
                     key, plan = file.read().split()
                 os.unlink(mine)  # noqa: PTH108 - as above
-                line = Line(name, bytes.fromhex(key), plan, os.path.join(self._places["channel"], "pipe"))  # noqa: PTH118
+                line = Line(name, bytes.fromhex(key), plan, _opener(self._places))
+                line.say(kind="claimed")
             except (OSError, ValueError):
                 continue
             self.busy = True
@@ -188,7 +196,7 @@ class _Witness:
 def hello(claims: Claims, word: str) -> None:
     """Says, unsigned, that a Python is there that takes PYTHONPATH."""
     try:
-        file = _opener(os.path.join(claims._places["channel"], "pipe"))()  # noqa: PTH118, SLF001 - of this file
+        file = _opener(claims._places)()  # noqa: SLF001 - of this file
         os.write(file, f"{word}\n".encode())
         os.close(file)
     except OSError:
