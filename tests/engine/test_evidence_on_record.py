@@ -62,7 +62,9 @@ def _set_aside(project: Project) -> None:
 
 @pytest.mark.suite("pytest")
 def test_what_a_killed_step_left_is_put_aside_and_on_record(project: Project, tmp_path: Path) -> None:
-    command = f"{killing(tmp_path / 'mark')}; {project.test_command}"
+    lock = tmp_path / "lock"  # tests run in a checkout, and a command that names the project is led there
+    lock.symlink_to(project.folder.lock)
+    command = f"{killing(tmp_path / 'mark', str(lock))}; {project.test_command}"
     project.planned(plan("1.1", "1.2"), tests={"command": command}, commands=UNCONFINED)
     killed(project)
     left = project.folder.evidence / "1.1/attempt-1/final-gates.json"

@@ -13,9 +13,10 @@ _FINDING = {"shutil.which", "distutils.spawn.find_executable", "os.get_exec_path
 _STARTING = ("subprocess.", "os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "pty.spawn",
              "asyncio.create_subprocess", "webbrowser.")  # fmt: skip
 STARTERS = {
-    "workspace/process.py", "workspace/background.py", "workspace/detached.py", "workspace/driver.py",
-    "workspace/detect.py", "workspace/sandbox/bubblewrap.py", "workspace/sandbox/seatbelt.py",
-    "workspace/sandbox/launcher.py", "cli/discuss_people.py",
+    "workspace/supervision/connection.py", "workspace/supervision/program.py", "workspace/background.py",
+    "workspace/detached.py", "workspace/driver.py", "workspace/gits.py", "workspace/detect.py",
+    "workspace/sandbox/bubblewrap.py", "workspace/sandbox/seatbelt.py", "workspace/sandbox/launcher.py",
+    "cli/discuss_people.py",
 }  # fmt: skip
 """Every file that starts a process; what it starts comes from `trusted`, or is handed to it by who asked there."""
 

@@ -107,8 +107,8 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "evidence_kept": _unchanged,
     "evidence_set_aside": _unchanged,
     "ledger_repaired": _unchanged,
-    "locks_removed": _unchanged,
     "ledger_restored": _unchanged,
     "ledger_adopted": _unchanged,
+    "locks_removed": _unchanged,
 }
 """One law an event. A test asserts that this dict and the union name the same types."""

@@ -151,21 +151,6 @@ def test_what_stops_a_phase_is_in_the_words_of_its_event(project: Project) -> No
     assert "notes.txt; all of it: .swarm/runtime/preflight/phase-1.json" in plain(shown)
 
 
-def test_by_hand_new_files_of_the_tests_are_put_away_and_changed_ones_stay(project: Project) -> None:
-    project.planned()
-    project.configure(tests={"command": f"{project.test_command} && echo x > left.txt && echo '# x' >> README.md"})
-    project.write("README.md", "mine\n")
-    found = {each.name: each.detail for each in preflight(project).checks}
-    assert "put away into .swarm/quarantine/" in found["tests"]
-    assert "has changed meanwhile: README.md" in found["tests"]
-    assert not (project.root / "left.txt").exists()
-    assert (project.root / "README.md").read_text() == "mine\n# x\n"
-    with Ledger.write(project.folder):  # a run is at work: nothing is touched
-        found = {each.name: each.detail for each in preflight(project).checks}
-        assert "left.txt" in found["tests"]
-        assert (project.root / "left.txt").exists()
-
-
 def test_what_sessions_used_beside_the_ledger_counts(project: Project) -> None:
     project.planned()
     state = project.state

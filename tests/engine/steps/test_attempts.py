@@ -290,7 +290,7 @@ def test_what_the_coder_deletes_and_makes_executable_is_committed(project: Proje
         call("run_command", command="chmod +x go.sh && printf '\\000\\001' > data.bin"),
         call("finish", summary="x"),
     ]
-    project.planned(rule("coder", "code", work))
+    project.planned(rule("coder", "code", work), scope={"enforce": "off"})
     project.swarm("run", exits=3)
     raw = project.git("show", "--raw", "--format=", "--no-renames")
     assert {line.split("\t")[1] for line in raw.splitlines()} == {"old.txt", "go.sh", "data.bin"}

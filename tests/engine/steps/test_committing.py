@@ -130,6 +130,9 @@ def test_a_git_that_an_agent_left_on_path_is_never_started(
             attempt="1",
         )
     )
+    project.swarm("run", exits=1)
+    assert project.state.task("1.1").attempts[0].stage == "installed"
+    project.swarm("override", "1.1", "--reason", "I know of it")
     project.swarm("run", exits=3)
     assert (project.root / ".venv/bin/git").exists()
     assert not fired.exists()

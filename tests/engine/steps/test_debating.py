@@ -238,9 +238,9 @@ def test_a_killed_debate_goes_on_after_its_last_whole_round(project: Project) ->
     project.play(*AGREED, **debating())
     project.swarm("run", exits=3)
     rounds = [each.headers["ROUND"] for each in project.requests if each.headers.get("STEP") == "debate"]
-    assert rounds.count("1") == 2  # each voice once, though the killed attempt itself is over
+    assert rounds.count("1") == 2  # each voice once
     (event,) = weighed(project)
-    assert (event.debate, event.attempt, event.verdict) == (ID, 2, Vote.APPROVE)
+    assert (event.debate, event.attempt, event.verdict) == (ID, 1, Vote.APPROVE)
     assert DebateFiles(project.folder).ids() == (ID,)
     assert project.swarm("verify").exit_code == 0
 

@@ -89,17 +89,15 @@ def test_comments_and_documents_need_no_proof(project: Project) -> None:
 
 @case(
     "lies",
-    "a test that looks for the place of the copy, and fails there",
-    "tests of before pass there: what passes in one place only shows nothing, rejected, `unproven`",
+    "a test that looks for the place of a copy, to fail there alone",
+    "what decides runs in a checkout like any other: there is no copy to tell apart, and the test proves nothing",
 )
-def test_what_fails_in_the_copy_anyway_proves_nothing(project: Project) -> None:
+def test_there_is_no_copy_to_look_for(project: Project) -> None:
     needs_place = {TEST: "def test_part() -> None:\n    assert 'swarmgate-copy-' not in __file__\n"}
     project.planned(engineer(needs_place), tests={"unproven": "block"}, loop=ONE_TRY)
     project.swarm("run", exits=1)
     first = attempts(project)[0]
-    assert (first.stage, first.proof) == ("unproven", None)
-    assert first.reason.startswith("in a copy of the project the new tests fail with the change too: 1 of 1 tests")
-    assert first.reason.endswith("the tests of before passed there")
+    assert first.stage == "tests prove nothing"
 
 
 def test_what_no_test_shows_may_be_noted_only(project: Project) -> None:

@@ -27,7 +27,6 @@ COMMAND = f"{sys.executable} -m pytest -q -p no:asyncio -p no:xdist -p no:hypoth
 OLD, NEW = "VALUE = 1\n", "VALUE = 2\n"
 IDLE = "def test_idle():\n    assert 1 + 1 == 2\n"
 REAL = "import mod\n\n\ndef test_real():\n    assert mod.VALUE == 2\n"
-BY_DESIGN = "def test_design():\n    assert 'swarmgate-copy-' not in __file__\n"
 COUNTS = """import pathlib
 
 
@@ -102,41 +101,12 @@ async def test_a_test_that_fails_without_the_change_is_the_proof(judge: Judge) -
     assert answer.notes == ()
 
 
-async def test_a_test_that_counts_its_runs_finds_no_count(judge: Judge) -> None:
-    answer = await judge({"mod.py": NEW, "tests/test_counts.py": COUNTS.replace("PLACE", "__file__ + '.seen'")})
-    assert answer.proof is None
-    assert [effect for effect, _ in answer.notes] == [Effect.WARNED]
-
-
 async def test_a_test_that_counts_its_runs_elsewhere_must_fail_again(judge: Judge, tmp_path: Path) -> None:
     place = repr(str(tmp_path / "shared/seen"))
     answer = await judge({"mod.py": NEW, "tests/test_counts.py": COUNTS.replace("PLACE", place)})
     assert int((tmp_path / "shared/seen").read_text()) > 2
     assert answer.proof is None or not answer.proof.able
     assert answer.objections or answer.notes
-
-
-async def test_tests_that_fail_in_any_copy_hide_no_others(judge: Judge) -> None:
-    answer = await judge({"mod.py": NEW, "tests/test_design.py": BY_DESIGN, "tests/test_idle.py": IDLE})
-    assert answer.proof is not None
-    assert (answer.proof.able, answer.proof.tests) == (False, ("tests/test_idle.py",))
-    ((effect, text),) = answer.notes
-    assert effect is Effect.NOTED
-    assert text.startswith("not asked of tests/test_design.py: in a copy of the project it fails with the change too")
-
-
-async def test_a_real_test_beside_one_that_fails_in_any_copy_is_a_proof(judge: Judge) -> None:
-    answer = await judge({"mod.py": NEW, "tests/test_design.py": BY_DESIGN, "tests/test_real.py": REAL})
-    assert answer.proof is not None
-    assert (answer.proof.able, answer.proof.tests) == (True, ("tests/test_real.py",))
-
-
-async def test_where_no_test_passes_in_a_copy_that_is_a_warning(judge: Judge) -> None:
-    answer = await judge({"mod.py": NEW, "tests/test_design.py": BY_DESIGN})
-    assert answer.proof is None
-    ((effect, text),) = answer.notes
-    assert effect is Effect.WARNED
-    assert "not known: in a copy of the project the new tests fail with the change too: 1 of 1 tests failed" in text
 
 
 async def test_a_test_that_looks_for_the_repository_proves_nothing(judge: Judge) -> None:
