@@ -72,7 +72,6 @@ def test_what_a_killed_step_left_is_put_aside_and_on_record(project: Project, tm
     (told,) = [note for check in project.json("verify")["checks"] for note in check["warnings"] if "evidence" in note]
     assert told.startswith(".swarm/evidence/1.1/attempt-1/final-gates.json: left by a step that is at work, or died")
     finished_well(project)
-    assert not left.exists()
     _set_aside(project)
 
 

@@ -325,7 +325,8 @@ async def test_whoever_writes_to_the_channel_is_noticed(root: Path) -> None:
         root,
         {
             "tests/test_app.py": "import glob, os\n\ndef test_a():\n"
-            "    place = '/tmp/swarmgate-*/*/tests-*/outside/pipe'\n    path, = glob.glob(place)\n    open(path, 'w').write('0123 4567 [1,0,{}]\\n')\n"
+            "    place = '/tmp/swarmgate-*/*/tests-*/outside/pipe'\n    path, = glob.glob(place)\n"
+            "    open(path, 'w').write('0123 4567 [1,0,{}]\\n')\n"
         },
     )
     done = await ran(root)

@@ -119,9 +119,8 @@ async def test_a_test_that_looks_for_the_repository_proves_nothing(judge: Judge)
 async def test_a_conftest_that_forges_results_proves_nothing(judge: Judge) -> None:
     answer = await judge({"mod.py": NEW, "conftest.py": FORGED, "tests/test_real.py": REAL.replace("== 2", "== 3")})
     assert answer.proof is None
-    ((effect, text),) = answer.notes
-    assert effect is Effect.WARNED
-    assert "the test runner was tampered with: a test of swarmgate's own that must fail" in text
+    (against,) = answer.objections
+    assert "the test runner was tampered with: a test of swarmgate's own that must fail" in against.reason
 
 
 async def test_behaviour_without_a_new_test_is_said_and_no_behaviour_is_not(judge: Judge) -> None:
