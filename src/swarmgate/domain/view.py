@@ -118,8 +118,11 @@ def task_view(state: State, task: Task) -> TaskView:
     record = state.task(task.id)
     lines = tuple(line for attempt in record.attempts if (line := attempt_line(attempt)))
     note = _short(record.reason) if record.status in (TaskStatus.BLOCKED, TaskStatus.SKIPPED) else ""
+    status = record.status
+    if status in (TaskStatus.PENDING, TaskStatus.IN_PROGRESS):  # one that was opened again has attempts, shown or not
+        status = TaskStatus.IN_PROGRESS if lines else TaskStatus.PENDING
     return TaskView.model_construct(
-        **{name: getattr(task, name) for name in Task.model_fields}, status=record.status, attempts=lines, note=note
+        **{name: getattr(task, name) for name in Task.model_fields}, status=status, attempts=lines, note=note
     )
 
 

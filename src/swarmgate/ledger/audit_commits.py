@@ -90,11 +90,13 @@ class _Audit:
             yield f"commit {short} points at ledger line {pointer!r}, which the ledger does not hold."
         seq, event = self._recorded.get(commit.id, (0, None))
         if event is None:
-            if place and not self._waits(commit):
+            if place and not self._waits(commit) and not self._is_rewritten(commit):
                 task = commit.trailers["Swarm-Task"]
                 yield f"commit {short} has the trailers of task {task}, and no line of the ledger names it."
             return
-        if commit.tree != event.tree and commit.id == event.commit:
+        if commit.id != event.commit:
+            return  # the user rewrote it, and what it holds was compared when that went on record
+        if commit.tree != event.tree:
             other = f"but the tree that passed is {event.tree[:12]}"
             yield f"line {seq}: commit {short} holds the tree {commit.tree[:12]}, {other}."
         if commit.trailers["Swarm-Task"] != event.task:
@@ -107,11 +109,20 @@ class _Audit:
     @cached_property
     def _recorded(self) -> Mapping[str, tuple[int, TaskCompleted]]:
         """The events by the ids that their commits had, and have now."""
-        return {self._now(was): found for was, found in self._completed.items()} | dict(self._completed)
+        moved = {self._now(was): found for was, found in self._completed.items()}
+        return moved | dict(self._completed)
+
+    def _is_rewritten(self, commit: TaskCommit) -> bool:
+        """Whether it has the trailers of a task whose commit the user rewrote, into this one or another."""
+        was = {event.commit for _, event in self._completed.values() if event.task == commit.trailers["Swarm-Task"]}
+        return bool(was & self._moved.keys())
 
     def waiting(self) -> Iterator[str]:
-        """The commit of an attempt that a crash left without its line: the next run takes it up."""
+        """What is only told: copies of rewritten commits, and one that a crash left without its line."""
         for commit in self.found:
+            if commit.id not in self._recorded and self._is_rewritten(commit):
+                task = commit.trailers["Swarm-Task"]
+                yield f"commit {commit.id[:12]} has the trailers of task {task}, which the record finds in another one"
             if commit.id not in self._completed and self._waits(commit):
                 made = f"commit {commit.id[:12]} of task {self.state.open} was made"
                 yield f"{made}, and the run ended before it was recorded"

@@ -35,7 +35,8 @@ _TRIES = 10
 _ELSEWHERE = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - where a folder of our own is made
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 
-_lock = threading.Lock()
+_lock = threading.RLock()
+"""Held while a folder is made or the emptied one above removed: threads do not take it from each other."""
 _swept: set[int] = set()
 
 
@@ -64,9 +65,10 @@ def made(what: str) -> Path:
     """
     try:
         for _ in range(_TRIES):
-            run = _run_folder()
-            with contextlib.suppress(FileNotFoundError):  # it went with the last thing in it
-                return Path(tempfile.mkdtemp(prefix=f"{what}-", dir=run))
+            if os.getpid() not in _swept:
+                sweep()
+            with _lock, contextlib.suppress(FileNotFoundError):  # another process may have taken it away
+                return Path(tempfile.mkdtemp(prefix=f"{what}-", dir=_run_folder()))
     except OSError as error:
         raise WorkspaceError(
             f"no temporary folder can be made in {place()}: {error}",
@@ -99,7 +101,7 @@ def remove(place: Path) -> bool:
     """Remove a folder with all that is in it, folders without the right to write too; whether that was possible."""
     shutil.rmtree(place, onerror=_insist)
     if _RUN.fullmatch(place.parent.name):
-        with contextlib.suppress(OSError):
+        with _lock, contextlib.suppress(OSError):
             place.parent.rmdir()  # when it was the last
     return not os.path.lexists(place)
 
@@ -161,12 +163,9 @@ def sweep() -> tuple[Path, ...]:
 
 
 def _run_folder() -> Path:
-    """The folder of this process, which another thread may just have removed."""
-    if os.getpid() not in _swept:
-        sweep()
-    with _lock:
-        run = _top() / f"run-{identity.own()}"
-        run.mkdir(_PRIVATE, exist_ok=True)
+    """The folder of this process; who asks holds the lock."""
+    run = _top() / f"run-{identity.own()}"
+    run.mkdir(_PRIVATE, exist_ok=True)
     return run
 
 
