@@ -82,6 +82,10 @@ class ModelReply(Frozen):
     counts, or an estimate of a token per 4 characters where it reports none, so that token budgets hold either way.
     `replaced` is as for a `ToolCall`, of the text. This is the one border that every answer crosses, of an endpoint or
     of a program: what lies behind it can be written. `replayed`: it was paid for before, and stood on record.
+
+    `thought` is what the model thought in its answer, cut out before anything was read: it is for the record, nothing
+    is taken from it. `after` are the words of `text` behind the last call that was read out of text. `repaired` tells
+    how calls were spelt that could be read all the same, `doubt` why those that were read may not be meant.
     """
 
     text: str = ""
@@ -91,11 +95,15 @@ class ModelReply(Frozen):
     finish_reason: str = "stop"
     replaced: int = 0
     replayed: bool = False
+    thought: str = ""
+    after: str = ""
+    repaired: tuple[str, ...] = ()
+    doubt: str = ""
 
     @model_validator(mode="before")
     @classmethod
     def _writable(cls, data: Any) -> Any:
-        return _writable(data, {"text": whole, "finish_reason": whole})
+        return _writable(data, {"text": whole, "finish_reason": whole, "thought": whole, "after": whole})
 
     @property
     def halves(self) -> int:

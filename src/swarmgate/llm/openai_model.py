@@ -18,9 +18,9 @@ import openai
 from swarmgate.config import Provider, Role
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
-from swarmgate.llm import strict, wire
+from swarmgate.llm import wire
+from swarmgate.llm.answered import Asked, answered
 from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, Refused
-from swarmgate.llm.json_tools import parse
 from swarmgate.llm.model import TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.redact import redact
 from swarmgate.llm.retry import retry_after
@@ -198,17 +198,15 @@ class OpenAIModel:
             completion_tokens=wire.estimated_tokens(assembly.size),
         )
         usage = usage.model_copy(update={"calls": 1, "seconds": seconds, "usd": self._price(usage)})
-        text, calls = assembly.text, assembly.tool_calls
-        if request.tools and not self._dialect.tools and not assembly.too_long:
-            said = strict.unwrapped(text) if "response_format" in body else None
-            # In a schema, text and calls have their own places: what is quoted stands in the text.
-            data = () if said else [each.content for each in request.messages if each.role in ("user", "tool")]
-            left, calls = parse(said[1] if said else text, prefix=f"text_{len(request.messages)}", data=data)
-            text = (said and said[0]) or left
+        if assembly.too_long:
+            reply = ModelReply(text=assembly.text)
+        else:
+            asked: Asked = "native" if self._dialect.tools else "schema" if "response_format" in body else "text"
+            reply = answered(request, assembly.text, assembly.tool_calls, asked=asked)
         reason = TOO_LONG if assembly.too_long else assembly.finish_reason or "stop"
-        if not text.strip() and not calls and reason != TOO_LONG:
+        if not assembly.text.strip() and not reply.tool_calls and reason != TOO_LONG:
             raise self._empty(reason, usage)
-        return ModelReply(text=text, tool_calls=calls, usage=usage, model=self.name, finish_reason=reason)
+        return reply.model_copy(update={"usage": usage, "model": self.name, "finish_reason": reason})
 
     def _failure(self, message: str, *, hint: str = "", retriable: bool = False, **more: Any) -> CallFailed:
         return CallFailed(f"{self.name}: {redact(message, (self._key,))}", hint=hint, retriable=retriable, **more)
