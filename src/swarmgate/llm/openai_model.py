@@ -16,12 +16,13 @@ from typing import Any
 import openai
 
 from swarmgate.config import Provider, Role
-from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
 from swarmgate.llm import strict, wire
 from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, Refused
+from swarmgate.llm.events import Adapted, OnEvent, ignore
 from swarmgate.llm.json_tools import parse
 from swarmgate.llm.model import TOO_LONG, CallFailed, ModelReply, ModelRequest
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.redact import redact
 from swarmgate.llm.retry import retry_after
 
@@ -50,7 +51,8 @@ class OpenAIModel:
         role: sampling and time limit; its `model` and `fallback` are not looked at.
         api_key: empty when the endpoint needs none: then no Authorization header is sent.
         price: the cost in US dollars of what a call used; None when unknown.
-        known: what a probe found; settings that the user wrote win over it.
+        memory: what is known of models, and takes in what calls find out; settings that the user wrote win over it.
+        on_event: hears of what is found out.
         timeout_s: longest time of a call; default as `role`, then `provider` say.
         inactivity_s: longest silence in a stream.
         clock: seconds, monotonic.
@@ -64,7 +66,8 @@ class OpenAIModel:
         *,
         api_key: str = "",
         price: Callable[[Usage], float | None] = lambda _usage: None,
-        known: Capabilities | None = None,
+        memory: ModelMemory | None = None,
+        on_event: OnEvent = ignore,
         timeout_s: float | None = None,
         inactivity_s: float = INACTIVITY_S,
         clock: Callable[[], float] = time.monotonic,
@@ -79,7 +82,10 @@ class OpenAIModel:
         self._max_tokens = role.max_tokens if role else None
         self._timeout_s = timeout_s or (role.timeout_s if role else None) or provider.timeout_s
         self._inactivity_s = inactivity_s
-        self._dialect = _dialect(provider, role, known)
+        self._memory = memory or ModelMemory()
+        self._on_event = on_event
+        self._written = _written(provider, role)
+        self._refused: set[str] = set()
         self._client: openai.AsyncOpenAI | None = None
         _ = self._open().chat.completions  # connects nowhere; else openai loads half of itself in the first call
 
@@ -89,6 +95,39 @@ class OpenAIModel:
         if client is not None:
             await client.close()
 
+    @property
+    def dialect(self) -> wire.Dialect:
+        """The form in which calls are made now."""
+        known = self._memory.of(self.name, self._provider.base_url)
+        return wire.Dialect.of(known, self._written, self._refused)
+
+    def learn(self, feature: str, said: str = "") -> bool:
+        """Goes on without a feature of the wire, for all roles, now and in later runs; the user is told once.
+
+        Args:
+            feature: its name (`wire.OTHERWISE`).
+            said: what the endpoint or the model said that showed it.
+
+        Returns:
+            False where the user's settings ask for the feature: nothing changes then.
+        """
+        if self._written.get(feature):
+            return False
+        self._memory.learn(self.name, self._provider.base_url, lambda known: known.without(feature))
+        self._tell(feature, said)
+        return True
+
+    def _drop(self, feature: str, said: str) -> None:
+        """Leaves out what the endpoint refused: it has to be, whatever is written."""
+        if not self.learn(feature, said):
+            self._refused.add(feature)
+            self._tell(feature, said)
+
+    def _tell(self, feature: str, said: str) -> None:
+        if self._memory.untold(self.name, feature):
+            said = redact(said, (self._key,))
+            self._on_event(Adapted(model=self.name, reason=wire.OTHERWISE[feature], said=said))
+
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; a feature that the endpoint refuses is left out from then on.
 
@@ -97,9 +136,10 @@ class OpenAIModel:
         """
         started = self._clock()
         while True:
+            dialect = self.dialect
             body = wire.body(
                 request,
-                self._dialect,
+                dialect,
                 model=self._served,
                 temperature=self._temperature,
                 max_tokens=self._max_tokens,
@@ -108,10 +148,10 @@ class OpenAIModel:
             try:
                 await self._exchange(body, assembly)
             except openai.APIStatusError as error:
-                narrower = self._dialect.without(complaint(error), body)
-                if error.status_code not in _FEATURE_REFUSED or narrower is None:
+                feature = dialect.refused(complaint(error), body)
+                if error.status_code not in _FEATURE_REFUSED or not feature:
                     raise self._refusal(error) from error
-                self._dialect = narrower
+                self._drop(feature, complaint(error))
             else:
                 return self._reply(request, body, assembly, self._clock() - started)
 
@@ -199,7 +239,7 @@ class OpenAIModel:
         )
         usage = usage.model_copy(update={"calls": 1, "seconds": seconds, "usd": self._price(usage)})
         text, calls = assembly.text, assembly.tool_calls
-        if request.tools and not self._dialect.tools and not assembly.too_long:
+        if request.tools and "tools" not in body and not assembly.too_long:
             said = strict.unwrapped(text) if "response_format" in body else None
             # In a schema, text and calls have their own places: what is quoted stands in the text.
             data = () if said else [each.content for each in request.messages if each.role in ("user", "tool")]
@@ -247,18 +287,11 @@ class OpenAIModel:
         )
 
 
-def _dialect(provider: Provider, role: Role | None, known: Capabilities | None) -> wire.Dialect:
-    """What the user set, else what a probe found, else that everything works until it is refused."""
-    found = known or Capabilities(model="", base_url="", asked="")
-    written = provider.model_fields_set
-    tools = provider.tools if "tools" in written else found.tools is not False
-    stream = provider.stream if "stream" in written else found.stream is not False
-    return wire.Dialect(
-        tools=role.tools if role and role.tools is not None else tools,
-        stream=stream,
-        system=found.system is not False,
-        response_format=found.json_schema is True,
-    )
+def _written(provider: Provider, role: Role | None) -> dict[str, bool]:
+    """The features of the wire that the user's settings speak of, and whether they are wanted."""
+    both = {"tools": provider.tools, "stream": provider.stream}
+    found = {each: wanted for each, wanted in both.items() if each in provider.model_fields_set}
+    return found | ({"tools": role.tools} if role and role.tools is not None else {})
 
 
 def complaint(error: openai.APIStatusError) -> str:
