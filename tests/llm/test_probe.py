@@ -309,9 +309,9 @@ async def test_findings_steer_and_settings_win() -> None:
     assert body["tools"]
 
 
-async def test_without_a_system_message_the_instructions_follow_the_brief() -> None:
+async def test_without_a_system_message_the_instructions_are_the_head_of_the_brief() -> None:
     _, body = await answered([{"replies": [{"text": "hello"}]}], finding(system=False), lacks=["system"])
     (message,) = body["messages"]
     assert message["role"] == "user"
-    assert message["content"].startswith("ROLE: coder\n\nBRIEF\n\n")
-    assert message["content"].endswith("RULES")
+    assert message["content"].startswith("ROLE: coder\n\nRULES\n")
+    assert message["content"].endswith("\n\nBRIEF")

@@ -47,3 +47,9 @@ class Capabilities(Frozen):
         if field := _ASKED_FOR.get(feature):
             return self.model_copy(update={field: False})
         return self.model_copy(update={"left_out": tuple(sorted({*self.left_out, feature}))})
+
+    def with_(self, feature: str) -> Self:
+        """The same, and nothing is known against the feature."""
+        if field := _ASKED_FOR.get(feature):
+            return self.model_copy(update={field: None})
+        return self.model_copy(update={"left_out": tuple(each for each in self.left_out if each != feature)})

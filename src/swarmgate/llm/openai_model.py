@@ -17,9 +17,10 @@ import openai
 
 from swarmgate.config import Provider, Role
 from swarmgate.domain.usage import Usage
-from swarmgate.llm import strict, wire
+from swarmgate.llm import refusals, strict, wire
+from swarmgate.llm.adapting import Adapting, Negotiation
 from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, Refused
-from swarmgate.llm.events import Adapted, OnEvent, ignore
+from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.json_tools import parse
 from swarmgate.llm.model import TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.model_memory import ModelMemory
@@ -35,7 +36,6 @@ _AFTER_DONE_S = 1.0
 _LOOK_S = 10.0
 """Longest time of a look at what an endpoint states about itself."""
 
-_FEATURE_REFUSED = {400, 404, 422, 500, 501}
 _RETRIED = {408, 409, 425, 429}
 _CONTEXT = re.compile(
     r"context.{0,20}(length|window|size)|maximum context|prompt is too long|too many (input )?tokens", re.IGNORECASE
@@ -79,13 +79,18 @@ class OpenAIModel:
         self._price = price
         self._clock = clock
         self._temperature = role.temperature if role else None
-        self._max_tokens = role.max_tokens if role else None
+        self._written_max_tokens = role.max_tokens if role else None
+        self._max_tokens = self._written_max_tokens
         self._timeout_s = timeout_s or (role.timeout_s if role else None) or provider.timeout_s
         self._inactivity_s = inactivity_s
-        self._memory = memory or ModelMemory()
-        self._on_event = on_event
-        self._written = _written(provider, role)
-        self._refused: set[str] = set()
+        self._adapting = Adapting(
+            name,
+            provider.base_url,
+            written=_written(provider, role),
+            memory=memory or ModelMemory(),
+            on_event=on_event,
+            key=api_key,
+        )
         self._client: openai.AsyncOpenAI | None = None
         _ = self._open().chat.completions  # connects nowhere; else openai loads half of itself in the first call
 
@@ -98,35 +103,19 @@ class OpenAIModel:
     @property
     def dialect(self) -> wire.Dialect:
         """The form in which calls are made now."""
-        known = self._memory.of(self.name, self._provider.base_url)
-        return wire.Dialect.of(known, self._written, self._refused)
+        return self._adapting.dialect()
 
     def learn(self, feature: str, said: str = "") -> bool:
         """Goes on without a feature of the wire, for all roles, now and in later runs; the user is told once.
 
         Args:
-            feature: its name (`wire.OTHERWISE`).
+            feature: its name (`llm.refusals`), such as `tools`.
             said: what the endpoint or the model said that showed it.
 
         Returns:
             False where the user's settings ask for the feature: nothing changes then.
         """
-        if self._written.get(feature):
-            return False
-        self._memory.learn(self.name, self._provider.base_url, lambda known: known.without(feature))
-        self._tell(feature, said)
-        return True
-
-    def _drop(self, feature: str, said: str) -> None:
-        """Leaves out what the endpoint refused: it has to be, whatever is written."""
-        if not self.learn(feature, said):
-            self._refused.add(feature)
-            self._tell(feature, said)
-
-    def _tell(self, feature: str, said: str) -> None:
-        if self._memory.untold(self.name, feature):
-            said = redact(said, (self._key,))
-            self._on_event(Adapted(model=self.name, reason=wire.OTHERWISE[feature], said=said))
+        return self._adapting.learn(feature, said)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; a feature that the endpoint refuses is left out from then on.
@@ -135,12 +124,13 @@ class OpenAIModel:
             CallFailed: no answer; `retriable` says whether trying again may help.
         """
         started = self._clock()
+        call = Negotiation()
+        self._say_what_is_unheeded(self.dialect)
         while True:
-            dialect = self.dialect
             body = wire.body(
                 request,
-                dialect,
-                model=self._served,
+                self._adapting.dialect(call),
+                name=self.name,
                 temperature=self._temperature,
                 max_tokens=self._max_tokens,
             )
@@ -148,12 +138,25 @@ class OpenAIModel:
             try:
                 await self._exchange(body, assembly)
             except openai.APIStatusError as error:
-                feature = dialect.refused(complaint(error), body)
-                if error.status_code not in _FEATURE_REFUSED or not feature:
-                    raise self._refusal(error) from error
-                self._drop(feature, complaint(error))
+                if not self._adapting.adapt(error.status_code, complaint(error), body, call):
+                    raise self._refusal(error, call.first) from error
+            except Refused as error:
+                if assembly.size or not self._adapting.adapt(error.status, error.complaint, body, call):
+                    raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
             else:
+                self._adapting.answered(body, call)
                 return self._reply(request, body, assembly, self._clock() - started)
+
+    def _say_what_is_unheeded(self, dialect: wire.Dialect) -> None:
+        """What the user wrote and the endpoint does not take: that is told in each run, once."""
+        if self._temperature is not None and not dialect.takes("temperature"):
+            self._adapting.tell("temperature", f"it takes no temperature: {self._temperature:g} is left out")
+        most = self._written_max_tokens
+        if most and not (dialect.takes("max_tokens") or dialect.takes("max_completion_tokens")):
+            self._adapting.tell("max_completion_tokens", f"it takes no limit of an answer: {most:,} is left out")
+        elif most and dialect.longest and dialect.longest < most:
+            told = f"it gives no answers of {most:,} tokens: of at most {dialect.longest:,}"
+            self._adapting.tell(f"longest {dialect.longest}", told)
 
     async def send(self, body: dict[str, Any]) -> Assembly:
         """The answer to a body as it is: one try, nothing left out.
@@ -163,7 +166,10 @@ class OpenAIModel:
             openai.APIStatusError: the endpoint refused it.
         """
         assembly = Assembly()
-        await self._exchange(body, assembly)
+        try:
+            await self._exchange(body, assembly)
+        except Refused as error:
+            raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
         return assembly
 
     async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
@@ -203,9 +209,7 @@ class OpenAIModel:
                 raise self._failure(f"no complete answer within {waited}", retriable=True) from None
         except Malformed as error:
             raise self._failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
-        except Refused as error:
-            raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
-        except openai.APIStatusError:
+        except (openai.APIStatusError, Refused):
             raise
         except Exception as error:
             if not is_transport(error):
@@ -248,7 +252,14 @@ class OpenAIModel:
         reason = TOO_LONG if assembly.too_long else assembly.finish_reason or "stop"
         if not text.strip() and not calls and reason != TOO_LONG:
             raise self._empty(reason, usage)
-        return ModelReply(text=text, tool_calls=calls, usage=usage, model=self.name, finish_reason=reason)
+        return ModelReply(
+            text=text,
+            tool_calls=calls,
+            usage=usage,
+            model=self.name,
+            finish_reason=reason,
+            opaque=assembly.opaque,
+        )
 
     def _failure(self, message: str, *, hint: str = "", retriable: bool = False, **more: Any) -> CallFailed:
         return CallFailed(f"{self.name}: {redact(message, (self._key,))}", hint=hint, retriable=retriable, **more)
@@ -265,9 +276,9 @@ class OpenAIModel:
         hint = f"is the endpoint running? [providers] base_url says {url}"
         return self._failure(f"the connection failed: {url}: {why}", hint=hint, retriable=True)
 
-    def _refusal(self, error: openai.APIStatusError) -> CallFailed:
-        """What a status says, and what the user should look at."""
-        status, said = error.status_code, complaint(error)
+    def _refusal(self, error: openai.APIStatusError, first: refusals.Complaint | None = None) -> CallFailed:
+        """What a status says, and what the user should look at; `first` is what was said before other forms failed."""
+        status, said = error.status_code, (first or complaint(error)).shown
         if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
             return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
@@ -294,11 +305,9 @@ def _written(provider: Provider, role: Role | None) -> dict[str, bool]:
     return found | ({"tools": role.tools} if role and role.tools is not None else {})
 
 
-def complaint(error: openai.APIStatusError) -> str:
-    """What the endpoint said of a refused call, at most 300 characters."""
-    body: Any = error.body
-    said = body.get("message", body) if isinstance(body, dict) else body or error.message
-    return re.sub(r"\s+", " ", str(said))[:300]
+def complaint(error: openai.APIStatusError) -> refusals.Complaint:
+    """What the endpoint said of a refused call."""
+    return refusals.read(error.body, error.message)
 
 
 def is_transport(error: Exception) -> bool:

@@ -17,11 +17,11 @@ import openai
 from swarmgate.config import Provider
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
-from swarmgate.llm import windows
+from swarmgate.llm import refusals, windows
 from swarmgate.llm.assembly import Assembly
 from swarmgate.llm.model import CallFailed
 from swarmgate.llm.openai_model import OpenAIModel, complaint
-from swarmgate.llm.wire import Dialect, characters, estimated_tokens
+from swarmgate.llm.wire import Dialect, characters, estimated_tokens, options
 
 TIMEOUT_S = 60.0
 """Longest time of one request; a server at home may have to load the model first."""
@@ -79,7 +79,11 @@ async def probe(
         found["left_out"] = prober.left_out
         found["context_tokens"] = await windows.context_tokens(model.look, provider.base_url, prober.served)
     except (CallFailed, openai.APIStatusError) as error:
-        told = error.message if isinstance(error, CallFailed) else f"answered {error.status_code}: {complaint(error)}"
+        told = (
+            error.message
+            if isinstance(error, CallFailed)
+            else f"answered {error.status_code}: {complaint(error).shown}"
+        )
         found = {key: found[key] for key in ("model", "base_url", "asked")} | {"error": told}
     finally:
         await model.aclose()
@@ -165,7 +169,7 @@ class _Prober:
             try:
                 answer = await self._model.send(body)
             except openai.APIStatusError as error:
-                refused = self._dialect.refused(complaint(error), {k: body[k] for k in _RENAMED & body.keys()})
+                refused = refusals.named(complaint(error), _RENAMED & body.keys(), set())
                 if not refused:
                     raise
                 self._dialect = self._dialect.without(refused)
@@ -177,12 +181,7 @@ class _Prober:
         told = [{"role": "system", "content": system}] if self._dialect.takes("system") else []
         user = user if told else f"{user}\n\n{system}"
         fields = {"model": self.served, "messages": [*told, {"role": "user", "content": user}], **more}
-        fields["max_tokens" if self._dialect.takes("max_tokens") else "max_completion_tokens"] = _LONGEST_ANSWER
-        if self._dialect.takes("stream"):
-            fields["stream"] = True
-            if self._dialect.takes("stream_options"):
-                fields["stream_options"] = {"include_usage": True}
-        return fields
+        return fields | options(self._dialect, temperature=None, max_tokens=_LONGEST_ANSWER)
 
     def _count(self, answer: Assembly, body: dict[str, Any]) -> None:
         said = answer.usage or Usage(
@@ -192,7 +191,7 @@ class _Prober:
         self.usage += said.model_copy(update={"calls": 1})
 
 
-_RENAMED = frozenset({"max_tokens", "stream_options"})
+_RENAMED = frozenset({"max_tokens", "max_completion_tokens", "stream_options"})
 
 
 def _lacking(answer: Assembly) -> bool | None:
