@@ -49,9 +49,10 @@ def _invoked(space: str = "", more: str = "") -> Callable[[str, Mapping[str, Any
 
 def _dsml(name: str, args: Mapping[str, Any]) -> str:
     space = f"{BAR}DSML{BAR}"
+    head, end = f"<{space}parameter name=", f"</{space}parameter>\n"
+    kinds = {True: "true", False: "false"}
     inner = "".join(
-        f'<{space}parameter name="{key}" string="{str(isinstance(value, str)).lower()}">{_valued(value)}</{space}parameter>\n'
-        for key, value in args.items()
+        f'{head}"{key}" string="{kinds[isinstance(value, str)]}">{_valued(value)}{end}' for key, value in args.items()
     )
     return f'<{space}invoke name="{name}">\n{inner}</{space}invoke>'
 
@@ -71,6 +72,15 @@ def _json(call: Callable[[str, str], str]) -> Callable[[str, Mapping[str, Any]],
 def _harmony(name: str, args: str) -> str:
     head = f"<|start|>assistant<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>"
     return f"{head}{args}<|call|>"
+
+
+def _deepseek_v3(name: str, args: Mapping[str, Any]) -> str:
+    head = f"{_token('tool call begin')}function{_token('tool sep')}{name}"
+    return f"{head}\n```json\n{json.dumps(args)}\n```{_token('tool call end')}"
+
+
+def _deepseek_v31(name: str, args: Mapping[str, Any]) -> str:
+    return f"{_token('tool call begin')}{name}{_token('tool sep')}{json.dumps(args)}{_token('tool call end')}"
 
 
 _QWEN = _tags("<function=NAME>", "<parameter=KEY>", "</parameter>", "</function>", "\n")
@@ -109,20 +119,8 @@ SPELLINGS: Mapping[str, Spelling] = {
     "Mistral": listed("name", "arguments", before="[TOOL_CALLS] "),
     "Mistral from version 11 on": each(_json(lambda name, args: f"[TOOL_CALLS]{name}[ARGS]{args}"), between=""),
     "Mistral with ids": each(_json(lambda name, args: f"[TOOL_CALLS]{name}[CALL_ID]x1y2z3abc[ARGS]{args}"), between=""),
-    "DeepSeek V3": each(
-        _json(
-            lambda n, a: (
-                f"{_token('tool call begin')}function{_token('tool sep')}{n}\n```json\n{a}\n```{_token('tool call end')}"
-            )
-        ),
-        before=_token("tool calls begin"),
-        after=_token("tool calls end"),
-    ),
-    "DeepSeek V3.1": each(
-        _json(lambda n, a: f"{_token('tool call begin')}{n}{_token('tool sep')}{a}{_token('tool call end')}"),
-        before=_token("tool calls begin"),
-        after=_token("tool calls end"),
-    ),
+    "DeepSeek V3": each(_deepseek_v3, before=_token("tool calls begin"), after=_token("tool calls end")),
+    "DeepSeek V3.1": each(_deepseek_v31, before=_token("tool calls begin"), after=_token("tool calls end")),
     "Kimi": each(
         _json(lambda n, a: f"<|tool_call_begin|>functions.{n}:0<|tool_call_argument_begin|>{a}<|tool_call_end|>"),
         before="<|tool_calls_section_begin|>",

@@ -21,6 +21,7 @@ TOOLS = [tool.spec for tool in {tool.name: tool for tool in (*CODER, *REVIEWER)}
 FINISH = '{"tool": "finish", "arguments": {"summary": "a } b"}}'
 APPROVAL = '{"tool": "submit_verdict", "arguments": {"verdict": "APPROVED", "summary": "ok"}}'
 REJECTION = '{"tool": "submit_verdict", "arguments": {"verdict": "REJECTED", "summary": "no"}}'
+NO: Call = ("submit_verdict", {"verdict": "REJECTED", "summary": "no"})
 WRITE: Call = ("write_file", {"path": "a.py", "content": "THINK = '<think>'\nEND = \"</think>\"\n"})
 
 
@@ -212,7 +213,7 @@ def test_thinking_that_the_prompt_opened_is_thinking_up_to_its_end(mark: str) ->
         f'<think>{{"tool": "submit_verdict", "arguments": {{"summary": "</think>", {APPROVAL[45:]}</think>{REJECTION}',
         f"<think>one</think><think>two {APPROVAL}</think>{REJECTION}",
         f"```\n<think>{APPROVAL}</think>\n{REJECTION}\n```",
-        f"<function=finish>\n<parameter=summary>\nhm {APPROVAL}</think>\n{SPELLINGS['Qwen3-Coder']([('submit_verdict', {'verdict': 'REJECTED', 'summary': 'no'})])}",
+        f"<function=finish>\n<parameter=summary>\nhm {APPROVAL}</think>\n{SPELLINGS['Qwen3-Coder']([NO])}",
         f"<|channel|>analysis<|message|>{APPROVAL}<|end|><|start|>assistant<|channel|>final<|message|>{REJECTION}<|return|>",
         f"analysisI could say {APPROVAL}assistantfinal{REJECTION}",
     ],
@@ -252,8 +253,9 @@ def test_words_behind_a_call_are_told() -> None:
 # --- laws ---
 
 _NASTY = [
-    "", "\n", "a\n", '"', "'", "\\", "\\n", "it's \"so\"", "{", "}]", "</x>", "<think>", "</think>", "x = '<think>'\n", "a, b", "None",
-    "```\ncode\n```", "ä€\U0001f600", "\u2028", "<|im_end|>", "print('}')", "null", "007", "#!/bin/sh\n", "\t", "a: b", "//",
+    "", "\n", "a\n", '"', "'", "\\", "\\n", "it's \"so\"", "{", "}]", "</x>", "<think>", "</think>",
+    "x = '<think>'\n", "a, b", "None", "```\ncode\n```", "ä€\U0001f600", "\u2028", "<|im_end|>", "print('}')",
+    "null", "007", "#!/bin/sh\n", "\t", "a: b", "//",
 ]  # fmt: skip
 _STRINGS = st.one_of(
     st.sampled_from(_NASTY), st.text(max_size=12), st.lists(st.sampled_from(_NASTY), max_size=4).map("".join)
@@ -340,10 +342,12 @@ def test_a_python_dictionary_is_read_as_it_is_or_not_at_all(calls: list[Call]) -
 
 _PIECES = st.sampled_from(
     [
-        "{", "}", "[", "]", '"', "'", ",", ":", "\n", "```", "```json\n", "~~~\n", "x", "<think>", "</think>", "[THINK]", "<|channel|>analysis<|message|>",
-        "<|end|>", "<tool_call>", "</tool_call>", "<function=finish>", "<parameter=summary>", "</parameter>", "</function>", "<arg_key>", "finish(",
-        "functions.finish", "[TOOL_CALLS]", "[ARGS]", "assistantfinal", "analysis", FINISH, APPROVAL, '{"tool":', '"arguments": {', "Action: finish\n", "\x00",
-        "<finish>", "</finish>", "<summary>", "</summary>", "`", "<|python_tag|>", f"<{'invoke'} name=\"finish\">", "\\",
+        "{", "}", "[", "]", '"', "'", ",", ":", "\n", "```", "```json\n", "~~~\n", "x", "<think>", "</think>",
+        "[THINK]", "<|channel|>analysis<|message|>", "<|end|>", "<tool_call>", "</tool_call>", "<function=finish>",
+        "<parameter=summary>", "</parameter>", "</function>", "<arg_key>", "finish(", "functions.finish",
+        "[TOOL_CALLS]", "[ARGS]", "assistantfinal", "analysis", FINISH, APPROVAL, '{"tool":', '"arguments": {',
+        "Action: finish\n", "\x00", "<finish>", "</finish>", "<summary>", "</summary>", "`", "<|python_tag|>",
+        f"<{'invoke'} name=\"finish\">", "\\",
     ]
 )  # fmt: skip
 
@@ -369,8 +373,9 @@ def test_a_call_in_thinking_is_never_read(mark: str, noise: str) -> None:
 @pytest.mark.parametrize(
     "piece",
     [
-        '{"a":', "[", "{} ", "<think>", "</think>", "```x\n", "~~~~\n", "<function=finish>", "<function=a><parameter=b>", "{'a': ", "functions.finish{",
-        "<|channel|>analysis", "<tool_call>", "[{", "a.b-", "<finish>", "`", "[TOOL_CALLS]",
+        '{"a":', "[", "{} ", "<think>", "</think>", "```x\n", "~~~~\n", "<function=finish>",
+        "<function=a><parameter=b>", "{'a': ", "functions.finish{", "<|channel|>analysis", "<tool_call>", "[{",
+        "a.b-", "<finish>", "`", "[TOOL_CALLS]",
     ],
 )  # fmt: skip
 def test_endless_repetition_takes_no_time(piece: str) -> None:

@@ -89,10 +89,11 @@ def answers(reply: ModelReply, results: list[str], problem: str = "") -> tuple[M
     """The reply and its results as messages; without a call the problem is told as the user's."""
     if not reply.tool_calls:
         said = cut(reply.text.strip(), _KEPT, " ...") or "(empty reply)"
-        return Message(role="assistant", content=said), Message(role="user", content=markers.shown(legible(problem)))
+        back = Message(role="assistant", content=said, opaque=reply.opaque, by=reply.model)
+        return back, Message(role="user", content=markers.shown(legible(problem)))
     answered = zip(reply.tool_calls, map(markers.shown, map(legible, results)), strict=True)
     return (
-        Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls),
+        Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls, opaque=reply.opaque, by=reply.model),
         *(Message(role="tool", tool_call_id=call.id, content=result) for call, result in answered),
     )
 

@@ -138,7 +138,7 @@ async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watc
         messages = talk.fitted()
         watch.before_reply(dropped=talk.dropped)
         hands.tell_counts()
-        request = ModelRequest(messages=messages, tools=talk.specs, purpose=purpose)
+        request = ModelRequest(messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None)
         reply = with_own_ids(await desk.model.complete(request), talk.messages)
         watch.replied(
             model=reply.model,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from swarmgate.domain.usage import Usage
+from swarmgate.llm import refusals
 from swarmgate.llm.model import ToolCall
+from swarmgate.llm.opaque import MESSAGE, Parts, beside, of_call
 
 MAX_REPLY = 1_000_000
 """Characters of text and arguments; a longer answer is cut off, no usable one comes near."""
@@ -19,12 +22,22 @@ KEPT = 4_000
 """Characters of text that stay of an answer that was too long: enough to see what the model was at."""
 
 
+_WORDS = ("text", "output_text", None)
+"""Types of parts of a message that are words of the model."""
+
+
 class Malformed(ValueError):
     """The bytes are not a chat completion."""
 
 
 class Refused(ValueError):
-    """The endpoint answered 200 and reported an error inside of it."""
+    """The endpoint answered 200 and reported an error inside of it; `status` is the one that it should have had."""
+
+    def __init__(self, error: Any) -> None:
+        self.complaint = refusals.read(error, "no reason given")
+        super().__init__(self.complaint.text[:1000])
+        code = self.complaint.code
+        self.status = int(code) if re.fullmatch("[45][0-9]{2}", code) else None
 
 
 @dataclass
@@ -34,6 +47,7 @@ class _Slot:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+    opaque: Parts = field(default_factory=Parts)
 
 
 class Assembly:
@@ -45,6 +59,7 @@ class Assembly:
         self.size = 0
         self.usage: Usage | None = None
         self._text: list[str] = []
+        self._opaque = Parts()
         self._slots: list[_Slot] = []
         self._places: dict[int, _Slot] = {}
 
@@ -58,14 +73,17 @@ class Assembly:
         if not isinstance(chunk, dict):
             raise Malformed("not a JSON object")
         if error := chunk.get("error"):
-            raise Refused(str(error.get("message", error) if isinstance(error, dict) else error)[:1000])
+            raise Refused(error)
         self.usage = _usage(chunk.get("usage")) or self.usage
         choices = chunk.get("choices") or []
         if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
             raise Malformed("`choices` is not a list of objects")
         for choice in choices[:1]:
             self.finish_reason = str(choice.get("finish_reason") or self.finish_reason)
-            self._add_message(choice.get("delta") or choice.get("message") or {})
+            try:
+                self._add_message(choice.get("delta") or choice.get("message") or {})
+            except RecursionError as error:
+                raise Malformed("the message is nested too deeply") from error
         self.too_long = self.size > MAX_REPLY
 
     @property
@@ -80,16 +98,26 @@ class Assembly:
         if self.too_long:
             return ()
         return tuple(
-            ToolCall(id=slot.id or f"call_{number}", name=slot.name, arguments="".join(slot.arguments) or "{}")
+            ToolCall(
+                id=slot.id or f"call_{number}",
+                name=slot.name,
+                arguments="".join(slot.arguments) or "{}",
+                opaque=slot.opaque.text,
+            )
             for number, slot in enumerate(self._slots)
         )
+
+    @property
+    def opaque(self) -> str:
+        """What was said beside the words, as JSON (`llm.opaque`); nothing of an answer that was too long."""
+        return "" if self.too_long else self._opaque.text
 
     def _add_message(self, message: Any) -> None:
         if not isinstance(message, dict):
             raise Malformed("the message is not an object")
         text = _content(message.get("content"))
         self._text.append(text)
-        self.size += len(text)
+        self.size += len(text) + self._opaque.add(beside(message, MESSAGE))
         for delta in message.get("tool_calls") or []:
             if not isinstance(delta, dict):
                 raise Malformed("a tool call is not an object")
@@ -105,7 +133,7 @@ class Assembly:
         arguments = function.get("arguments") or ""
         arguments = arguments if isinstance(arguments, str) else json.dumps(arguments)
         slot.arguments.append(arguments)
-        self.size += len(arguments)
+        self.size += len(arguments) + slot.opaque.add(of_call(delta, function))
 
     def _slot(self, delta: dict[str, Any]) -> _Slot:
         """The call that a delta continues, or a new one.
@@ -196,9 +224,10 @@ def _json(data: bytes) -> Any:
 
 
 def _content(content: Any) -> str:
-    """Text, or the text of a list of parts."""
+    """Text, or the text of a list of parts; a part that thinks has none."""
     if isinstance(content, list):
-        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+        parts = (part for part in content if isinstance(part, dict) and part.get("type", "text") in _WORDS)
+        content = "".join(str(part.get("text") or "") for part in parts)
     return content if isinstance(content, str) else ""
 
 

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from functools import partial
 
 from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role
-from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import ConfigError, MissingRequirement
 from swarmgate.llm.budget import Budget, Metered
@@ -19,6 +18,7 @@ from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.fallback import Fallback
 from swarmgate.llm.families import family, own_name
 from swarmgate.llm.model import Model
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.prices import cost, unpriced
 from swarmgate.llm.retry import Retry
 from swarmgate.llm.trace import Recorder, Traced
@@ -33,7 +33,7 @@ def connect(
     budget: Budget,
     on_event: OnEvent = ignore,
     program: Callable[[Role], Program] | None = None,
-    probed: Mapping[str, Capabilities] | None = None,
+    memory: ModelMemory | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     jitter: Callable[[], float] = random.random,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -41,7 +41,7 @@ def connect(
     """The model of a role: endpoint, trace, retries, fallback, budget. Opens no connection yet; `aclose()` it.
 
     Every try is recorded on its own, also those that were tried again. `program` starts the agent programs of a role.
-    `probed` is what is known of models by name (`steering.current`).
+    `memory` is what is known of models, and takes in what calls find out.
 
     Raises:
         ConfigError: the role has no model, a provider is unknown, it is an agent program and nobody starts those, or
@@ -49,6 +49,7 @@ def connect(
         MissingRequirement: the variable with a provider's key is not set.
     """
     role = config.role(role_name)
+    known = memory or ModelMemory()
     table = role_name if role_name in config.roles else "default"
     stack = AsyncExitStack()
     secrets = tuple(filter(None, (environ.get(each.api_key_env, "").strip() for each in config.providers.values())))
@@ -70,7 +71,8 @@ def connect(
             role,
             api_key=key_of(name, config, environ, role_name),
             price=lambda usage: cost(name, usage, config),
-            known=(probed or {}).get(name),
+            memory=known,
+            on_event=on_event,
         )
         stack.push_async_callback(model.aclose)
         return Retry(traced(model), provider.max_retries, on_event=on_event, sleep=sleep, jitter=jitter)

@@ -16,6 +16,11 @@ class Retrying(Frozen):
     attempt: int
     attempts: int
 
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.reason}; try {self.attempt} of {self.attempts} in {self.seconds:.0f} s"
+
 
 class FellBack(Frozen):
     """`model` failed for good; `to` is asked instead."""
@@ -24,15 +29,44 @@ class FellBack(Frozen):
     to: str
     reason: str
 
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.model} failed for good ({self.reason}); asking {self.to}"
+
 
 class CostUnknown(Frozen):
-    """`[budget] usd` is set but the price of `model` is unknown: from here on only known costs count against it."""
+    """The price of `model` is unknown: from here on only known costs count against limits in US dollars."""
 
     model: str
 
+    @property
+    def text(self) -> str:
+        """For people."""
+        return (
+            f"the price of {self.model} is unknown: limits in US dollars hold known costs only "
+            f'(set [prices."{self.model}"])'
+        )
 
-ModelEvent = Retrying | FellBack | CostUnknown
-"""Everything that a model may report."""
+
+class Adapted(Frozen):
+    """Something was found out about `model`, and calls are made otherwise from here on; told once.
+
+    `reason` says what is otherwise now, `said` what the endpoint or the model said that showed it; it may be empty.
+    """
+
+    model: str
+    reason: str
+    said: str = ""
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.model}: {self.reason}{f' ({self.said})' if self.said else ''}"
+
+
+ModelEvent = Retrying | FellBack | CostUnknown | Adapted
+"""Everything that a model may report; `text` is for people."""
 
 OnEvent = Callable[[ModelEvent], None]
 """Who is told."""

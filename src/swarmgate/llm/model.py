@@ -19,27 +19,40 @@ TOO_LONG = "too_long"
 class ToolCall(Frozen):
     """A tool that the model wants run; `arguments` is its raw JSON, not validated yet.
 
-    `replaced` counts the halves of characters in it, which no file and no wire takes: U+FFFD stands for each.
+    `replaced` counts the halves of characters in it, which no file and no wire takes: U+FFFD stands for each. `opaque`
+    is a JSON object of what the endpoint said beside it (`llm.opaque`): nobody reads it, and it goes back as it came.
     """
 
     id: str
     name: str
     arguments: str = "{}"
     replaced: int = 0
+    opaque: str = ""
 
     @model_validator(mode="before")
     @classmethod
     def _writable(cls, data: Any) -> Any:
-        return _writable(data, {"id": whole, "name": whole, "arguments": whole_json})
+        return _writable(data, {"id": whole, "name": whole, "arguments": whole_json, "opaque": whole_json})
 
 
 class Message(Frozen):
-    """One message of a conversation; `tool_call_id` says which call a `tool` message answers."""
+    """One message of a conversation; `tool_call_id` says which call a `tool` message answers.
+
+    `opaque` is as for a `ToolCall`; it is sent to the model `by` which the message was written, and to no other.
+    """
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    opaque: str = ""
+    by: str = ""
+
+    @property
+    def size(self) -> int:
+        """Characters of all that it says, opaque fields included."""
+        called = sum(len(call.name) + len(call.arguments) + len(call.opaque) for call in self.tool_calls)
+        return len(self.content) + len(self.opaque) + called
 
 
 class ToolSpec(Frozen):
@@ -59,13 +72,14 @@ class ModelRequest(Frozen):
     """A conversation to complete: exactly one system message, first.
 
     `purpose` says what the call is for (role, step, task, attempt ...) and goes to traces only, never to the model; so
-    does `key`, by which the answer is found again (`llm.replay`).
+    does `key`, by which the answer is found again (`llm.replay`). `call_due`: words without a call are no answer.
     """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     purpose: dict[str, str] = Field(default_factory=dict)
     key: str = ""
+    call_due: bool = False
 
     @model_validator(mode="after")
     def _one_system_message_first(self) -> Self:
@@ -80,8 +94,9 @@ class ModelReply(Frozen):
     `model` is the `provider/model` that answered. `finish_reason` is the endpoint's word (stop, tool_calls, length)
     or `TOO_LONG`: then `text` holds only the beginning and `tool_calls` is empty. `usage` holds the endpoint's own
     counts, or an estimate of a token per 4 characters where it reports none, so that token budgets hold either way.
-    `replaced` is as for a `ToolCall`, of the text. This is the one border that every answer crosses, of an endpoint or
-    of a program: what lies behind it can be written. `replayed`: it was paid for before, and stood on record.
+    `replaced` and `opaque` are as for a `ToolCall`, of the text and of the message. This is the one border that every
+    answer crosses, of an endpoint or of a program: what lies behind it can be written. `replayed`: it was paid for
+    before, and stood on record.
 
     `thought` is what the model thought in its answer, cut out before anything was read: it is for the record, nothing
     is taken from it. `after` are the words of `text` behind the last call that was read out of text. `repaired` tells
@@ -95,6 +110,7 @@ class ModelReply(Frozen):
     finish_reason: str = "stop"
     replaced: int = 0
     replayed: bool = False
+    opaque: str = ""
     thought: str = ""
     after: str = ""
     repaired: tuple[str, ...] = ()
@@ -103,7 +119,8 @@ class ModelReply(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _writable(cls, data: Any) -> Any:
-        return _writable(data, {"text": whole, "finish_reason": whole, "thought": whole, "after": whole})
+        texts = dict.fromkeys(("text", "finish_reason", "thought", "after"), whole)
+        return _writable(data, texts | {"opaque": whole_json})
 
     @property
     def halves(self) -> int:

@@ -16,12 +16,14 @@ from typing import Any
 import openai
 
 from swarmgate.config import Provider, Role
-from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
-from swarmgate.llm import wire
+from swarmgate.llm import refusals, wire
+from swarmgate.llm.adapting import Adapting, Negotiation
 from swarmgate.llm.answered import Asked, answered
 from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, Refused
+from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.model import TOO_LONG, CallFailed, ModelReply, ModelRequest
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.redact import redact
 from swarmgate.llm.retry import retry_after
 
@@ -34,7 +36,6 @@ _AFTER_DONE_S = 1.0
 _LOOK_S = 10.0
 """Longest time of a look at what an endpoint states about itself."""
 
-_FEATURE_REFUSED = {400, 404, 422, 500, 501}
 _RETRIED = {408, 409, 425, 429}
 _CONTEXT = re.compile(
     r"context.{0,20}(length|window|size)|maximum context|prompt is too long|too many (input )?tokens", re.IGNORECASE
@@ -50,7 +51,8 @@ class OpenAIModel:
         role: sampling and time limit; its `model` and `fallback` are not looked at.
         api_key: empty when the endpoint needs none: then no Authorization header is sent.
         price: the cost in US dollars of what a call used; None when unknown.
-        known: what a probe found; settings that the user wrote win over it.
+        memory: what is known of models, and takes in what calls find out; settings that the user wrote win over it.
+        on_event: hears of what is found out.
         timeout_s: longest time of a call; default as `role`, then `provider` say.
         inactivity_s: longest silence in a stream.
         clock: seconds, monotonic.
@@ -64,7 +66,8 @@ class OpenAIModel:
         *,
         api_key: str = "",
         price: Callable[[Usage], float | None] = lambda _usage: None,
-        known: Capabilities | None = None,
+        memory: ModelMemory | None = None,
+        on_event: OnEvent = ignore,
         timeout_s: float | None = None,
         inactivity_s: float = INACTIVITY_S,
         clock: Callable[[], float] = time.monotonic,
@@ -76,10 +79,19 @@ class OpenAIModel:
         self._price = price
         self._clock = clock
         self._temperature = role.temperature if role else None
-        self._max_tokens = role.max_tokens if role else None
+        self._written_max_tokens = role.max_tokens if role else None
+        self._max_tokens = self._written_max_tokens
         self._timeout_s = timeout_s or (role.timeout_s if role else None) or provider.timeout_s
         self._inactivity_s = inactivity_s
-        self._dialect = _dialect(provider, role, known)
+        self._adapting = Adapting(
+            name,
+            provider.base_url,
+            written=_written(provider, role),
+            memory=memory or ModelMemory(),
+            on_event=on_event,
+            key=api_key,
+        )
+        self._calls_tools = self._tried_text = False
         self._client: openai.AsyncOpenAI | None = None
         _ = self._open().chat.completions  # connects nowhere; else openai loads half of itself in the first call
 
@@ -89,6 +101,23 @@ class OpenAIModel:
         if client is not None:
             await client.close()
 
+    @property
+    def dialect(self) -> wire.Dialect:
+        """The form in which calls are made now."""
+        return self._adapting.dialect()
+
+    def learn(self, feature: str, said: str = "") -> bool:
+        """Goes on without a feature of the wire, for all roles, now and in later runs; the user is told once.
+
+        Args:
+            feature: its name (`llm.refusals`), such as `tools`.
+            said: what the endpoint or the model said that showed it.
+
+        Returns:
+            False where the user's settings ask for the feature: nothing changes then.
+        """
+        return self._adapting.learn(feature, said)
+
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; a feature that the endpoint refuses is left out from then on.
 
@@ -96,11 +125,13 @@ class OpenAIModel:
             CallFailed: no answer; `retriable` says whether trying again may help.
         """
         started = self._clock()
+        call = Negotiation()
+        self._say_what_is_unheeded(self.dialect)
         while True:
             body = wire.body(
                 request,
-                self._dialect,
-                model=self._served,
+                self._adapting.dialect(call),
+                name=self.name,
                 temperature=self._temperature,
                 max_tokens=self._max_tokens,
             )
@@ -108,12 +139,57 @@ class OpenAIModel:
             try:
                 await self._exchange(body, assembly)
             except openai.APIStatusError as error:
-                narrower = self._dialect.without(complaint(error), body)
-                if error.status_code not in _FEATURE_REFUSED or narrower is None:
-                    raise self._refusal(error) from error
-                self._dialect = narrower
+                if not self._adapting.adapt(error.status_code, complaint(error), body, call):
+                    raise self._refusal(error, call.first) from error
+            except Refused as error:
+                if assembly.size or not self._adapting.adapt(error.status, error.complaint, body, call):
+                    raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
             else:
-                return self._reply(request, body, assembly, self._clock() - started)
+                self._adapting.answered(body, call)
+                reply = self._reply(request, body, assembly, self._clock() - started)
+                if "tools" not in body or self._calls_tools:
+                    return reply
+                self._calls_tools = bool(assembly.tool_calls) or self._adapting.known.tools is True
+                return reply if self._calls_tools else await self._in_text(request, reply)
+
+    async def _in_text(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
+        """The reply of a model that may not call tools natively, though it was told to: then it goes on in text.
+
+        One that wrote a call as text can do that. One that wrote words where a call is due, as models do whose endpoint
+        drops the tools from the request, is asked once more, in text; if it calls now, that is how it is asked.
+        """
+        if reply.tool_calls:
+            self.learn("tools", "it wrote a call into the text of its answer")
+            return reply
+        words = reply.text.strip() and not reply.doubt and reply.finish_reason not in (TOO_LONG, "length")
+        if self._tried_text or not (request.call_due and words) or not self._adapting.may_learn("tools"):
+            return reply
+        self._tried_text = True
+        dialect = self._adapting.dialect().without("tools")
+        body = wire.body(request, dialect, name=self.name, temperature=self._temperature, max_tokens=self._max_tokens)
+        assembly, started = Assembly(), self._clock()
+        try:
+            await self._exchange(body, assembly)
+            again = self._reply(request, body, assembly, self._clock() - started)
+        except (CallFailed, openai.APIStatusError, Refused) as error:
+            used = error.usage if isinstance(error, CallFailed) else Usage()
+            return reply.model_copy(update={"usage": reply.usage + used})
+        usage = reply.usage + again.usage
+        if not again.tool_calls:
+            return reply.model_copy(update={"usage": usage})
+        self.learn("tools", "it answered in words where a tool was to be called, and calls in text")
+        return again.model_copy(update={"usage": usage})
+
+    def _say_what_is_unheeded(self, dialect: wire.Dialect) -> None:
+        """What the user wrote and the endpoint does not take: that is told in each run, once."""
+        if self._temperature is not None and not dialect.takes("temperature"):
+            self._adapting.tell("temperature", f"it takes no temperature: {self._temperature:g} is left out")
+        most = self._written_max_tokens
+        if most and not (dialect.takes("max_tokens") or dialect.takes("max_completion_tokens")):
+            self._adapting.tell("max_completion_tokens", f"it takes no limit of an answer: {most:,} is left out")
+        elif most and dialect.longest and dialect.longest < most:
+            told = f"it gives no answers of {most:,} tokens: of at most {dialect.longest:,}"
+            self._adapting.tell(f"longest {dialect.longest}", told)
 
     async def send(self, body: dict[str, Any]) -> Assembly:
         """The answer to a body as it is: one try, nothing left out.
@@ -123,7 +199,10 @@ class OpenAIModel:
             openai.APIStatusError: the endpoint refused it.
         """
         assembly = Assembly()
-        await self._exchange(body, assembly)
+        try:
+            await self._exchange(body, assembly)
+        except Refused as error:
+            raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
         return assembly
 
     async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
@@ -163,9 +242,7 @@ class OpenAIModel:
                 raise self._failure(f"no complete answer within {waited}", retriable=True) from None
         except Malformed as error:
             raise self._failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
-        except Refused as error:
-            raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
-        except openai.APIStatusError:
+        except (openai.APIStatusError, Refused):
             raise
         except Exception as error:
             if not is_transport(error):
@@ -201,12 +278,13 @@ class OpenAIModel:
         if assembly.too_long:
             reply = ModelReply(text=assembly.text)
         else:
-            asked: Asked = "native" if self._dialect.tools else "schema" if "response_format" in body else "text"
+            asked: Asked = "native" if "tools" in body else "schema" if "response_format" in body else "text"
             reply = answered(request, assembly.text, assembly.tool_calls, asked=asked)
         reason = TOO_LONG if assembly.too_long else assembly.finish_reason or "stop"
         if not assembly.text.strip() and not reply.tool_calls and reason != TOO_LONG:
             raise self._empty(reason, usage)
-        return reply.model_copy(update={"usage": usage, "model": self.name, "finish_reason": reason})
+        told = {"usage": usage, "model": self.name, "finish_reason": reason, "opaque": assembly.opaque}
+        return ModelReply(**(dict(reply) | told))
 
     def _failure(self, message: str, *, hint: str = "", retriable: bool = False, **more: Any) -> CallFailed:
         return CallFailed(f"{self.name}: {redact(message, (self._key,))}", hint=hint, retriable=retriable, **more)
@@ -223,9 +301,9 @@ class OpenAIModel:
         hint = f"is the endpoint running? [providers] base_url says {url}"
         return self._failure(f"the connection failed: {url}: {why}", hint=hint, retriable=True)
 
-    def _refusal(self, error: openai.APIStatusError) -> CallFailed:
-        """What a status says, and what the user should look at."""
-        status, said = error.status_code, complaint(error)
+    def _refusal(self, error: openai.APIStatusError, first: refusals.Complaint | None = None) -> CallFailed:
+        """What a status says, and what the user should look at; `first` is what was said before other forms failed."""
+        status, said = error.status_code, (first or complaint(error)).shown
         if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
             return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
@@ -245,25 +323,16 @@ class OpenAIModel:
         )
 
 
-def _dialect(provider: Provider, role: Role | None, known: Capabilities | None) -> wire.Dialect:
-    """What the user set, else what a probe found, else that everything works until it is refused."""
-    found = known or Capabilities(model="", base_url="", asked="")
-    written = provider.model_fields_set
-    tools = provider.tools if "tools" in written else found.tools is not False
-    stream = provider.stream if "stream" in written else found.stream is not False
-    return wire.Dialect(
-        tools=role.tools if role and role.tools is not None else tools,
-        stream=stream,
-        system=found.system is not False,
-        response_format=found.json_schema is True,
-    )
+def _written(provider: Provider, role: Role | None) -> dict[str, bool]:
+    """The features of the wire that the user's settings speak of, and whether they are wanted."""
+    both = {"tools": provider.tools, "stream": provider.stream}
+    found = {each: wanted for each, wanted in both.items() if each in provider.model_fields_set}
+    return found | ({"tools": role.tools} if role and role.tools is not None else {})
 
 
-def complaint(error: openai.APIStatusError) -> str:
-    """What the endpoint said of a refused call, at most 300 characters."""
-    body: Any = error.body
-    said = body.get("message", body) if isinstance(body, dict) else body or error.message
-    return re.sub(r"\s+", " ", str(said))[:300]
+def complaint(error: openai.APIStatusError) -> refusals.Complaint:
+    """What the endpoint said of a refused call."""
+    return refusals.read(error.body, error.message)
 
 
 def is_transport(error: Exception) -> bool:

@@ -87,7 +87,9 @@ class Traced:
     ) -> None:
         key = ""
         if reply:
-            texts = {name: self._redact(getattr(reply, name)) for name in ("text", "thought", "after", "doubt")}
+            texts = {
+                name: self._redact(getattr(reply, name)) for name in ("text", "thought", "after", "doubt", "opaque")
+            }
             clean = {"tool_calls": self._calls(reply.tool_calls), "repaired": tuple(map(self._redact, reply.repaired))}
             kept = reply.model_copy(update=texts | clean)
             key, reply = request.key if kept == reply else "", kept
@@ -107,8 +109,13 @@ class Traced:
         )
 
     def _message(self, message: Message) -> Message:
-        clean = {"content": self._redact(message.content), "tool_calls": self._calls(message.tool_calls)}
+        clean = {
+            "content": self._redact(message.content),
+            "tool_calls": self._calls(message.tool_calls),
+            "opaque": self._redact(message.opaque),
+        }
         return message.model_copy(update=clean)
 
     def _calls(self, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-        return tuple(call.model_copy(update={"arguments": self._redact(call.arguments)}) for call in calls)
+        clean = ({"arguments": self._redact(call.arguments), "opaque": self._redact(call.opaque)} for call in calls)
+        return tuple(call.model_copy(update=update) for call, update in zip(calls, clean, strict=True))
