@@ -97,7 +97,7 @@ async def test_a_model_that_only_talks_is_asked_in_text_once_and_nothing_is_reme
 
 @pytest.mark.parametrize("later", ["Now I am done.", SPELT])
 async def test_a_model_that_has_called_tools_stays_where_it_is(serving: Any, later: str) -> None:
-    answers = [{"tool_calls": [NATIVE]}, {"content": later}, {"tool_calls": [NATIVE]}]
+    answers: list[dict[str, Any]] = [{"tool_calls": [NATIVE]}, {"content": later}, {"tool_calls": [NATIVE]}]
     endpoint, told = Endpoint(lambda _body: answers[len(endpoint.seen) - 1]), list[ModelEvent]()
     with serving(endpoint) as url:
         async with speaking(url, ModelMemory(), told) as model:
@@ -181,7 +181,9 @@ async def test_thinking_alone_is_no_empty_answer_and_no_reason_for_text(serving:
 
 @pytest.mark.parametrize(("spelt", "doubted"), [(SPELT, False), (SPELT.replace("done", "half done"), True)])
 async def test_native_calls_and_others_in_the_text_contradict_each_other(
-    serving: Any, spelt: str, doubted: bool
+    serving: Any,
+    spelt: str,
+    doubted: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
     endpoint = Endpoint(lambda _body: {"content": spelt, "tool_calls": [NATIVE]})
     with serving(endpoint) as url:

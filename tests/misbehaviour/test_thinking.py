@@ -130,7 +130,7 @@ async def test_code_that_speaks_of_thinking_is_written_as_it_is(scene: Scene, sp
 async def test_two_verdicts(scene: Scene, where: str) -> None:
     approval = {"name": "submit_verdict", "arguments": APPROVED}
     rejection = {"name": "submit_verdict", "arguments": REJECTED}
-    both: dict[str, Any] = {
+    both: Any = {
         "text": {"text": f"{spelt('submit_verdict', APPROVED)}\nOr rather:\n{spelt('submit_verdict', REJECTED)}"},
         "native and text": {"text": spelt("submit_verdict", REJECTED), "tool_calls": [approval]},
         "two native": {"tool_calls": [approval, rejection]},
@@ -148,7 +148,8 @@ async def test_two_verdicts_of_a_program(scene: Scene) -> None:
     ]
     briefs: list[str] = []
 
-    async def program(_command: str, *, brief: str, writes: bool) -> Ran:
+    async def program(command: str, *, brief: str, writes: bool) -> Ran:
+        assert command == "agent"
         assert not writes
         briefs.append(brief)
         return Ran(exit_code=0, stdout=outputs[len(briefs) - 1], stderr="")

@@ -103,7 +103,7 @@ NOISE = re.compile(
     rf"|<\|tool_call_(?:start|end)\|>|<{_B}(?:tool_calls?_section_\w+|tool_call_(?:begin|end|argument_begin)){_B}>"
     r"|<\|python_tag\|>|<\|(?:eom_id|eot_id|im_end|end|call|return|start|message|endoftext|END_OF_TURN_TOKEN)\|>|\bfunctools(?=\s*$)"
     r"|<\|(?:START|END)_(?:ACTION|RESPONSE)\|>|<tool_call\|>|<(?:start|end)_function_call>|<\|tools_(?:prefix|suffix)\|>"
-    r"|</?answer>|</function>",
+    r"|</?(?:answer|response|output|final|final_answer|result|json|verdict)>|</function>",
 )
 """Marks that stand around calls and say nothing by themselves."""
 

@@ -26,7 +26,7 @@ from swarmgate.llm.call_shapes import (
 from swarmgate.llm.markup import HEAD, NOISE, ORPHAN, PYTHON, marked_at
 from swarmgate.llm.model import ToolCall, ToolSpec
 from swarmgate.llm.relaxed_json import CUT, Unreadable, relaxed_at
-from swarmgate.llm.thinking import MARK, closes, ends_thinking, is_named, thought_at
+from swarmgate.llm.thinking import FENCE, MARK, closes, ends_thinking, is_empty, is_named, thought_at
 
 _CANDIDATES = 200
 """How many `{`, `[` and marks of calls are tried; prose with more of them holds no call in good faith."""
@@ -40,7 +40,9 @@ _CODE_OF_CALLS = frozenset({"tool_code", "tool_call", "tool_calls", "function_ca
 _TICKS = re.compile("`+")
 _STRAY = re.compile(r"\A\s*`+\w*[ \t]*$|\A\s*`+|`+\w*\s*\Z", re.MULTILINE)
 _CHANNEL_ENDS = re.compile(r"<\|(?:start|end|return|call|message)\|>(?:assistant)?")
-_WORDS = re.compile(r"\w")
+_WORDS = re.compile(r"\w|-->")
+_BROKEN = re.compile(r"\{\s*[\"']\w+[\"']\s*:")
+_QUOTED = re.compile(r"^[ \t]*>[ \t]*\Z", re.MULTILINE)
 _LAYOUT = re.compile(r"[\s+>|\u241b-]+")
 """What may differ between a text and its quotation: white space, the marks of a diff or a quoted line, our own sign."""
 
@@ -118,6 +120,7 @@ class _Scan:
         self._depth, self._calls, self._channels = depth, calls, False
         self._at = self._done = self._thought_to = 0
         self._tries = self._effort = 0
+        self._broken = self._thought_last = False
         self._lost: set[str] = set()
         self._unclosed: dict[str, int] = {}
 
@@ -154,6 +157,7 @@ class _Scan:
         words = [_said(each) if isinstance(each, str) else "" for each in self.found]
         spoken = [each if _WORDS.search(each) else "" for each in words]
         text, after = ("\n".join(filter(None, each)) for each in (spoken, spoken[last:]))
+        after = after or ("(thinking)" if self._thought_last else "")
         return Reading(text, made, after, thought, repaired, self.doubt)
 
     def only_python(self) -> None:
@@ -175,12 +179,13 @@ class _Scan:
             self._at = token.end()
         elif closes(self._text, mark):
             self.thought, self._thought_to = [], mark.start()
-            self.found, self.doubt = [], ""
+            self.found, self.doubt, self._broken = [], "", False
             self._at = self._done = mark.end()
         elif thought := thought_at(self._text, mark):
             self._say(thought.start)
             self._channels |= mark["harmony"] is not None
             self.thought.append(self._text[thought.start : thought.end])
+            self._thought_last |= not is_empty(self.thought[-1])
             self._at = self._done = thought.end
         elif mark["harmony"] is not None:  # the header of what is said
             self._channel(mark)
@@ -212,6 +217,11 @@ class _Scan:
             self._at = token.end()
             return
         body = self._text[token.end() + 1 : end.start()]
+        if FENCE.fullmatch(token["info"].strip()):
+            self._say(token.start())
+            self.thought.append(body)
+            self._at = self._done = end.end()
+            return
         if token["info"].strip() in _CODE_OF_CALLS and self._python(body, token.start(), end.end()):
             return
         inner = _Scan(body, self._tools, self._shown, depth=self._depth + 1, calls=self._calls)
@@ -268,6 +278,7 @@ class _Scan:
         if CUT in repairs and not self._may_be_cut(entries):
             return False
         if not end:
+            self._broken |= _BROKEN.match(self._text, start) is not None
             return False
         noted = [each._replace(repairs=(*each.repairs, *repairs), unclear=each.unclear or unclear) for each in entries]
         if not self._take(tuple(noted), start, end, self._text[start:end]):
@@ -304,10 +315,21 @@ class _Scan:
         self._at = end
         if not self._calls:
             return True
+        self.doubt = self.doubt or self._doubt_at(start, entries)
+        self._thought_last = False
         self._say(start)
         self.found += [self._settled(each, raw) for each in entries]
         self._done = end
         return True
+
+    def _doubt_at(self, start: int, entries: tuple[Entry, ...]) -> str:
+        """Why a call that is part of the answer may not be one, by the place at which it stands."""
+        if all((spec := self._tools.get(each.name)) and not spec.answers for each in entries):
+            return ""
+        if self._broken:
+            return "it stands behind JSON that cannot be read, and may be a part of that"
+        line = self._text[self._text.rfind("\n", 0, start) + 1 : start]
+        return "it stands in a line that is marked as a quotation" if _QUOTED.search(line) else ""
 
     def _settled(self, entry: Entry, raw: str) -> _Call:
         """A call whose arguments can be read, or which whoever reads it refuses and says why."""

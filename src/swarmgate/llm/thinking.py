@@ -12,17 +12,21 @@ from typing import NamedTuple
 
 _WORD = (
     r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflect(?:ion)?|analysis|scratch_?pad|deliberat(?:e|ion)"
-    r"|(?:inner_?)?monologue|cot(?:_\w+)?|chain_of_thought|rationale)"
+    r"|brainstorm(?:ing)?|(?:inner_?)?monologue|cot(?:_\w+)?|chain[_-]of[_-]thought|rationale)"
 )
 _NAME = rf"(?:\w{{1,20}}[:_-])?{_WORD}(?:[_-]\w{{1,20}})?"
 """The name of a tag: `think` (Qwen, DeepSeek), `seed:think`, `antThinking`, `begin_of_thought`, and what is like it."""
 
+_LT, _GT = r"(?:<|\uff1c|&lt;|\\u003c)", r"(?:>|\uff1e|&gt;|\\u003e)"  # escaped on the way
 _BAR = "[|\uff5c\u25b7\u25c1]"
 _PAIRS = (
     # <think> of nearly all, with attributes, in any case; <|begin_of_thought|> of Open-R1 and Sky-T1
-    (rf"<\s?(?:ant)?{_NAME}(?:\s[^<>/]{{0,80}})?>", rf"<\s?/\s?(?:ant)?{_NAME}\s?>"),
-    (rf"<{_BAR}\s?(?:begin_of_|start_of_|start_)?{_WORD}\s?{_BAR}>", rf"<{_BAR}\s?(?:/|end_of_|end_){_WORD}\s?{_BAR}>"),
-    (rf"\[\s?{_WORD}\s?\]", rf"\[\s?/\s?{_WORD}\s?\]"),  # Magistral
+    (rf"{_LT}\s?(?:ant)?{_NAME}(?:\s[^<>/]{{0,80}})?{_GT}", rf"{_LT}\s?/\s?(?:ant)?{_NAME}\s?{_GT}"),
+    (
+        rf"<{_BAR}\s?(?:(?:begin|start)_(?:of_)?)?{_WORD}(?:_(?:begin|start))?\s?{_BAR}>",
+        rf"<{_BAR}\s?(?:(?:/|end_(?:of_)?){_WORD}|{_WORD}_end)\s?{_BAR}>",
+    ),
+    (rf"\[\s?(?:BEGIN )?{_WORD}\s?\]", rf"\[\s?(?:/|END )\s?{_WORD}\s?\]"),  # Magistral
     (rf"\u25c1\s?{_WORD}\s?\u25b7", rf"\u25c1\s?/\s?{_WORD}\s?\u25b7"),  # Kimi
     (r"<\|channel>\s?thought\b", r"<channel\|>"),  # Gemma 4
     (r"<unused94>", r"<unused95>"),  # MedGemma
@@ -47,7 +51,11 @@ _HARMONY_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 _SPOKEN = frozenset({"final", "commentary"})
 """Channels of harmony that are said; every other one is thinking."""
 _QUOTES = "`\"'"
-_BARE_ANALYSIS = re.compile(r"\s*analysis(?=[A-Z\s])")
+_BARE_ANALYSIS = re.compile(r"\s*analysis(?![a-z])")
+
+
+FENCE = re.compile(_WORD, re.IGNORECASE)
+"""The language of a fence that holds thinking."""
 
 
 class Thought(NamedTuple):
@@ -55,6 +63,11 @@ class Thought(NamedTuple):
 
     start: int
     end: int
+
+
+def is_empty(thought: str) -> bool:
+    """Whether nothing stands between the marks of a thought."""
+    return not MARK.sub("", thought).strip()
 
 
 def is_named(text: str, mark: re.Match[str]) -> bool:
