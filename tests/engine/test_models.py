@@ -48,6 +48,8 @@ def test_doctor_models_shows_and_keeps_what_each_model_can(project: Project) -> 
     assert "calls" in told
     assert "models.json" in told
     assert "coder: full; code " in told
+    assert "coder: 25,600, built in" in told
+    assert "reviewer: 16,384, built in" in told
     kept = json.loads((project.root / ".swarm/runtime/models.json").read_text())
     assert sorted(kept) == ["local/junior", "local/senior"]
     assert kept["local/junior"]["base_url"] == project.server.base_url  # type: ignore[union-attr]  # it plays

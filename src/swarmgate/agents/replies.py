@@ -6,7 +6,7 @@ from swarmgate.agents import markers
 from swarmgate.agents.arguments import SubmitVerdict
 from swarmgate.agents.brief import cut, legible, one_line
 from swarmgate.agents.tools import Tool
-from swarmgate.llm.model import TOO_LONG, Message, ModelReply, ToolCall
+from swarmgate.llm.model import REPEATS, TOO_LONG, Message, ModelReply, ToolCall
 
 _KEPT = 2_000
 """Characters that stay in the conversation of a text that was no use."""
@@ -24,7 +24,7 @@ def is_text(reply: ModelReply) -> bool:
 
 def cut_off(reply: ModelReply) -> bool:
     """Whether the endpoint or we ended the reply before it was whole."""
-    return reply.finish_reason in (TOO_LONG, "length")
+    return reply.finish_reason in (TOO_LONG, REPEATS, "length")
 
 
 def problem_of(reply: ModelReply, tools: tuple[Tool, ...]) -> str:
@@ -32,9 +32,13 @@ def problem_of(reply: ModelReply, tools: tuple[Tool, ...]) -> str:
     ends = [tool.name for tool in tools if tool.ends]
     end = " or ".join(ends) or "your answer as text"
     how = f"Your tools: {', '.join(tool.name for tool in tools)}. End your turn with {end}."
+    if reply.finish_reason == REPEATS:
+        return f"{_NOT_DONE}the reply was cut off: {reply.cut}. Say each thing once. {how}"
     if cut_off(reply):
+        why = f" ({reply.cut})" if reply.cut else ""
         return (
-            f"{_NOT_DONE}the reply was cut off, it is too long. Give shorter ones: a big file in several edits. {how}"
+            f"{_NOT_DONE}the reply was cut off, it is too long{why}. Give shorter ones: a big file in several edits. "
+            f"{how}"
         )
     ending = [call.name for call in reply.tool_calls if call.name in ends]
     if reply.doubt:

@@ -167,7 +167,7 @@ class Desks:
         return expert(self.context.config, self._ledger, self.of, self.context.reports.append)
 
     def _tell_model(self, event: ModelEvent) -> None:
-        self.context.tell("model", event.text)
+        self.context.tell(event.kind, event.text)
 
     def _tell_tool(self, use: ToolUse) -> None:
         self.context.tell("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))

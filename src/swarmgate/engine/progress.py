@@ -14,9 +14,10 @@ class Progress(Frozen):
     """One thing that happened just now.
 
     `kind` is `step` (a step begins), `event` (something was recorded), `tool` (an agent used a tool), `gate` (a gate
-    gave its result), `model` (a call is tried again, a fallback took over), `notice` (the user should know) or
-    `question` (the user is asked, on the terminal). Tokens and cost are those of the whole project so far. `time` is
-    that of the event (UTC, ISO 8601) where it is told later than it happened; empty: now.
+    gave its result), `model` (a call is tried again, a fallback took over, something was found out about a model),
+    `answer` (so much of an answer is there), `notice` (the user should know) or `question` (the user is asked, on the
+    terminal). Tokens and cost are those of the whole project so far. `time` is that of the event (UTC, ISO 8601) where
+    it is told later than it happened; empty: now.
     """
 
     kind: str

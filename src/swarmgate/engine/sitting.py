@@ -170,4 +170,4 @@ def settle(around: Surroundings) -> None:
 
 
 def _tell(listener: Listener, event: ModelEvent) -> None:
-    listener(Progress(kind="model", text=event.text))
+    listener(Progress(kind=event.kind, text=event.text))

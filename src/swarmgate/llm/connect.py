@@ -12,6 +12,7 @@ from functools import partial
 from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import ConfigError, MissingRequirement
+from swarmgate.llm.answer_length import longest_answer
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.command_model import CommandModel, Program
 from swarmgate.llm.events import OnEvent, ignore
@@ -73,6 +74,7 @@ def connect(
             price=lambda usage: cost(name, usage, config),
             memory=known,
             on_event=on_event,
+            longest=longest_answer(role_name, role.context_tokens),
         )
         stack.push_async_callback(model.aclose)
         return Retry(traced(model), provider.max_retries, on_event=on_event, sleep=sleep, jitter=jitter)

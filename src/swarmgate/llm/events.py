@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from swarmgate.domain.base import Frozen
 
 
-class Retrying(Frozen):
+class Told(Frozen):
+    """Something for a progress display; `kind` is that of `engine.progress`."""
+
+    kind: ClassVar[str] = "model"
+
+
+class Retrying(Told):
     """The call failed and is made again in `seconds`, for the time `attempt` of at most `attempts`; the first was 1."""
 
     model: str
@@ -22,7 +29,7 @@ class Retrying(Frozen):
         return f"{self.reason}; try {self.attempt} of {self.attempts} in {self.seconds:.0f} s"
 
 
-class FellBack(Frozen):
+class FellBack(Told):
     """`model` failed for good; `to` is asked instead."""
 
     model: str
@@ -35,7 +42,7 @@ class FellBack(Frozen):
         return f"{self.model} failed for good ({self.reason}); asking {self.to}"
 
 
-class CostUnknown(Frozen):
+class CostUnknown(Told):
     """The price of `model` is unknown: from here on only known costs count against limits in US dollars."""
 
     model: str
@@ -49,7 +56,7 @@ class CostUnknown(Frozen):
         )
 
 
-class Adapted(Frozen):
+class Adapted(Told):
     """Something was found out about `model`, and calls are made otherwise from here on; told once.
 
     `reason` says what is otherwise now, `said` what the endpoint or the model said that showed it; it may be empty.
@@ -65,7 +72,33 @@ class Adapted(Frozen):
         return f"{self.model}: {self.reason}{f' ({self.said})' if self.said else ''}"
 
 
-ModelEvent = Retrying | FellBack | CostUnknown | Adapted
+class Answering(Told):
+    """An answer arrives: `tokens` of it, by an estimate, so far. For a live display, and worth no line."""
+
+    kind: ClassVar[str] = "answer"
+
+    model: str
+    tokens: int
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.model}: {self.tokens:,} tokens of the answer"
+
+
+class CutOff(Told):
+    """An answer was cut off before its end; `reason` says where and what to set."""
+
+    model: str
+    reason: str
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.model}: the answer was cut off: {self.reason}"
+
+
+ModelEvent = Retrying | FellBack | CostUnknown | Adapted | CutOff | Answering
 """Everything that a model may report; `text` is for people."""
 
 OnEvent = Callable[[ModelEvent], None]

@@ -15,6 +15,9 @@ from swarmgate.errors import EndpointFailed
 TOO_LONG = "too_long"
 """`ModelReply.finish_reason` of an answer that was cut off because no usable one is that long."""
 
+REPEATS = "repeats"
+"""The same of one that was cut off because it said the same over and over."""
+
 
 class ToolCall(Frozen):
     """A tool that the model wants run; `arguments` is its raw JSON, not validated yet.
@@ -92,7 +95,8 @@ class ModelReply(Frozen):
     """What came back.
 
     `model` is the `provider/model` that answered. `finish_reason` is the endpoint's word (stop, tool_calls, length)
-    or `TOO_LONG`: then `text` holds only the beginning and `tool_calls` is empty. `usage` holds the endpoint's own
+    or `TOO_LONG` or `REPEATS`: then `text` holds only the beginning and `tool_calls` is empty. `cut` says where an
+    answer was cut off, and what to set: for people. `usage` holds the endpoint's own
     counts, or an estimate of a token per 4 characters where it reports none, so that token budgets hold either way.
     `replaced` and `opaque` are as for a `ToolCall`, of the text and of the message. This is the one border that every
     answer crosses, of an endpoint or of a program: what lies behind it can be written. `replayed`: it was paid for
@@ -111,6 +115,7 @@ class ModelReply(Frozen):
     replaced: int = 0
     replayed: bool = False
     opaque: str = ""
+    cut: str = ""
     thought: str = ""
     after: str = ""
     repaired: tuple[str, ...] = ()

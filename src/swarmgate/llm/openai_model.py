@@ -17,21 +17,17 @@ import openai
 
 from swarmgate.config import Provider, Role
 from swarmgate.domain.usage import Usage
-from swarmgate.llm import refusals, wire
+from swarmgate.llm import pages, refusals, wire
 from swarmgate.llm.adapting import Adapting, Negotiation
+from swarmgate.llm.answer_length import where_cut
 from swarmgate.llm.answered import Asked, answered
-from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, Refused
-from swarmgate.llm.events import OnEvent, ignore
-from swarmgate.llm.model import TOO_LONG, CallFailed, ModelReply, ModelRequest
+from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
+from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
+from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.model_memory import ModelMemory
+from swarmgate.llm.pace import Limits, Pace
 from swarmgate.llm.redact import redact
 from swarmgate.llm.retry import retry_after
-
-INACTIVITY_S = 60.0
-"""A stream that was silent for this long has died."""
-
-_AFTER_DONE_S = 1.0
-"""How long to wait for the end of the connection after the end of the answer, so that it can be used again."""
 
 _LOOK_S = 10.0
 """Longest time of a look at what an endpoint states about itself."""
@@ -53,8 +49,9 @@ class OpenAIModel:
         price: the cost in US dollars of what a call used; None when unknown.
         memory: what is known of models, and takes in what calls find out; settings that the user wrote win over it.
         on_event: hears of what is found out.
-        timeout_s: longest time of a call; default as `role`, then `provider` say.
-        inactivity_s: longest silence in a stream.
+        longest: the longest answer, in tokens, where the role does not say; None: as the endpoint has it.
+        limits: the longest times of a call, of its beginning and of a silence; default as `role`, then `provider` say.
+        timeout_s: bounds all of these.
         clock: seconds, monotonic.
     """
 
@@ -68,8 +65,9 @@ class OpenAIModel:
         price: Callable[[Usage], float | None] = lambda _usage: None,
         memory: ModelMemory | None = None,
         on_event: OnEvent = ignore,
+        longest: int | None = None,
+        limits: Limits | None = None,
         timeout_s: float | None = None,
-        inactivity_s: float = INACTIVITY_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
@@ -80,9 +78,10 @@ class OpenAIModel:
         self._clock = clock
         self._temperature = role.temperature if role else None
         self._written_max_tokens = role.max_tokens if role else None
-        self._max_tokens = self._written_max_tokens
-        self._timeout_s = timeout_s or (role.timeout_s if role else None) or provider.timeout_s
-        self._inactivity_s = inactivity_s
+        self._max_tokens = self._written_max_tokens or longest
+        self._window = role.context_tokens if role else None
+        self._limits = limits or Limits.of(provider, role, at_most=timeout_s)
+        self._on_event = on_event
         self._adapting = Adapting(
             name,
             provider.base_url,
@@ -146,11 +145,16 @@ class OpenAIModel:
                     raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
             else:
                 self._adapting.answered(body, call)
-                reply = self._reply(request, body, assembly, self._clock() - started)
+                reply = self._as_reply(request, body, assembly, self._clock() - started)
                 if "tools" not in body or self._calls_tools:
                     return reply
                 self._calls_tools = bool(assembly.tool_calls) or self._adapting.known.tools is True
                 return reply if self._calls_tools else await self._in_text(request, reply)
+
+    def _as_reply(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
+        if assembly.repeats:
+            return self._repeating(body, assembly, seconds)
+        return self._marked(self._reply(request, body, assembly, seconds))
 
     async def _in_text(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
         """The reply of a model that may not call tools natively, though it was told to: then it goes on in text.
@@ -161,7 +165,7 @@ class OpenAIModel:
         if reply.tool_calls:
             self.learn("tools", "it wrote a call into the text of its answer")
             return reply
-        words = reply.text.strip() and not reply.doubt and reply.finish_reason not in (TOO_LONG, "length")
+        words = reply.text.strip() and not reply.doubt and not reply.cut and reply.finish_reason != TOO_LONG
         if self._tried_text or not (request.call_due and words) or not self._adapting.may_learn("tools"):
             return reply
         self._tried_text = True
@@ -170,7 +174,7 @@ class OpenAIModel:
         assembly, started = Assembly(), self._clock()
         try:
             await self._exchange(body, assembly)
-            again = self._reply(request, body, assembly, self._clock() - started)
+            again = self._as_reply(request, body, assembly, self._clock() - started)
         except (CallFailed, openai.APIStatusError, Refused) as error:
             used = error.usage if isinstance(error, CallFailed) else Usage()
             return reply.model_copy(update={"usage": reply.usage + used})
@@ -207,7 +211,7 @@ class OpenAIModel:
 
     async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
         """The JSON that a GET (or a POST of `body`) gives, None when there is none; `url` may be relative to `/v1`."""
-        options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_LOOK_S, self._timeout_s)}
+        options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_LOOK_S, self._limits.whole_s)}
         try:
             if body is None:
                 return await self._open().get(url, cast_to=object, options=options)
@@ -217,29 +221,22 @@ class OpenAIModel:
 
     async def _exchange(self, body: dict[str, Any], assembly: Assembly) -> None:
         """Send `body` and read the answer into `assembly`, within the time limits."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self._timeout_s
-        reader: JsonBody | EventBody | None = None
+        limits = self._limits if body.get("stream") else self._limits.whole
+        pace = Pace(limits, asyncio.get_running_loop().time)
         # The body is JSON already, see `wire`: as `extra_body` openai does not walk through it for 2 ms a call.
         # The overloads of create() cannot be matched by a dict.
         create: Any = self._open().chat.completions.with_streaming_response.create
         named = {key: body[key] for key in ("model", "stream") if key in body}
         try:
             sent = create(**named, messages=(), extra_body=body, extra_headers=self._left_out())
-            async with asyncio.timeout_at(end) as limit, sent as response:
-                is_json = "json" in response.headers.get("content-type", "")
-                reader = JsonBody(assembly) if is_json else EventBody(assembly)
-                async with aclosing(response.iter_bytes()) as chunks:
-                    async for data in chunks:
-                        if not reader.feed(data):
-                            break
-                        silence = _AFTER_DONE_S if reader.done else self._inactivity_s
-                        limit.reschedule(min(end, loop.time() + silence))
-                reader.finish()
+            async with asyncio.timeout_at(pace.until) as limit, sent as response:
+                await self._read(response, assembly, pace, limit)
         except TimeoutError:
-            if not (reader and reader.done):
-                waited = f"{self._timeout_s:g} s" if loop.time() >= end else f"{self._inactivity_s:g} s of silence"
-                raise self._failure(f"no complete answer within {waited}", retriable=True) from None
+            if not pace.done:
+                told, hint = pace.missed, f"raise it in [providers.{self.name.partition('/')[0]}] or the role"
+                raise self._failure(told, hint=f"{hint}, if the model is only slow", retriable=True) from None
+        except NoAnswer as error:
+            raise self._no_answer(error) from error
         except Malformed as error:
             raise self._failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
         except (openai.APIStatusError, Refused):
@@ -248,6 +245,19 @@ class OpenAIModel:
             if not is_transport(error):
                 raise
             raise self._no_connection(error) from error
+
+    async def _read(self, response: Any, assembly: Assembly, pace: Pace, limit: asyncio.Timeout) -> None:
+        """Read the body of an answer; each sign of life sets the limit anew."""
+        is_json = "json" in response.headers.get("content-type", "")
+        reader = JsonBody(assembly) if is_json else EventBody(assembly)
+        async with aclosing(response.iter_bytes()) as chunks:
+            async for data in chunks:
+                if not reader.feed(data):
+                    break
+                limit.reschedule(pace.heard(begun=assembly.begun, done=reader.done))
+                if pace.worth_showing(assembly.size):
+                    self._on_event(Answering(model=self.name, tokens=wire.estimated_tokens(assembly.size)))
+        reader.finish()
 
     def _open(self) -> openai.AsyncOpenAI:
         if self._client is None:
@@ -260,7 +270,7 @@ class OpenAIModel:
                 api_key=self._key or "none",
                 default_headers=self._provider.headers,
                 max_retries=0,
-                timeout=openai.Timeout(self._timeout_s, connect=min(10.0, self._timeout_s)),
+                timeout=openai.Timeout(self._limits.whole_s, connect=min(10.0, self._limits.whole_s)),
             )
         return self._client
 
@@ -270,11 +280,7 @@ class OpenAIModel:
         return {name: openai.Omit() for name in names if name not in self._provider.headers}
 
     def _reply(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
-        usage = assembly.usage or Usage(
-            prompt_tokens=wire.estimated_tokens(wire.characters(body["messages"]) + len(str(body.get("tools", "")))),
-            completion_tokens=wire.estimated_tokens(assembly.size),
-        )
-        usage = usage.model_copy(update={"calls": 1, "seconds": seconds, "usd": self._price(usage)})
+        usage = self._usage(body, assembly, seconds)
         if assembly.too_long:
             reply = ModelReply(text=assembly.text)
         else:
@@ -286,13 +292,52 @@ class OpenAIModel:
         told = {"usage": usage, "model": self.name, "finish_reason": reason, "opaque": assembly.opaque}
         return ModelReply(**(dict(reply) | told))
 
+    def _marked(self, reply: ModelReply) -> ModelReply:
+        """The reply, and where it was cut off if it was; then the user is told, too."""
+        if reply.finish_reason != "length":
+            return reply
+        where, hint = self._cut(reply.usage)
+        self._on_event(CutOff(model=self.name, reason=f"{where}; {hint}"))
+        return reply.model_copy(update={"cut": where})
+
+    def _repeating(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
+        """What is left of an answer that said the same over and over."""
+        usage = self._usage(body, assembly, seconds)
+        told = f"it said the same over and over; stopped after about {wire.estimated_tokens(assembly.size):,} tokens"
+        self._on_event(CutOff(model=self.name, reason=told))
+        return ModelReply(text=assembly.text, usage=usage, model=self.name, finish_reason=REPEATS, cut=told)
+
+    def _usage(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> Usage:
+        """What the call used: as the endpoint says, else estimated."""
+        usage = assembly.usage or Usage(
+            prompt_tokens=wire.estimated_tokens(wire.characters(body["messages"]) + len(str(body.get("tools", "")))),
+            completion_tokens=wire.estimated_tokens(assembly.size),
+        )
+        return usage.model_copy(update={"calls": 1, "seconds": seconds, "usd": self._price(usage)})
+
+    def _cut(self, usage: Usage) -> tuple[str, str]:
+        """Where an answer was cut off that ended by its length, and what to set."""
+        asked = min(filter(None, (self._max_tokens, self.dialect.longest)), default=None)
+        window = self._window or self._adapting.known.context_tokens
+        return where_cut(usage, asked=asked, written=self._written_max_tokens is not None, window=window)
+
+    def _no_answer(self, error: NoAnswer) -> CallFailed:
+        """What the endpoint sent that is no answer of a model."""
+        value = pages.loaded(error.head)
+        url = self._provider.base_url
+        if isinstance(value, dict):
+            found = pages.other(value, url)
+        else:
+            found = pages.page(error.head, url) if pages.is_page(error.head) else pages.words(error.head, url)
+        return self._failure(f"the endpoint sent {found.what}", hint=found.hint, retriable=found.passing)
+
     def _failure(self, message: str, *, hint: str = "", retriable: bool = False, **more: Any) -> CallFailed:
         return CallFailed(f"{self.name}: {redact(message, (self._key,))}", hint=hint, retriable=retriable, **more)
 
     def _empty(self, reason: str, usage: Usage) -> CallFailed:
         if reason == "length":
-            hint = "raise max_tokens of the role, or leave it out"
-            return self._failure("the answer was cut off at max_tokens before it said anything", hint=hint, usage=usage)
+            where, hint = self._cut(usage)
+            return self._failure(f"the answer was cut off {where} before it said anything", hint=hint, usage=usage)
         return self._failure(f"the answer is empty (finish_reason {reason})", retriable=True, usage=usage)
 
     def _no_connection(self, error: Exception) -> CallFailed:

@@ -154,7 +154,8 @@ async def _measured(
     """What was judged, and how many calls that took now."""
 
     def told(event: ModelEvent) -> None:
-        on_progress(event.text)
+        if event.kind == "model":
+            on_progress(event.text)
 
     def counted(found: Run) -> None:
         if found.done == found.planned or found.done * 10 // found.planned > (found.done - 1) * 10 // found.planned:
