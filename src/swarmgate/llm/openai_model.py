@@ -28,6 +28,7 @@ from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.pace import Limits, Pace
 from swarmgate.llm.redact import redact
 from swarmgate.llm.retry import retry_after
+from swarmgate.llm.spelled import said
 
 _LOOK_S = 10.0
 """Longest time of a look at what an endpoint states about itself."""
@@ -282,7 +283,7 @@ class OpenAIModel:
     def _reply(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
         usage = self._usage(body, assembly, seconds)
         if assembly.too_long:
-            reply = ModelReply(text=assembly.text)
+            reply = _words(assembly)
         else:
             asked: Asked = "native" if "tools" in body else "schema" if "response_format" in body else "text"
             reply = answered(request, assembly.text, assembly.tool_calls, asked=asked)
@@ -305,7 +306,8 @@ class OpenAIModel:
         usage = self._usage(body, assembly, seconds)
         told = f"it said the same over and over; stopped after about {wire.estimated_tokens(assembly.size):,} tokens"
         self._on_event(CutOff(model=self.name, reason=told))
-        return ModelReply(text=assembly.text, usage=usage, model=self.name, finish_reason=REPEATS, cut=told)
+        found = {"usage": usage, "model": self.name, "finish_reason": REPEATS, "cut": told}
+        return _words(assembly).model_copy(update=found)
 
     def _usage(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> Usage:
         """What the call used: as the endpoint says, else estimated."""
@@ -366,6 +368,12 @@ class OpenAIModel:
         return self._failure(
             f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, retry_after=wait
         )
+
+
+def _words(assembly: Assembly) -> ModelReply:
+    """What an answer says of which no call is read, without its thinking."""
+    words = said(assembly.text)
+    return ModelReply(text=words.text, thought=words.thought)
 
 
 def _written(provider: Provider, role: Role | None) -> dict[str, bool]:
