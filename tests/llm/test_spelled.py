@@ -123,6 +123,10 @@ def test_types_of_tags_are_those_of_the_schema() -> None:
         '{"name": "submit_verdict", "tool": "finish", "arguments": {"verdict": "APPROVED", "summary": "s"}}',
         "<function=submit_verdict><parameter=verdict>REJECTED</parameter><parameter=verdict>APPROVED</parameter></function>",
         'submit_verdict("APPROVED", "fine")',
+        '{"tool": "submit_verdict", "verdict": "REJECTED", "arguments": {"verdict": "APPROVED", "summary": "s"}}',
+        f'{{"tool_calls": [{APPROVAL}], {REJECTION[1:]}',
+        f'{{"tool_calls": [{APPROVAL}], "calls": [{REJECTION}]}}',
+        f'{{"function": {APPROVAL}, "tool_call": {REJECTION}}}',
         '{"tool": "submit_verdict", "arguments": "{\'verdict\': \'APPROVED\', \'summary\': \'a\\"b\'}"}',
     ],
 )
@@ -424,6 +428,16 @@ def test_endless_repetition_takes_no_time(piece: str) -> None:
     started = time.process_time()
     assert read(piece * (300_000 // len(piece)), TOOLS).calls == ()
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("levels", [50, 300, 900, 5_000])
+def test_depth_ends_nothing(levels: int) -> None:
+    assert read('{"tool_calls": [' * levels + FINISH + "]}" * levels, TOOLS).text is not None
+    deep = "[" * levels + "]" * levels
+    for call in read(f'{{"tool": "finish", "arguments": {{"summary": {deep}}}}}', TOOLS).calls:
+        with pytest.raises(BadCall):
+            read_call(call, CODER)
+    assert read("[" * levels + "finish(summary='x')" + "]" * levels, TOOLS).thought == ""
 
 
 def test_ids_begin_as_told() -> None:
