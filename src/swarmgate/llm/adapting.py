@@ -89,6 +89,10 @@ class Adapting:
         most = call.room or call.longest or found.longest
         return found.model_copy(update={"left_out": left_out, "longest": most})
 
+    def may_learn(self, feature: str) -> bool:
+        """Whether the user's settings leave a feature open."""
+        return not self._written.get(feature)
+
     def learn(self, feature: str, said: str = "") -> bool:
         """Goes on without a feature, for all roles, now and in later runs; the user is told once.
 
