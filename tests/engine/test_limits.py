@@ -1,0 +1,147 @@
+"""Limits that name their end, in real runs: what is waited for, what pauses, and that nothing is done twice."""
+
+from __future__ import annotations
+
+import signal
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from tests.project import Project, call, event_lines, part, plain, rule, until
+
+from swarmgate.domain import events as ev
+
+pytestmark = pytest.mark.suite("unittest")
+
+PART = "src/calc/part_1.1.py"
+WORK: list[list[dict[str, Any]]] = [
+    [call("write_file", path=PART, content=part("1.1"))],
+    [call("run_gates")],
+    [call("finish", summary="done")],
+]
+
+
+def limited(*replies: Any, times: int | None = 1, **fault: Any) -> list[Any]:
+    """The last of these replies comes only after the fault."""
+    turns = [{"tool_calls": each} for each in replies]
+    return [*turns[:-1], {"fault": {"kind": "429", "times": times, **fault}, "then": turns[-1]}]
+
+
+def asked(project: Project) -> int:
+    return sum(each.headers["ROLE"] == "coder" for each in project.requests)
+
+
+def work_with(
+    project: Project, *, at: int = 1, times: int | None = 1, loop: dict[str, Any] | None = None, **fault: Any
+) -> None:
+    turns = limited(*WORK[: at + 1], times=times, **fault) + [{"tool_calls": each} for each in WORK[at + 1 :]]
+    project.planned(rule("coder", "code", *turns), loop=loop or {})
+
+
+def pauses(project: Project) -> list[ev.RunPaused]:
+    return project.events(ev.RunPaused)
+
+
+def whole(project: Project) -> None:
+    """One attempt, nothing rejected, nothing blocked, the work committed."""
+    (attempt,) = project.state.task("1.1").attempts
+    assert attempt.number == 1
+    assert not project.events(ev.AttemptRejected)
+    assert not project.events(ev.TaskBlocked)
+    assert project.git("show", f"HEAD:{PART}") == part("1.1").rstrip("\n")
+
+
+def test_past_the_limit_a_run_pauses_and_a_later_one_goes_on(project: Project) -> None:
+    work_with(project, retry_after=7200)
+    before = datetime.now(UTC)
+    told = project.swarm("run", exits=4)
+    assert "swarm run --wait" in told.stderr
+    (pause,) = pauses(project)
+    assert (pause.reason, pause.between_steps) == (ev.PauseReason.LIMIT, False)
+    assert timedelta(seconds=7199) <= datetime.fromisoformat(pause.until) - before <= timedelta(seconds=7300)
+    status = project.json("status")
+    assert status["paused_until"] == pause.until
+    assert any(action.startswith("swarm run --wait: wait until") for action in status["actions"])
+    number = asked(project)
+    told = project.swarm("run", exits=3)
+    assert "trying once: limits get raised" in plain(told.stderr)
+    assert asked(project) == number + 2  # the two that were not answered yet
+    whole(project)
+
+
+def test_a_pause_is_told_in_json(project: Project) -> None:
+    work_with(project, retry_after=7200)
+    told = project.json("run", exits=4)
+    assert (told["error"], told["exit_code"]) == ("LIMIT", 4)
+    assert told["until"] == pauses(project)[0].until
+
+
+def test_within_the_limit_a_run_waits_and_no_clock_of_work_runs_on(project: Project) -> None:
+    project.configure()
+    work_with(project, at=1, kind="429", headers={"retry-after-ms": "2500"}, loop={"wait_limit": 60})
+    project.configure(providers__local={"max_retries": 0}, breakers={"wall_time_s": 2})
+    began = time.monotonic()
+    process = project.start("run", "--json")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert time.monotonic() - began > 2.5
+    waits = [line for line in event_lines(err) if line["kind"] == "waiting"]
+    assert [line["text"].startswith("rate limit of local/junior: waiting until ") for line in waits] == [True]
+    assert waits[0]["until"]
+    whole(project)
+    assert not pauses(project)
+    (turn,) = [each.turn for each in project.events(ev.TurnEnded) if each.turn.role == "coder"]
+    assert turn.seconds < 2
+    assert project.state.usage.seconds < time.monotonic() - began - 2.4
+
+
+def test_run_wait_waits_longer_than_the_limit(project: Project) -> None:
+    work_with(project, headers={"retry-after-ms": "1500"}, loop={"wait_limit": 0})
+    project.configure(providers__local={"max_retries": 0}, loop={"wait_limit": 0})
+    project.swarm("run", "--wait", exits=3)
+    whole(project)
+    assert not pauses(project)
+
+
+@pytest.mark.parametrize("how", ["ctrl-c", "stop", "kill"])
+def test_a_wait_ends_at_once_when_the_user_wants_it(project: Project, how: str) -> None:
+    work_with(project, retry_after=600)
+    process = project.start("run")
+    until(lambda: bool((project.json("status")["breakers"] or {}).get("waits")))
+    assert "waiting until" in project.swarm("status").stdout
+    began = time.monotonic()
+    if how == "ctrl-c":
+        process.send_signal(signal.SIGINT)
+    elif how == "stop":
+        project.swarm("stop")
+    else:
+        process.kill()
+    _, err = process.communicate(timeout=60)
+    assert time.monotonic() - began < 20
+    assert process.returncode == (-9 if how == "kill" else 130), err
+    number = asked(project)
+    project.swarm("run", exits=3)
+    assert asked(project) == number + 2
+    whole(project)
+
+
+def test_a_free_fallback_is_asked_first(project: Project) -> None:
+    project.planned(
+        rule("coder", "code", {"fault": {"kind": "429", "retry_after": 7200}}, model="junior"),
+        rule("coder", "code", *WORK, model="spare"),
+        roles__coder={"model": "local/junior", "fallback": ["local/spare"]},
+    )
+    project.swarm("run", exits=3)
+    whole(project)
+    assert sum(each.model == "junior" for each in project.requests) == 1  # it is not asked again before its end
+
+
+def test_a_quota_without_an_end_pauses_at_once_with_the_account(project: Project) -> None:
+    body = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
+    work_with(project, times=None, body=body, retry_after=20)
+    began = time.monotonic()
+    told = project.swarm("run", "--wait", exits=5)
+    assert time.monotonic() - began < 15
+    assert "check the account at the provider" in told.stderr
+    assert pauses(project)[0].reason is ev.PauseReason.ENDPOINT
