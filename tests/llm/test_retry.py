@@ -48,7 +48,7 @@ async def test_retry_after_is_obeyed_and_told_and_a_long_one_is_no_matter_of_tri
         with pytest.raises(CallFailed) as caught:
             await Retry(model, 5, sleep=sleeps, on_event=told.append).complete(ASK)
         await model.aclose()
-    assert sleeps == [pytest.approx(3, abs=0.5)]
+    assert list(sleeps) == [pytest.approx(3, abs=0.5)]
     assert len(server.requests) == 2
     assert isinstance(told[0], Retrying)
     assert (told[0].seconds, told[0].attempt, told[0].attempts) == (sleeps[0], 2, 6)
