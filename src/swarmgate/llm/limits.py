@@ -45,12 +45,11 @@ _WAYS_ON = (
 
 @dataclass
 class _Known:
-    """The limit of one model: when it may be asked again, how often in a row it was reached, who is finding out."""
+    """The limit of one model: when it may be asked again, and who is finding out whether it is over."""
 
     failed: CallFailed
     limit: Limit
     resume: datetime
-    times: int = 1
     probe: asyncio.Event | None = None
 
 
@@ -97,16 +96,19 @@ class AccountLimits:
             Stopped: the user ended the wait.
             CallFailed: as `call`, for any other reason.
         """
-        began: datetime | None = None
+        began, times = None, 0
         while True:
             try:
                 return await call()
             except CallFailed as error:
                 if error.limit is None or error.limit.ends is None:
                     raise
-                began = began or self.clock()
-                self._require_near(error, error.limit.ends, began)
-                await self._until(error.limit, error.limit.ends)
+                now, times = self.clock(), times + 1
+                began = began or now
+                step = min(2.0 ** (times - 1), _LONGEST_STEP_S) if times > 1 else 0.0
+                end = max(error.limit.ends, now + timedelta(seconds=step))
+                self._require_near(error, end, began)
+                await self._until(error.limit, end)
 
     async def pause(self, seconds: float) -> None:
         """Waits, with all clocks of work standing still.
@@ -153,7 +155,7 @@ class AccountLimits:
         """
         while (known := self._known.get(model)) is not None:
             if self.clock() < known.resume:
-                raise _again(known.failed, known.limit)
+                raise _again(known.failed, known.limit, asked=False)
             if known.probe is None:
                 known.probe = asyncio.Event()
                 return True
@@ -178,16 +180,12 @@ class AccountLimits:
         if limit is None or limit.ends is None:
             return error
         known = self._known.get(model)
-        times = (known.times + (now >= known.resume)) if known else 1
-        step = min(2.0 ** min(times - 2, 10), _LONGEST_STEP_S) if times > 1 else 0.0
-        end = max(limit.ends, now + timedelta(seconds=step))
-        margin = min(_MARGIN_S, (end - now).total_seconds() / 10) * (1 + self._jitter())
-        resume = end + timedelta(seconds=margin)
+        margin = min(_MARGIN_S, max((limit.ends - now).total_seconds(), 0.0) / 10) * (1 + self._jitter())
+        resume = limit.ends + timedelta(seconds=margin)
         if known and known.resume > resume:
             resume = known.resume
         limit = limit.model_copy(update={"model": model, "ends": resume})
-        probe = known.probe if known else None
-        self._known[model] = _Known(_again(error, limit), limit, resume, times, probe)
+        self._known[model] = _Known(_again(error, limit), limit, resume, known.probe if known else None)
         return _again(error, limit, error.usage)
 
 
@@ -218,5 +216,5 @@ class Gated:
         return reply
 
 
-def _again(error: CallFailed, limit: Limit, usage: Usage | None = None) -> CallFailed:
-    return CallFailed(error.message, hint=error.hint, retriable=error.retriable, limit=limit, usage=usage)
+def _again(error: CallFailed, limit: Limit, usage: Usage | None = None, *, asked: bool = True) -> CallFailed:
+    return CallFailed(error.message, hint=error.hint, retriable=error.retriable, limit=limit, usage=usage, asked=asked)

@@ -127,6 +127,7 @@ class CallFailed(EndpointFailed):
         retriable: whether the same call may succeed later.
         limit: of the account or the model, that was reached; None: it failed for another reason, or named no end.
         usage: what the failed call used all the same.
+        asked: whether the model was asked; False where its limit is known, and nobody asks before the end.
     """
 
     def __init__(
@@ -137,8 +138,10 @@ class CallFailed(EndpointFailed):
         retriable: bool = False,
         limit: Limit | None = None,
         usage: Usage | None = None,
+        asked: bool = True,
     ) -> None:
         super().__init__(message, hint=hint)
+        self.asked = asked
         self.retriable = retriable
         self.limit = limit
         self.usage = usage or Usage()

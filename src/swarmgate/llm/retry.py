@@ -14,6 +14,9 @@ from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 LONGEST_S = 65.0
 """No wait within a call is longer: a minute, and what may be added to it. A later end is waited for by `llm.limits`."""
 
+SOON_S = 1.0
+"""An endpoint that asks for so little again and again, until all tries are used up, has no limit but a fault."""
+
 
 def delay(attempt: int, asked: float | None, jitter: float) -> float:
     """Seconds to wait after failed attempt number `attempt` (from 1).
@@ -64,10 +67,11 @@ class Retry:
             except CallFailed as error:
                 wasted += error.usage
                 asked = self._asked(error)
-                if not error.retriable or attempt > self._retries or (asked or 0.0) > LONGEST_S:
+                used_up = attempt > self._retries and error.asked
+                if not error.retriable or used_up or (asked or 0.0) > LONGEST_S:
                     raise self._given_up(error, attempt, wasted) from error
                 seconds = delay(attempt, asked, self._jitter())
-                attempt += 1
+                attempt += error.asked
                 told = Retrying(
                     model=self.name, reason=error.message, seconds=seconds, attempt=attempt, attempts=self._retries + 1
                 )
@@ -78,8 +82,10 @@ class Retry:
 
     def _given_up(self, error: CallFailed, attempts: int, wasted: Usage) -> CallFailed:
         tries = f" (tried {attempts} times)" if attempts > 1 else ""
+        asked = self._asked(error)
+        limit = None if asked is not None and attempts > 1 and asked <= SOON_S else error.limit
         return CallFailed(
-            f"{error.message}{tries}", hint=error.hint, retriable=error.retriable, limit=error.limit, usage=wasted
+            f"{error.message}{tries}", hint=error.hint, retriable=error.retriable, limit=limit, usage=wasted
         )
 
     def _asked(self, error: CallFailed) -> float | None:
