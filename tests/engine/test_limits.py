@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
+import sys
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine.debate_script import ballot, debating
 from tests.project import Project, call, event_lines, part, plain, rule, until
 
 from swarmgate.domain import events as ev
@@ -145,3 +149,84 @@ def test_a_quota_without_an_end_pauses_at_once_with_the_account(project: Project
     assert time.monotonic() - began < 15
     assert "check the account at the provider" in told.stderr
     assert pauses(project)[0].reason is ev.PauseReason.ENDPOINT
+
+
+# --- agent programs ---
+
+LIMITED = Path(__file__).parents[1] / "programs/limited.py"
+
+
+def program(end: float, text: str, exit_code: int = 1) -> dict[str, object]:
+    words = [sys.executable, "agents/limited.py", str(int(end)), text, str(exit_code)]
+    return {"model": "command:" + shlex.join(words), "fallback": []}
+
+
+@pytest.fixture
+def with_program(project: Project) -> Project:
+    project.write("agents/limited.py", LIMITED.read_text())
+    project.git("add", "agents")
+    project.git("commit", "--quiet", "--message=The program")
+    return project
+
+
+@pytest.mark.parametrize("exit_code", [0, 1])
+def test_a_programs_limit_is_waited_for(with_program: Project, exit_code: int) -> None:
+    end = time.time() + 6
+    with_program.planned(roles__coder=program(end, "Claude AI usage limit reached|{end}", exit_code))
+    told = with_program.swarm("run", exits=3)
+    assert time.time() >= end
+    assert "usage limit of command:" in plain(told.stderr)
+    whole(with_program)
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("Claude AI usage limit reached|{end}", 5),
+        ("You've hit your usage limit. Upgrade to Pro or try again in 2 days 3 hours.", 51),
+    ],
+)
+def test_a_programs_limit_past_the_bound_pauses(with_program: Project, text: str, hours: int) -> None:
+    end = time.time() + hours * 3600
+    with_program.planned(roles__coder=program(end, text))
+    with_program.swarm("run", exits=4)
+    (pause,) = pauses(with_program)
+    assert abs(datetime.fromisoformat(pause.until).timestamp() - end) < 60
+    with_program.configure(roles__coder=program(0, text))
+    with_program.swarm("run", exits=3)
+    whole(with_program)
+
+
+def test_a_programs_limit_without_an_end_pauses_with_the_account(with_program: Project) -> None:
+    with_program.planned(roles__coder=program(time.time() + 9999, "Your credit balance is too low"))
+    told = with_program.swarm("run", exits=5)
+    assert "the limit is that of the program's account" in told.stderr
+    assert not with_program.events(ev.AttemptRejected)
+
+
+# --- councils ---
+
+
+def voice_limited(**fault: Any) -> list[Any]:
+    """A debate whose challenger meets a limit in the second round."""
+    stopped = {"fault": {"kind": "429", "times": 1, **fault}, "then": {"text": ballot("APPROVE", "r1-msg-001")}}
+    return [*debating(), rule("participant", "debate", stopped, participant="challenger", round="2")]
+
+
+def test_a_council_pauses_past_the_bound_and_goes_on_with_what_is_whole(project: Project) -> None:
+    project.play(*voice_limited(retry_after=7200))
+    told = project.json("debate", "Is it sound?", exits=4)
+    assert (told["error"], told["until"][:2]) == ("LIMIT", "20")
+    assert "wait for that end" in told["hint"]
+    goes_on = told["hint"].rpartition("swarm ")[2].split()
+    asked_before = len(project.requests)
+    project.swarm(*goes_on)
+    again = project.requests[asked_before:]
+    assert [each.headers.get("ROUND") for each in again if each.headers["STEP"] == "debate"] == ["2", "2"]
+
+
+def test_a_council_waits_within_the_bound(project: Project) -> None:
+    project.play(*voice_limited(headers={"retry-after-ms": "2500"}), providers__local={"max_retries": 0})
+    told = project.swarm("debate", "Is it sound?")
+    assert "rate limit of local/senior: waiting until" in plain(told.stderr)
+    assert told.stdout.startswith("APPROVE")
