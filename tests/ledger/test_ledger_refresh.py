@@ -73,6 +73,7 @@ def test_an_unfinished_line_waits_until_it_is_whole(folder: SwarmFolder, fill: F
     assert reader.torn == b""
 
 
+@pytest.mark.slow
 def test_writing_reads_on_repairs_and_gives_the_lock_back(
     folder: SwarmFolder, fill: Fill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
