@@ -18,6 +18,8 @@ from swarmgate.domain import events as ev
 
 pytestmark = pytest.mark.suite("unittest")
 
+SLOW = pytest.mark.slow
+
 PART = "src/calc/part_1.1.py"
 WORK: list[list[dict[str, Any]]] = [
     [call("write_file", path=PART, content=part("1.1"))],
@@ -81,6 +83,7 @@ def test_a_pause_is_told_in_json(project: Project) -> None:
     assert told["until"] == pauses(project)[0].until
 
 
+@SLOW
 def test_within_the_limit_a_run_waits_and_no_clock_of_work_runs_on(project: Project) -> None:
     project.configure()
     work_with(project, at=1, kind="429", headers={"retry-after-ms": "2500"}, loop={"wait_limit": 60})
@@ -108,7 +111,7 @@ def test_run_wait_waits_longer_than_the_limit(project: Project) -> None:
     assert not pauses(project)
 
 
-@pytest.mark.parametrize("how", ["ctrl-c", "stop", "kill"])
+@pytest.mark.parametrize("how", [pytest.param("ctrl-c", marks=SLOW), "stop", pytest.param("kill", marks=SLOW)])
 def test_a_wait_ends_at_once_when_the_user_wants_it(project: Project, how: str) -> None:
     work_with(project, retry_after=600)
     process = project.start("run")
@@ -169,6 +172,7 @@ def with_program(project: Project) -> Project:
     return project
 
 
+@SLOW
 @pytest.mark.parametrize("exit_code", [0, 1])
 def test_a_programs_limit_is_waited_for(with_program: Project, exit_code: int) -> None:
     end = time.time() + 6
@@ -183,7 +187,7 @@ def test_a_programs_limit_is_waited_for(with_program: Project, exit_code: int) -
     ("text", "hours"),
     [
         ("Claude AI usage limit reached|{end}", 5),
-        ("You've hit your usage limit. Upgrade to Pro or try again in 2 days 3 hours.", 51),
+        pytest.param("You've hit your usage limit. Upgrade to Pro or try again in 2 days 3 hours.", 51, marks=SLOW),
     ],
 )
 def test_a_programs_limit_past_the_bound_pauses(with_program: Project, text: str, hours: int) -> None:
@@ -225,6 +229,7 @@ def test_a_council_pauses_past_the_bound_and_goes_on_with_what_is_whole(project:
     assert [each.headers.get("ROUND") for each in again if each.headers["STEP"] == "debate"] == ["2", "2"]
 
 
+@SLOW
 def test_a_council_waits_within_the_bound(project: Project) -> None:
     project.play(*voice_limited(headers={"retry-after-ms": "2500"}), providers__local={"max_retries": 0})
     told = project.swarm("debate", "Is it sound?")

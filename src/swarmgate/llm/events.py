@@ -12,6 +12,10 @@ _UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"))
 """Seconds of the units in which a wait is told, of at least two."""
 
 
+_NAME = 60
+"""Characters of a model's name."""
+
+
 class Retrying(Frozen):
     """The call failed and is made again in `seconds`, for the time `attempt` of at most `attempts`; the first was 1."""
 
@@ -49,7 +53,8 @@ class WaitingForLimit(Frozen):
         """For people: until when, and how long that is."""
         seconds = (self.until - self.now).total_seconds()
         span = next(f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit or unit == 1)
-        return f"{self.kind} of {self.model}: waiting until {shown(self.until, self.now)[3:]}, {span}, Ctrl-C pauses"
+        name = cut_off(self.model)
+        return f"{self.kind} of {name}: waiting until {shown(self.until, self.now)[3:]}, {span}, Ctrl-C pauses"
 
 
 class LimitOver(Frozen):
@@ -61,11 +66,17 @@ class LimitOver(Frozen):
     @property
     def text(self) -> str:
         """For people."""
-        return f"the wait for the {self.kind} of {self.model} is over"
+        return f"the wait for the {self.kind} of {cut_off(self.model)} is over"
 
 
 ModelEvent = Retrying | FellBack | CostUnknown | WaitingForLimit | LimitOver
 """Everything that a model may report."""
+
+
+def cut_off(model: str) -> str:
+    """The name of a model as it is told: the command line of a program may be long."""
+    return model if len(model) <= _NAME else f"{model[:_NAME]}..."
+
 
 OnEvent = Callable[[ModelEvent], None]
 """Who is told."""

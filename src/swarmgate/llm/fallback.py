@@ -54,7 +54,7 @@ class Fallback:
             except CallFailed as error:
                 failures.append(error)
                 wasted += error.usage
-                if error.retriable and not error.limit:
+                if error.retriable if error.limit is None else error.limit.ends is None:
                     self._rests_until[model.name] = self._clock() + REST_S
                 if following:
                     self._on_event(FellBack(model=model.name, to=following.name, reason=error.message))

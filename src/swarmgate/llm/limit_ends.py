@@ -30,6 +30,8 @@ _LONG = timedelta(hours=1)
 _WORDS, _LINES, _LINE, _TAIL = 8_000, 5, 1_000, 80
 """Characters of a text that are read; lines at the end of what a program printed, characters of one; and characters
 behind the word that announces a moment."""
+_BODY = 200_000
+"""Characters of an answer that are read as JSON: refusals are short."""
 _DEPTH, _STRINGS = 8, 200
 """How deep a JSON answer is looked into, and how many of its strings are read."""
 
@@ -115,7 +117,7 @@ def of_answer(status: int, headers: Mapping[str, str], body: str, *, now: dateti
         now: the present.
         zone: in which times of day are meant that name none.
     """
-    text, data = body[:_WORDS], _json(body)
+    text, data = body[:_WORDS], _json(body[:_BODY])
     unpaid = status == _PAYMENT or _UNPAID.search(text)
     limited = unpaid or _LIMITED.search(text)
     if not (status in {_TOO_MANY, _PAYMENT} or status >= _SERVER or status in {408, 409, 425} or limited):
