@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.engine.debate_script import ballot, debating
+from tests.misbehaviour.case import case
 from tests.project import Project, call, event_lines, part, plain, rule, until
 
 from swarmgate.domain import events as ev
@@ -206,6 +207,27 @@ def test_a_programs_limit_without_an_end_pauses_with_the_account(with_program: P
     told = with_program.swarm("run", exits=5)
     assert "the limit is that of the program's account" in told.stderr
     assert not with_program.events(ev.AttemptRejected)
+
+
+@case(
+    "programs",
+    "a reviewer program that says its limit is reached instead of giving a verdict, with exit code 0",
+    "that is no verdict and no rejection: the run pauses until the end that it names",
+)
+def test_a_limit_is_no_verdict(with_program: Project) -> None:
+    with_program.planned(roles__reviewer=program(time.time() + 9999, "Claude AI usage limit reached|{end}", 0))
+    with_program.swarm("run", exits=4)
+    assert not with_program.events(ev.ReviewGiven)
+    assert not with_program.events(ev.AttemptRejected)
+    assert not with_program.events(ev.TaskCompleted)
+
+
+def test_a_program_that_writes_about_limits_has_none(with_program: Project) -> None:
+    """The twin: `limited.py` ends its work with words about a rate limit, and when to try again."""
+    with_program.planned(roles__coder=program(0, ""))
+    with_program.swarm("run", exits=3)
+    assert not pauses(with_program)
+    whole(with_program)
 
 
 # --- councils ---
