@@ -104,6 +104,7 @@ def test_writing_within_writing_keeps_the_lock_and_a_writer_keeps_its_own(folder
         with writer.writing(), writer.writing():
             writer.append([USED], expect=0)
         writer.append([USED], expect=1)
+    assert Ledger.read(folder).state.seq == 2
 
 
 def test_writing_is_refused_while_another_process_writes_and_works_afterwards(folder: SwarmFolder, fill: Fill) -> None:
