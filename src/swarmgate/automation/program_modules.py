@@ -33,7 +33,7 @@ def loaded_with(program: Path, root: Path) -> Iterator[Path]:
     waiting = [program]
     while waiting:
         place = waiting.pop()
-        if place in seen or place.is_relative_to(root) or not place.is_file():
+        if place in seen or place.is_relative_to(root) or not _is_there(place):
             continue
         seen |= {place}
         yield place
@@ -47,14 +47,21 @@ def _installed(place: Path) -> Iterator[Path]:
     """The outermost folder of packages that it lies in, and the Python environment."""
     packages = [folder for folder in place.parents if folder.name == _PACKAGES]
     yield from packages[-1:]
-    yield from (folder for folder in place.parents if (folder / _ENVIRONMENT).is_file())
+    yield from (folder for folder in place.parents if _is_there(folder / _ENVIRONMENT))
 
 
 def _beside(place: Path) -> Iterator[Path]:
     """Where node looks for the packages of a script that lies in none: in the folders above it."""
     if place.suffix in _SCRIPTS and _PACKAGES not in place.parts:
         for folder in place.parents:
-            yield from (each for each in (folder / _PACKAGES, folder / "package.json") if each.exists())
+            yield from (each for each in (folder / _PACKAGES, folder / "package.json") if _is_there(each))
+
+
+def _is_there(place: Path) -> bool:
+    try:
+        return place.is_file() or (place.name == _PACKAGES and place.is_dir())
+    except OSError:  # not for us to look at
+        return False
 
 
 def _started_by(place: Path, root: Path) -> Iterator[Path]:
