@@ -23,11 +23,11 @@ from swarmgate.llm.answer_length import where_cut
 from swarmgate.llm.answered import Asked, answered
 from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
 from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
+from swarmgate.llm.limit_ends import of_answer, of_stream
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.pace import Limits, Pace
 from swarmgate.llm.redact import redact
-from swarmgate.llm.retry import retry_after
 
 _LOOK_S = 10.0
 """Longest time of a look at what an endpoint states about itself."""
@@ -142,7 +142,7 @@ class OpenAIModel:
                     raise self._refusal(error, call.first) from error
             except Refused as error:
                 if assembly.size or not self._adapting.adapt(error.status, error.complaint, body, call):
-                    raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
+                    raise self._reported(error) from error
             else:
                 self._adapting.answered(body, call)
                 reply = self._answer(request, body, assembly, started)
@@ -201,7 +201,7 @@ class OpenAIModel:
         try:
             await self._exchange(body, assembly)
         except Refused as error:
-            raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
+            raise self._reported(error) from error
         return assembly
 
     async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
@@ -348,26 +348,30 @@ class OpenAIModel:
         hint = f"is the endpoint running? [providers] base_url says {url}"
         return self._failure(f"the connection failed: {url}: {why}", hint=hint, retriable=True)
 
+    def _reported(self, error: Refused) -> CallFailed:
+        """What an answer with status 200 says that is an error."""
+        now = datetime.now(UTC)
+        limit = of_answer(error.status, {}, str(error), now=now) if error.status else of_stream(str(error), now=now)
+        return self._failure(f"the endpoint reported an error: {error}", retriable=True, limit=limit)
+
     def _refusal(self, error: openai.APIStatusError, first: refusals.Complaint | None = None) -> CallFailed:
         """What a status says, and what the user should look at; `first` is what was said before other forms failed."""
         status, said = error.status_code, (first or complaint(error)).shown
         if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
             return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
-        quota = "insufficient_quota" in said or error.code == "insufficient_quota"
         headers = error.response.headers
+        limit = of_answer(status, headers, error.response.text, now=datetime.now(UTC))
+        quota = limit is not None and limit.ends is None
         final = quota or headers.get("x-should-retry") == "false"  # OpenAI's own way to say so
-        retriable = (status in _RETRIED or status >= 500) and not final  # noqa: PLR2004 - server errors
-        wait = retry_after(headers.get("retry-after", ""), now=datetime.now(UTC))
+        retriable = (status in _RETRIED or status >= 500 or limit is not None) and not final  # noqa: PLR2004 - server errors
         key = self._provider.api_key_env
         hint = {
             401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",
             403: f"check what the key in {key or '[providers] api_key_env'} may use",
             404: f"check the model name `{self._served}` and base_url {self._provider.base_url}",
         }.get(status, "check the account at the provider" if quota else "")
-        return self._failure(
-            f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, retry_after=wait
-        )
+        return self._failure(f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, limit=limit)
 
 
 def _written(provider: Provider, role: Role | None) -> dict[str, bool]:
