@@ -356,7 +356,8 @@ class OpenAIModel:
 
     def _refusal(self, error: openai.APIStatusError, first: refusals.Complaint | None = None) -> CallFailed:
         """What a status says, and what the user should look at; `first` is what was said before other forms failed."""
-        status, said = error.status_code, (first or complaint(error)).shown
+        status, what = error.status_code, first or complaint(error)
+        said = what.shown
         if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
             return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
@@ -364,7 +365,8 @@ class OpenAIModel:
         limit = of_answer(status, headers, error.response.text, now=datetime.now(UTC))
         quota = limit is not None and limit.ends is None
         final = quota or headers.get("x-should-retry") == "false"  # OpenAI's own way to say so
-        retriable = (status in _RETRIED or status >= 500 or limit is not None) and not final  # noqa: PLR2004 - server errors
+        passing = status in _RETRIED or status >= 500 or limit is not None  # noqa: PLR2004 - server errors
+        retriable = (passing or refusals.said_wrongly(what)) and not final
         key = self._provider.api_key_env
         hint = {
             401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",
