@@ -349,6 +349,31 @@ async def test_a_refusal_without_a_word_of_why_is_found_by_leaving_out_one_after
     assert "it said: " in told[0].text
 
 
+async def test_a_refusal_that_passes_teaches_nothing() -> None:
+    memory, seen = ModelMemory(), Seen()
+    refusal = lambda _body: "Bad Request" if len(seen) == 1 else ""  # noqa: E731 - as above
+    with chat_server(message={"content": "x"}, seen=seen, refusal=refusal) as url:
+        role = Role(model="local/m", temperature=0.2)
+        model = OpenAIModel("local/m", Provider(base_url=url), role, memory=memory)
+        await model.complete(ModelRequest(messages=TALK, tools=(FINISH,)))
+        await model.aclose()
+    assert seen[0] == seen[1]
+    assert len(seen) == 2
+    assert dict(memory.known) == {}
+
+
+async def test_an_answer_of_the_model_that_the_endpoint_refuses_is_asked_for_again() -> None:
+    seen = Seen()
+    error = {"message": "Failed to call a function. See 'failed_generation'.", "code": "tool_use_failed"}
+    with chat_server(message={"content": "x"}, seen=seen, refusal=lambda _body: error) as url:
+        model = OpenAIModel("local/m", Provider(base_url=url))
+        with pytest.raises(CallFailed, match="Failed to call a function") as caught:
+            await model.complete(ModelRequest(messages=TALK, tools=(FINISH,)))
+        await model.aclose()
+    assert caught.value.retriable
+    assert len(seen) == 1
+
+
 async def test_what_nothing_mends_fails_with_the_first_words_within_bounds() -> None:
     seen: Seen = []
 

@@ -24,6 +24,7 @@ from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.events import ModelEvent
+from swarmgate.llm.limits import AccountLimits
 from swarmgate.llm.model import Model
 from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.replay import Finished, Replayed
@@ -108,6 +109,7 @@ class Desks:
             guidance=self._guidance,
             memory=self._memory,
             meters=ctx.meters,
+            limits=self._limits,
             on_event=self._tell_model,
             on_tool=self._tell_tool,
             on_guard=ctx.reports.append,
@@ -125,6 +127,7 @@ class Desks:
             on_event=self._tell_model,
             memory=self._memory,
             program=lambda settings: AgentProgram(ctx.commands, settings, self._environ, judges=role in JUDGING),
+            limits=self._limits,
         )
 
     def _desk(self, role: str, model: Metered) -> Desk:
@@ -166,8 +169,22 @@ class Desks:
     def _expert(self) -> Expert:
         return expert(self.context.config, self._ledger, self.of, self.context.reports.append)
 
+    @cached_property
+    def _limits(self) -> AccountLimits:
+        """The limits that models of this run have reached, and the waits for their ends."""
+        ctx = self.context
+        return AccountLimits(
+            longest_s=None if ctx.waits else ctx.config.loop.wait_limit,
+            on_event=self._tell_wait,
+            stop=lambda: ctx.stop.requested,
+        )
+
+    def _tell_wait(self, event: ModelEvent) -> None:
+        self._live.wait(event.text if event.ends else "", event.ends)
+        self._tell_model(event)
+
     def _tell_model(self, event: ModelEvent) -> None:
-        self.context.tell(event.kind, event.text)
+        self.context.tell(event.kind, event.text, until=event.ends)
 
     def _tell_tool(self, use: ToolUse) -> None:
         self.context.tell("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))

@@ -21,6 +21,7 @@ from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Beside, Session
 from swarmgate.llm.budget import Budget
 from swarmgate.llm.events import ModelEvent
+from swarmgate.llm.limits import AccountLimits
 from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import current
@@ -132,6 +133,7 @@ async def sitting(
                 guidance=house_rules(around.folder.root),
                 memory=memory,
                 on_event=partial(_tell, around.listener),
+                limits=AccountLimits(longest_s=config.loop.wait_limit, on_event=partial(_tell, around.listener)),
             )
             with together.joined(partial(_used, voices)) if together else nullcontext():
                 try:
@@ -139,8 +141,8 @@ async def sitting(
                 finally:
                     await voices.aclose()
     except BudgetExhausted as error:
-        hint = f"nothing of the whole rounds is lost: raise the budget, then: {resume}" if resume else error.hint
-        raise BudgetExhausted(error.message, hint=hint) from error
+        hint = f"nothing of the whole rounds is lost: {error.remedy}, then: {resume}" if resume else error.hint
+        raise error.with_hint(hint) from error
     finally:
         if held:
             settle(around)
@@ -170,4 +172,4 @@ def settle(around: Surroundings) -> None:
 
 
 def _tell(listener: Listener, event: ModelEvent) -> None:
-    listener(Progress(kind=event.kind, text=event.text))
+    listener(Progress(kind=event.kind, text=event.text, until=event.ends))

@@ -137,7 +137,7 @@ class Adapting:
             call: what was tried for this answer.
         """
         call.tries += 1
-        if call.tries >= _TRIES or (status is not None and status not in _STATUSES):
+        if refusals.said_wrongly(complaint) or call.tries >= _TRIES or (status is not None and status not in _STATUSES):
             return False
         return (
             self._has_room(complaint, body, call)
@@ -182,10 +182,11 @@ class Adapting:
         return bool(feature)
 
     def _tried(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
-        """Leaves out one more for once, of what no request was answered with so far."""
+        """Leaves out one more for once, of what no request was answered with so far; first, nothing at all."""
         if call.suspects is None:
             call.suspects = refusals.suspects(complaint, refusals.sent(body), self._accepted)
             call.first = complaint
+            return bool(call.suspects)  # as it is: some refuse an answer of the model, which is another the next time
         call.on_trial = call.suspects.pop(0) if call.suspects else ""
         return bool(call.on_trial)
 

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import ClassVar
 
 from swarmgate.domain.base import Frozen
+from swarmgate.llm.moments import shown, utc
+
+_UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"))
+"""Seconds of the units in which a wait is told, of at least two."""
+
+
+_NAME = 60
+"""Characters of a model's name."""
 
 
 class Told(Frozen):
     """Something for a progress display; `kind` is that of `engine.progress`."""
 
     kind: ClassVar[str] = "model"
+
+    @property
+    def ends(self) -> str:
+        """When it is over (UTC, ISO 8601); empty where it only happens."""
+        return ""
 
 
 class Retrying(Told):
@@ -56,6 +70,42 @@ class CostUnknown(Told):
         )
 
 
+class WaitingForLimit(Told):
+    """No model of a role is free: from `now` on the work waits until `limit` of `model` ends."""
+
+    kind: ClassVar[str] = "waiting"
+
+    model: str
+    limit: str
+    until: datetime
+    now: datetime
+
+    @property
+    def ends(self) -> str:
+        """When the limit ends."""
+        return utc(self.until)
+
+    @property
+    def text(self) -> str:
+        """For people: until when, and how long that is."""
+        seconds = (self.until - self.now).total_seconds()
+        span = next(f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit or unit == 1)
+        name = cut_off(self.model)
+        return f"{self.limit} of {name}: waiting until {shown(self.until, self.now)[3:]}, {span}, Ctrl-C pauses"
+
+
+class LimitOver(Told):
+    """The wait for `limit` of `model` has ended."""
+
+    model: str
+    limit: str
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"the wait for the {self.limit} of {cut_off(self.model)} is over"
+
+
 class Adapted(Told):
     """Something was found out about `model`, and calls are made otherwise from here on; told once.
 
@@ -98,8 +148,14 @@ class CutOff(Told):
         return f"{self.model}: the answer was cut off: {self.reason}"
 
 
-ModelEvent = Retrying | FellBack | CostUnknown | Adapted | CutOff | Answering
+ModelEvent = Retrying | FellBack | CostUnknown | Adapted | CutOff | Answering | WaitingForLimit | LimitOver
 """Everything that a model may report; `text` is for people."""
+
+
+def cut_off(model: str) -> str:
+    """The name of a model as it is told: the command line of a program may be long."""
+    return model if len(model) <= _NAME else f"{model[:_NAME]}..."
+
 
 OnEvent = Callable[[ModelEvent], None]
 """Who is told."""

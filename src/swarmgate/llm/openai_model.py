@@ -23,11 +23,11 @@ from swarmgate.llm.answer_length import where_cut
 from swarmgate.llm.answered import Asked, answered
 from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
 from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
+from swarmgate.llm.limit_ends import of_answer, of_stream
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.pace import Limits, Pace
 from swarmgate.llm.redact import redact
-from swarmgate.llm.retry import retry_after
 from swarmgate.llm.spelled import said
 
 _LOOK_S = 10.0
@@ -143,19 +143,14 @@ class OpenAIModel:
                     raise self._refusal(error, call.first) from error
             except Refused as error:
                 if assembly.size or not self._adapting.adapt(error.status, error.complaint, body, call):
-                    raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
+                    raise self._reported(error) from error
             else:
                 self._adapting.answered(body, call)
-                reply = self._as_reply(request, body, assembly, self._clock() - started)
+                reply = self._answer(request, body, assembly, started)
                 if "tools" not in body or self._calls_tools:
                     return reply
                 self._calls_tools = bool(assembly.tool_calls) or self._adapting.known.tools is True
                 return reply if self._calls_tools else await self._in_text(request, reply)
-
-    def _as_reply(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
-        if assembly.repeats:
-            return self._repeating(body, assembly, seconds)
-        return self._marked(self._reply(request, body, assembly, seconds))
 
     async def _in_text(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
         """The reply of a model that may not call tools natively, though it was told to: then it goes on in text.
@@ -166,7 +161,7 @@ class OpenAIModel:
         if reply.tool_calls:
             self.learn("tools", "it wrote a call into the text of its answer")
             return reply
-        words = reply.text.strip() and not reply.doubt and not reply.cut and reply.finish_reason != TOO_LONG
+        words = reply.text.strip() and not reply.doubt and reply.finish_reason not in (TOO_LONG, REPEATS, "length")
         if self._tried_text or not (request.call_due and words) or not self._adapting.may_learn("tools"):
             return reply
         self._tried_text = True
@@ -175,7 +170,7 @@ class OpenAIModel:
         assembly, started = Assembly(), self._clock()
         try:
             await self._exchange(body, assembly)
-            again = self._as_reply(request, body, assembly, self._clock() - started)
+            again = self._answer(request, body, assembly, started)
         except (CallFailed, openai.APIStatusError, Refused) as error:
             used = error.usage if isinstance(error, CallFailed) else Usage()
             return reply.model_copy(update={"usage": reply.usage + used})
@@ -207,7 +202,7 @@ class OpenAIModel:
         try:
             await self._exchange(body, assembly)
         except Refused as error:
-            raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
+            raise self._reported(error) from error
         return assembly
 
     async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
@@ -280,6 +275,13 @@ class OpenAIModel:
         names = ["OpenAI-Organization", "OpenAI-Project", *([] if self._key else ["Authorization"])]
         return {name: openai.Omit() for name in names if name not in self._provider.headers}
 
+    def _answer(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, started: float) -> ModelReply:
+        """What came back for a request, and where it was cut off if it was."""
+        seconds = self._clock() - started
+        if assembly.repeats:
+            return self._repeating(body, assembly, seconds)
+        return self._marked(self._reply(request, body, assembly, seconds))
+
     def _reply(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
         usage = self._usage(body, assembly, seconds)
         if assembly.too_long:
@@ -348,26 +350,32 @@ class OpenAIModel:
         hint = f"is the endpoint running? [providers] base_url says {url}"
         return self._failure(f"the connection failed: {url}: {why}", hint=hint, retriable=True)
 
+    def _reported(self, error: Refused) -> CallFailed:
+        """What an answer with status 200 says that is an error."""
+        now = datetime.now(UTC)
+        limit = of_answer(error.status, {}, str(error), now=now) if error.status else of_stream(str(error), now=now)
+        return self._failure(f"the endpoint reported an error: {error}", retriable=True, limit=limit)
+
     def _refusal(self, error: openai.APIStatusError, first: refusals.Complaint | None = None) -> CallFailed:
         """What a status says, and what the user should look at; `first` is what was said before other forms failed."""
-        status, said = error.status_code, (first or complaint(error)).shown
+        status, what = error.status_code, first or complaint(error)
+        said = what.shown
         if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
             return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
-        quota = "insufficient_quota" in said or error.code == "insufficient_quota"
         headers = error.response.headers
+        limit = of_answer(status, headers, error.response.text, now=datetime.now(UTC))
+        quota = limit is not None and limit.ends is None
         final = quota or headers.get("x-should-retry") == "false"  # OpenAI's own way to say so
-        retriable = (status in _RETRIED or status >= 500) and not final  # noqa: PLR2004 - server errors
-        wait = retry_after(headers.get("retry-after", ""), now=datetime.now(UTC))
+        passing = status in _RETRIED or status >= 500 or limit is not None  # noqa: PLR2004 - server errors
+        retriable = (passing or refusals.said_wrongly(what)) and not final
         key = self._provider.api_key_env
         hint = {
             401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",
             403: f"check what the key in {key or '[providers] api_key_env'} may use",
             404: f"check the model name `{self._served}` and base_url {self._provider.base_url}",
         }.get(status, "check the account at the provider" if quota else "")
-        return self._failure(
-            f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, retry_after=wait
-        )
+        return self._failure(f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, limit=limit)
 
 
 def _words(assembly: Assembly) -> ModelReply:

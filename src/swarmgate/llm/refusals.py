@@ -30,6 +30,13 @@ _FINAL = re.compile(
 )
 """What no other form of a request would mend."""
 
+_SAID_WRONGLY = re.compile(
+    r"tool_use_failed|failed_generation|output_parse_failed|failed to (call a function|generate|parse)|"
+    r"(model|generated).{0,40}(malformed|could not be parsed|invalid json)",
+    _FLAGS,
+)
+"""What refuses the answer of the model, and not the request."""
+
 
 def _beside(words: str) -> re.Pattern[str]:
     """A pattern that finds these words near to a word of refusal."""
@@ -223,9 +230,14 @@ def window(complaint: Complaint, prompt: int) -> tuple[int, int] | None:
     return (size, size - (given or prompt)) if size else None
 
 
+def said_wrongly(complaint: Complaint) -> bool:
+    """Whether an endpoint refuses what the model answered: another answer to the same request may do."""
+    return _SAID_WRONGLY.search(f"{complaint.code} {complaint.text}") is not None
+
+
 def suspects(complaint: Complaint, there: set[str], accepted: set[str]) -> list[str]:
     """What to leave out for once, in this order, of a request that was refused without a word of why."""
-    if _FINAL.search(f"{complaint.code} {complaint.text}"):
+    if _FINAL.search(f"{complaint.code} {complaint.text}") or said_wrongly(complaint):
         return []
     new = there - accepted
     return [*sorted(each for each in new if "." in each), *(each for each in _SUSPECTS if each in new)]

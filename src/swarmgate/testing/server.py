@@ -235,9 +235,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, fault: Fault | None, given: Answer, body: Mapping[str, Any]) -> None:
         kind = fault.kind if fault else ""
-        if fault and kind in {"429", "500"}:
-            wait = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after}"}
-            self._refuse(int(kind), f"the script says {kind}", wait)
+        if fault and kind.isdecimal():
+            self._fail(fault)
         elif kind == "hang":
             self.close_connection = True
             self.plays_dead()
@@ -246,6 +245,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(kind, as_events(_spoilt(given, kind), include_usage=bool(options.get("include_usage"))))
         else:
             self._whole(kind, as_json(_spoilt(given, kind)))
+
+    def _fail(self, fault: Fault) -> None:
+        """An HTTP error, with the headers and the body that the script gives it."""
+        wait = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after}"}
+        headers = {**wait, **fault.headers}
+        if not fault.body:
+            self._refuse(int(fault.kind), f"the script says {fault.kind}", headers)
+            return
+        text = fault.body if isinstance(fault.body, str) else json.dumps(fault.body)
+        self._send(int(fault.kind), text.encode(), headers=headers)
 
     def plays_dead(self) -> None:
         """Say nothing until the server stops."""
