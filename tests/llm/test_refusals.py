@@ -330,10 +330,37 @@ async def test_a_window_leaves_room_for_a_shorter_answer(message: str) -> None:
     assert memory.known["local/m"].longest_answer is None, "the next prompt may be shorter"
 
 
-async def test_a_conversation_that_fits_no_window_is_too_long() -> None:
-    message = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
+@pytest.mark.parametrize(
+    ("message", "most"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 1),
+        ("prompt is too long: 210000 tokens > 200000 maximum", 1),
+        ("request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it", 1),
+        ("This model's maximum context length is 40960 tokens.", 3),
+    ],
+)
+async def test_a_conversation_that_fits_no_window_is_too_long(message: str, most: int) -> None:
+    count: list[int] = []
+
+    def refusal(_body: Body) -> str:
+        count.append(1)
+        return message
+
     with pytest.raises(CallFailed, match="too long for the model"):
-        await asked(lambda _body: message)
+        await asked(refusal)
+    assert len(count) <= most
+
+
+async def test_a_field_whose_name_is_part_of_another_stays() -> None:
+    both = '{"reasoning": "r", "reasoning_content": "r"}'
+    talk = (*TALK[:2], Message(role="assistant", content="x", opaque=both), Message(role="user", content="go on"))
+
+    def refusal(body: Body) -> str:
+        there = "reasoning_content" in body["messages"][2]
+        return "messages.2.assistant.reasoning_content: property is unsupported" if there else ""
+
+    _, seen, _ = await asked(refusal, talk=talk)
+    assert seen[-1]["messages"][2]["reasoning"] == "r"
 
 
 @pytest.mark.parametrize("refused", ["stream_options", "temperature", "max_tokens", "tools"])

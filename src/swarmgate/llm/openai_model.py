@@ -26,7 +26,7 @@ from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
 from swarmgate.llm.limit_ends import of_answer, of_stream
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.model_memory import ModelMemory
-from swarmgate.llm.pace import Limits, Pace
+from swarmgate.llm.pace import Pace, TimeLimits
 from swarmgate.llm.redact import redact
 from swarmgate.llm.spelled import said
 
@@ -67,7 +67,7 @@ class OpenAIModel:
         memory: ModelMemory | None = None,
         on_event: OnEvent = ignore,
         longest: int | None = None,
-        limits: Limits | None = None,
+        limits: TimeLimits | None = None,
         timeout_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -81,7 +81,7 @@ class OpenAIModel:
         self._written_max_tokens = role.max_tokens if role else None
         self._max_tokens = self._written_max_tokens or longest
         self._window = role.context_tokens if role else None
-        self._limits = limits or Limits.of(provider, role, at_most=timeout_s)
+        self._limits = limits or TimeLimits.of(provider, role, at_most=timeout_s)
         self._on_event = on_event
         self._adapting = Adapting(
             name,

@@ -78,7 +78,8 @@ _WINDOW_SIZE = re.compile(
 )
 _INPUT = re.compile(
     r"([\d,]+) (?:in the messages|input tokens|of text input|`?inputs`? tokens)|: ([\d,]+) \+ [\d,]+ >|"
-    r"(?:resulted in|prompt contains(?: at least)?) ([\d,]+)",
+    r"(?:resulted in|prompt contains(?: at least)?|prompt is too long:|request \() ?([\d,]+)|"
+    r"n_prompt_tokens\W+([\d,]+)",
     _FLAGS,
 )
 
@@ -201,7 +202,7 @@ def wanted(complaint: Complaint, left_out: frozenset[str]) -> str:
     if not _WANTED.search(complaint.text):
         return ""
     fields = (each for each in sorted(left_out) if "." in each or each in _FIELDS)
-    return next((each for each in fields if each.rpartition(".")[2] in complaint.text), "")
+    return next((each for each in fields if _says(complaint.text, each.rpartition(".")[2])), "")
 
 
 def most_tokens(complaint: Complaint, asked: int) -> int | None:
@@ -251,7 +252,7 @@ def _meant(complaint: Complaint, there: Collection[str], accepted: Collection[st
         return (each for each, words in patterns.items() if words.search(text))
 
     if not _WANTED.search(complaint.text):
-        yield from (each for each in sorted(there) if "." in each and each.rpartition(".")[2] in text)
+        yield from (each for each in sorted(there) if "." in each and _says(text, each.rpartition(".")[2]))
     yield complaint.param
     yield from fitting({"call_ids": _IDS})
     yield from fitting(_FIELDS)
@@ -263,6 +264,11 @@ def _meant(complaint: Complaint, there: Collection[str], accepted: Collection[st
     yield from (each for each in fitting(_FORMS) if each not in accepted)
     if _ROLES.search(text):
         yield from ("system", "tools")
+
+
+def _says(text: str, name: str) -> bool:
+    """Whether a name stands in a text, and not only as a part of another one."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _first_number(words: re.Pattern[str], text: str) -> int:
