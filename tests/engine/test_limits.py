@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.engine.debate_script import ballot, debating
 from tests.misbehaviour.case import case
-from tests.project import Project, call, event_lines, part, plain, rule, until
+from tests.project import GOAL, Project, call, event_lines, part, plain, rule, save, task, until
 
 from swarmgate.domain import events as ev
 
@@ -153,6 +153,15 @@ def test_a_quota_without_an_end_pauses_at_once_with_the_account(project: Project
     assert time.monotonic() - began < 15
     assert "check the account at the provider" in told.stderr
     assert pauses(project)[0].reason is ev.PauseReason.ENDPOINT
+
+
+def test_planning_pauses_and_goes_on_as_well(project: Project) -> None:
+    planned = {"fault": {"kind": "429", "times": 1, "retry_after": 7200}, "then": {"tool_calls": [save(task("1.1"))]}}
+    project.play(rule("architect", "plan", planned))
+    project.swarm("plan", GOAL, exits=4)
+    assert "swarm run --wait: wait until the limit ends" in project.swarm("status").stdout
+    project.swarm("run", exits=3)
+    assert not project.events(ev.PlanningFailed)
 
 
 # --- agent programs ---
