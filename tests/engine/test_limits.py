@@ -140,7 +140,8 @@ def test_a_free_fallback_is_asked_first(project: Project) -> None:
         rule("coder", "code", *WORK, model="spare"),
         roles__coder={"model": "local/junior", "fallback": ["local/spare"]},
     )
-    project.swarm("run", exits=3)
+    told = plain(project.swarm("run", exits=3).stderr)
+    assert "local/junior reached its usage limit" in told
     whole(project)
     assert sum(each.model == "junior" for each in project.requests) == 1  # it is not asked again before its end
 
