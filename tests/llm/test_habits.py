@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from swarmgate.testing import ScriptedServer
 from swarmgate.testing.habits import HABITS
 from swarmgate.testing.habits.reasoning import THOUGHT
 
+ROOT = Path(__file__).parent.parent.parent
 TEXT = "I look at two files."
 SUMMARY = "it's \"done\", 100 %\n[1, 2] {x: 'y'}"
 WANTED = [[("read_file", {"path": "a.py"}), ("run_gates", {})], [("finish", {"summary": SUMMARY})]]
@@ -130,7 +133,7 @@ async def test_read_the_same(habit: str, stream: bool) -> None:  # noqa: FBT001 
     if outcome.text:
         assert [reply.text for reply in talk.replies] == [text_of(habit), ""]
     for reply in talk.replies:
-        assert THOUGHT not in reply.text
+        assert THOUGHT not in reply.text or not outcome.text
         assert "only thought of" not in str(reply.tool_calls)
     if outcome.usage and talk.retries == 0:
         assert [(reply.usage.prompt_tokens, reply.usage.completion_tokens) for reply in talk.replies] == [(100, 20)] * 2
@@ -185,3 +188,19 @@ async def test_a_habit_that_there_is_not() -> None:
     with pytest.raises(UsageError, match="no habit `deepseek-reasoning`") as caught:
         named(["deepseek-reasoning"])
     assert "deepseek-reasoning-must-return" in caught.value.hint
+
+
+def load(script: str) -> Any:
+    """A script beside the pages, as a module."""
+    spec = importlib.util.spec_from_file_location("script", ROOT / script)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_shows_the_habits_as_they_are() -> None:
+    render = load("docs/render_habits.py")
+    page = render.PAGE.read_text("utf-8")
+    assert render.rendered(page) == page, "python docs/render_habits.py"
