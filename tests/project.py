@@ -180,10 +180,10 @@ class Project:
     server: ScriptedServer | None = None
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
-    def play(self, *rules: Rule, **tables: dict[str, Any]) -> ScriptedServer:
+    def play(self, *rules: Rule, habits: tuple[str, ...] = (), **tables: dict[str, Any]) -> ScriptedServer:
         """Serves DEFAULTS and these rules from now on; `tables` are added to the settings, `a__b` for `[a.b]`."""
         self.silence()
-        self.server = ScriptedServer([*DEFAULTS, *rules]).start()
+        self.server = ScriptedServer([*DEFAULTS, *rules], habits=habits, pace=0.002).start()
         self.server.requests = self.requests
         self.configure(**tables)
         return self.server
