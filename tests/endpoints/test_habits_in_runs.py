@@ -33,7 +33,8 @@ def test_a_run_completes(project: Project, habits: tuple[str, ...]) -> None:
     sampled = {"roles.default": {"temperature": 0.2, "max_tokens": 4_000}, "roles.coder": {"temperature": 0.2}}
     tables = {name.replace(".", "__"): values for name, values in sampled.items()}
     written = [call("write_file", path="src/calc/part_{{task}}.py", content=part("{{task}}"))]
-    project.play(rule("coder", "code", written, [call("finish", summary="done")]), habits=habits, **tables)
+    project.habits = habits
+    project.play(rule("coder", "code", written, [call("finish", summary="done")]), **tables)
     planned = project.swarm("plan", "Add parts", exits=3)
     project.swarm("approve")
     ran = project.swarm("run", exits=3)
