@@ -55,7 +55,7 @@ def llama() -> Iterator[str]:
             server.kill()
 
 
-@pytest.mark.parametrize(("role", "manner"), product(ROLES, MANNERS), ids="-".join)
+@pytest.mark.parametrize(("role", "manner"), [*product(ROLES, MANNERS)])
 def test_every_run_ends_in_a_state_with_a_way_out(project: Project, llama: str, role: str, manner: str) -> None:
     before = project.git("rev-parse", "HEAD")
     small = {"model": "llama/gemma", "max_tokens": LONGEST, "temperature": 0.7}
