@@ -29,6 +29,7 @@
     │   └── LedgerWriteFailed           2    the disk refused the append; nothing was recorded
     ├── WaitingForUser                  3    a question or an approval is due
     ├── BudgetExhausted                 4    money or tokens of `[budget]` are used up; resumable
+    │   └── LimitReached                4    the limit of a model's account, which names its end; resumable
     ├── ModelError                      5    the model endpoint failed
     │   ├── EndpointFailed              5    for good: after retries and every fallback
     │   └── NoUsableReply               5    it answers, but never with what was asked for
@@ -45,7 +46,9 @@ Anything else that reaches the boundary is a bug: exit code 70 and a report file
 
 from __future__ import annotations
 
-from typing import ClassVar
+from copy import copy
+from datetime import datetime
+from typing import ClassVar, Self
 
 
 class SwarmError(Exception):
@@ -300,6 +303,36 @@ class BudgetExhausted(SwarmError):
 
     exit_code = 4
     code = "BUDGET"
+
+    @property
+    def remedy(self) -> str:
+        """What has to happen before the work can go on."""
+        return "raise the budget"
+
+    def with_hint(self, hint: str) -> Self:
+        """The same error with another hint."""
+        again = copy(self)
+        again.hint = hint
+        return again
+
+
+class LimitReached(BudgetExhausted):
+    """The limit of an account or a model was reached, and ends later than a run waits for (`[loop] wait_limit`).
+
+    Args:
+        until: when it ends; aware.
+    """
+
+    code = "LIMIT"
+
+    def __init__(self, message: str, *, until: datetime | None = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.until = until
+
+    @property
+    def remedy(self) -> str:
+        """What has to happen before the work can go on."""
+        return "wait for that end, or raise `wait_limit` in [loop] or the limit"
 
 
 class ModelError(SwarmError):

@@ -231,7 +231,7 @@ def test_a_run_that_died_in_an_attempt_gets_its_files_back_and_goes_on_in_it(ste
 def test_what_goes_on_record_around_a_step_is_no_step() -> None:
     state = play(State(), *started(), delegated("1.1"))
     assert state.step_seq == state.seq
-    paused = [ev.RunPaused(reason=reason) for reason in (PauseReason.ENDPOINT, PauseReason.BUDGET)]
+    paused = [ev.RunPaused(reason=reason) for reason in (PauseReason.ENDPOINT, PauseReason.BUDGET, PauseReason.LIMIT)]
     around = play(state, RUN, ev.TreeRestored(tree=state.tree), *paused)
     assert around.step_seq == state.seq < around.seq
     broken = play(around, ev.RunPaused(reason=PauseReason.ERROR))

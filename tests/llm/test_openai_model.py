@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -126,7 +127,9 @@ async def test_faults(kind: str, says: str, retriable: bool, stream: bool) -> No
 
 async def test_retry_after_is_passed_on_and_an_empty_answer_is_paid_for() -> None:
     error = await failure([{"fault": {"kind": "429", "retry_after": 7}}])
-    assert error.retry_after == 7
+    assert error.limit
+    assert error.limit.ends
+    assert 0 < (error.limit.ends - datetime.now(UTC)).total_seconds() <= 7
     error = await failure([{"fault": {"kind": "empty"}}])
     assert error.usage.prompt_tokens > 0
 

@@ -322,6 +322,58 @@ def test_budgets(project: Project, whose: str) -> None:
     assert not project.events(ev.TaskCompleted)
 
 
+# --- limits of models ---
+
+
+def refusing(**fault: Any) -> dict[str, Any]:
+    """The coder's turn behind a refusal that is repeated for ever, or `times` times."""
+    done = [wire("write_file", path=PART, content=part("1.1")), wire("finish", summary="x")]
+    return rule("coder", "code", {"fault": {"kind": "429", **fault}, "then": {"tool_calls": done}})
+
+
+def unharmed(project: Project) -> bool:
+    """Whether no task has suffered from what an endpoint said."""
+    rejected, blocked = project.events(ev.AttemptRejected), project.events(ev.TaskBlocked)
+    return not rejected and not blocked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("header", ["Retry-After", "x-ratelimit-reset"])
+@case(
+    "loops",
+    "an endpoint names an end in thirty years, or in a number that is no moment, to hold a run for ever",
+    "it is not believed: a fault like any other, tried again `max_retries` times; the run pauses",
+)
+def test_an_absurd_end(project: Project, header: str) -> None:
+    project.planned(refusing(headers={header: "999999999"}, body="try again in 1e999 hours"))
+    project.swarm("run", "--wait", exits=5)
+    assert unharmed(project)
+
+
+@pytest.mark.slow
+@case(
+    "loops",
+    "an endpoint says again and again that its limit ends in a moment, and it never does",
+    "the waits of one call together are bounded by `[loop] wait_limit`: then the run pauses with exit code 4",
+)
+def test_an_end_that_never_comes(project: Project) -> None:
+    project.planned(refusing(headers={"retry-after-ms": "1300"}), loop={"wait_limit": 3})
+    project.configure(providers__local={"max_retries": 0}, loop={"wait_limit": 3})
+    project.swarm("run", exits=4)
+    assert project.events(ev.RunPaused)[-1].reason is ev.PauseReason.LIMIT
+    assert unharmed(project)
+
+
+@pytest.mark.slow
+def test_an_honest_end_is_waited_for(project: Project) -> None:
+    """The twin of the two above."""
+    project.planned(refusing(headers={"retry-after-ms": "1300"}, times=2), loop={"wait_limit": 30})
+    project.configure(providers__local={"max_retries": 0}, loop={"wait_limit": 30})
+    project.swarm("run", exits=3)
+    assert unharmed(project)
+    assert not project.events(ev.RunPaused)
+
+
 def test_the_scene_can_end_well(scene: Scene) -> None:
     """A turn that does nothing wrong leaves no note: else none of the cases would show anything."""
     asyncio.run(scene.coder(write("src/app.py", "def two():\n    return 2\n"), run("cat src/app.py"), FINISH))

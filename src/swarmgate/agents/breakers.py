@@ -67,7 +67,7 @@ class Watch:
         replies: how often an unusable reply, or a refused end of the turn, is sent back.
         max_turns: model calls.
         version: what of a file changes when it does; for `read_file`.
-        clock: seconds.
+        clock: seconds; of the time worked.
     """
 
     who: str

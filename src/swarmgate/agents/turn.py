@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from swarmgate.agents.trespass import Trespasses
 from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
 from swarmgate.errors import BreakerTripped, CommandRefused, UsageError
 from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolCall
+from swarmgate.llm.worktime import WorkTime
 
 T = TypeVar("T")
 
@@ -79,12 +79,13 @@ async def take_turn(
     tools = offered(brief.role, brief.step)
     system = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step), desk.persona)))
     talk = Talk(system, brief.text(desk.guidance, section=desk.limits.section_chars), tools, desk.limits.context_tokens)
-    watch = _watch(desk, brief)
+    worked = WorkTime()
+    watch = _watch(desk, brief, worked)
     trespasses = Trespasses(brief, on_guard=desk.on_guard, self_coding=desk.self_coding())
     hands = _Hands(desk, brief, tools, work, endings, answer, watch, trespasses)
     tripped = ""
     try:
-        return await _in_time(desk, brief, hands, watch, talk)
+        return await _in_time(desk, brief, hands, talk, worked)
     except BreakerTripped as error:
         tripped = error.breaker
         _warned(desk, brief, watch)
@@ -100,7 +101,7 @@ async def take_turn(
         desk.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
 
 
-def _watch(desk: Desk, brief: Brief) -> Watch:
+def _watch(desk: Desk, brief: Brief, worked: WorkTime) -> Watch:
     def version(path: str) -> object:
         try:
             found = (desk.files.root / path).stat()
@@ -117,17 +118,18 @@ def _watch(desk: Desk, brief: Brief) -> Watch:
         max_turns=limits.max_turns,
         version=version,
         model=desk.model.name,
+        clock=worked,
     )
 
 
-async def _in_time(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk) -> Ending[T]:
-    """The turn under its wall time, which also ends a model call or a tool that hangs."""
+async def _in_time(desk: Desk, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime) -> Ending[T]:
+    """The turn under its wall time, which also ends a model call or a tool that hangs; no wait for a limit counts."""
     try:
-        async with asyncio.timeout(desk.limits.bounds.wall_time_s) as clock:
-            return await _until_its_end(desk, brief, hands, watch, talk)
+        async with worked.limited(desk.limits.bounds.wall_time_s):
+            return await _until_its_end(desk, brief, hands, hands.watch, talk)
     except TimeoutError:
-        if clock.expired():
-            watch.out_of_time()
+        if worked.expired:
+            hands.watch.out_of_time()
         raise
 
 

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.printable import escaped, printable
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.console import Console
     from rich.status import Status
+    from rich.text import Text
 
     from swarmgate.engine.progress import Listener, Progress
 
@@ -57,6 +59,20 @@ def _deafen() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
+class _Countdown:
+    """What is waited for, and how long still; drawn anew with every turn of the spinner."""
+
+    def __init__(self, said: str, until: datetime) -> None:
+        self._said = said
+        self._until = until
+
+    def __rich__(self) -> Text:
+        from rich.text import Text
+
+        left = max(0, round((self._until - datetime.now(UTC)).total_seconds()))
+        return Text(f"{self._said}  {left // 3600}:{left // 60 % 60:02}:{left % 60:02}")
+
+
 class _Printer:
     """Prints what is worth a line; shows the rest in the status line, where there is one.
 
@@ -80,7 +96,9 @@ class _Printer:
         said = printable(progress.text)
         if progress.kind == "step":
             self._step = said
-        if self._status is not None:
+        if self._status is not None and progress.until:
+            self._status.update(_Countdown(said, datetime.fromisoformat(progress.until)))
+        elif self._status is not None:
             self._status.update(Text(f"{_where(progress)}{self._step}  {progress.seconds:.0f} s  {_meter(progress)}"))
         if not self._worth_a_line(progress):
             return
@@ -100,7 +118,7 @@ class _Printer:
 
 
 def _style(progress: Progress) -> str:
-    if progress.kind in ("notice", "model"):
+    if progress.kind in ("notice", "model", "waiting"):
         return "yellow"
     if progress.kind != "event":
         return "dim"

@@ -13,15 +13,19 @@ from swarmgate.cli.terminal import boundary
 
 def command(
     stash: Annotated[bool, typer.Option("--stash", help="Put uncommitted changes aside (git stash) first.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for the end of a model's limit, however long that takes.")
+    ] = False,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
     """Work task by task until it is your turn: a phase checkpoint, a blocked task, a question.
 
-    Exit codes: 0 all done, 1 a task is blocked or preflight stops the phase, 3 waiting for you, 4 budget used up,
-    5 endpoint failed, 130 stopped. Whatever ended it, the next `swarm run` goes on from there.
+    Exit codes: 0 all done, 1 a task is blocked or preflight stops the phase, 3 waiting for you, 4 budget used up or a
+    limit that ends too late to wait for, 5 endpoint failed, 130 stopped. Whatever ended it, the next `swarm run` goes
+    on from there.
 
     Example: swarm run
     """
     with boundary(json) as terminal:
-        finish(terminal, drive(repo, terminal, lambda swarm: swarm.run(stash=stash)))
+        finish(terminal, drive(repo, terminal, lambda swarm: swarm.run(stash=stash, wait=wait)))

@@ -81,12 +81,12 @@ def _surroundings(report: StatusReport) -> list[str]:
 
 
 def _breakers(report: StatusReport) -> list[str]:
-    """How far the breakers of the turn that goes on have come."""
+    """How far the breakers of the turn that goes on have come, and what it waits for."""
     if report.breakers is None:
         return []
     turn = report.breakers
     counts = (f"{each.breaker.replace('_', ' ')} {each.count:,}/{each.limit:,}" for each in turn.breakers)
-    return [f"  turn: {turn.role} ({turn.step}): {', '.join(counts)}"]
+    return [f"  turn: {turn.role} ({turn.step}): {', '.join(counts)}", *([f"  {turn.waits}"] if turn.waits else [])]
 
 
 def _debates(report: StatusReport) -> list[str]:

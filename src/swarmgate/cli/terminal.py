@@ -17,7 +17,7 @@ import typer
 
 from swarmgate import __version__
 from swarmgate.domain.printable import escaped, printable
-from swarmgate.errors import PlanError, PreflightFailed, Stopped, SwarmError, UsageError
+from swarmgate.errors import LimitReached, PlanError, PreflightFailed, Stopped, SwarmError, UsageError
 from swarmgate.workspace import temporary
 
 
@@ -89,7 +89,14 @@ def report(error: SwarmError, *, as_json: bool) -> None:
     """Tells the user what happened and what to do: on stderr, or as JSON on stdout."""
     problems = list(error.problems) if isinstance(error, (PlanError, PreflightFailed)) else []
     if as_json:
-        told = {"error": error.code, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}
+        told: dict[str, Any] = {
+            "error": error.code,
+            "message": error.message,
+            "hint": error.hint,
+            "exit_code": error.exit_code,
+        }
+        if isinstance(error, LimitReached) and error.until:
+            told["until"] = error.until.astimezone(UTC).isoformat(timespec="seconds")
         with suppress(OSError):  # stdout is what failed
             sys.stdout.write(escaped(json.dumps(told | ({"problems": problems} if problems else {}))) + "\n")
             sys.stdout.flush()

@@ -182,6 +182,13 @@ class Loop(Section):
     critic_rounds: int = Field(2, ge=1, le=5, description="Rounds in which the critic may object to the plan.")
     replies: int = Field(3, ge=1, le=10, description="How often an unusable reply is sent back to the model.")
     max_turns: int = Field(80, ge=1, le=1000, description="Model calls in one agent's turn.")
+    wait_limit: float = Field(
+        900,
+        ge=0,
+        le=2_678_400,
+        description="Seconds that a call waits for the end of a limit that its endpoint or program names; a later end "
+        "pauses the run.",
+    )
 
 
 class Quality(Section):

@@ -35,6 +35,7 @@ from swarmgate.errors import (
     SwarmError,
     UsageError,
 )
+from swarmgate.llm.worktime import WorkTime
 
 MOST_OUTPUT = 40_000
 """Characters of one output that are kept."""
@@ -257,7 +258,7 @@ class _Work:
         desk, heard = overheard(self._desks[reply.number - 1])
         found: dict[str, Any] = {"failed": "", "not_run": "", "model": desk.model.name}
         try:
-            async with asyncio.timeout(seconds):
+            async with WorkTime().limited(seconds):
                 ending = await answer(desk, task, before)
             text = cut(ending.value, MOST_OUTPUT, "")
             found |= {"text": text, "cut": len(ending.value) - len(text), "model": ending.model}

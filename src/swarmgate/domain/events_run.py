@@ -18,6 +18,7 @@ class PauseReason(StrEnum):
     STOPPED = "stopped"
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
+    LIMIT = "limit"
     ENDPOINT = "endpoint"
     PREFLIGHT = "preflight"
     ERROR = "error"
@@ -55,12 +56,16 @@ class RunStarted(Frozen):
 
 
 class RunPaused(Frozen):
-    """The run ended before the work did. `between_steps` is True when no step was cut short."""
+    """The run ended before the work did. `between_steps` is True when no step was cut short.
+
+    `until` is when the limit ends that paused it (UTC, ISO 8601); empty where it was none.
+    """
 
     type: Literal["run_paused"] = "run_paused"
     reason: PauseReason
     detail: Text = ""
     between_steps: bool = False
+    until: Line = ""
 
 
 class TreeRestored(Frozen):

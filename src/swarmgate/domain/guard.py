@@ -92,7 +92,10 @@ class BreakerCount(Frozen):
 
 
 class LiveTurn(Frozen):
-    """The turn that goes on now, and its breakers. `began` is in seconds since 1970 (UTC)."""
+    """The turn that goes on now, and its breakers. `began` is in seconds since 1970 (UTC).
+
+    `waits` is the limit that it waits for, and `until` when that ends (UTC, ISO 8601); empty where it works.
+    """
 
     role: str
     step: str
@@ -100,3 +103,5 @@ class LiveTurn(Frozen):
     attempt: int = 0
     began: float = 0.0
     breakers: tuple[BreakerCount, ...] = ()
+    waits: Line = ""
+    until: str = ""

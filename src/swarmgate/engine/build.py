@@ -49,6 +49,7 @@ def build(
     environ: Mapping[str, str],
     listener: Listener,
     stash: bool = False,
+    waits: bool = False,
 ) -> Context:
     """The surroundings of one run. No model is connected before its role is first needed.
 
@@ -89,6 +90,7 @@ def build(
         stop=StopFlag(folder.stop_request),
         listener=listener,
         stash=stash,
+        waits=waits,
         environ=environ,
     )
     desks.context = context

@@ -39,6 +39,7 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Beside
 from swarmgate.llm.budget import Metered
+from swarmgate.llm.worktime import WorkTime
 from swarmgate.workspace import history
 from swarmgate.workspace.checkout import Checkout, checked_out
 from swarmgate.workspace.detect import Detection, detect, is_test_path
@@ -88,7 +89,8 @@ class Context:
 
     `desk` gives the desk of a role, made on first use, its model with it. `commands` runs what agents and tests run,
     confined. `sensitivity` says which code gets a security review. `meters` are the models made so far, by role.
-    `reports` is what guards, turns and experts said since the last record, `clock` counts the time worked since then.
+    `reports` is what guards, turns and experts said since the last record. `worked` is the time less the waits for the
+    ends of limits; `waits` has these take as long as they take.
     `agent_files` is what belongs to agent programs, and so is nobody's to write; `start_up`, where modules that
     swarmgate's own Python would start with are nobody's to make.
     `voices` gives those of a debate (`Desks.voices`), `debates` is where debates are kept, `worth` what was measured of
@@ -116,7 +118,13 @@ class Context:
     stash: bool = False
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     started: float = field(default_factory=time.monotonic)
-    clock: WorkClock = field(default_factory=WorkClock)
+    worked: WorkTime = field(default_factory=WorkTime)
+    waits: bool = False
+
+    @cached_property
+    def clock(self) -> WorkClock:
+        """The time worked since the last record; waits for the end of a limit are none."""
+        return WorkClock(self.worked)
 
     @cached_property
     def ignored(self) -> IgnoredFiles:
@@ -170,8 +178,8 @@ class Context:
         files = self.repository.list_tree(self.repository.snapshot())
         return detect(self.repository.root, files).test_command
 
-    def tell(self, kind: str, text: str, *, step: str = "") -> None:
-        """Tells the listener."""
+    def tell(self, kind: str, text: str, *, step: str = "", until: str = "") -> None:
+        """Tells the listener; `until` is when a wait ends."""
         state = self.ledger.state
         attempt = state.task(state.open).running if state.open else None
         used = state.usage + self.pending
@@ -185,6 +193,7 @@ class Context:
                 attempt=attempt.number if attempt else 0,
                 seconds=time.monotonic() - self.started,
                 usage=used,
+                until=until,
             )
         )
 

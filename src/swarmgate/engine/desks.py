@@ -24,8 +24,10 @@ from swarmgate.ledger.live import LiveCounts
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
-from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.llm.events import CostUnknown, FellBack, LimitOver, ModelEvent, WaitingForLimit
+from swarmgate.llm.limits import AccountLimits
 from swarmgate.llm.model import Model
+from swarmgate.llm.moments import utc
 from swarmgate.llm.replay import Finished, Replayed
 from swarmgate.workspace.files import FileTree
 
@@ -108,6 +110,7 @@ class Desks:
             guidance=self._guidance,
             probed=self._probed,
             meters=ctx.meters,
+            limits=self._limits,
             on_event=self._tell_model,
             on_tool=self._tell_tool,
             on_guard=ctx.reports.append,
@@ -125,6 +128,7 @@ class Desks:
             on_event=self._tell_model,
             probed=self._probed,
             program=lambda settings: AgentProgram(ctx.commands, settings, self._environ, judges=role in JUDGING),
+            limits=self._limits,
         )
 
     def _desk(self, role: str, model: Metered) -> Desk:
@@ -166,6 +170,25 @@ class Desks:
     def _expert(self) -> Expert:
         return expert(self.context.config, self._ledger, self.of, self.context.reports.append)
 
+    @cached_property
+    def _limits(self) -> AccountLimits:
+        """The limits that models of this run have reached, and the waits for their ends."""
+        ctx = self.context
+        return AccountLimits(
+            longest_s=None if ctx.waits else ctx.config.loop.wait_limit,
+            on_event=self._tell_wait,
+            stop=lambda: ctx.stop.requested,
+        )
+
+    def _tell_wait(self, event: ModelEvent) -> None:
+        if isinstance(event, WaitingForLimit):
+            until = utc(event.until)
+            self._live.wait(event.text, until)
+            self.context.tell("waiting", event.text, until=until)
+        else:
+            self._live.wait("", "")
+            self._tell_model(event)
+
     def _tell_model(self, event: ModelEvent) -> None:
         match event:
             case FellBack():
@@ -175,6 +198,8 @@ class Desks:
                     f"the price of {event.model} is unknown: [budget] usd holds known costs only "
                     f'(set [prices."{event.model}"])'
                 )
+            case WaitingForLimit() | LimitOver():
+                text = event.text
             case _:
                 text = f"{event.reason}; try {event.attempt} of {event.attempts} in {event.seconds:.0f} s"
         self.context.tell("model", text)

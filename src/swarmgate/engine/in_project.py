@@ -245,7 +245,7 @@ def raising(error: BudgetExhausted, goes_on: str, *, own: bool) -> BudgetExhaust
     """The error with the option that raises its budget, where it is its own (`own`), and not the project's."""
     option = " --usd X" if error.message.endswith("spent") else " --tokens N"
     hint = error.hint.replace(goes_on, f"{goes_on}{option}") if own and goes_on else error.hint
-    return BudgetExhausted(error.message, hint=hint)
+    return error.with_hint(hint)
 
 
 def new_id() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from datetime import UTC, datetime
 
 from swarmgate.domain.decide import Step, next_step
 from swarmgate.domain.events import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
@@ -25,6 +26,7 @@ from swarmgate.errors import (
     BreakerTripped,
     BudgetExhausted,
     HeadMoved,
+    LimitReached,
     ModelError,
     PreflightFailed,
     Stopped,
@@ -32,6 +34,7 @@ from swarmgate.errors import (
 )
 from swarmgate.ledger import guidance
 from swarmgate.ledger.traces import TraceStore
+from swarmgate.llm.moments import shown, utc
 from swarmgate.workspace import own_rights
 from swarmgate.workspace.git_folder import git_folder, place
 from swarmgate.workspace.sandbox.choice import notice
@@ -48,6 +51,7 @@ async def run_loop(ctx: Context) -> State:
         SwarmError: what ended a step; the pause is on record, and the next run goes on from there.
     """
     state, edits, boundaries, history = _begin(ctx), PlanEdits(ctx), Boundaries(ctx), History(ctx)
+    between = True
     try:
         while step := next_step(state):
             if ctx.stop.requested:
@@ -58,12 +62,14 @@ async def run_loop(ctx: Context) -> State:
             if await boundaries.crossed(state):
                 continue  # it took its time: the user may have asked to stop
             ctx.tell("step", describe_step(step, state), step=step)
+            between = False
             events = await _done(step, state, ctx, edits)
+            between = True
             left = ctx.evidence.taken(events)
             state = _record(ctx, [*ctx.drain_reports(state), *events, *left, *ctx.drain_usage(state)])
             state = _record(ctx, await edits.take_in(state))
     except BaseException as error:
-        _pause(ctx, error)
+        _pause(ctx, error, between=between)
         raise
     return state
 
@@ -92,6 +98,8 @@ def _begin(ctx: Context) -> State:
         ctx.tell("notice", told)
     for mistyped in guidance.told(ctx.folder.context, ctx.folder.relative(ctx.folder.context)):
         ctx.tell("notice", mistyped)
+    if told := _before_its_end(ctx.ledger.state):
+        ctx.tell("notice", told)
     rules, budget = ctx.config.loop, ctx.config.budget
     events: list[Event] = []
     lost = TraceStore(ctx.folder, lambda: ctx.ledger.state.seq).unrecorded(ctx.ledger.state.usage_seq)
@@ -117,6 +125,16 @@ def _begin(ctx: Context) -> State:
     return _record(ctx, events)
 
 
+def _before_its_end(state: State) -> str:
+    """What is said where the limit that paused the last run has not ended yet; empty where it has."""
+    until = state.pause.until if state.pause else ""
+    end = datetime.fromisoformat(until) if until else None
+    now = datetime.now(UTC)
+    if end is None or end <= now:
+        return ""
+    return f"the limit that paused the last run was to end {shown(end, now)}; trying once: limits get raised"
+
+
 def _record(ctx: Context, events: list[Event]) -> State:
     state = ctx.ledger.append(events, expect=ctx.ledger.state.seq)
     ctx.evidence.recorded()
@@ -126,8 +144,15 @@ def _record(ctx: Context, events: list[Event]) -> State:
     return state
 
 
-def _pause(ctx: Context, error: BaseException) -> None:
+def _pause(ctx: Context, error: BaseException, *, between: bool) -> None:
     """Puts on record why the run ends here. An attempt that was cut short by the user ends as INTERRUPTED.
+
+    One that was stopped while it waited for a model goes on with the next run: nothing of it was cut short.
+
+    Args:
+        ctx: the surroundings.
+        error: what ends it.
+        between: whether no step was under way.
 
     Raises:
         LedgerError: the ledger is gone, which explains what else went wrong.
@@ -141,8 +166,10 @@ def _pause(ctx: Context, error: BaseException) -> None:
         events += interrupted(state, ctx.folder, ctx.repository, "stopped at once by the user")
     detail = "at once, by the user" if at_once else error.message if isinstance(error, SwarmError) else repr(error)
     detail = " ".join(detail.split())
-    between = isinstance(error, (Stopped, PreflightFailed))
-    events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=between))
+    between = between and isinstance(error, (Stopped, PreflightFailed))
+    until = error.until if isinstance(error, LimitReached) else None
+    said = utc(until) if until else ""
+    events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=between, until=said))
     _record(ctx, events)
 
 
@@ -152,6 +179,8 @@ def _reason(error: BaseException) -> PauseReason:
             return PauseReason.STOPPED
         case KeyboardInterrupt() | asyncio.CancelledError():
             return PauseReason.INTERRUPTED
+        case LimitReached():
+            return PauseReason.LIMIT
         case BudgetExhausted():
             return PauseReason.BUDGET
         case PreflightFailed():

@@ -161,8 +161,8 @@ class Orchestrations(InProject):
         except BudgetExhausted as error:
             own = f"{PATTERN}-{asked.id} " in error.message
             option = (" --usd X" if error.message.endswith("spent") else " --tokens N") if own else ""
-            hint = f"nothing of the finished steps is lost: raise the budget, then: {goes_on}{option}"
-            raise BudgetExhausted(error.message, hint=hint) from error
+            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{option}"
+            raise error.with_hint(hint) from error
 
     @asynccontextmanager
     async def _together(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.budget import accounts
 from swarmgate.domain.decide import Waiting, blocked_task, waiting_for, worked_on
@@ -61,7 +63,12 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
     """The commands that lead on from here, each with what it does."""
     match waiting:
         case None:
-            return (*_past_budgets(state), *_past_preflight(state), "swarm run: go on with the work")
+            return (
+                *_past_budgets(state),
+                *_past_preflight(state),
+                *_past_limit(state),
+                "swarm run: go on with the work",
+            )
         case Waiting.GOAL:
             return ('swarm plan "GOAL": say what is wanted',)
         case Waiting.ANSWERS:
@@ -118,6 +125,14 @@ def _past_preflight(state: State) -> tuple[str, ...]:
         f"swarm preflight: see what stops phase {state.current_phase}, and mend that",
         "swarm automation off phase_preflight: begin phases without such a look",
     )
+
+
+def _past_limit(state: State) -> tuple[str, ...]:
+    """How the work goes on where the limit of a model paused it, which has an end."""
+    if state.pause is None or not state.pause.until:
+        return ()
+    end = datetime.fromisoformat(state.pause.until).astimezone()
+    return (f"swarm run --wait: wait until the limit ends, on {end:%a %d %b at %H:%M:%S}, and go on",)
 
 
 def _ways_out(state: State) -> tuple[str, ...]:

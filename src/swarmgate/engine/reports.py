@@ -80,6 +80,8 @@ class StatusReport(Frozen):
     step: str
     waiting: str
     paused: str
+    paused_until: str
+    """When the limit ends that paused the last run (UTC, ISO 8601); empty: no limit did."""
     working: str
     usage: Usage
     usage_by_role: dict[str, Usage]
@@ -186,6 +188,7 @@ def status_report(
         step=step or "",
         waiting=waiting or "",
         paused=f"{pause.reason}: {pause.detail}" if pause and not working else "",
+        paused_until=pause.until if pause and not working else "",
         working=working,
         usage=state.usage,
         usage_by_role={role: state.usage_by_role[role] for role in sorted(state.usage_by_role)},

@@ -20,7 +20,9 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Beside, Session
 from swarmgate.llm.budget import Budget
-from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.llm.events import CostUnknown, FellBack, LimitOver, ModelEvent, WaitingForLimit
+from swarmgate.llm.limits import AccountLimits
+from swarmgate.llm.moments import utc
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import current
 from swarmgate.workspace.repository import Repository
@@ -131,6 +133,7 @@ async def sitting(
                 guidance=house_rules(around.folder.root),
                 probed=probed,
                 on_event=partial(_tell, around.listener),
+                limits=AccountLimits(longest_s=config.loop.wait_limit, on_event=partial(_tell, around.listener)),
             )
             with together.joined(partial(_used, voices)) if together else nullcontext():
                 try:
@@ -138,8 +141,8 @@ async def sitting(
                 finally:
                     await voices.aclose()
     except BudgetExhausted as error:
-        hint = f"nothing of the whole rounds is lost: raise the budget, then: {resume}" if resume else error.hint
-        raise BudgetExhausted(error.message, hint=hint) from error
+        hint = f"nothing of the whole rounds is lost: {error.remedy}, then: {resume}" if resume else error.hint
+        raise error.with_hint(hint) from error
     finally:
         if held:
             settle(around)
@@ -169,7 +172,12 @@ def settle(around: Surroundings) -> None:
 
 
 def _tell(listener: Listener, event: ModelEvent) -> None:
+    if isinstance(event, WaitingForLimit):
+        listener(Progress(kind="waiting", text=event.text, until=utc(event.until)))
+        return
     match event:
+        case LimitOver():
+            text = event.text
         case FellBack():
             text = f"{event.model} failed for good ({event.reason}); asking {event.to}"
         case CostUnknown():

@@ -177,19 +177,21 @@ class Swarm:
 
     # --- work ---
 
-    async def run(self, *, stash: bool = False) -> RunOutcome:
+    async def run(self, *, stash: bool = False, wait: bool = False) -> RunOutcome:
         """Works task by task until it is the user's turn.
 
         Args:
             stash: put uncommitted changes aside instead of refusing to start.
+            wait: wait for the end of a model's limit however long that takes, and not as `[loop] wait_limit` says.
 
         Raises:
             DirtyTree, WorkspaceError: the repository cannot be worked on as it is.
             LedgerLocked: another run is going on.
             BudgetExhausted, ModelError, MissingRequirement: the work is paused, and the next run goes on from there.
+            LimitReached: the same; the end of a model's limit is too far away to wait for.
             Stopped: the user asked for it.
         """
-        return await self._work([], stash=stash, needs_tree=True)
+        return await self._work([], stash=stash, needs_tree=True, waits=wait)
 
     def interrupt(self) -> None:
         """Asks the run of this object to end at the next safe point. Safe to call from a signal handler."""
@@ -453,7 +455,9 @@ class Swarm:
             raise
         return ledger
 
-    async def _work(self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False) -> RunOutcome:
+    async def _work(
+        self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
+    ) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
         from swarmgate.engine.build import build  # noqa: PLC0415 - brings all rooms
         from swarmgate.engine.crewing import crew_beside, let_hooks_end  # noqa: PLC0415 - as above
@@ -484,6 +488,7 @@ class Swarm:
                 environ=dict(self._environ),
                 listener=self._listener,
                 stash=stash,
+                waits=waits,
             )
             for warning in require_models(config, self._environ, repository):
                 self._notice(warning)
@@ -495,7 +500,8 @@ class Swarm:
             self._interrupt = lambda: setattr(context.stop, "asked", True)
             try:
                 with crew_beside(self, context.tell) as crew, keys_withheld(config):
-                    state = await run_loop(context)
+                    with context.worked.running():
+                        state = await run_loop(context)
                     hook_s, stop = config.automation.hook_s, context.stop
                     await let_hooks_end(crew, hook_s, tell=context.tell, asked=lambda: stop.requested)
             finally:

@@ -22,6 +22,7 @@ from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.events import OnEvent
 from swarmgate.llm.events import ignore as nobody
+from swarmgate.llm.limits import AccountLimits
 from swarmgate.llm.steering import compact_roles, steered
 from swarmgate.llm.trace import Recorder
 from swarmgate.workspace import guard
@@ -40,7 +41,7 @@ class EngineVoices:
 
     `budget` is checked before each call, `recorder` keeps the calls. `meters` gets the models made, by the name under
     which their use is told: `participant local/senior`. `parents` gives the architect's desk where there is one
-    already; without it one is made here.
+    already; without it one is made here. `limits` is what all of them know of limits; None: each for itself.
     """
 
     config: Config
@@ -52,6 +53,7 @@ class EngineVoices:
     guidance: str = ""
     probed: Mapping[str, Capabilities] = field(default_factory=dict)
     meters: dict[str, Metered] = field(default_factory=dict)
+    limits: AccountLimits | None = None
     parents: Callable[[], Desk] | None = None
     on_event: OnEvent = nobody
     on_tool: Callable[[ToolUse], None] = ignore
@@ -143,6 +145,7 @@ class EngineVoices:
                 on_event=self.on_event,
                 probed=self.probed,
                 program=lambda settings: self._program(role, config, settings, who),
+                limits=self.limits,
             )
         return self.meters[name]
 

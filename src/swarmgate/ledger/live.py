@@ -34,6 +34,7 @@ class LiveCounts:
         self._path = path
         self._written = 0.0
         self._newest: LiveTurn | None = None
+        self._waits = ("", "")
         self._due: asyncio.TimerHandle | None = None
 
     def show(self, turn: LiveTurn | None) -> None:
@@ -53,12 +54,18 @@ class LiveCounts:
 
                 self._due = asyncio.get_running_loop().call_later(wait, self._write)
 
+    def wait(self, text: str, until: str) -> None:
+        """Shows what the turn waits for, and until when (UTC, ISO 8601); empty: it goes on."""
+        self._waits = (text, until)
+        self._write()
+
     def _write(self) -> None:
         self._cancel()
         if self._newest is None:
             return
         self._written = time.monotonic()
-        text = json.dumps({"pid": os.getpid(), "turn": self._newest.model_dump(mode="json")})
+        turn = self._newest.model_copy(update={"waits": self._waits[0], "until": self._waits[1]})
+        text = json.dumps({"pid": os.getpid(), "turn": turn.model_dump(mode="json")})
         with contextlib.suppress(OSError):  # a full disk shows itself where something is recorded
             replace(self._path, text, durable=False)
 

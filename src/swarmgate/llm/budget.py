@@ -19,12 +19,14 @@ import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from swarmgate.config import PROJECT_FILE
 from swarmgate.domain.budget import Account
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, ConfigError
 from swarmgate.llm.events import CostUnknown, OnEvent, ignore
+from swarmgate.llm.limits import AccountLimits
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 from swarmgate.llm.wire import estimated_tokens
 
@@ -200,6 +202,7 @@ class Metered:
         role: whose calls these are.
         close: closes the connections below.
         price: what its calls cost, before they are made; None: only its answers say that.
+        limits: waits for the ends of limits, outside of the budget: others may go on meanwhile.
     """
 
     def __init__(
@@ -210,6 +213,7 @@ class Metered:
         role: str = "",
         close: Callable[[], Awaitable[None]] | None = None,
         price: Price | None = None,
+        limits: AccountLimits | None = None,
     ) -> None:
         self.name = inner.name
         self.role = role
@@ -219,14 +223,21 @@ class Metered:
         self._budget = budget
         self._close = close
         self._price = price
+        self._limits = limits
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation.
 
         Raises:
-            BudgetExhausted: before the call, which is then not made.
+            BudgetExhausted: before the call, which is then not made; `LimitReached`: a limit ends too late.
+            Stopped: the user ended the wait for a limit.
             CallFailed: as `inner`; what the failed calls used is counted.
         """
+        if self._limits is None:
+            return await self._paid(request)
+        return await self._limits.outlast(partial(self._paid, request))
+
+    async def _paid(self, request: ModelRequest) -> ModelReply:
         prompt = _prompt_tokens(request)
         async with self._budget.call(prompt, self.name, self._price):
             try:

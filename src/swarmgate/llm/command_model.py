@@ -14,11 +14,13 @@ from __future__ import annotations
 import json
 import re
 import time
+from datetime import UTC, datetime
 from typing import Protocol
 
 from swarmgate.config import COMMAND, PROJECT_FILE
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
+from swarmgate.llm.limit_ends import Limit, of_program, of_whole_answer
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
 from swarmgate.llm.program_output import Said, answer, said
 
@@ -38,6 +40,8 @@ _CAUSES = {
 }
 """What programs complain of, and the settings that it may come from."""
 _ANY_CAUSE = "start it by hand; if it works there, see `env`, `readable`, `writable`, `network`"
+
+_LIMITED = "the limit is that of the program's account: look there what is left, or name another model as `fallback`"
 
 _HOW = """
 # How you answer
@@ -103,6 +107,8 @@ class CommandModel:
         ran = await self._run(self._command, brief=brief, writes=writes)
         final = said(ran.stdout)
         usage = _usage(final, brief, ran.stdout, time.monotonic() - started)
+        if limit := _limit(ran, final):
+            raise CallFailed(self._failure(ran, final), hint=_LIMITED, limit=limit, usage=usage)
         if ran.exit_code != 0 or final.error:
             raise CallFailed(self._failure(ran, final), hint=self._hint(ran, final), usage=usage)
         calls = answer(final.text, tools, prefix=f"call_{len(request.messages)}")
@@ -158,6 +164,17 @@ def _usage(final: Said, brief: str, stdout: str, seconds: float) -> Usage:
         usd=None,
     )
     return (final.usage or estimate).model_copy(update={"calls": 1, "seconds": seconds})
+
+
+def _limit(ran: Ran, final: Said) -> Limit | None:
+    """The limit of its account that ended the program; one that was ended for taking too long reached none."""
+    now = datetime.now(UTC)
+    zone = now.astimezone().tzinfo or UTC
+    if ran.exit_code is None:
+        return None
+    if ran.exit_code == 0 and not final.error:
+        return of_whole_answer(final.text, now=now, zone=zone)
+    return of_program(final.error, ran.stderr, ran.stdout, now=now, zone=zone)
 
 
 def _told(ran: Ran, final: Said) -> str:

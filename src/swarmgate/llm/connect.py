@@ -18,6 +18,7 @@ from swarmgate.llm.command_model import CommandModel, Program
 from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.fallback import Fallback
 from swarmgate.llm.families import family, own_name
+from swarmgate.llm.limits import AccountLimits, Gated
 from swarmgate.llm.model import Model
 from swarmgate.llm.prices import cost, unpriced
 from swarmgate.llm.retry import Retry
@@ -34,6 +35,7 @@ def connect(
     on_event: OnEvent = ignore,
     program: Callable[[Role], Program] | None = None,
     probed: Mapping[str, Capabilities] | None = None,
+    limits: AccountLimits | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     jitter: Callable[[], float] = random.random,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -41,7 +43,7 @@ def connect(
     """The model of a role: endpoint, trace, retries, fallback, budget. Opens no connection yet; `aclose()` it.
 
     Every try is recorded on its own, also those that were tried again. `program` starts the agent programs of a role.
-    `probed` is what is known of models by name (`steering.current`).
+    `probed` is what is known of models by name (`steering.current`), `limits` what all roles of a run share.
 
     Raises:
         ConfigError: the role has no model, a provider is unknown, it is an agent program and nobody starts those, or
@@ -51,16 +53,21 @@ def connect(
     role = config.role(role_name)
     table = role_name if role_name in config.roles else "default"
     stack = AsyncExitStack()
+    if limits is None:
+        limits = AccountLimits(
+            longest_s=config.loop.wait_limit, on_event=on_event, sleep=sleep, clock=clock, jitter=jitter
+        )
     secrets = tuple(filter(None, (environ.get(each.api_key_env, "").strip() for each in config.providers.values())))
 
-    def traced(model: Model) -> Model:
-        return Traced(model, recorder, secrets=secrets, clock=clock) if recorder is not None else model
+    def gated(model: Model) -> Model:
+        traced = Traced(model, recorder, secrets=secrets, clock=clock) if recorder is not None else model
+        return Gated(traced, limits)
 
     def endpoint(name: str) -> Model:
         if name.startswith(COMMAND):
             if program is None:
                 raise ConfigError(f"[roles.{role_name}] `{name}`: agent programs cannot be started here")
-            return traced(CommandModel(name, program(role), role=table, timeout_s=role.timeout_s))
+            return gated(CommandModel(name, program(role), role=table, timeout_s=role.timeout_s))
         from swarmgate.llm.openai_model import OpenAIModel  # noqa: PLC0415 - late: loads openai
 
         provider, _ = config.provider(name)
@@ -73,14 +80,22 @@ def connect(
             known=(probed or {}).get(name),
         )
         stack.push_async_callback(model.aclose)
-        return Retry(traced(model), provider.max_retries, on_event=on_event, sleep=sleep, jitter=jitter)
+        return Retry(
+            gated(model),
+            provider.max_retries,
+            on_event=on_event,
+            sleep=limits.pause,
+            jitter=jitter,
+            clock=limits.clock,
+        )
 
     names = _models(role)
     for name in unpriced(names, config):
         budget.admit(name)
     models = [endpoint(name) for name in names]
     dearest = None if any(model.startswith(COMMAND) for model in names) else partial(_dearest, names, config)
-    return Metered(Fallback(models, on_event=on_event), budget, role=role_name, close=stack.aclose, price=dearest)
+    asked = Fallback(models, on_event=on_event, limited=limits.reached)
+    return Metered(asked, budget, role=role_name, close=stack.aclose, price=dearest, limits=limits)
 
 
 def check_keys(config: Config, environ: Mapping[str, str], *, roles: Iterable[str]) -> None:

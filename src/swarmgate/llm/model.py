@@ -11,6 +11,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.unicode import REPLACEMENT, whole, whole_json
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed
+from swarmgate.llm.limit_ends import Limit
 
 TOO_LONG = "too_long"
 """`ModelReply.finish_reason` of an answer that was cut off because no usable one is that long."""
@@ -115,7 +116,7 @@ class Model(Protocol):
 
         Raises:
             ModelError: no answer was to be had.
-            BudgetExhausted: the answer may not be paid for.
+            BudgetExhausted: the answer may not be paid for; `LimitReached`: the provider's limit ends too late.
         """
 
 
@@ -124,8 +125,9 @@ class CallFailed(EndpointFailed):
 
     Args:
         retriable: whether the same call may succeed later.
-        retry_after: seconds that the endpoint asked to wait; None when it did not say.
+        limit: of the account or the model, that was reached; None: it failed for another reason, or named no end.
         usage: what the failed call used all the same.
+        asked: whether the model was asked; False where its limit is known, and nobody asks before the end.
     """
 
     def __init__(
@@ -134,12 +136,14 @@ class CallFailed(EndpointFailed):
         *,
         hint: str = "",
         retriable: bool = False,
-        retry_after: float | None = None,
+        limit: Limit | None = None,
         usage: Usage | None = None,
+        asked: bool = True,
     ) -> None:
         super().__init__(message, hint=hint)
+        self.asked = asked
         self.retriable = retriable
-        self.retry_after = retry_after
+        self.limit = limit
         self.usage = usage or Usage()
 
 

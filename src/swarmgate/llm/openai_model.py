@@ -21,9 +21,9 @@ from swarmgate.domain.usage import Usage
 from swarmgate.llm import strict, wire
 from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, Refused
 from swarmgate.llm.json_tools import parse
+from swarmgate.llm.limit_ends import of_answer, of_stream
 from swarmgate.llm.model import TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.redact import redact
-from swarmgate.llm.retry import retry_after
 
 INACTIVITY_S = 60.0
 """A stream that was silent for this long has died."""
@@ -164,7 +164,8 @@ class OpenAIModel:
         except Malformed as error:
             raise self._failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
         except Refused as error:
-            raise self._failure(f"the endpoint reported an error: {error}", retriable=True) from error
+            told = of_stream(str(error), now=datetime.now(UTC))
+            raise self._failure(f"the endpoint reported an error: {error}", retriable=True, limit=told) from error
         except openai.APIStatusError:
             raise
         except Exception as error:
@@ -231,20 +232,18 @@ class OpenAIModel:
         if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
             return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
-        quota = "insufficient_quota" in said or error.code == "insufficient_quota"
         headers = error.response.headers
+        limit = of_answer(status, headers, error.response.text, now=datetime.now(UTC))
+        quota = limit is not None and limit.ends is None
         final = quota or headers.get("x-should-retry") == "false"  # OpenAI's own way to say so
-        retriable = (status in _RETRIED or status >= 500) and not final  # noqa: PLR2004 - server errors
-        wait = retry_after(headers.get("retry-after", ""), now=datetime.now(UTC))
+        retriable = (status in _RETRIED or status >= 500 or limit is not None) and not final  # noqa: PLR2004 - server errors
         key = self._provider.api_key_env
         hint = {
             401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",
             403: f"check what the key in {key or '[providers] api_key_env'} may use",
             404: f"check the model name `{self._served}` and base_url {self._provider.base_url}",
         }.get(status, "check the account at the provider" if quota else "")
-        return self._failure(
-            f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, retry_after=wait
-        )
+        return self._failure(f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, limit=limit)
 
 
 def _dialect(provider: Provider, role: Role | None, known: Capabilities | None) -> wire.Dialect:

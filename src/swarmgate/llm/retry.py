@@ -6,14 +6,16 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.events import OnEvent, Retrying, ignore
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 
-LONGEST_S = 60.0
-"""No wait is longer, whatever Retry-After says."""
+LONGEST_S = 65.0
+"""No wait within a call is longer: a minute, and what may be added to it. A later end is waited for by `llm.limits`."""
+
+SOON_S = 1.0
+"""An endpoint that asks for so little again and again, until all tries are used up, has no limit but a fault."""
 
 
 def delay(attempt: int, asked: float | None, jitter: float) -> float:
@@ -25,19 +27,6 @@ def delay(attempt: int, asked: float | None, jitter: float) -> float:
     if asked is not None:
         return min(max(asked, 0.0), LONGEST_S)
     return min(2.0 ** min(attempt - 2, 10), LONGEST_S) * (1 - jitter / 2)
-
-
-def retry_after(header: str, *, now: datetime) -> float | None:
-    """Seconds that a Retry-After header asks for: a number or an HTTP date (RFC 9110, 10.2.3); None: neither."""
-    header = header.strip()
-    if header.replace(".", "", 1).isdecimal():
-        return float(header)
-    try:
-        date = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (date - now).total_seconds())
 
 
 class Retry:
@@ -54,6 +43,7 @@ class Retry:
         on_event: OnEvent = ignore,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.name = inner.name
         self._inner = inner
@@ -61,6 +51,7 @@ class Retry:
         self._on_event = on_event
         self._sleep = sleep
         self._jitter = jitter
+        self._clock = clock
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation.
@@ -75,10 +66,12 @@ class Retry:
                 reply = await self._inner.complete(request)
             except CallFailed as error:
                 wasted += error.usage
-                if not error.retriable or attempt > self._retries:
+                asked = self._asked(error)
+                used_up = attempt > self._retries and error.asked
+                if not error.retriable or used_up or (asked or 0.0) > LONGEST_S:
                     raise self._given_up(error, attempt, wasted) from error
-                seconds = delay(attempt, error.retry_after, self._jitter())
-                attempt += 1
+                seconds = delay(attempt, asked, self._jitter())
+                attempt += error.asked
                 told = Retrying(
                     model=self.name, reason=error.message, seconds=seconds, attempt=attempt, attempts=self._retries + 1
                 )
@@ -89,4 +82,13 @@ class Retry:
 
     def _given_up(self, error: CallFailed, attempts: int, wasted: Usage) -> CallFailed:
         tries = f" (tried {attempts} times)" if attempts > 1 else ""
-        return CallFailed(f"{error.message}{tries}", hint=error.hint, retriable=error.retriable, usage=wasted)
+        asked = self._asked(error)
+        limit = None if asked is not None and attempts > 1 and asked <= SOON_S else error.limit
+        return CallFailed(
+            f"{error.message}{tries}", hint=error.hint, retriable=error.retriable, limit=limit, usage=wasted
+        )
+
+    def _asked(self, error: CallFailed) -> float | None:
+        """Seconds until the end that the endpoint named; None: it named none."""
+        end = error.limit.ends if error.limit else None
+        return None if end is None else (end - self._clock()).total_seconds()

@@ -92,16 +92,32 @@ class Counts(Frozen):
 class Fault(Frozen):
     """What goes wrong: an HTTP error, silence, a broken or unusable answer.
 
-    `retry_after` is sent as the header of that name (seconds, or a date as text); `size` is the length of a huge
+    `retry_after` is sent as the header of that name (seconds, or a date as text), `headers` are further ones, `body` is
+    the whole answer, all of an HTTP error; `size` is the length of a huge
     answer.
     """
 
     kind: Annotated[
-        Literal["429", "500", "hang", "cut_stream", "invalid_json", "empty", "huge", "wrong_tool"],
+        Literal[
+            "402",
+            "403",
+            "429",
+            "500",
+            "503",
+            "529",
+            "hang",
+            "cut_stream",
+            "invalid_json",
+            "empty",
+            "huge",
+            "wrong_tool",
+        ],
         BeforeValidator(_string),
     ]
     times: int | None = Field(None, ge=1)
     retry_after: float | str | None = None
+    headers: dict[str, str] = Field(default_factory=dict)
+    body: str | dict[str, Any] | list[Any] = ""
     size: int = Field(2_000_000, ge=1)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 from swarmgate.testing import habits as known
 from swarmgate.testing.abilities import checked, lacking, probe_reply
 from swarmgate.testing.answers import Answer, answer, chunks, completion, events
-from swarmgate.testing.exchange import EVENTS, Exchange, Response, answered, refused
+from swarmgate.testing.exchange import EVENTS, JSON, Exchange, Response, answered, refused
 from swarmgate.testing.habits.habit import chunked, completed, refusal, sent
 from swarmgate.testing.listener import Listener
 from swarmgate.testing.script import Fault, Reply, Script, brief_headers
@@ -146,9 +146,8 @@ class ScriptedServer:
 
     def _answer(self, fault: Fault | None, given: Answer, exchange: Exchange) -> Response:
         kind = fault.kind if fault else ""
-        if fault and kind in {"429", "500"}:
-            wait = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after}"}
-            return refused(int(kind), f"the script says {kind}", headers=wait, type="scripted")
+        if fault and kind.isdecimal():
+            return _failed(fault)
         if kind == "hang":
             return Response(held_s=math.inf)
         if kind == "empty":
@@ -202,6 +201,16 @@ class ScriptedServer:
     def _no_rule(self, headers: Mapping[str, str | list[str]], model: str) -> str:
         known = [rule.match.model_dump(include=rule.match.model_fields_set) for rule in self.script.rules]
         return f"no rule of the script fits: model {model!r}, headers {json.dumps(headers)}; rules match {known}"
+
+
+def _failed(fault: Fault) -> Response:
+    """An HTTP error, with the headers and the body that the script gives it."""
+    wait = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after}"}
+    headers, status = {**wait, **fault.headers}, int(fault.kind)
+    if not fault.body:
+        return refused(status, f"the script says {fault.kind}", headers=headers, type="scripted")
+    text = fault.body if isinstance(fault.body, str) else json.dumps(fault.body)
+    return Response(status, {**JSON, **headers}, (text.encode(),))
 
 
 def _text(message: Mapping[str, Any]) -> str:

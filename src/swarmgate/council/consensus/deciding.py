@@ -6,7 +6,6 @@ when the time of the sitting is up: then with what there is, and it can go on la
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -59,6 +58,7 @@ from swarmgate.domain.consensus_rules import converged, count
 from swarmgate.domain.debate import message_id
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, LedgerError, ModelError, SwarmError
+from swarmgate.llm.worktime import WorkTime
 
 PAGE = "artifacts/outcome.md"
 
@@ -125,7 +125,8 @@ async def decide(
     if done is not None:
         return completed(records, done)
     try:
-        return await sitting.whole()
+        with sitting.worked.running():
+            return await sitting.whole()
     except SwarmError as error:
         with suppress(LedgerError):  # that of the damage that ends it is told, not that of looking again
             spent = so_far(records, decision, records.rounds(decision.id, DecisionRound))
@@ -168,6 +169,7 @@ class _Sitting:
     records: Records
     prepare: Prepare
     on_event: Callable[[PatternEvent], None]
+    worked: WorkTime = field(default_factory=WorkTime, init=False)
     deadline: float = field(init=False)
     prepared: dict[str, Prepared] = field(default_factory=dict, init=False)
 
@@ -176,7 +178,7 @@ class _Sitting:
         decision, name = self.decision, self.decision.id
         rounds = list(self.records.rounds(name, DecisionRound))
         self.records.change(name, status="open", why="")
-        self.deadline = asyncio.get_running_loop().time() + decision.whole_s
+        self.deadline = self.worked() + decision.whole_s
         who = tuple(each.id for each in decision.participants)
         title = cut(one_line(decision.question), _TITLE, "...")
         self._tell(Started, title=title, who=who, most=decision.rounds, resumed=bool(rounds))
@@ -218,11 +220,12 @@ class _Sitting:
 
     async def _in_time(self, work: Coroutine[None, None, T]) -> T | None:
         """What the work comes to; None: the time of the sitting was up."""
+        clock = WorkTime()
         try:
-            async with asyncio.timeout_at(self.deadline) as clock:
+            async with clock.limited(max(0.0, self.deadline - self.worked())):
                 return await work
         except TimeoutError:
-            if clock.expired():
+            if clock.expired:
                 return None
             raise
 
@@ -356,12 +359,12 @@ class _Sitting:
 
     async def _unless_late(self, asking: Coroutine[None, None, Heard[T]]) -> Heard[T]:
         """What is heard in time; the round that was spoken stands without it."""
-        left = self.deadline - asyncio.get_running_loop().time()
+        left, clock = self.deadline - self.worked(), WorkTime()
         try:
-            async with asyncio.timeout(max(0.0, left - _MARGIN)) as clock:
+            async with clock.limited(max(0.0, left - _MARGIN)):
                 return await asking
         except TimeoutError:
-            if clock.expired():
+            if clock.expired:
                 return Heard(None, _TIME_IS_UP)
             raise
 

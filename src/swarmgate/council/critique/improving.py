@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 from swarmgate.agents.desk import ignore
@@ -19,6 +18,7 @@ from swarmgate.domain.critique import Critique, CritiqueOutcome, Iteration
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, SwarmError
+from swarmgate.llm.worktime import WorkTime
 
 _TITLE = 400
 
@@ -135,8 +135,9 @@ async def prepared(
 
 async def _to_its_end(work: Work, done: list[Iteration]) -> CritiqueOutcome:
     critique, records, end = work.critique, work.records, None
+    clock = WorkTime()
     try:
-        async with asyncio.timeout(critique.whole_s) as clock:
+        async with clock.limited(critique.whole_s):
             while (end := end_of(critique, done)) is None:
                 iteration = await work.iteration(done)
                 records.keep_round(critique.id, iteration.number, iteration)
@@ -145,7 +146,7 @@ async def _to_its_end(work: Work, done: list[Iteration]) -> CritiqueOutcome:
                 what = summary(critique.criteria, found) if found else iteration.failed
                 work.told(RoundCompleted, number=iteration.number, what=what, score=found.mean if found else None)
     except TimeoutError:
-        if not clock.expired():
+        if not clock.expired:
             raise
         end = "timeout"
         paused(records, critique, _used(work, done))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -52,6 +51,7 @@ from swarmgate.domain.discussion import (
 )
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, LedgerError, SwarmError, WaitingForUser
+from swarmgate.llm.worktime import WorkTime
 
 _OF_EXPERTS = frozenset({Step.POSITION, Step.ARGUE, Step.RESPOND})
 """Steps of several voices: where all of them fail, nothing was said, and the step is asked anew."""
@@ -294,12 +294,13 @@ class _Sitting:
         Raises:
             CouncilFailed: that is over.
         """
-        began = time.perf_counter()
+        worked = WorkTime()
+        began = worked()
         try:
-            async with asyncio.timeout(max(self.left, 0)) as timer:
+            async with worked.limited(max(self.left, 0)):
                 yield
         except TimeoutError as error:
-            if not timer.expired():
+            if not worked.expired:
                 raise
             self.late = True
             whole = self.log.record.discussion.whole_s
@@ -307,7 +308,7 @@ class _Sitting:
                 f"the {whole:g} s of one sitting (`whole_s`) are over; finished steps are on record"
             ) from error
         finally:
-            self.left -= time.perf_counter() - began
+            self.left -= worked() - began
 
     def _tell(self, kind: Callable[..., PatternEvent], **fields: object) -> None:
         self.on_event(kind(pattern="discussion", id=self.log.record.discussion.id, **fields))
