@@ -9,7 +9,7 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.decide import Waiting, waiting_for
 from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
-from swarmgate.domain.remedies import attack_files, blocked_by, no_override, override_line, taken_out
+from swarmgate.domain.remedies import attack_files, blocked_by, no_override, of_model, override_line, taken_out
 from swarmgate.domain.state import State
 from swarmgate.engine.outcome import actions
 from swarmgate.errors import IllegalMove
@@ -57,6 +57,21 @@ def test_each_stage_has_its_way_out(stage: str, told: str) -> None:
     assert told in said(state)
     assert "swarm retry 1.1" in said(state)
     assert "swarm skip 1.1" in said(state)
+
+
+@pytest.mark.parametrize(
+    ("problem", "helps"),
+    [
+        ("Not carried out: the reply was cut off, it is too long (at max_tokens = 1,000 of the role)", "max_tokens"),
+        ("Not carried out: the reply was cut off: it said the same over and over", "repeats itself"),
+        ("The reply is text without a tool call; only tool calls count here", "`tools = false` in [roles.coder]"),
+        ("The reply is empty; only tool calls count here", "answers nothing"),
+    ],
+)
+def test_what_is_the_models_fault_names_what_helps(problem: str, helps: str) -> None:
+    assert helps in of_model(
+        f"coder (code), model a/b: gave no usable reply, the last problem being: {problem}", "coder"
+    )
 
 
 def test_a_role_that_never_judged_cannot_be_overruled() -> None:

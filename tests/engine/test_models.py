@@ -48,6 +48,8 @@ def test_doctor_models_shows_and_keeps_what_each_model_can(project: Project) -> 
     assert "calls" in told
     assert "models.json" in told
     assert "coder: full; code " in told
+    assert "coder: 25,600, built in" in told
+    assert "reviewer: 16,384, built in" in told
     kept = json.loads((project.root / ".swarm/runtime/models.json").read_text())
     assert sorted(kept) == ["local/junior", "local/senior"]
     assert kept["local/junior"]["base_url"] == project.server.base_url  # type: ignore[union-attr]  # it plays
@@ -103,6 +105,21 @@ def test_findings_steer_the_next_run(project: Project) -> None:
     assert "No placeholders" not in first.messages[0]["content"]
     (turn,) = [turn for turn in Swarm(project.root).state.task("1.1").turns if turn.role == "coder"]
     assert turn.prompt_tokens_saved >= found["prompts"]["coder"]["saving"]["code"]
+
+
+def test_what_a_run_finds_out_is_shown_once_and_known_to_the_next(project: Project) -> None:
+    project.play(code({"src/calc/part_1.1.py": part("1.1")}))
+    with ScriptedServer(project.server.script, lacks=["tools", "system"]) as small:  # type: ignore[union-attr]  # it plays
+        project.configure(providers__local={"base_url": small.base_url})
+        told = plain(project.swarm("plan", "goal", exits=3).stderr)
+        assert told.count("local/senior: it does not call tools: they are described in text from here on") == 1
+        assert told.count("local/senior: it takes no system message") == 1
+        found = probes.load(project.folder)
+        assert (found["local/senior"].tools, found["local/senior"].asked) == (False, "")
+        project.swarm("approve")
+        told = plain(project.swarm("run", exits=3).stderr)
+        assert "local/senior: it" not in told
+        assert told.count("local/junior: it does not call tools") == 1
 
 
 def test_a_file_of_findings_that_is_broken_counts_for_nothing(project: Project) -> None:

@@ -17,6 +17,7 @@ from swarmgate.engine import Swarm
 from swarmgate.engine.voices import EngineVoices
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement, SwarmError, UnsafePath
 from swarmgate.llm.budget import Budget
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.workspace.repository import Repository
 
 Make = Callable[..., EngineVoices]
@@ -68,7 +69,7 @@ def test_the_limits_are_those_of_the_council_and_the_window_that_of_the_model(pr
     known = Capabilities(
         model="local/other", base_url=str(project.server and project.server.base_url), asked="", context_tokens=9_000
     )
-    made = voices(probed={"local/other": known})
+    made = voices(memory=ModelMemory({"local/other": known}))
     limits = made.desk(Seat(id="a", model="local/other")).limits
     assert (limits.bounds.wall_time_s, limits.bounds.tokens, limits.context_tokens) == (7, 900, 9_000)
     project.configure(roles__participant={"model": "local/senior", "context_tokens": 5_000})

@@ -13,8 +13,9 @@ import pytest
 
 from swarmgate.config import Provider, Role
 from swarmgate.llm.assembly import KEPT
-from swarmgate.llm.model import TOO_LONG, CallFailed, Message, ModelRequest, ToolCall, ToolSpec
+from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, Message, ModelRequest, ToolCall, ToolSpec
 from swarmgate.llm.openai_model import OpenAIModel
+from swarmgate.llm.pace import Limits
 from swarmgate.testing import ScriptedServer
 
 SYSTEM = Message(role="system", content="You code.")
@@ -29,7 +30,7 @@ CALLS = {
 
 @asynccontextmanager
 async def opened(base_url: str, role: Role | None = None, **settings: Any) -> AsyncIterator[OpenAIModel]:
-    own = {key: settings.pop(key) for key in ("timeout_s", "inactivity_s", "price", "api_key") if key in settings}
+    own = {key: settings.pop(key) for key in ("limits", "price", "api_key") if key in settings}
     model = OpenAIModel("local/m/1", Provider(base_url=base_url, **settings), role, **own)
     try:
         yield model
@@ -135,9 +136,12 @@ async def test_retry_after_is_passed_on_and_an_empty_answer_is_paid_for() -> Non
 
 
 async def test_a_hang_ends_at_the_time_limit() -> None:
-    error = await failure([{"fault": {"kind": "hang"}}], timeout_s=0.2)
+    error = await failure([{"fault": {"kind": "hang"}}], limits=Limits(0.2, 0.2, 0.2))
     assert "no complete answer within 0.2 s" in error.message
     assert error.retriable
+
+
+BEGUN = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
 
 
 async def test_a_silent_stream_ends_before_the_time_limit() -> None:
@@ -145,14 +149,14 @@ async def test_a_silent_stream_ends_before_the_time_limit() -> None:
 
     async def stalled(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {"choices": []}\n\n')
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + BEGUN)
         await over.wait()
         writer.close()
         gone.set()
 
     async with await asyncio.start_server(stalled, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        async with opened(f"http://127.0.0.1:{port}/v1", timeout_s=5, inactivity_s=0.1) as model:
+        async with opened(f"http://127.0.0.1:{port}/v1", limits=Limits(5, 5, 0.1)) as model:
             with pytest.raises(CallFailed, match=r"within 0\.1 s of silence"):
                 await model.complete(ASK)
         over.set()
@@ -165,13 +169,13 @@ async def test_a_huge_answer_is_cut_off_and_marked(stream: bool) -> None:  # noq
         with ScriptedServer([{"replies": [{"fault": {"kind": "huge", "size": size}}]}]) as server:
             async with opened(server.base_url, stream=stream) as model:
                 reply = await model.complete(ASK)
-        assert reply.finish_reason == TOO_LONG
+        assert reply.finish_reason in (TOO_LONG, REPEATS)
         assert len(reply.text) <= KEPT
-        assert reply.usage.completion_tokens > 200_000
+        assert reply.usage.completion_tokens > 5_000
 
 
 async def test_huge_arguments_are_no_call() -> None:
-    call = {"name": "write_file", "arguments": {"content": "x" * 1_200_000}}
+    call = {"name": "write_file", "arguments": {"content": "".join(map(str, range(250_000)))}}
     with ScriptedServer([{"replies": [{"tool_calls": [call]}]}]) as server:
         async with opened(server.base_url) as model:
             reply = await model.complete(ASK)
@@ -315,7 +319,6 @@ async def test_in_text_a_model_that_repeats_a_files_call_has_called_nothing() ->
         ("application/json", b'{"choices": [{"message": {"tool_calls": [{"function": 3}]}}]}', "the function"),
         ("application/json", b"[" * 100_000, "invalid JSON"),
         ("application/json", b'{"choices": []}', "the answer is empty"),
-        ("text/html", b"<html>hi</html>", "broke off"),
     ],
 )
 async def test_answers_that_are_none_are_tried_again(

@@ -13,6 +13,7 @@ from swarmgate.config import Config, Provider, Role
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolSpec
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.openai_model import OpenAIModel
 from swarmgate.llm.probe import probe
 from swarmgate.llm.steering import compact_roles, current, steered
@@ -244,7 +245,9 @@ async def answered(
     rules: list[dict[str, Any]], known: Capabilities | None, role: Role | None = None, **provider: Any
 ) -> tuple[ModelReply, dict[str, Any]]:
     with ScriptedServer(rules, lacks=provider.pop("lacks", ())) as server:
-        model = OpenAIModel("local/m", Provider(base_url=server.base_url, **provider), role, known=known)
+        found = known and known.model_copy(update={"base_url": server.base_url})
+        memory = ModelMemory({"local/m": found} if found else {})
+        model = OpenAIModel("local/m", Provider(base_url=server.base_url, **provider), role, memory=memory)
         reply = await model.complete(ASK)
         await model.aclose()
     return reply, dict(server.requests[-1].body)
@@ -306,9 +309,9 @@ async def test_findings_steer_and_settings_win() -> None:
     assert body["tools"]
 
 
-async def test_without_a_system_message_the_instructions_follow_the_brief() -> None:
+async def test_without_a_system_message_the_instructions_are_the_head_of_the_brief() -> None:
     _, body = await answered([{"replies": [{"text": "hello"}]}], finding(system=False), lacks=["system"])
     (message,) = body["messages"]
     assert message["role"] == "user"
-    assert message["content"].startswith("ROLE: coder\n\nBRIEF\n\n")
-    assert message["content"].endswith("RULES")
+    assert message["content"].startswith("ROLE: coder\n\nRULES\n")
+    assert message["content"].endswith("\n\nBRIEF")

@@ -85,7 +85,7 @@ class Talk:
 
 def size(messages: Iterable[Message]) -> int:
     """Tokens of messages, estimated."""
-    return estimated_tokens(sum(map(_characters, messages)))
+    return estimated_tokens(sum(map(_size, messages)))
 
 
 def shortened(result: str, limit: int, advice: str) -> str:
@@ -142,7 +142,7 @@ def _drop(messages: list[Message], stop: int, goal: int) -> int:
         if after is before:
             continue
         messages[at] = after
-        left -= (_characters(before) - _characters(after)) // 4
+        left -= (before.size - after.size) // 4
         dropped += before.role == "tool"
     return dropped
 
@@ -166,7 +166,7 @@ def _remove(messages: list[Message], room: int) -> int:
     for after in starts[1:]:
         if left <= goal:
             break
-        left -= sum(map(_characters, messages[end:after])) // 4
+        left -= sum(map(_size, messages[end:after])) // 4
         end = after
     gone = messages[2:end]
     del messages[2:end]
@@ -178,10 +178,12 @@ def _remove(messages: list[Message], room: int) -> int:
 
 def _cut(messages: list[Message], goal: int) -> None:
     """Shortens what is long behind the brief, the longest first, until `goal` tokens are left or nothing is long."""
-    limit = max(map(_characters, messages[2:]), default=0)
+    limit = max(map(_size, messages[2:]), default=0)
     while size(messages) > goal and limit > _LEAST:
         limit = max(limit * 3 // 4, _LEAST)
         messages[2:] = [_within(message, limit) for message in messages[2:]]
+    if size(messages) > goal:  # what is opaque cannot be shortened: as it came, or not at all
+        messages[2:] = [_bare(message) for message in messages[2:]]
 
 
 def _within(message: Message, limit: int) -> Message:
@@ -191,6 +193,12 @@ def _within(message: Message, limit: int) -> Message:
     if len(text) > limit:
         text = shortened(text, limit - _LEAST // 2, "the message was too long for the window")
     return message.model_copy(update={"tool_calls": calls, "content": text})
+
+
+def _bare(message: Message) -> Message:
+    """The message without what was said beside its words."""
+    calls = tuple(call.model_copy(update={"opaque": ""}) for call in message.tool_calls)
+    return message.model_copy(update={"tool_calls": calls, "opaque": ""})
 
 
 def _lean(message: Message) -> Message:
@@ -227,5 +235,5 @@ def _dropped(text: str) -> str:
     return f"[{len(text):,} characters, dropped to make room]"
 
 
-def _characters(message: Message) -> int:
-    return len(message.content) + sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
+def _size(message: Message) -> int:
+    return message.size

@@ -12,11 +12,12 @@ from swarmgate.agents.expert import Expert
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.guard import GuardNote, LiveTurn, Turn
+from swarmgate.llm.answer_length import WINDOW
 from swarmgate.llm.model import Model
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.sandbox.running import CommandRunner
 
-DEFAULT_WINDOW = 128_000
+DEFAULT_WINDOW = WINDOW
 """Tokens that a model is taken to hold where `[roles.ROLE] context_tokens` does not say."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from swarmgate.agents import markers
 from swarmgate.agents.brief import cut, legible
 from swarmgate.agents.tools import Tool
-from swarmgate.llm.model import TOO_LONG, Message, ModelReply, ToolCall
+from swarmgate.llm.model import REPEATS, TOO_LONG, Message, ModelReply, ToolCall
 
 _KEPT = 2_000
 """Characters that stay in the conversation of a text that was no use."""
@@ -20,7 +20,7 @@ def is_text(reply: ModelReply) -> bool:
 
 def cut_off(reply: ModelReply) -> bool:
     """Whether the endpoint or we ended the reply before it was whole."""
-    return reply.finish_reason in (TOO_LONG, "length")
+    return reply.finish_reason in (TOO_LONG, REPEATS, "length")
 
 
 def problem_of(reply: ModelReply, tools: tuple[Tool, ...]) -> str:
@@ -28,9 +28,13 @@ def problem_of(reply: ModelReply, tools: tuple[Tool, ...]) -> str:
     ends = [tool.name for tool in tools if tool.ends]
     end = " or ".join(ends) or "your answer as text"
     how = f"Your tools: {', '.join(tool.name for tool in tools)}. End your turn with {end}."
+    if reply.finish_reason == REPEATS:
+        return f"{_NOT_DONE}the reply was cut off: {reply.cut}. Say each thing once. {how}"
     if cut_off(reply):
+        why = f" ({reply.cut})" if reply.cut else ""
         return (
-            f"{_NOT_DONE}the reply was cut off, it is too long. Give shorter ones: a big file in several edits. {how}"
+            f"{_NOT_DONE}the reply was cut off, it is too long{why}. Give shorter ones: a big file in several edits. "
+            f"{how}"
         )
     ending = [call.name for call in reply.tool_calls if call.name in ends]
     if len(ending) > 1:
@@ -45,10 +49,11 @@ def answers(reply: ModelReply, results: list[str], problem: str = "") -> tuple[M
     """The reply and its results as messages; without a call the problem is told as the user's."""
     if not reply.tool_calls:
         said = cut(reply.text.strip(), _KEPT, " ...") or "(empty reply)"
-        return Message(role="assistant", content=said), Message(role="user", content=markers.shown(legible(problem)))
+        back = Message(role="assistant", content=said, opaque=reply.opaque, by=reply.model)
+        return back, Message(role="user", content=markers.shown(legible(problem)))
     answered = zip(reply.tool_calls, map(markers.shown, map(legible, results)), strict=True)
     return (
-        Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls),
+        Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls, opaque=reply.opaque, by=reply.model),
         *(Message(role="tool", tool_call_id=call.id, content=result) for call, result in answered),
     )
 

@@ -47,7 +47,9 @@ def json_line(record: BaseModel) -> None:
     sys.stderr.flush()
 
 
-def _json_line_if_read(record: BaseModel) -> None:
+def _json_line_if_read(record: Progress) -> None:
+    if record.kind == "answer":  # for a live display; the line of the next event has the tokens
+        return
     try:
         json_line(record)
     except OSError:
@@ -99,7 +101,9 @@ class _Printer:
         if self._status is not None and progress.until:
             self._status.update(_Countdown(said, datetime.fromisoformat(progress.until)))
         elif self._status is not None:
-            self._status.update(Text(f"{_where(progress)}{self._step}  {progress.seconds:.0f} s  {_meter(progress)}"))
+            now = f"  {said}" if progress.kind == "answer" else ""
+            told = f"{_where(progress)}{self._step}  {progress.seconds:.0f} s  {_meter(progress)}{now}"
+            self._status.update(Text(told))
         if not self._worth_a_line(progress):
             return
         line = Text(f"{progress.seconds:7.1f} s ", style="dim")
@@ -112,6 +116,8 @@ class _Printer:
             _deafen()
 
     def _worth_a_line(self, progress: Progress) -> bool:
+        if progress.kind == "answer":
+            return False
         if progress.kind == "step":
             return self._status is None
         return progress.kind != "gate" or ": PASS" not in progress.text

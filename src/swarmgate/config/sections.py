@@ -87,6 +87,12 @@ class Provider(Section):
     tools: bool = Field(True, description="False: the models cannot call tools and are served by JSON in text.")
     stream: bool = Field(True, description="Ask for streamed answers.")
     timeout_s: Seconds = Field(300, description="Longest time of one model call, in seconds.")
+    first_byte_s: Seconds | None = Field(
+        None, description="Longest time until a streamed answer begins, in seconds; unset: `timeout_s`."
+    )
+    silence_s: Seconds | None = Field(
+        None, description="Longest silence in a streamed answer, in seconds; unset: `timeout_s`."
+    )
     max_retries: int = Field(5, ge=0, le=20, description="How often a failed call is tried again before the fallback.")
 
 
@@ -98,8 +104,14 @@ class Role(Section):
     )
     fallback: tuple[ModelName, ...] = Field((), description="Models asked in this order when the first has failed.")
     temperature: float | None = Field(None, ge=0, le=2, description="Sampling temperature; unset: the endpoint's own.")
-    max_tokens: int | None = Field(None, ge=1, le=10_000_000, description="Longest answer in tokens; unset: no limit.")
+    max_tokens: int | None = Field(
+        None, ge=1, le=10_000_000, description="Longest answer in tokens; unset: by role and window."
+    )
     timeout_s: Seconds | None = Field(None, description="Longest time of one call; unset: the provider's.")
+    first_byte_s: Seconds | None = Field(
+        None, description="Longest time until a streamed answer begins; unset: the provider's."
+    )
+    silence_s: Seconds | None = Field(None, description="Longest silence in a streamed answer; unset: the provider's.")
     tools: bool | None = Field(None, description="Whether the model can call tools; unset: as the provider says.")
     network: bool = Field(True, description="Agent programs: whether the program may reach the network.")
     env: tuple[VariableName, ...] = Field(

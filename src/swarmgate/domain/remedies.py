@@ -57,6 +57,14 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
 }
 """What may be changed, by stage; `{retry}` is the command that tries again."""
 
+_OF_MODELS: Mapping[str, str] = {
+    "the same over and over": "another model in {table} (this one repeats itself)",
+    "was cut off": "a higher max_tokens in {table}, a larger window, or another model",
+    "without a tool call": "`tools = false` in {table} (this model does not call tools), or another model",
+    "reply is empty": "another model in {table} (this one answers nothing)",
+}
+"""What helps, by how the problem with the last reply reads (`agents.replies`); the first that fits."""
+
 _MEANT: Mapping[str, str] = {
     INSTALLED: "; the tests run with what is installed now, and with what agents made of it",
     PROVES_NOTHING: "; meant for a refactoring, whose tests pass before it and after it",
@@ -85,6 +93,19 @@ def firm_stages(stage: str) -> frozenset[str]:
     return NEVER_OVERRIDDEN & parts(stage)
 
 
+def of_model(reason: str, role: str) -> str:
+    """What helps where it was the model that gave nothing to go by; empty where that does not show.
+
+    Args:
+        reason: why its turn ended, with the last problem of its replies.
+        role: whose turn that was.
+    """
+    for sign, help_ in _OF_MODELS.items():
+        if sign in reason:
+            return help_.format(table=f"[roles.{role}]" if role in _ROLES else "[roles.ROLE]")
+    return ""
+
+
 def settings_for(task_id: str, stage: str, reason: str) -> tuple[str, ...]:
     """What the user may change before the task is tried again, a line each; empty where nothing is special.
 
@@ -100,7 +121,9 @@ def settings_for(task_id: str, stage: str, reason: str) -> tuple[str, ...]:
         breaker, role = stage.removeprefix(BREAKER), reason.partition(" ")[0]
         table = "loop" if breaker in _IN_LOOP else f"breakers.roles.{role}" if role in _ROLES else "breakers"
         model = f"another model in [roles.{role}]" if role in _ROLES else "another model"
-        return (f"{model}, or a higher `{_KEYS.get(breaker, breaker)}` in [{table}], then: {retry}",)
+        told = f"{model}, or a higher `{_KEYS.get(breaker, breaker)}` in [{table}], then: {retry}"
+        helps = of_model(reason, role)
+        return (f"{helps}, then: {retry}", told) if helps else (told,)
     if stage.startswith("gates: ") and stage != "gates: diff":
         return tuple(f"swarm gates explain {gate}: what it wants, and how it is set" for gate in sorted(parts(stage)))
     known = _SETTINGS.get(stage.partition(":")[0], ())

@@ -25,6 +25,7 @@ from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import compact_roles, current, steered
 from swarmgate.workspace import regular, shadowing
@@ -56,8 +57,8 @@ def build(
     Raises:
         ConfigError: what was measured of debates has to be known, and cannot be read.
     """
-    probed = current(config, probes.load(folder))
-    config = steered(config, probed)
+    memory = ModelMemory(current(config, probes.load(folder)), keep=partial(probes.remember, folder))
+    config = steered(config, memory.known)
     agent_files = survey(config, repository.root, SPEAKING, lambda: repository.list_tree(repository.snapshot()))
     commands = command_runner(config, folder, repository, agent_files.guarded)
     # What judges go by is read before any agent is at work: what one writes into .swarm/ changes no judge of this run.
@@ -65,7 +66,7 @@ def build(
     guidance = house_rules(repository.root)
     prompts = Prompts(folder.prompts, compact=compact_roles(config, SPEAKING))
     prompts.load(SPEAKING)
-    desks = Desks(ledger, environ=environ, probed=probed, prompts=prompts, guidance=guidance)
+    desks = Desks(ledger, environ=environ, memory=memory, prompts=prompts, guidance=guidance)
 
     async def judge(*, fix: bool, base: str = "", tested: bool = False) -> GateReport:
         return await _judged(context, definitions, fix=fix, base=base, tested=tested)

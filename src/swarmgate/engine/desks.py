@@ -12,7 +12,6 @@ from swarmgate.automation.agent_rules import JUDGING
 from swarmgate.config import COMMAND, Config
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account
-from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.guard import Turn
 from swarmgate.engine.context import Context
 from swarmgate.engine.experts import expert
@@ -24,9 +23,10 @@ from swarmgate.ledger.live import LiveCounts
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
-from swarmgate.llm.events import CostUnknown, FellBack, LimitOver, ModelEvent, WaitingForLimit
+from swarmgate.llm.events import ModelEvent, WaitingForLimit
 from swarmgate.llm.limits import AccountLimits
 from swarmgate.llm.model import Model
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.moments import utc
 from swarmgate.llm.replay import Finished, Replayed
 from swarmgate.workspace.files import FileTree
@@ -44,7 +44,7 @@ class Desks:
     Args:
         ledger: of the project.
         environ: where keys are looked up.
-        probed: what is known of models by name.
+        memory: what is known of models, and takes in what calls find out.
         prompts: of all roles.
         guidance: the text of AGENTS.md.
     """
@@ -56,13 +56,13 @@ class Desks:
         ledger: Ledger,
         *,
         environ: Mapping[str, str],
-        probed: Mapping[str, Capabilities],
+        memory: ModelMemory,
         prompts: Prompts,
         guidance: str,
     ) -> None:
         self._ledger = ledger
         self._environ = environ
-        self._probed = probed
+        self._memory = memory
         self._prompts = prompts
         self._guidance = guidance
         self._made: dict[str, Desk] = {}
@@ -108,7 +108,7 @@ class Desks:
             budget=self._voices_budget,
             recorder=self._traces,
             guidance=self._guidance,
-            probed=self._probed,
+            memory=self._memory,
             meters=ctx.meters,
             limits=self._limits,
             on_event=self._tell_model,
@@ -126,7 +126,7 @@ class Desks:
             recorder=self._traces,
             budget=self._budget,
             on_event=self._tell_model,
-            probed=self._probed,
+            memory=self._memory,
             program=lambda settings: AgentProgram(ctx.commands, settings, self._environ, judges=role in JUDGING),
             limits=self._limits,
         )
@@ -190,19 +190,7 @@ class Desks:
             self._tell_model(event)
 
     def _tell_model(self, event: ModelEvent) -> None:
-        match event:
-            case FellBack():
-                text = f"{event.model} failed for good ({event.reason}); asking {event.to}"
-            case CostUnknown():
-                text = (
-                    f"the price of {event.model} is unknown: [budget] usd holds known costs only "
-                    f'(set [prices."{event.model}"])'
-                )
-            case WaitingForLimit() | LimitOver():
-                text = event.text
-            case _:
-                text = f"{event.reason}; try {event.attempt} of {event.attempts} in {event.seconds:.0f} s"
-        self.context.tell("model", text)
+        self.context.tell(event.kind, event.text)
 
     def _tell_tool(self, use: ToolUse) -> None:
         self.context.tell("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from swarmgate.config import COMMAND, Config, RoleName
 from swarmgate.domain.base import Frozen
@@ -18,10 +18,15 @@ from swarmgate.ledger.folder import SwarmFolder
 
 
 class PromptTier(Frozen):
-    """The prompts of one role: whether it gets compact ones, and the tokens a call that those spare, by step."""
+    """The prompts of one role: whether it gets compact ones, and the tokens a call that those spare, by step.
+
+    `longest_answer` is the most tokens that are asked for in one answer of it, `written` whether the settings say so.
+    """
 
     compact: bool
     saving: dict[str, int]
+    longest_answer: int = 0
+    written: bool = False
 
 
 class ModelsReport(Frozen):
@@ -44,6 +49,7 @@ class ModelsReport(Frozen):
         rows = [["model", "tools", "parallel", "stream", "schema", "system", "window"]]
         rows += [_row(each) for each in self.models if not each.error]
         text = _table(rows) if len(rows) > 1 else []
+        text += [f"{each.model}: left out: {', '.join(each.left_out)}" for each in self.models if each.left_out]
         text += [f"FAIL  {each.error}" for each in self.models if each.error]
         text += [f"{each}  agent program: not probed" for each in self.programs]
         text += ["", "Prompts, and the tokens a call that compact ones spare:"]
@@ -51,6 +57,12 @@ class ModelsReport(Frozen):
             f"  {role}: {'compact' if tier.compact else 'full'}; "
             + ", ".join(f"{step} {tokens}" for step, tokens in tier.saving.items())
             for role, tier in self.prompts.items()
+        ]
+        text += ["", "The longest answer that is asked for, in tokens ([roles.ROLE] max_tokens):"]
+        text += [
+            f"  {role}: {tier.longest_answer:,}{'' if tier.written else ', built in'}"
+            for role, tier in self.prompts.items()
+            if tier.longest_answer
         ]
         cost = "cost unknown" if self.usage.usd is None else f"${self.usage.usd:.4f}"
         asked = any(not each.error for each in self.models)
@@ -141,10 +153,11 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     answers = await asyncio.gather(*(in_turn(models) for models in by_provider.values()))
     found = tuple(each for several in answers for each in several)
     probes.save(folder, found)
+    known = current(config, probes.load(folder))
     return ModelsReport(
         models=found,
         programs=tuple(model for model in models if model.startswith(COMMAND)),
-        prompts=_tiers(steered(config, current(config, probes.load(folder))), folder),
+        prompts=_tiers(steered(config, known), folder, known),
         usage=sum((each.usage for each in found), Usage()),
         kept=folder.relative(folder.models),
     )
@@ -165,7 +178,7 @@ async def _probed(model: str, config: Config, environ: Mapping[str, str], now: d
     return await probe(model, provider, api_key=key, price=lambda usage: cost(model, usage, config), now=now)
 
 
-def _tiers(config: Config, folder: SwarmFolder) -> dict[str, PromptTier]:
+def _tiers(config: Config, folder: SwarmFolder, known: Mapping[str, Capabilities]) -> dict[str, PromptTier]:
     from swarmgate.agents.prompts import Prompts  # noqa: PLC0415 - late: only this verb needs it
     from swarmgate.agents.tools import OFFERED  # noqa: PLC0415 - as above
     from swarmgate.llm.steering import compact_roles  # noqa: PLC0415 - as above
@@ -175,7 +188,26 @@ def _tiers(config: Config, folder: SwarmFolder) -> dict[str, PromptTier]:
     for role, step in OFFERED:
         steps.setdefault(role, {})[step] = prompts.saving(role, step)
     compact = compact_roles(config, steps)
-    return {role: PromptTier(compact=role in compact, saving=saving) for role, saving in steps.items()}
+    return {
+        role: PromptTier(compact=role in compact, saving=saving, **_longest_answer(role, config, known))
+        for role, saving in steps.items()
+    }
+
+
+def _longest_answer(role: str, config: Config, known: Mapping[str, Capabilities]) -> dict[str, Any]:
+    """The longest answer of a role, of its first model; nothing where it has none."""
+    from swarmgate.llm.answer_length import longest_answer  # noqa: PLC0415 - late: only this verb needs it
+
+    try:
+        settings = config.role(role)
+    except ConfigError:
+        return {}
+    own = settings.max_tokens or longest_answer(role, settings.context_tokens)
+    found = known.get(settings.model)
+    most = min(own, (found and found.longest_answer) or own)
+    return (
+        {} if settings.model.startswith(COMMAND) else {"longest_answer": most, "written": most == settings.max_tokens}
+    )
 
 
 def _row(found: Capabilities) -> list[str]:

@@ -8,8 +8,11 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.budget import accounts
 from swarmgate.domain.decide import Waiting, blocked_task, waiting_for, worked_on
 from swarmgate.domain.events import PauseReason
-from swarmgate.domain.remedies import blocked_by, override_line, settings_for
+from swarmgate.domain.remedies import blocked_by, of_model, override_line, settings_for
 from swarmgate.domain.state import State
+
+_ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says what each can do"
+"""What helps where the architect gave no plan that can be used: the model failed, whatever the goal says."""
 
 
 class RunOutcome(Frozen):
@@ -85,11 +88,9 @@ def actions(state: State, waiting: Waiting | None) -> tuple[str, ...]:
             )
         case Waiting.PLANNING_FAILED:
             keep = ("swarm approve: keep the plan as it was",) if state.plan else ()
-            return (
-                ('swarm revise "...": try again with more to go by', *keep)
-                if state.plan
-                else ('swarm plan "GOAL": try again, with a goal that says more',)
-            )
+            again = 'swarm revise "..."' if state.plan else 'swarm plan "GOAL"'
+            helps = of_model(" ".join(state.planning_problems), "architect") or _ANOTHER
+            return (f"{again}: try again, with {helps}", *keep)
         case Waiting.PHASE_APPROVAL:
             return (
                 f"swarm approve: approve phase {state.current_phase}, then swarm run",

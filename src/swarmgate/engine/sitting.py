@@ -20,8 +20,9 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Beside, Session
 from swarmgate.llm.budget import Budget
-from swarmgate.llm.events import CostUnknown, FellBack, LimitOver, ModelEvent, WaitingForLimit
+from swarmgate.llm.events import ModelEvent, WaitingForLimit
 from swarmgate.llm.limits import AccountLimits
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.moments import utc
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import current
@@ -103,7 +104,7 @@ async def sitting(
     """
     session, config, together = Session(around.folder, name), around.config, TOGETHER.get()
     limits = allowance or Allowance(usd=config.council.usd, tokens=config.council.total_tokens)
-    probed = current(config, probes.load(around.folder))
+    memory = ModelMemory(current(config, probes.load(around.folder)), keep=partial(probes.remember, around.folder))
     held = False
     try:
         with session.held():
@@ -131,7 +132,7 @@ async def sitting(
                 budget=budget,
                 recorder=session,
                 guidance=house_rules(around.folder.root),
-                probed=probed,
+                memory=memory,
                 on_event=partial(_tell, around.listener),
                 limits=AccountLimits(longest_s=config.loop.wait_limit, on_event=partial(_tell, around.listener)),
             )
@@ -172,16 +173,5 @@ def settle(around: Surroundings) -> None:
 
 
 def _tell(listener: Listener, event: ModelEvent) -> None:
-    if isinstance(event, WaitingForLimit):
-        listener(Progress(kind="waiting", text=event.text, until=utc(event.until)))
-        return
-    match event:
-        case LimitOver():
-            text = event.text
-        case FellBack():
-            text = f"{event.model} failed for good ({event.reason}); asking {event.to}"
-        case CostUnknown():
-            text = f"the price of {event.model} is unknown: limits in US dollars hold known costs only"
-        case _:
-            text = f"{event.reason}; try {event.attempt} of {event.attempts} in {event.seconds:.0f} s"
-    listener(Progress(kind="model", text=text))
+    until = utc(event.until) if isinstance(event, WaitingForLimit) else ""
+    listener(Progress(kind=event.kind, text=event.text, until=until))

@@ -11,7 +11,6 @@ from swarmgate.agents.prompts import Prompts
 from swarmgate.automation.agent_files import survey
 from swarmgate.automation.agent_rules import require
 from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role
-from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.engine.build import command_runner
@@ -23,6 +22,7 @@ from swarmgate.llm.connect import connect
 from swarmgate.llm.events import OnEvent
 from swarmgate.llm.events import ignore as nobody
 from swarmgate.llm.limits import AccountLimits
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.steering import compact_roles, steered
 from swarmgate.llm.trace import Recorder
 from swarmgate.workspace import guard
@@ -51,7 +51,7 @@ class EngineVoices:
     budget: Budget
     recorder: Recorder | None
     guidance: str = ""
-    probed: Mapping[str, Capabilities] = field(default_factory=dict)
+    memory: ModelMemory = field(default_factory=ModelMemory)
     meters: dict[str, Metered] = field(default_factory=dict)
     limits: AccountLimits | None = None
     parents: Callable[[], Desk] | None = None
@@ -73,7 +73,7 @@ class EngineVoices:
         """
         key = (seat.model, seat.system, folder, "")
         if key not in self._desks:
-            config = steered(seat_config(self.config, seat), self.probed)
+            config = steered(seat_config(self.config, seat), self.memory.known)
             self._desks[key] = self._made(PARTICIPANT, config, self._place(folder), persona=seat.system, who=seat.id)
         return self._desks[key]
 
@@ -89,7 +89,7 @@ class EngineVoices:
             return self.parents()
         key = ("", "", "", PARENT)
         if key not in self._desks:
-            config = steered(self.config, self.probed)
+            config = steered(self.config, self.memory.known)
             self._desks[key] = self._made(PARENT, config, self.repository.root, who="the parent")
         return self._desks[key]
 
@@ -143,7 +143,7 @@ class EngineVoices:
                 recorder=self.recorder,
                 budget=self.budget,
                 on_event=self.on_event,
-                probed=self.probed,
+                memory=self.memory,
                 program=lambda settings: self._program(role, config, settings, who),
                 limits=self.limits,
             )

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from swarmgate.domain.usage import Usage
+from swarmgate.llm import refusals
 from swarmgate.llm.model import ToolCall
+from swarmgate.llm.opaque import MESSAGE, Parts, beside, of_call
+from swarmgate.llm.pages import is_page
+from swarmgate.llm.repetition import Repetition
 
 MAX_REPLY = 1_000_000
 """Characters of text and arguments; a longer answer is cut off, no usable one comes near."""
@@ -15,16 +20,37 @@ MAX_REPLY = 1_000_000
 MAX_BODY = 4 * MAX_REPLY
 """Bytes of one JSON body or one line of a stream; JSON escapes and framing included."""
 
+MAX_HEAD = 64_000
+"""Bytes that are kept of what is no answer, to say what it is."""
+
 KEPT = 4_000
 """Characters of text that stay of an answer that was too long: enough to see what the model was at."""
+
+
+_WORDS = ("text", "output_text", None)
+"""Types of parts of a message that are words of the model."""
 
 
 class Malformed(ValueError):
     """The bytes are not a chat completion."""
 
 
+class NoAnswer(Malformed):
+    """They are something else altogether: `head` is how they begin."""
+
+    def __init__(self, head: bytes) -> None:
+        super().__init__("no chat completion")
+        self.head = head[:MAX_HEAD]
+
+
 class Refused(ValueError):
-    """The endpoint answered 200 and reported an error inside of it."""
+    """The endpoint answered 200 and reported an error inside of it; `status` is the one that it should have had."""
+
+    def __init__(self, error: Any) -> None:
+        self.complaint = refusals.read(error, "no reason given")
+        super().__init__(self.complaint.text[:1000])
+        code = self.complaint.code
+        self.status = int(code) if re.fullmatch("[45][0-9]{2}", code) else None
 
 
 @dataclass
@@ -34,6 +60,8 @@ class _Slot:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+    opaque: Parts = field(default_factory=Parts)
+    watch: Repetition = field(default_factory=lambda: Repetition(files=True))
 
 
 class Assembly:
@@ -42,9 +70,12 @@ class Assembly:
     def __init__(self) -> None:
         self.finish_reason = ""
         self.too_long = False
+        self.repeats = False
         self.size = 0
         self.usage: Usage | None = None
         self._text: list[str] = []
+        self._opaque = Parts()
+        self._watches: dict[str, Repetition] = {}
         self._slots: list[_Slot] = []
         self._places: dict[int, _Slot] = {}
 
@@ -58,38 +89,67 @@ class Assembly:
         if not isinstance(chunk, dict):
             raise Malformed("not a JSON object")
         if error := chunk.get("error"):
-            raise Refused(str(error.get("message", error) if isinstance(error, dict) else error)[:1000])
+            raise Refused(error)
         self.usage = _usage(chunk.get("usage")) or self.usage
         choices = chunk.get("choices") or []
         if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
             raise Malformed("`choices` is not a list of objects")
         for choice in choices[:1]:
             self.finish_reason = str(choice.get("finish_reason") or self.finish_reason)
-            self._add_message(choice.get("delta") or choice.get("message") or {})
+            try:
+                self._add_message(choice.get("delta") or choice.get("message") or {})
+            except RecursionError as error:
+                raise Malformed("the message is nested too deeply") from error
         self.too_long = self.size > MAX_REPLY
 
     @property
+    def enough(self) -> bool:
+        """Whether nothing more is wanted of the answer."""
+        return self.too_long or self.repeats
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything of the answer is there yet."""
+        return self.size > 0 or bool(self._slots)
+
+    @property
     def text(self) -> str:
-        """What was said; only the beginning of an answer that was too long."""
+        """What was said; only the beginning of an answer that was too long or repeats itself."""
         text = "".join(self._text)
-        return text[:KEPT] if self.too_long else text
+        if self.repeats and (watch := self._watches.get("content")):
+            text = text[: watch.found]
+        return text[:KEPT] if self.enough else text
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The tools called; none of an answer that was too long."""
-        if self.too_long:
+        """The tools called; none of an answer that was too long or repeats itself."""
+        if self.enough:
             return ()
         return tuple(
-            ToolCall(id=slot.id or f"call_{number}", name=slot.name, arguments="".join(slot.arguments) or "{}")
+            ToolCall(
+                id=slot.id or f"call_{number}",
+                name=slot.name,
+                arguments="".join(slot.arguments) or "{}",
+                opaque=slot.opaque.text,
+            )
             for number, slot in enumerate(self._slots)
         )
+
+    @property
+    def opaque(self) -> str:
+        """What was said beside the words, as JSON (`llm.opaque`); nothing of an answer that was too long."""
+        return "" if self.enough else self._opaque.text
 
     def _add_message(self, message: Any) -> None:
         if not isinstance(message, dict):
             raise Malformed("the message is not an object")
         text = _content(message.get("content"))
         self._text.append(text)
-        self.size += len(text)
+        more = beside(message, MESSAGE)
+        self.size += len(text) + self._opaque.add(more)
+        for name, said in {**more, "content": text}.items():
+            if isinstance(said, str) and said:
+                self.repeats |= self._watches.setdefault(name, Repetition()).feed(said)
         for delta in message.get("tool_calls") or []:
             if not isinstance(delta, dict):
                 raise Malformed("a tool call is not an object")
@@ -105,7 +165,8 @@ class Assembly:
         arguments = function.get("arguments") or ""
         arguments = arguments if isinstance(arguments, str) else json.dumps(arguments)
         slot.arguments.append(arguments)
-        self.size += len(arguments)
+        self.size += len(arguments) + slot.opaque.add(of_call(delta, function))
+        self.repeats |= slot.watch.feed(arguments)
 
     def _slot(self, delta: dict[str, Any]) -> _Slot:
         """The call that a delta continues, or a new one.
@@ -144,8 +205,15 @@ class JsonBody:
         Raises:
             Malformed, Refused: as `Assembly.add`.
         """
-        if not self._assembly.too_long:
-            self._assembly.add(_json(bytes(self._data)))
+        if self._assembly.too_long:
+            return
+        data = bytes(self._data)
+        if is_page(data):
+            raise NoAnswer(data)
+        value = _json(data)
+        if isinstance(value, dict) and not {"choices", "error", "usage"} & value.keys():
+            raise NoAnswer(data)
+        self._assembly.add(value)
 
 
 class EventBody:
@@ -155,6 +223,8 @@ class EventBody:
         self.done = False
         self._assembly = assembly
         self._rest = b""
+        self._head = b""
+        self._events = False
 
     def feed(self, data: bytes) -> bool:
         """Take in bytes; False when nothing more is wanted.
@@ -162,18 +232,21 @@ class EventBody:
         Raises:
             Malformed, Refused: as `Assembly.add`.
         """
+        if not self._events and len(self._head) < MAX_HEAD:
+            self._head += data
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             payload = line.removeprefix(b"data:").strip()
             if not line.startswith(b"data:") or not payload or self.done:
                 continue
+            self._events = True
             if payload == b"[DONE]":
                 self.done = True
             else:
                 self._assembly.add(_json(payload))
         if len(self._rest) > MAX_BODY:
             self._assembly.too_long, self._assembly.size = True, self._assembly.size + len(self._rest)
-        return not self._assembly.too_long
+        return not self._assembly.enough
 
     def finish(self) -> None:
         """The stream has ended.
@@ -181,11 +254,22 @@ class EventBody:
         Raises:
             Malformed: before the answer did.
         """
-        if self._assembly.too_long:
+        if self._assembly.enough:
             return
         self.feed(b"\n")
+        if not self._events:
+            self._whole()
+            return
         if not (self.done or self._assembly.finish_reason):
             raise Malformed("the stream broke off before the answer was complete")
+
+    def _whole(self) -> None:
+        """There was no event: perhaps it is the answer in one JSON body, under another name."""
+        if self._head.lstrip()[:1] != b"{" or len(self._head) >= MAX_HEAD:
+            raise NoAnswer(self._head)
+        body = JsonBody(self._assembly)
+        body.feed(self._head)
+        body.finish()
 
 
 def _json(data: bytes) -> Any:
@@ -196,9 +280,10 @@ def _json(data: bytes) -> Any:
 
 
 def _content(content: Any) -> str:
-    """Text, or the text of a list of parts."""
+    """Text, or the text of a list of parts; a part that thinks has none."""
     if isinstance(content, list):
-        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+        parts = (part for part in content if isinstance(part, dict) and part.get("type", "text") in _WORDS)
+        content = "".join(str(part.get("text") or "") for part in parts)
     return content if isinstance(content, str) else ""
 
 

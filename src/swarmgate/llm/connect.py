@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from functools import partial
 
 from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role
-from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import ConfigError, MissingRequirement
+from swarmgate.llm.answer_length import longest_answer
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.command_model import CommandModel, Program
 from swarmgate.llm.events import OnEvent, ignore
@@ -20,6 +20,7 @@ from swarmgate.llm.fallback import Fallback
 from swarmgate.llm.families import family, own_name
 from swarmgate.llm.limits import AccountLimits, Gated
 from swarmgate.llm.model import Model
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.prices import cost, unpriced
 from swarmgate.llm.retry import Retry
 from swarmgate.llm.trace import Recorder, Traced
@@ -34,7 +35,7 @@ def connect(
     budget: Budget,
     on_event: OnEvent = ignore,
     program: Callable[[Role], Program] | None = None,
-    probed: Mapping[str, Capabilities] | None = None,
+    memory: ModelMemory | None = None,
     limits: AccountLimits | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     jitter: Callable[[], float] = random.random,
@@ -43,7 +44,7 @@ def connect(
     """The model of a role: endpoint, trace, retries, fallback, budget. Opens no connection yet; `aclose()` it.
 
     Every try is recorded on its own, also those that were tried again. `program` starts the agent programs of a role.
-    `probed` is what is known of models by name (`steering.current`), `limits` what all roles of a run share.
+    `memory` is what is known of models, and takes in what calls find out; `limits` what all roles of a run share.
 
     Raises:
         ConfigError: the role has no model, a provider is unknown, it is an agent program and nobody starts those, or
@@ -51,6 +52,7 @@ def connect(
         MissingRequirement: the variable with a provider's key is not set.
     """
     role = config.role(role_name)
+    known = memory or ModelMemory()
     table = role_name if role_name in config.roles else "default"
     stack = AsyncExitStack()
     if limits is None:
@@ -77,7 +79,9 @@ def connect(
             role,
             api_key=key_of(name, config, environ, role_name),
             price=lambda usage: cost(name, usage, config),
-            known=(probed or {}).get(name),
+            memory=known,
+            on_event=on_event,
+            longest=longest_answer(role_name, role.context_tokens),
         )
         stack.push_async_callback(model.aclose)
         return Retry(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import ClassVar
 
 from swarmgate.domain.base import Frozen
 from swarmgate.llm.moments import shown
@@ -16,7 +17,13 @@ _NAME = 60
 """Characters of a model's name."""
 
 
-class Retrying(Frozen):
+class Told(Frozen):
+    """Something for a progress display; `kind` is that of `engine.progress`."""
+
+    kind: ClassVar[str] = "model"
+
+
+class Retrying(Told):
     """The call failed and is made again in `seconds`, for the time `attempt` of at most `attempts`; the first was 1."""
 
     model: str
@@ -25,26 +32,49 @@ class Retrying(Frozen):
     attempt: int
     attempts: int
 
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.reason}; try {self.attempt} of {self.attempts} in {self.seconds:.0f} s"
 
-class FellBack(Frozen):
+
+class FellBack(Told):
     """`model` failed for good; `to` is asked instead."""
 
     model: str
     to: str
     reason: str
 
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.model} failed for good ({self.reason}); asking {self.to}"
 
-class CostUnknown(Frozen):
-    """`[budget] usd` is set but the price of `model` is unknown: from here on only known costs count against it."""
+
+class CostUnknown(Told):
+    """The price of `model` is unknown: from here on only known costs count against limits in US dollars."""
 
     model: str
 
+    @property
+    def text(self) -> str:
+        """For people."""
+        return (
+            f"the price of {self.model} is unknown: limits in US dollars hold known costs only "
+            f'(set [prices."{self.model}"])'
+        )
 
-class WaitingForLimit(Frozen):
-    """No model of a role is free: from `now` on the work waits until the limit of `model` ends."""
+
+class WaitingForLimit(Told):
+    """No model of a role is free: from `now` on the work waits until the limit of `model` ends.
+
+    `what` is the limit: a rate limit, a quota.
+    """
+
+    kind: ClassVar[str] = "waiting"
 
     model: str
-    kind: str
+    what: str
     until: datetime
     now: datetime
 
@@ -54,23 +84,65 @@ class WaitingForLimit(Frozen):
         seconds = (self.until - self.now).total_seconds()
         span = next(f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit or unit == 1)
         name = cut_off(self.model)
-        return f"{self.kind} of {name}: waiting until {shown(self.until, self.now)[3:]}, {span}, Ctrl-C pauses"
+        return f"{self.what} of {name}: waiting until {shown(self.until, self.now)[3:]}, {span}, Ctrl-C pauses"
 
 
-class LimitOver(Frozen):
+class LimitOver(Told):
     """The wait for the limit of `model` has ended."""
 
     model: str
-    kind: str
+    what: str
 
     @property
     def text(self) -> str:
         """For people."""
-        return f"the wait for the {self.kind} of {cut_off(self.model)} is over"
+        return f"the wait for the {self.what} of {cut_off(self.model)} is over"
 
 
-ModelEvent = Retrying | FellBack | CostUnknown | WaitingForLimit | LimitOver
-"""Everything that a model may report."""
+class Adapted(Told):
+    """Something was found out about `model`, and calls are made otherwise from here on; told once.
+
+    `reason` says what is otherwise now, `said` what the endpoint or the model said that showed it; it may be empty.
+    """
+
+    model: str
+    reason: str
+    said: str = ""
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.model}: {self.reason}{f' ({self.said})' if self.said else ''}"
+
+
+class Answering(Told):
+    """An answer arrives: `tokens` of it, by an estimate, so far. For a live display, and worth no line."""
+
+    kind: ClassVar[str] = "answer"
+
+    model: str
+    tokens: int
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.model}: {self.tokens:,} tokens of the answer"
+
+
+class CutOff(Told):
+    """An answer was cut off before its end; `reason` says where and what to set."""
+
+    model: str
+    reason: str
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.model}: the answer was cut off: {self.reason}"
+
+
+ModelEvent = Retrying | FellBack | CostUnknown | Adapted | CutOff | Answering | WaitingForLimit | LimitOver
+"""Everything that a model may report; `text` is for people."""
 
 
 def cut_off(model: str) -> str:

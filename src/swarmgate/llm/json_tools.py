@@ -97,7 +97,7 @@ def _without_calls(message: Message) -> Message:
         return message
     calls = [{"tool": call.name, "arguments": _loaded(call.arguments)} for call in message.tool_calls]
     spoken = json.dumps(calls[0] if len(calls) == 1 else calls)
-    return Message(role=message.role, content=f"{message.content}\n{spoken}".strip())
+    return message.model_copy(update={"content": f"{message.content}\n{spoken}".strip(), "tool_calls": ()})
 
 
 def _loaded(arguments: str) -> Any:

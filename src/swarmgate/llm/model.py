@@ -16,31 +16,47 @@ from swarmgate.llm.limit_ends import Limit
 TOO_LONG = "too_long"
 """`ModelReply.finish_reason` of an answer that was cut off because no usable one is that long."""
 
+REPEATS = "repeats"
+"""The same of one that was cut off because it said the same over and over."""
+
 
 class ToolCall(Frozen):
     """A tool that the model wants run; `arguments` is its raw JSON, not validated yet.
 
-    `replaced` counts the halves of characters in it, which no file and no wire takes: U+FFFD stands for each.
+    `replaced` counts the halves of characters in it, which no file and no wire takes: U+FFFD stands for each. `opaque`
+    is a JSON object of what the endpoint said beside it (`llm.opaque`): nobody reads it, and it goes back as it came.
     """
 
     id: str
     name: str
     arguments: str = "{}"
     replaced: int = 0
+    opaque: str = ""
 
     @model_validator(mode="before")
     @classmethod
     def _writable(cls, data: Any) -> Any:
-        return _writable(data, {"id": whole, "name": whole, "arguments": whole_json})
+        return _writable(data, {"id": whole, "name": whole, "arguments": whole_json, "opaque": whole_json})
 
 
 class Message(Frozen):
-    """One message of a conversation; `tool_call_id` says which call a `tool` message answers."""
+    """One message of a conversation; `tool_call_id` says which call a `tool` message answers.
+
+    `opaque` is as for a `ToolCall`; it is sent to the model `by` which the message was written, and to no other.
+    """
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    opaque: str = ""
+    by: str = ""
+
+    @property
+    def size(self) -> int:
+        """Characters of all that it says, opaque fields included."""
+        called = sum(len(call.name) + len(call.arguments) + len(call.opaque) for call in self.tool_calls)
+        return len(self.content) + len(self.opaque) + called
 
 
 class ToolSpec(Frozen):
@@ -79,10 +95,12 @@ class ModelReply(Frozen):
     """What came back.
 
     `model` is the `provider/model` that answered. `finish_reason` is the endpoint's word (stop, tool_calls, length)
-    or `TOO_LONG`: then `text` holds only the beginning and `tool_calls` is empty. `usage` holds the endpoint's own
+    or `TOO_LONG` or `REPEATS`: then `text` holds only the beginning and `tool_calls` is empty. `cut` says where an
+    answer was cut off, and what to set: for people. `usage` holds the endpoint's own
     counts, or an estimate of a token per 4 characters where it reports none, so that token budgets hold either way.
-    `replaced` is as for a `ToolCall`, of the text. This is the one border that every answer crosses, of an endpoint or
-    of a program: what lies behind it can be written. `replayed`: it was paid for before, and stood on record.
+    `replaced` and `opaque` are as for a `ToolCall`, of the text and of the message. This is the one border that every
+    answer crosses, of an endpoint or of a program: what lies behind it can be written. `replayed`: it was paid for
+    before, and stood on record.
     """
 
     text: str = ""
@@ -92,11 +110,13 @@ class ModelReply(Frozen):
     finish_reason: str = "stop"
     replaced: int = 0
     replayed: bool = False
+    opaque: str = ""
+    cut: str = ""
 
     @model_validator(mode="before")
     @classmethod
     def _writable(cls, data: Any) -> Any:
-        return _writable(data, {"text": whole, "finish_reason": whole})
+        return _writable(data, {"text": whole, "finish_reason": whole, "opaque": whole_json})
 
     @property
     def halves(self) -> int:

@@ -16,25 +16,22 @@ from typing import Any
 import openai
 
 from swarmgate.config import Provider, Role
-from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
-from swarmgate.llm import strict, wire
-from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, Refused
+from swarmgate.llm import pages, refusals, strict, wire
+from swarmgate.llm.adapting import Adapting, Negotiation
+from swarmgate.llm.answer_length import where_cut
+from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
+from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
 from swarmgate.llm.json_tools import parse
 from swarmgate.llm.limit_ends import of_answer, of_stream
-from swarmgate.llm.model import TOO_LONG, CallFailed, ModelReply, ModelRequest
+from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
+from swarmgate.llm.model_memory import ModelMemory
+from swarmgate.llm.pace import Limits, Pace
 from swarmgate.llm.redact import redact
-
-INACTIVITY_S = 60.0
-"""A stream that was silent for this long has died."""
-
-_AFTER_DONE_S = 1.0
-"""How long to wait for the end of the connection after the end of the answer, so that it can be used again."""
 
 _LOOK_S = 10.0
 """Longest time of a look at what an endpoint states about itself."""
 
-_FEATURE_REFUSED = {400, 404, 422, 500, 501}
 _RETRIED = {408, 409, 425, 429}
 _CONTEXT = re.compile(
     r"context.{0,20}(length|window|size)|maximum context|prompt is too long|too many (input )?tokens", re.IGNORECASE
@@ -50,9 +47,11 @@ class OpenAIModel:
         role: sampling and time limit; its `model` and `fallback` are not looked at.
         api_key: empty when the endpoint needs none: then no Authorization header is sent.
         price: the cost in US dollars of what a call used; None when unknown.
-        known: what a probe found; settings that the user wrote win over it.
-        timeout_s: longest time of a call; default as `role`, then `provider` say.
-        inactivity_s: longest silence in a stream.
+        memory: what is known of models, and takes in what calls find out; settings that the user wrote win over it.
+        on_event: hears of what is found out.
+        longest: the longest answer, in tokens, where the role does not say; None: as the endpoint has it.
+        limits: the longest times of a call, of its beginning and of a silence; default as `role`, then `provider` say.
+        timeout_s: bounds all of these.
         clock: seconds, monotonic.
     """
 
@@ -64,9 +63,11 @@ class OpenAIModel:
         *,
         api_key: str = "",
         price: Callable[[Usage], float | None] = lambda _usage: None,
-        known: Capabilities | None = None,
+        memory: ModelMemory | None = None,
+        on_event: OnEvent = ignore,
+        longest: int | None = None,
+        limits: Limits | None = None,
         timeout_s: float | None = None,
-        inactivity_s: float = INACTIVITY_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
@@ -76,10 +77,19 @@ class OpenAIModel:
         self._price = price
         self._clock = clock
         self._temperature = role.temperature if role else None
-        self._max_tokens = role.max_tokens if role else None
-        self._timeout_s = timeout_s or (role.timeout_s if role else None) or provider.timeout_s
-        self._inactivity_s = inactivity_s
-        self._dialect = _dialect(provider, role, known)
+        self._written_max_tokens = role.max_tokens if role else None
+        self._max_tokens = self._written_max_tokens or longest
+        self._window = role.context_tokens if role else None
+        self._limits = limits or Limits.of(provider, role, at_most=timeout_s)
+        self._on_event = on_event
+        self._adapting = Adapting(
+            name,
+            provider.base_url,
+            written=_written(provider, role),
+            memory=memory or ModelMemory(),
+            on_event=on_event,
+            key=api_key,
+        )
         self._client: openai.AsyncOpenAI | None = None
         _ = self._open().chat.completions  # connects nowhere; else openai loads half of itself in the first call
 
@@ -89,6 +99,23 @@ class OpenAIModel:
         if client is not None:
             await client.close()
 
+    @property
+    def dialect(self) -> wire.Dialect:
+        """The form in which calls are made now."""
+        return self._adapting.dialect()
+
+    def learn(self, feature: str, said: str = "") -> bool:
+        """Goes on without a feature of the wire, for all roles, now and in later runs; the user is told once.
+
+        Args:
+            feature: its name (`llm.refusals`), such as `tools`.
+            said: what the endpoint or the model said that showed it.
+
+        Returns:
+            False where the user's settings ask for the feature: nothing changes then.
+        """
+        return self._adapting.learn(feature, said)
+
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer the conversation; a feature that the endpoint refuses is left out from then on.
 
@@ -96,11 +123,13 @@ class OpenAIModel:
             CallFailed: no answer; `retriable` says whether trying again may help.
         """
         started = self._clock()
+        call = Negotiation()
+        self._say_what_is_unheeded(self.dialect)
         while True:
             body = wire.body(
                 request,
-                self._dialect,
-                model=self._served,
+                self._adapting.dialect(call),
+                name=self.name,
                 temperature=self._temperature,
                 max_tokens=self._max_tokens,
             )
@@ -108,12 +137,27 @@ class OpenAIModel:
             try:
                 await self._exchange(body, assembly)
             except openai.APIStatusError as error:
-                narrower = self._dialect.without(complaint(error), body)
-                if error.status_code not in _FEATURE_REFUSED or narrower is None:
-                    raise self._refusal(error) from error
-                self._dialect = narrower
+                if not self._adapting.adapt(error.status_code, complaint(error), body, call):
+                    raise self._refusal(error, call.first) from error
+            except Refused as error:
+                if assembly.size or not self._adapting.adapt(error.status, error.complaint, body, call):
+                    raise self._reported(error) from error
             else:
-                return self._reply(request, body, assembly, self._clock() - started)
+                self._adapting.answered(body, call)
+                if assembly.repeats:
+                    return self._repeating(body, assembly, self._clock() - started)
+                return self._marked(self._reply(request, body, assembly, self._clock() - started))
+
+    def _say_what_is_unheeded(self, dialect: wire.Dialect) -> None:
+        """What the user wrote and the endpoint does not take: that is told in each run, once."""
+        if self._temperature is not None and not dialect.takes("temperature"):
+            self._adapting.tell("temperature", f"it takes no temperature: {self._temperature:g} is left out")
+        most = self._written_max_tokens
+        if most and not (dialect.takes("max_tokens") or dialect.takes("max_completion_tokens")):
+            self._adapting.tell("max_completion_tokens", f"it takes no limit of an answer: {most:,} is left out")
+        elif most and dialect.longest and dialect.longest < most:
+            told = f"it gives no answers of {most:,} tokens: of at most {dialect.longest:,}"
+            self._adapting.tell(f"longest {dialect.longest}", told)
 
     async def send(self, body: dict[str, Any]) -> Assembly:
         """The answer to a body as it is: one try, nothing left out.
@@ -123,12 +167,20 @@ class OpenAIModel:
             openai.APIStatusError: the endpoint refused it.
         """
         assembly = Assembly()
-        await self._exchange(body, assembly)
+        try:
+            await self._exchange(body, assembly)
+        except Refused as error:
+            raise self._reported(error) from error
         return assembly
+
+    def _reported(self, error: Refused) -> CallFailed:
+        """An error inside of an answer with status 200."""
+        told = of_stream(str(error), now=datetime.now(UTC))
+        return self._failure(f"the endpoint reported an error: {error}", retriable=True, limit=told)
 
     async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
         """The JSON that a GET (or a POST of `body`) gives, None when there is none; `url` may be relative to `/v1`."""
-        options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_LOOK_S, self._timeout_s)}
+        options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_LOOK_S, self._limits.whole_s)}
         try:
             if body is None:
                 return await self._open().get(url, cast_to=object, options=options)
@@ -138,40 +190,43 @@ class OpenAIModel:
 
     async def _exchange(self, body: dict[str, Any], assembly: Assembly) -> None:
         """Send `body` and read the answer into `assembly`, within the time limits."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self._timeout_s
-        reader: JsonBody | EventBody | None = None
+        limits = self._limits if body.get("stream") else self._limits.whole
+        pace = Pace(limits, asyncio.get_running_loop().time)
         # The body is JSON already, see `wire`: as `extra_body` openai does not walk through it for 2 ms a call.
         # The overloads of create() cannot be matched by a dict.
         create: Any = self._open().chat.completions.with_streaming_response.create
         named = {key: body[key] for key in ("model", "stream") if key in body}
         try:
             sent = create(**named, messages=(), extra_body=body, extra_headers=self._left_out())
-            async with asyncio.timeout_at(end) as limit, sent as response:
-                is_json = "json" in response.headers.get("content-type", "")
-                reader = JsonBody(assembly) if is_json else EventBody(assembly)
-                async with aclosing(response.iter_bytes()) as chunks:
-                    async for data in chunks:
-                        if not reader.feed(data):
-                            break
-                        silence = _AFTER_DONE_S if reader.done else self._inactivity_s
-                        limit.reschedule(min(end, loop.time() + silence))
-                reader.finish()
+            async with asyncio.timeout_at(pace.until) as limit, sent as response:
+                await self._read(response, assembly, pace, limit)
         except TimeoutError:
-            if not (reader and reader.done):
-                waited = f"{self._timeout_s:g} s" if loop.time() >= end else f"{self._inactivity_s:g} s of silence"
-                raise self._failure(f"no complete answer within {waited}", retriable=True) from None
+            if not pace.done:
+                told, hint = pace.missed, f"raise it in [providers.{self.name.partition('/')[0]}] or the role"
+                raise self._failure(told, hint=f"{hint}, if the model is only slow", retriable=True) from None
+        except NoAnswer as error:
+            raise self._no_answer(error) from error
         except Malformed as error:
             raise self._failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
-        except Refused as error:
-            told = of_stream(str(error), now=datetime.now(UTC))
-            raise self._failure(f"the endpoint reported an error: {error}", retriable=True, limit=told) from error
-        except openai.APIStatusError:
+        except (openai.APIStatusError, Refused):
             raise
         except Exception as error:
             if not is_transport(error):
                 raise
             raise self._no_connection(error) from error
+
+    async def _read(self, response: Any, assembly: Assembly, pace: Pace, limit: asyncio.Timeout) -> None:
+        """Read the body of an answer; each sign of life sets the limit anew."""
+        is_json = "json" in response.headers.get("content-type", "")
+        reader = JsonBody(assembly) if is_json else EventBody(assembly)
+        async with aclosing(response.iter_bytes()) as chunks:
+            async for data in chunks:
+                if not reader.feed(data):
+                    break
+                limit.reschedule(pace.heard(begun=assembly.begun, done=reader.done))
+                if pace.worth_showing(assembly.size):
+                    self._on_event(Answering(model=self.name, tokens=wire.estimated_tokens(assembly.size)))
+        reader.finish()
 
     def _open(self) -> openai.AsyncOpenAI:
         if self._client is None:
@@ -184,7 +239,7 @@ class OpenAIModel:
                 api_key=self._key or "none",
                 default_headers=self._provider.headers,
                 max_retries=0,
-                timeout=openai.Timeout(self._timeout_s, connect=min(10.0, self._timeout_s)),
+                timeout=openai.Timeout(self._limits.whole_s, connect=min(10.0, self._limits.whole_s)),
             )
         return self._client
 
@@ -194,13 +249,9 @@ class OpenAIModel:
         return {name: openai.Omit() for name in names if name not in self._provider.headers}
 
     def _reply(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
-        usage = assembly.usage or Usage(
-            prompt_tokens=wire.estimated_tokens(wire.characters(body["messages"]) + len(str(body.get("tools", "")))),
-            completion_tokens=wire.estimated_tokens(assembly.size),
-        )
-        usage = usage.model_copy(update={"calls": 1, "seconds": seconds, "usd": self._price(usage)})
+        usage = self._usage(body, assembly, seconds)
         text, calls = assembly.text, assembly.tool_calls
-        if request.tools and not self._dialect.tools and not assembly.too_long:
+        if request.tools and "tools" not in body and not assembly.too_long:
             said = strict.unwrapped(text) if "response_format" in body else None
             # In a schema, text and calls have their own places: what is quoted stands in the text.
             data = () if said else [each.content for each in request.messages if each.role in ("user", "tool")]
@@ -209,15 +260,61 @@ class OpenAIModel:
         reason = TOO_LONG if assembly.too_long else assembly.finish_reason or "stop"
         if not text.strip() and not calls and reason != TOO_LONG:
             raise self._empty(reason, usage)
-        return ModelReply(text=text, tool_calls=calls, usage=usage, model=self.name, finish_reason=reason)
+        return ModelReply(
+            text=text,
+            tool_calls=calls,
+            usage=usage,
+            model=self.name,
+            finish_reason=reason,
+            opaque=assembly.opaque,
+        )
+
+    def _marked(self, reply: ModelReply) -> ModelReply:
+        """The reply, and where it was cut off if it was; then the user is told, too."""
+        if reply.finish_reason != "length":
+            return reply
+        where, hint = self._cut(reply.usage)
+        self._on_event(CutOff(model=self.name, reason=f"{where}; {hint}"))
+        return reply.model_copy(update={"cut": where})
+
+    def _repeating(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
+        """What is left of an answer that said the same over and over."""
+        usage = self._usage(body, assembly, seconds)
+        told = f"it said the same over and over; stopped after about {wire.estimated_tokens(assembly.size):,} tokens"
+        self._on_event(CutOff(model=self.name, reason=told))
+        return ModelReply(text=assembly.text, usage=usage, model=self.name, finish_reason=REPEATS, cut=told)
+
+    def _usage(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> Usage:
+        """What the call used: as the endpoint says, else estimated."""
+        usage = assembly.usage or Usage(
+            prompt_tokens=wire.estimated_tokens(wire.characters(body["messages"]) + len(str(body.get("tools", "")))),
+            completion_tokens=wire.estimated_tokens(assembly.size),
+        )
+        return usage.model_copy(update={"calls": 1, "seconds": seconds, "usd": self._price(usage)})
+
+    def _cut(self, usage: Usage) -> tuple[str, str]:
+        """Where an answer was cut off that ended by its length, and what to set."""
+        asked = min(filter(None, (self._max_tokens, self.dialect.longest)), default=None)
+        window = self._window or self._adapting.known.context_tokens
+        return where_cut(usage, asked=asked, written=self._written_max_tokens is not None, window=window)
+
+    def _no_answer(self, error: NoAnswer) -> CallFailed:
+        """What the endpoint sent that is no answer of a model."""
+        value = pages.loaded(error.head)
+        url = self._provider.base_url
+        if isinstance(value, dict):
+            found = pages.other(value, url)
+        else:
+            found = pages.page(error.head, url) if pages.is_page(error.head) else pages.words(error.head, url)
+        return self._failure(f"the endpoint sent {found.what}", hint=found.hint, retriable=found.passing)
 
     def _failure(self, message: str, *, hint: str = "", retriable: bool = False, **more: Any) -> CallFailed:
         return CallFailed(f"{self.name}: {redact(message, (self._key,))}", hint=hint, retriable=retriable, **more)
 
     def _empty(self, reason: str, usage: Usage) -> CallFailed:
         if reason == "length":
-            hint = "raise max_tokens of the role, or leave it out"
-            return self._failure("the answer was cut off at max_tokens before it said anything", hint=hint, usage=usage)
+            where, hint = self._cut(usage)
+            return self._failure(f"the answer was cut off {where} before it said anything", hint=hint, usage=usage)
         return self._failure(f"the answer is empty (finish_reason {reason})", retriable=True, usage=usage)
 
     def _no_connection(self, error: Exception) -> CallFailed:
@@ -226,9 +323,9 @@ class OpenAIModel:
         hint = f"is the endpoint running? [providers] base_url says {url}"
         return self._failure(f"the connection failed: {url}: {why}", hint=hint, retriable=True)
 
-    def _refusal(self, error: openai.APIStatusError) -> CallFailed:
-        """What a status says, and what the user should look at."""
-        status, said = error.status_code, complaint(error)
+    def _refusal(self, error: openai.APIStatusError, first: refusals.Complaint | None = None) -> CallFailed:
+        """What a status says, and what the user should look at; `first` is what was said before other forms failed."""
+        status, said = error.status_code, (first or complaint(error)).shown
         if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
             return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
@@ -246,25 +343,16 @@ class OpenAIModel:
         return self._failure(f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, limit=limit)
 
 
-def _dialect(provider: Provider, role: Role | None, known: Capabilities | None) -> wire.Dialect:
-    """What the user set, else what a probe found, else that everything works until it is refused."""
-    found = known or Capabilities(model="", base_url="", asked="")
-    written = provider.model_fields_set
-    tools = provider.tools if "tools" in written else found.tools is not False
-    stream = provider.stream if "stream" in written else found.stream is not False
-    return wire.Dialect(
-        tools=role.tools if role and role.tools is not None else tools,
-        stream=stream,
-        system=found.system is not False,
-        response_format=found.json_schema is True,
-    )
+def _written(provider: Provider, role: Role | None) -> dict[str, bool]:
+    """The features of the wire that the user's settings speak of, and whether they are wanted."""
+    both = {"tools": provider.tools, "stream": provider.stream}
+    found = {each: wanted for each, wanted in both.items() if each in provider.model_fields_set}
+    return found | ({"tools": role.tools} if role and role.tools is not None else {})
 
 
-def complaint(error: openai.APIStatusError) -> str:
-    """What the endpoint said of a refused call, at most 300 characters."""
-    body: Any = error.body
-    said = body.get("message", body) if isinstance(body, dict) else body or error.message
-    return re.sub(r"\s+", " ", str(said))[:300]
+def complaint(error: openai.APIStatusError) -> refusals.Complaint:
+    """What the endpoint said of a refused call."""
+    return refusals.read(error.body, error.message)
 
 
 def is_transport(error: Exception) -> bool:

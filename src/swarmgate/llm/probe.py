@@ -17,11 +17,11 @@ import openai
 from swarmgate.config import Provider
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
-from swarmgate.llm import windows
+from swarmgate.llm import refusals, windows
 from swarmgate.llm.assembly import Assembly
 from swarmgate.llm.model import CallFailed
 from swarmgate.llm.openai_model import OpenAIModel, complaint
-from swarmgate.llm.wire import Dialect, characters, estimated_tokens
+from swarmgate.llm.wire import Dialect, characters, estimated_tokens, options
 
 TIMEOUT_S = 60.0
 """Longest time of one request; a server at home may have to load the model first."""
@@ -53,7 +53,7 @@ _TOOL = {
 }
 _TWICE = "Call report_number with 1 and, in the same reply, report_number with 2."
 _ONCE = "Call the tool report_number with the number 7 now."
-_FORMS = (Dialect(), Dialect(stream=False), Dialect(system=False), Dialect(stream=False, system=False))
+_FORMS = tuple(Dialect(left_out=frozenset(each)) for each in ((), ("stream",), ("system",), ("stream", "system")))
 """How the first request is tried, until the endpoint takes it."""
 _REFUSING = {400, 404, 405, 415, 422, 500, 501}
 """Statuses by which endpoints refuse a feature once the plain request went well."""
@@ -69,16 +69,21 @@ async def probe(
     timeout_s: float = TIMEOUT_S,
 ) -> Capabilities:
     """What the model `provider/model` can. Never raises for what the endpoint does: `error` says it."""
-    model = OpenAIModel(name, provider, api_key=api_key, timeout_s=min(timeout_s, provider.timeout_s))
+    model = OpenAIModel(name, provider, api_key=api_key, timeout_s=timeout_s)
     prober = _Prober(model, name.partition("/")[2])
     found: dict[str, Any] = {"model": name, "base_url": provider.base_url, "asked": now.isoformat(timespec="seconds")}
     try:
         found |= await prober.base()
         found |= await prober.tools()
         found["json_schema"] = await prober.schema()
+        found["left_out"] = prober.left_out
         found["context_tokens"] = await windows.context_tokens(model.look, provider.base_url, prober.served)
     except (CallFailed, openai.APIStatusError) as error:
-        told = error.message if isinstance(error, CallFailed) else f"answered {error.status_code}: {complaint(error)}"
+        told = (
+            error.message
+            if isinstance(error, CallFailed)
+            else f"answered {error.status_code}: {complaint(error).shown}"
+        )
         found = {key: found[key] for key in ("model", "base_url", "asked")} | {"error": told}
     finally:
         await model.aclose()
@@ -95,6 +100,11 @@ class _Prober:
         self._model = model
         self._dialect = Dialect()
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What requests were made without, beside what has a finding of its own."""
+        return tuple(sorted(self._dialect.left_out & _RENAMED))
+
     async def base(self) -> dict[str, bool | None]:
         """Streaming and system message. Without any answer there is nothing to find out.
 
@@ -110,10 +120,11 @@ class _Prober:
                 if error.status_code not in _REFUSING - {404} or dialect is _FORMS[-1]:
                     raise
             except CallFailed:  # perhaps only its streams break off; a dead endpoint fails again
-                if not dialect.stream:
+                if not dialect.takes("stream"):
                     raise
         obeyed = True if _WORD in answer.text.upper() else None
-        return {"stream": self._dialect.stream, "system": obeyed if self._dialect.system else False}
+        takes = self._dialect.takes
+        return {"stream": takes("stream"), "system": obeyed if takes("system") else False}
 
     async def tools(self) -> dict[str, bool | None]:
         """Tool calls, and several in one reply."""
@@ -158,24 +169,19 @@ class _Prober:
             try:
                 answer = await self._model.send(body)
             except openai.APIStatusError as error:
-                narrower = self._dialect.without(complaint(error), {k: body[k] for k in _RENAMED & body.keys()})
-                if narrower is None:
+                refused = refusals.named(complaint(error), _RENAMED & body.keys(), set())
+                if not refused:
                     raise
-                self._dialect = narrower
+                self._dialect = self._dialect.without(refused)
             else:
                 self._count(answer, body)
                 return answer
 
     def _body(self, user: str, system: str, **more: Any) -> dict[str, Any]:
-        told = [{"role": "system", "content": system}] if self._dialect.system else []
+        told = [{"role": "system", "content": system}] if self._dialect.takes("system") else []
         user = user if told else f"{user}\n\n{system}"
         fields = {"model": self.served, "messages": [*told, {"role": "user", "content": user}], **more}
-        fields["max_tokens" if self._dialect.max_tokens else "max_completion_tokens"] = _LONGEST_ANSWER
-        if self._dialect.stream:
-            fields["stream"] = True
-            if self._dialect.stream_options:
-                fields["stream_options"] = {"include_usage": True}
-        return fields
+        return fields | options(self._dialect, temperature=None, max_tokens=_LONGEST_ANSWER)
 
     def _count(self, answer: Assembly, body: dict[str, Any]) -> None:
         said = answer.usage or Usage(
@@ -185,7 +191,7 @@ class _Prober:
         self.usage += said.model_copy(update={"calls": 1})
 
 
-_RENAMED = frozenset({"max_tokens", "stream_options"})
+_RENAMED = frozenset({"max_tokens", "max_completion_tokens", "stream_options"})
 
 
 def _lacking(answer: Assembly) -> bool | None:

@@ -87,7 +87,11 @@ class Traced:
     ) -> None:
         key = ""
         if reply:
-            clean = {"text": self._redact(reply.text), "tool_calls": self._calls(reply.tool_calls)}
+            clean = {
+                "text": self._redact(reply.text),
+                "tool_calls": self._calls(reply.tool_calls),
+                "opaque": self._redact(reply.opaque),
+            }
             kept = reply.model_copy(update=clean)
             key, reply = request.key if kept == reply else "", kept
         self._recorder.record(
@@ -106,8 +110,13 @@ class Traced:
         )
 
     def _message(self, message: Message) -> Message:
-        clean = {"content": self._redact(message.content), "tool_calls": self._calls(message.tool_calls)}
+        clean = {
+            "content": self._redact(message.content),
+            "tool_calls": self._calls(message.tool_calls),
+            "opaque": self._redact(message.opaque),
+        }
         return message.model_copy(update=clean)
 
     def _calls(self, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-        return tuple(call.model_copy(update={"arguments": self._redact(call.arguments)}) for call in calls)
+        clean = ({"arguments": self._redact(call.arguments), "opaque": self._redact(call.opaque)} for call in calls)
+        return tuple(call.model_copy(update=update) for call, update in zip(calls, clean, strict=True))

@@ -4,73 +4,103 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.json_text import loaded
 from swarmgate.llm import strict
 from swarmgate.llm.json_tools import as_text
-from swarmgate.llm.model import Message, ModelRequest, ToolCall
+from swarmgate.llm.model import Message, ModelRequest, ToolCall, ToolSpec
+from swarmgate.llm.opaque import MESSAGE, beside, of_call
+from swarmgate.llm.opaque import loaded as loaded_opaque
+from swarmgate.llm.schema_keywords import plain
 
-_NOT = r"(support|unrecogni[sz]ed|unknown (field|param|arg)|not available|not permitted|--enable|--jinja)"
-_ANY = re.IGNORECASE | re.DOTALL
-_REFUSALS = {
-    "stream_options": re.compile(r"stream_options|include_usage", _ANY),
-    "max_tokens": re.compile(r"max_completion_tokens", _ANY),
-    "response_format": re.compile(r"response_format|json_schema|structured|grammar", _ANY),
-    # ollama: "does not support tools"; OpenRouter: "No endpoints found that support tool use";
-    # vLLM: '"auto" tool choice requires --enable-auto-tool-choice'; llama.cpp: "tools param requires --jinja flag"
-    "tools": re.compile(rf"{_NOT}.*\b(tools?|functions?)\b|\b(tools?|functions?)\b.*{_NOT}", _ANY),
-    "stream": re.compile(rf"{_NOT}.*\bstream|\bstream.*{_NOT}", _ANY),
-}
-"""What the error message of a 4xx says when the endpoint does not take a feature; the first that fits is dropped."""
+_HEADERS = re.compile(r"(?:[A-Z_]+: .*\n)+\n")
+"""The lines that a brief opens with, and the blank one after them."""
+
+_NO_TEXT = "(no text)"
+"""What stands where an endpoint takes no empty text."""
+
+
+_ASKED_FOR = ("tools", "stream", "system", "response_format")
+"""Features that a probe asks for; each has a finding of its own."""
 
 
 class Dialect(Frozen):
-    """The features of the wire that an endpoint takes.
+    """The form of the wire that a model takes: everything but what is left out, and what was found to work beside that.
 
-    `max_tokens` False means the newer `max_completion_tokens`; `system` False, that the system message is part of the
-    first user message. `response_format` matters without `tools` only: calls in text are then held to a schema.
+    Features by name: `refusals`. Without `max_tokens` it is the newer `max_completion_tokens`, without `system` the
+    system message is part of the first user message. `held`: without tools, calls in text are held to a schema.
+    `longest`: the most tokens of an answer that may be asked for.
     """
 
-    tools: bool = True
-    stream: bool = True
-    stream_options: bool = True
-    max_tokens: bool = True
-    system: bool = True
-    response_format: bool = False
+    left_out: frozenset[str] = frozenset()
+    held: bool = False
+    longest: int | None = None
 
-    def without(self, complaint: str, body: dict[str, Any]) -> Dialect | None:
-        """The dialect less the feature of `body` that the endpoint complains about; None: it is something else."""
-        for feature, pattern in _REFUSALS.items():
-            if feature in body and getattr(self, feature) and pattern.search(complaint):
-                return self.model_copy(update={feature: False})
-        return None
+    @classmethod
+    def of(cls, known: Capabilities, written: Mapping[str, bool], refused: Iterable[str] = ()) -> Self:
+        """The dialect of a model.
+
+        Args:
+            known: what was found out about it, now and in earlier runs.
+            written: features that the user's settings speak of; they win over what is known.
+            refused: what of that the endpoint refused to this process all the same.
+        """
+        found = {each for each in (*_ASKED_FOR, *known.left_out) if known.lacks(each)}
+        found -= {each for each, wanted in written.items() if wanted}
+        found |= {each for each, wanted in written.items() if not wanted}
+        return cls(left_out=found | {*refused}, held=known.json_schema is True, longest=known.longest_answer)
+
+    def takes(self, feature: str) -> bool:
+        """Whether the feature may be sent."""
+        return feature not in self.left_out
+
+    @property
+    def tools(self) -> bool:
+        """Whether tools are called natively; else they are described, and called, in text."""
+        return self.takes("tools")
+
+    def without(self, feature: str) -> Self:
+        """The same less a feature."""
+        return self.model_copy(update={"left_out": self.left_out | {feature}})
 
 
 def body(
-    request: ModelRequest, dialect: Dialect, *, model: str, temperature: float | None, max_tokens: int | None
+    request: ModelRequest, dialect: Dialect, *, name: str, temperature: float | None, max_tokens: int | None
 ) -> dict[str, Any]:
-    """The JSON body of the call."""
+    """The JSON body of a call to the model `provider/model`."""
     native = dialect.tools
     messages = request.messages if native else as_text(request.messages, request.tools)
-    fields: dict[str, Any] = {"model": model, "messages": [_message(each) for each in messages]}
-    if dialect.response_format and not native and request.tools:
+    fields: dict[str, Any] = {
+        "model": name.partition("/")[2],
+        "messages": [_message(each, dialect, name) for each in messages],
+    }
+    if dialect.held and dialect.takes("response_format") and not native and request.tools:
         fields["messages"][0]["content"] += strict.HOW
         fields["response_format"] = strict.response_format(request.tools)
-    if not dialect.system:
+    if not dialect.takes("system"):
         fields["messages"] = _without_system(fields["messages"])
+    if not dialect.takes("neighbours"):
+        fields["messages"] = _taking_turns(fields["messages"])
     if native and request.tools:
-        specs = (tool.model_dump(exclude={"answers"}) for tool in request.tools)
-        fields["tools"] = [{"type": "function", "function": spec} for spec in specs]
-    if temperature is not None:
+        fields["tools"] = [_tool(tool, dialect) for tool in request.tools]
+    return fields | options(dialect, temperature=temperature, max_tokens=max_tokens)
+
+
+def options(dialect: Dialect, *, temperature: float | None, max_tokens: int | None) -> dict[str, Any]:
+    """What of a request is neither said nor offered."""
+    fields: dict[str, Any] = {}
+    if temperature is not None and dialect.takes("temperature"):
         fields["temperature"] = temperature
-    if max_tokens is not None:
-        fields["max_tokens" if dialect.max_tokens else "max_completion_tokens"] = max_tokens
-    if dialect.stream:
+    limit = next((each for each in ("max_tokens", "max_completion_tokens") if dialect.takes(each)), "")
+    if max_tokens is not None and limit:
+        fields[limit] = min(max_tokens, dialect.longest or max_tokens)
+    if dialect.takes("stream"):
         fields["stream"] = True
-        if dialect.stream_options:
+        if dialect.takes("stream_options"):
             fields["stream_options"] = {"include_usage": True}
     return fields
 
@@ -82,34 +112,86 @@ def estimated_tokens(characters: int) -> int:
 
 def characters(messages: Iterable[dict[str, Any]]) -> int:
     """The length of everything that is said in messages of the wire."""
-    return sum(
-        len(message.get("content") or "")
-        + sum(len(call["function"]["name"] + call["function"]["arguments"]) for call in message.get("tool_calls", ()))
-        for message in messages
-    )
+    return sum(map(_characters, messages))
+
+
+def _characters(message: dict[str, Any]) -> int:
+    said = len(message.get("content") or "") + _length(beside(message, MESSAGE))
+    for call in message.get("tool_calls") or ():
+        function = call["function"]
+        said += len(function["name"] + function["arguments"]) + _length(of_call(call, function))
+    return said
+
+
+def _length(fields: dict[str, Any]) -> int:
+    return len(json.dumps(fields, ensure_ascii=False)) if fields else 0
 
 
 def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The conversation with its instructions at the end of the first user message, which still opens with headers."""
+    """The conversation with its instructions at the head of the first user message, after the header lines."""
     system, *rest = messages
     if not rest:
         return [{**system, "role": "user"}]
-    first = {**rest[0], "content": f"{rest[0]['content']}\n\n# Your instructions\n\n{system['content']}"}
-    return [first, *rest[1:]]
+    text = str(rest[0]["content"])
+    headers = found[0] if (found := _HEADERS.match(text)) else ""
+    told = (headers.strip(), system["content"], text[len(headers) :])
+    return [{**rest[0], "content": "\n\n".join(filter(None, told))}, *rest[1:]]
 
 
-def _message(message: Message) -> dict[str, Any]:
-    fields: dict[str, Any] = {"role": message.role, "content": message.content}
+def _taking_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The conversation with neighbouring messages of the user, or of the model, as one."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        last = turns[-1] if turns else {"role": ""}
+        if message["role"] in ("user", "assistant") and message["role"] == last["role"]:
+            text = "\n\n".join(filter(None, (last["content"], message["content"])))
+            calls = [*last.get("tool_calls", ()), *message.get("tool_calls", ())]
+            turns[-1] = {**last, **message, "content": text, **({"tool_calls": calls} if calls else {})}
+        else:
+            turns.append(message)
+    return turns
+
+
+def _tool(tool: ToolSpec, dialect: Dialect) -> dict[str, Any]:
+    spec = tool.model_dump(exclude={"answers"})
+    if not dialect.takes("schema_keywords"):
+        spec["parameters"] = plain(spec["parameters"])
+    return {"type": "function", "function": spec}
+
+
+def _message(message: Message, dialect: Dialect, name: str) -> dict[str, Any]:
+    own = message.by in ("", name)
+    fields: dict[str, Any] = _opaque(message.opaque, dialect, "message") if own else {}
+    fields |= {"role": message.role, "content": _content(message, dialect)}
     if message.tool_calls:
-        fields["content"] = message.content or None
-        fields["tool_calls"] = [_call(call) for call in message.tool_calls]
+        fields["tool_calls"] = [_call(call, dialect, own=own) for call in message.tool_calls]
     if message.role == "tool":
         fields["tool_call_id"] = message.tool_call_id
     return fields
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _object(call.arguments)}}
+def _content(message: Message, dialect: Dialect) -> str | None:
+    if message.content:
+        return message.content
+    if message.tool_calls and dialect.takes("null_content"):
+        return None
+    return "" if dialect.takes("empty_content") else _NO_TEXT
+
+
+def _call(call: ToolCall, dialect: Dialect, *, own: bool) -> dict[str, Any]:
+    fields = _opaque(call.opaque, dialect, "call") if own else {}
+    inner = fields.pop("function", None)
+    beside_it = _taken(inner, dialect, "function") if isinstance(inner, dict) else {}
+    function = {**beside_it, "name": call.name, "arguments": _object(call.arguments)}
+    return {**fields, "id": call.id, "type": "function", "function": function}
+
+
+def _opaque(text: str, dialect: Dialect, place: str) -> dict[str, Any]:
+    return _taken(loaded_opaque(text), dialect, place) if text else {}
+
+
+def _taken(fields: dict[str, Any], dialect: Dialect, place: str) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if dialect.takes(f"{place}.{key}")}
 
 
 def _object(arguments: str) -> str:

@@ -56,6 +56,7 @@ def test_nothing_is_wrong_with_the_defaults(repo: Path) -> None:
         (f"{MODELS}max_tokens = 9000\ncontext_tokens = 8000\n", 8, "does not fit"),
         (f"{MODELS}network = false\n", 8, "for agent programs"),
         (f"{MODELS}timeout_s = 4000\n", 8, "breaker ends the whole turn after 1800 s"),
+        (f"{MODELS}timeout_s = 100\nsilence_s = 200\n", 9, "silence_s = 200 is more than the whole call"),
         ('[authority.coder]\nallow = ["docs/**"]\ndeny = ["docs/**"]\n', 2, "denied wins"),
         ("[budget]\nusd = 1.0\n[budget.task]\nusd = 2.0\n", 4, "[budget.task] usd = 2 is more than [budget] allows: 1"),
         ("[budget.run]\ntokens = 3_000_000\n[budget]\ntokens = 2_000_000\n", 2, "3,000,000 is more than [budget]"),

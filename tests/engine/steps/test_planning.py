@@ -56,6 +56,22 @@ def test_an_architect_that_never_plans_ends_planning_and_the_user_may_say_more(p
     project.swarm("plan", "Add parts, small ones", exits=3)
 
 
+def test_an_architect_that_repeats_itself_is_the_models_fault_and_not_the_goals(project: Project) -> None:
+    looping = {"text": "The plan is to add the parts, one after the other.\n" * 2_000}
+    project.play(rule("architect", "plan", looping))
+    done = project.swarm("plan", GOAL, exits=1)
+    shown = " ".join(done.stderr.split())
+    assert "local/senior: the answer was cut off: it said the same over and over" in shown
+    ways_out = " ".join(done.stdout.split())
+    assert "another model in [roles.architect] (this one repeats itself)" in ways_out
+    assert "says more" not in ways_out
+    second = project.requests[1].messages
+    assert "Say each thing once" in second[-1]["content"]
+    assert len(second[-2]["content"]) < 1_000
+    tokens = sum(turn.tokens for turn in (each.turn for each in project.events(ev.TurnEnded)))
+    assert tokens < 60_000
+
+
 @pytest.mark.slow
 def test_a_failed_revision_leaves_the_plan_to_be_kept(project: Project) -> None:
     project.planned(plan(task("1.1", complexity="LARGE"), step="revise"))

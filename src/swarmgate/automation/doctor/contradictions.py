@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from swarmgate.automation.doctor.places import Places
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.config import COMMAND, Config, nearest
+from swarmgate.config import COMMAND, Config, Provider, Role, nearest
 
 NAME = "contradictions"
 
@@ -104,6 +104,12 @@ def _budgets(config: Config) -> Iterator[_Found]:
         yield ("council", "total_tokens"), "one voice may use more in one round than all of a council together", ""
 
 
+def _callers(config: Config) -> Iterator[tuple[tuple[str, str], Provider | Role]]:
+    """What has limits of a model's call, and where it stands."""
+    yield from ((("providers", name), each) for name, each in config.providers.items())
+    yield from ((("roles", str(name)), each) for name, each in config.roles.items())
+
+
 def _times(config: Config) -> Iterator[_Found]:
     if config.council.timeout_s > config.council.whole_s:
         yield ("council", "timeout_s"), "one voice may take longer than the whole council (whole_s)", ""
@@ -116,6 +122,12 @@ def _times(config: Config) -> Iterator[_Found]:
                 f"one call may take {own:g} s, and the breaker ends the whole turn after {turn:g} s",
                 "raise [breakers] wall_time_s",
             )
+    for place, owner in _callers(config):
+        for key in ("first_byte_s", "silence_s"):
+            part, whole = getattr(owner, key), owner.timeout_s
+            if part is not None and whole is not None and part > whole:
+                told = f"{key} = {part:g} is more than the whole call may take (timeout_s = {whole:g})"
+                yield (*place, key), told, "raise timeout_s, or leave it out"
     if config.commands.timeout_s > config.breakers.of("coder").wall_time_s:
         yield (
             ("commands", "timeout_s"),

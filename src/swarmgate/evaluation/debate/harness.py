@@ -154,8 +154,8 @@ async def _measured(
     """What was judged, and how many calls that took now."""
 
     def told(event: ModelEvent) -> None:
-        model, reason = event.model, getattr(event, "reason", "its price is unknown")
-        on_progress(reason if reason.startswith(model) else f"{model}: {reason}")
+        if event.kind == "model":
+            on_progress(event.text)
 
     def counted(found: Run) -> None:
         if found.done == found.planned or found.done * 10 // found.planned > (found.done - 1) * 10 // found.planned:

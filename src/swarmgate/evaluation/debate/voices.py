@@ -20,6 +20,7 @@ from swarmgate.evaluation.debate.cache import Answers, Meter, Place, Remembering
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.events import OnEvent, ignore
+from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.prices import price_of
 from swarmgate.llm.steering import compact_roles, current, steered
 from swarmgate.workspace import temporary
@@ -179,7 +180,7 @@ def _speaker(
             recorder=None,
             budget=budget,
             on_event=on_event,
-            probed=current(own, probed),
+            memory=ModelMemory(current(own, probed)),
         ),
         settings=f"{role.model_dump_json(exclude=_PATIENCE)} {provider.model_dump_json(exclude=_PATIENCE)}",
         prompts=Prompts(prompts, compact=compact_roles(own, (_ROLE,))),

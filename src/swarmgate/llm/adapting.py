@@ -1,0 +1,196 @@
+"""How calls are made to one model: what was found out so far, and what a refusal adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from swarmgate.domain.capabilities import Capabilities
+from swarmgate.llm import refusals
+from swarmgate.llm.events import Adapted, OnEvent
+from swarmgate.llm.model_memory import Change, ModelMemory
+from swarmgate.llm.redact import redact
+from swarmgate.llm.wire import Dialect, characters, estimated_tokens
+
+_STATUSES = {400, 404, 405, 415, 422, 500, 501}
+"""By which a feature is refused, where the complaint names it."""
+_UNNAMED = {400, 422}
+"""By which one may be refused without a word of why."""
+_TRIES = 16
+"""Requests that are made for one answer at the most, each otherwise than those before."""
+_LEAST_ROOM = 256
+"""Tokens; where a window leaves less for the answer, the conversation is too long."""
+
+
+@dataclass
+class Negotiation:
+    """What was tried for one answer.
+
+    `on_trial` is left out for once; `room` is the longest answer for which the window has room. `first` is the refusal
+    that named nothing, and that is told where nothing helps.
+    """
+
+    dropped: set[str] = field(default_factory=set)
+    on_trial: str = ""
+    suspects: list[str] | None = None
+    room: int | None = None
+    first: refusals.Complaint | None = None
+    tries: int = 0
+
+
+class Adapting:
+    """What is known of a model, and how it becomes more.
+
+    Args:
+        name: `provider/model`.
+        base_url: where it is.
+        written: features that the user's settings speak of, and whether they are wanted.
+        memory: what all models are known for.
+        on_event: hears of what is found out.
+        key: is never told.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        base_url: str,
+        *,
+        written: Mapping[str, bool],
+        memory: ModelMemory,
+        on_event: OnEvent,
+        key: str,
+    ) -> None:
+        self._name = name
+        self._base_url = base_url
+        self._written = written
+        self._memory = memory
+        self._on_event = on_event
+        self._key = key
+        self._refused: set[str] = set()
+        self._accepted: set[str] = set()
+
+    @property
+    def known(self) -> Capabilities:
+        """What was found out so far."""
+        return self._memory.of(self._name, self._base_url)
+
+    def dialect(self, call: Negotiation | None = None) -> Dialect:
+        """The form in which a call is made now."""
+        found = Dialect.of(self.known, self._written, self._refused)
+        if call is None:
+            return found
+        found = found.without(call.on_trial) if call.on_trial else found
+        return found if call.room is None else found.model_copy(update={"longest": call.room})
+
+    def learn(self, feature: str, said: str = "") -> bool:
+        """Goes on without a feature, for all roles, now and in later runs; the user is told once.
+
+        Returns:
+            False where the user's settings ask for the feature: nothing changes then.
+        """
+        if self._written.get(feature):
+            return False
+        self._change(lambda known: known.without(feature))
+        self.tell(feature, refusals.otherwise(feature), said)
+        return True
+
+    def tell(self, what: str, reason: str, said: str = "") -> None:
+        """Tells the user, once a run."""
+        if self._memory.untold(self._name, what):
+            self._on_event(Adapted(model=self._name, reason=reason, said=redact(said, (self._key,))))
+
+    def answered(self, body: dict[str, Any], call: Negotiation) -> None:
+        """A request was answered: what is in it is taken, and what was left out for once was what it was about."""
+        self._accepted |= refusals.sent(body)
+        if call.on_trial:
+            told = f"it said: {call.first.shown}" if call.first and call.first.shown else "it did not say why"
+            self._drop(call.on_trial, told)
+
+    def adapt(self, status: int | None, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
+        """Whether another form of the request is worth a try; the next `dialect` is that one.
+
+        Args:
+            status: by which the endpoint refused; None: it was inside of an answer of status 200.
+            complaint: what it said.
+            body: the request.
+            call: what was tried for this answer.
+        """
+        call.tries += 1
+        if call.tries >= _TRIES or (status is not None and status not in _STATUSES):
+            return False
+        return (
+            self._has_room(complaint, body, call)
+            or self._shorter(complaint, body, call)
+            or self._given_back(complaint, call)
+            or self._named(complaint, body, call)
+            or (status in _UNNAMED and self._tried(complaint, body, call))
+        )
+
+    def _has_room(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
+        """The answer that was asked for does not fit beside the prompt: a shorter one may."""
+        asked = _asked(body)
+        prompt = estimated_tokens(characters(body["messages"]) + len(str(body.get("tools", ""))))
+        found = refusals.window(complaint, prompt)
+        if asked is None or found is None:
+            return False
+        size, room = found
+        if self.known.context_tokens is None:
+            self._change(lambda known: known.model_copy(update={"context_tokens": size}))
+        room = room - max(room // 16, 1) if call.room is None else call.room // 2
+        if not _LEAST_ROOM <= room < asked:
+            return False
+        call.room = room
+        return True
+
+    def _shorter(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
+        asked = _asked(body)
+        most = asked and refusals.most_tokens(complaint, asked)
+        if not most:
+            return False
+        call.room = None
+        self._change(lambda known: known.model_copy(update={"longest_answer": most}))
+        reason = f"it gives no answers of {asked:,} tokens: of at most {most:,} from here on"
+        self.tell(f"longest {most}", reason, complaint.shown)
+        return True
+
+    def _given_back(self, complaint: refusals.Complaint, call: Negotiation) -> bool:
+        """What was left out has to be there after all: the endpoint is another than it was."""
+        again = refusals.wanted(complaint, self.dialect().left_out - call.dropped)
+        if not again:
+            return False
+        call.dropped.add(again)
+        self._refused.discard(again)
+        self._change(lambda known: known.with_(again))
+        return True
+
+    def _named(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
+        feature = refusals.named(complaint, refusals.sent(body) - call.dropped, self._accepted)
+        if not feature:
+            return False
+        call.dropped.add(feature)
+        self._drop(feature, complaint.shown)
+        return True
+
+    def _tried(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
+        """Leaves out one more for once, of what no request was answered with so far."""
+        if call.suspects is None:
+            call.suspects = refusals.suspects(complaint, refusals.sent(body), self._accepted)
+            call.first = complaint
+        call.on_trial = call.suspects.pop(0) if call.suspects else ""
+        return bool(call.on_trial)
+
+    def _drop(self, feature: str, said: str) -> None:
+        """Leaves out what the endpoint refused: it has to be, whatever is written."""
+        if not self.learn(feature, said):
+            self._refused.add(feature)
+            self.tell(feature, refusals.otherwise(feature), said)
+
+    def _change(self, change: Change) -> None:
+        self._memory.learn(self._name, self._base_url, change)
+
+
+def _asked(body: dict[str, Any]) -> int | None:
+    """The longest answer that a request allows, in tokens."""
+    asked: int | None = body.get("max_tokens") or body.get("max_completion_tokens")
+    return asked

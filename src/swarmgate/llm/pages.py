@@ -1,0 +1,86 @@
+"""What an endpoint sent that is no answer of a model: a login page, a proxy's error, the web page of a server. Pure."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import Any, NamedTuple
+
+_FLAGS = re.IGNORECASE | re.DOTALL
+_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", _FLAGS)
+_LOGIN = re.compile(
+    r"type=[\"']?password|sign[ -]?in|log[ -]?in|\bsso\b|single sign|authenticat|captive portal", _FLAGS
+)
+_GATEWAY = re.compile(
+    r"\b50[0234]\b|bad gateway|gateway time-?out|service (temporarily )?unavailable|cloudflare|just a moment|"
+    r"upstream|proxy error|maintenance",
+    _FLAGS,
+)
+_TAGS = re.compile(r"<(script|style).*?</\1>|<[^>]+>", _FLAGS)
+_V1 = "does base_url lack /v1?"
+
+
+class Page(NamedTuple):
+    """What came, for people; `hint` says what to do, `passing` whether it may be gone the next time."""
+
+    what: str
+    hint: str
+    passing: bool = False
+
+
+def is_page(head: bytes) -> bool:
+    """Whether what came is a page for people."""
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<"
+
+
+def page(head: bytes, base_url: str) -> Page:
+    """What a page is, by its title and its first words."""
+    text = head.decode("utf-8", "replace")
+    title = found[1] if (found := _TITLE.search(text)) else _TAGS.sub(" ", text)
+    named = html.unescape(re.sub(r"\s+", " ", title)).strip()[:80]
+    called = f' "{named}"' if named else ""
+    if _LOGIN.search(text):
+        hint = f"log in, or name another address: something on the way to {base_url} wants to know who you are"
+        return Page(f"a login page{called}", hint)
+    if _GATEWAY.search(text):
+        return Page(f"an error page of a proxy{called}", f"look at the server behind {base_url}", passing=True)
+    return Page(f"a web page{called}", f"{where(base_url)}: an endpoint answers with JSON")
+
+
+def words(head: bytes, base_url: str) -> Page:
+    """What plain words are that came instead of an answer."""
+    said = re.sub(r"\s+", " ", head.decode("utf-8", "replace")).strip()[:80]
+    return Page(f'no answer of a model but "{said}"' if said else "nothing at all", where(base_url), passing=True)
+
+
+def other(value: dict[str, Any], base_url: str) -> Page:
+    """What a JSON object is that has no `choices`."""
+    keys = ", ".join(map(str, list(value)[:6])) or "nothing in it"
+    said = value.get("detail") or value.get("message") or value.get("msg")
+    if isinstance(said, str) and said:
+        return Page(f"no answer of a model but: {said[:200]}", where(base_url), passing=True)
+    known = {
+        "done": "Ollama's own form: base_url ends in /v1 there",
+        "output": "the form of OpenAI's /responses: swarmgate needs /chat/completions",
+        "stop_reason": "Anthropic's own form: its /v1/chat/completions speaks OpenAI's",
+        "candidates": "Gemini's own form: base_url ends in /v1beta/openai there",
+        "generated_text": "TGI's own form: base_url ends in /v1 there",
+    }
+    hint = next((told for key, told in known.items() if key in value), where(base_url))
+    return Page(f"JSON without `choices` ({keys})", hint, passing=True)
+
+
+def where(base_url: str) -> str:
+    """What to look at first."""
+    if re.search(r"/v\d\w*(/|$)|/openai(/|$)", base_url):
+        return f"check [providers] base_url: it says {base_url}"
+    return f"{_V1} It says {base_url}: try {base_url}/v1"
+
+
+def loaded(head: bytes) -> Any:
+    """The JSON of a body, None where it is none."""
+    try:
+        return json.loads(head)
+    except (ValueError, RecursionError):
+        return None

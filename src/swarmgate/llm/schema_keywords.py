@@ -1,0 +1,24 @@
+"""JSON schemas for endpoints that know few keywords; arguments are checked by us in any case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+_PLAIN = frozenset({"type", "properties", "required", "items", "description", "enum"})
+"""Keywords that every endpoint takes that takes tools at all: those of OpenAPI 3.0 that Gemini began with."""
+
+
+def plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with the plain keywords alone."""
+    kept = {key: value for key, value in schema.items() if key in _PLAIN}
+    if isinstance(kept.get("properties"), dict):
+        kept["properties"] = {name: plain(each) for name, each in kept["properties"].items()}
+    if isinstance(kept.get("items"), dict):
+        kept["items"] = plain(kept["items"])
+    return kept
+
+
+def beyond(tools: Iterable[dict[str, Any]]) -> bool:
+    """Whether the parameters of tools, as they are sent, have other keywords."""
+    return any(plain(each["function"]["parameters"]) != each["function"]["parameters"] for each in tools)
