@@ -93,7 +93,7 @@ async def test_the_number_of_calls_is_bounded(at_desk: OpenDesk, say: Say, task:
     assert len(model.requests) == 12
 
 
-async def test_calls_of_one_reply_run_in_order_and_none_after_the_end(
+async def test_calls_of_one_reply_run_in_order_and_the_one_that_ends_the_turn_is_the_last(
     at_desk: OpenDesk, say: Say, task: Task, repo: Path
 ) -> None:
     calls = (
@@ -102,8 +102,9 @@ async def test_calls_of_one_reply_run_in_order_and_none_after_the_end(
         say("finish", summary="done"),
         say("delete_file", path="a.txt"),
     )
-    desk, _ = at_desk(ModelReply(tool_calls=calls))
+    desk, model = at_desk(ModelReply(tool_calls=calls), ModelReply(tool_calls=calls[:3]))
     assert await coding(desk, task) == "done"
+    assert "finish ends your turn, and delete_file stands behind it" in model.heard
     assert (repo / "a.txt").read_text() == "two"
 
 

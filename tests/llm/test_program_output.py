@@ -88,11 +88,13 @@ def test_a_programs_own_complaint_is_an_error(printed: str) -> None:
         json.dumps(REJECTED),
         "Here it is:\n" + json.dumps(REJECTED, indent=2) + "\n",
         "[" + spoken(REJECTED) + "]",
-        spoken(APPROVED) + "\nOn second thoughts:\n" + spoken(REJECTED),
+        spoken(REJECTED) + "\nIn short:\n" + spoken(REJECTED),
+        "<think>Tempting: " + spoken(APPROVED) + "</think>\n" + spoken(REJECTED),
+        spoken(APPROVED) + "\nThat was thinking aloud.</think>\n" + spoken(REJECTED),
     ],
 )
 def test_json_at_the_end_is_the_answer(text: str) -> None:
-    calls = answer(text, [VERDICT], prefix="c")
+    calls = answer(text, [VERDICT], prefix="c").calls
     assert [call.name for call in calls] == ["submit_verdict"]
     assert json.loads(calls[0].arguments) == REJECTED
 
@@ -111,8 +113,14 @@ def test_json_at_the_end_is_the_answer(text: str) -> None:
     ],
 )
 def test_nothing_else_is_an_answer(text: str) -> None:
-    assert answer(text, [VERDICT], prefix="c") == ()
+    assert answer(text, [VERDICT], prefix="c").calls == ()
+
+
+@pytest.mark.parametrize("last", [spoken(REJECTED), json.dumps(REJECTED), "```json\n" + spoken(REJECTED) + "\n```"])
+def test_between_two_verdicts_nobody_chooses(last: str) -> None:
+    calls = answer(spoken(APPROVED) + "\nOn second thoughts:\n" + last, [VERDICT], prefix="c").calls
+    assert [json.loads(call.arguments)["verdict"] for call in calls] == ["APPROVED", "REJECTED"]
 
 
 def test_bare_arguments_need_a_single_tool_on_offer() -> None:
-    assert answer(json.dumps(APPROVED), [VERDICT, FINISH], prefix="c") == ()
+    assert answer(json.dumps(APPROVED), [VERDICT, FINISH], prefix="c").calls == ()

@@ -82,6 +82,7 @@ class Watch:
     tool_calls: int = 0
     errors: int = 0
     tokens: int = 0
+    thinking: int = 0
     repeats: int = 0
     rereads: int = 0
     dropped: int = 0
@@ -139,11 +140,12 @@ class Watch:
             self._trip("max_turns", self.calls, self.max_turns, what)
         self.calls += 1
 
-    def replied(self, *, model: str, tokens: int, replayed: bool = False) -> None:
+    def replied(self, *, model: str, tokens: int, thinking: int = 0, replayed: bool = False) -> None:
         """The model gave a reply, or had given it before the turn was cut short."""
         self.replayed += replayed
         self.model = model or self.model
         self.tokens += tokens
+        self.thinking += thinking
 
     def after_reply(self, *, usable: bool, refused: bool, idle: bool, problem: str) -> None:
         """What the reply asked for was done, or told to be of no use.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from swarmgate.agents.arguments import Arguments
@@ -12,13 +12,14 @@ from swarmgate.agents.breakers import Watch
 from swarmgate.agents.brief import Brief, cut, one_line
 from swarmgate.agents.conversation import Talk, shortened
 from swarmgate.agents.desk import Desk, ToolUse
-from swarmgate.agents.replies import answers, cut_off, is_text, problem_of, with_own_ids
+from swarmgate.agents.replies import answers, cut_off, is_text, problem_of, taken_back, with_own_ids
 from swarmgate.agents.toolbox import Handler
 from swarmgate.agents.tools import BadCall, Tool, offered, read_call
 from swarmgate.agents.trespass import Trespasses
 from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
 from swarmgate.errors import BreakerTripped, CommandRefused, UsageError
 from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolCall
+from swarmgate.llm.wire import estimated_tokens
 from swarmgate.llm.worktime import WorkTime
 
 T = TypeVar("T")
@@ -139,18 +140,33 @@ async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watc
         messages = talk.fitted()
         watch.before_reply(dropped=talk.dropped)
         hands.tell_counts()
-        request = ModelRequest(messages=messages, tools=talk.specs, purpose=purpose)
+        request = ModelRequest(messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None)
         reply = with_own_ids(await desk.model.complete(request), talk.messages)
-        watch.replied(model=reply.model, tokens=reply.usage.tokens, replayed=reply.replayed)
-        if reply.halves:
-            told = f"{reply.halves} halves of characters in an answer of {watch.model}: U+FFFD stands for each"
-            desk.on_guard(GuardNote(rule="unicode", effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
+        watch.replied(
+            model=reply.model,
+            tokens=reply.usage.tokens,
+            thinking=estimated_tokens(len(reply.thought)),
+            replayed=reply.replayed,
+        )
+        _noticed(desk, brief, reply, watch.model)
         done = await hands.carry_out(reply)
         if done.ending:
             return Ending(done.ending[0], reply.model or desk.model.name)
         usable, idle = done.worked or done.refused, not reply.tool_calls and not cut_off(reply)
         watch.after_reply(usable=usable, refused=done.refused, idle=idle, problem=done.problem)
         talk.messages += done.messages
+
+
+def _noticed(desk: Desk, brief: Brief, reply: ModelReply, model: str) -> None:
+    """Puts on record what of a reply was not as it should be and was put right."""
+    found: list[tuple[str, str]] = []
+    if reply.halves:
+        found.append(
+            ("unicode", f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each")
+        )
+    found += [("repaired", cut(one_line(each), _TOLD, "...")) for each in reply.repaired]
+    for rule, told in found:
+        desk.on_guard(GuardNote(rule=rule, effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
 
 
 @dataclass(frozen=True)
@@ -176,6 +192,7 @@ class _Hands(Generic[T]):
     answer: Callable[[str], T] | None
     watch: Watch
     trespasses: Trespasses
+    given: set[str] = field(default_factory=set)
 
     async def carry_out(self, reply: ModelReply) -> _Done[T]:
         """Answer every tool call of the reply, in order, up to the one that ends the turn."""
@@ -184,7 +201,7 @@ class _Hands(Generic[T]):
                 return _Done(ending=(self.answer(reply.text.strip()),))
             except Refused as error:
                 return _Done(answers(reply, [], str(error)), refused=True, problem=str(error))
-        if problem := problem_of(reply, self.tools):
+        if problem := problem_of(reply, self.tools) or taken_back(reply, self.tools, self.given):
             return _Done(answers(reply, [problem] * len(reply.tool_calls), problem), problem=problem)
         done, results = _Done[T](), list[str]()
         for call in reply.tool_calls:
@@ -294,6 +311,7 @@ def _turn(brief: Brief, watch: Watch, talk: Talk, tripped: str) -> Turn:
         dropped=talk.dropped,
         brief_tokens=talk.brief_tokens,
         tokens=watch.tokens,
+        thinking=watch.thinking,
         seconds=watch.seconds,
         tripped=tripped,
     )

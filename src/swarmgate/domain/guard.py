@@ -61,9 +61,10 @@ class Turn(Frozen):
     """What one turn of a role took.
 
     `brief_tokens` is the size of the first user message, at a token per 4 characters; `prompt_tokens_saved` what the
-    short form of the prompt spared. `rereads` counts reads of a file that was read before in the turn and did not
-    change since, `dropped` the old tool results that were taken out of the conversation, `repeats` how often the most
-    frequent call was made. `tripped` names the breaker that ended it; empty for none.
+    short form of the prompt spared. `thinking` is what was thought in the text of answers, estimated in tokens; it is
+    a part of `tokens`. `rereads` counts reads of a file that was read before in the turn and did not change since,
+    `dropped` the old tool results that were taken out of the conversation, `repeats` how often the most frequent call
+    was made. `tripped` names the breaker that ended it; empty for none.
     """
 
     role: str
@@ -79,6 +80,7 @@ class Turn(Frozen):
     brief_tokens: int = 0
     prompt_tokens_saved: int = 0
     tokens: int = 0
+    thinking: int = 0
     seconds: float = 0.0
     tripped: str = ""
 

@@ -83,6 +83,10 @@ class Adapting:
         found = found.without(call.on_trial) if call.on_trial else found
         return found if call.room is None else found.model_copy(update={"longest": call.room})
 
+    def may_learn(self, feature: str) -> bool:
+        """Whether the user's settings leave a feature open."""
+        return not self._written.get(feature)
+
     def learn(self, feature: str, said: str = "") -> bool:
         """Goes on without a feature, for all roles, now and in later runs; the user is told once.
 

@@ -111,10 +111,12 @@ class CommandModel:
             raise CallFailed(self._failure(ran, final), hint=_LIMITED, limit=limit, usage=usage)
         if ran.exit_code != 0 or final.error:
             raise CallFailed(self._failure(ran, final), hint=self._hint(ran, final), usage=usage)
-        calls = answer(final.text, tools, prefix=f"call_{len(request.messages)}")
-        if not calls and (finish := _finish(tools, final.text)):
+        found = answer(final.text, tools, prefix=f"call_{len(request.messages)}")
+        calls = found.calls
+        if not calls and not found.doubt and (finish := _finish(tools, found.text)):
             calls = (finish,)
-        return ModelReply(text=final.text, tool_calls=calls, usage=usage, model=self.name)
+        read = {"thought": found.thought, "repaired": found.repaired, "doubt": found.doubt}
+        return ModelReply(text=found.text, tool_calls=calls, usage=usage, model=self.name, **read)
 
     def _failure(self, ran: Ran, final: Said) -> str:
         how = f"ended with exit code {ran.exit_code}"

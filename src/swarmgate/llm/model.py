@@ -76,13 +76,14 @@ class ModelRequest(Frozen):
     """A conversation to complete: exactly one system message, first.
 
     `purpose` says what the call is for (role, step, task, attempt ...) and goes to traces only, never to the model; so
-    does `key`, by which the answer is found again (`llm.replay`).
+    does `key`, by which the answer is found again (`llm.replay`). `call_due`: words without a call are no answer.
     """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     purpose: dict[str, str] = Field(default_factory=dict)
     key: str = ""
+    call_due: bool = False
 
     @model_validator(mode="after")
     def _one_system_message_first(self) -> Self:
@@ -101,6 +102,10 @@ class ModelReply(Frozen):
     `replaced` and `opaque` are as for a `ToolCall`, of the text and of the message. This is the one border that every
     answer crosses, of an endpoint or of a program: what lies behind it can be written. `replayed`: it was paid for
     before, and stood on record.
+
+    `thought` is what the model thought in its answer, cut out before anything was read: it is for the record, nothing
+    is taken from it. `after` are the words of `text` behind the last call that was read out of text. `repaired` tells
+    how calls were spelt that could be read all the same, `doubt` why those that were read may not be meant.
     """
 
     text: str = ""
@@ -112,11 +117,16 @@ class ModelReply(Frozen):
     replayed: bool = False
     opaque: str = ""
     cut: str = ""
+    thought: str = ""
+    after: str = ""
+    repaired: tuple[str, ...] = ()
+    doubt: str = ""
 
     @model_validator(mode="before")
     @classmethod
     def _writable(cls, data: Any) -> Any:
-        return _writable(data, {"text": whole, "finish_reason": whole, "opaque": whole_json})
+        texts = dict.fromkeys(("text", "finish_reason", "thought", "after"), whole)
+        return _writable(data, texts | {"opaque": whole_json})
 
     @property
     def halves(self) -> int:

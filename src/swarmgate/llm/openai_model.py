@@ -17,12 +17,12 @@ import openai
 
 from swarmgate.config import Provider, Role
 from swarmgate.domain.usage import Usage
-from swarmgate.llm import pages, refusals, strict, wire
+from swarmgate.llm import pages, refusals, wire
 from swarmgate.llm.adapting import Adapting, Negotiation
 from swarmgate.llm.answer_length import where_cut
+from swarmgate.llm.answered import Asked, answered
 from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
 from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
-from swarmgate.llm.json_tools import parse
 from swarmgate.llm.limit_ends import of_answer, of_stream
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.model_memory import ModelMemory
@@ -90,6 +90,7 @@ class OpenAIModel:
             on_event=on_event,
             key=api_key,
         )
+        self._calls_tools = self._tried_text = False
         self._client: openai.AsyncOpenAI | None = None
         _ = self._open().chat.completions  # connects nowhere; else openai loads half of itself in the first call
 
@@ -146,7 +147,39 @@ class OpenAIModel:
                 self._adapting.answered(body, call)
                 if assembly.repeats:
                     return self._repeating(body, assembly, self._clock() - started)
-                return self._marked(self._reply(request, body, assembly, self._clock() - started))
+                reply = self._marked(self._reply(request, body, assembly, self._clock() - started))
+                if "tools" not in body or self._calls_tools:
+                    return reply
+                self._calls_tools = bool(assembly.tool_calls) or self._adapting.known.tools is True
+                return reply if self._calls_tools else await self._in_text(request, reply)
+
+    async def _in_text(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
+        """The reply of a model that may not call tools natively, though it was told to: then it goes on in text.
+
+        One that wrote a call as text can do that. One that wrote words where a call is due, as models do whose endpoint
+        drops the tools from the request, is asked once more, in text; if it calls now, that is how it is asked.
+        """
+        if reply.tool_calls:
+            self.learn("tools", "it wrote a call into the text of its answer")
+            return reply
+        words = reply.text.strip() and not reply.doubt and reply.finish_reason not in (TOO_LONG, "length")
+        if self._tried_text or not (request.call_due and words) or not self._adapting.may_learn("tools"):
+            return reply
+        self._tried_text = True
+        dialect = self._adapting.dialect().without("tools")
+        body = wire.body(request, dialect, name=self.name, temperature=self._temperature, max_tokens=self._max_tokens)
+        assembly, started = Assembly(), self._clock()
+        try:
+            await self._exchange(body, assembly)
+            again = self._marked(self._reply(request, body, assembly, self._clock() - started))
+        except (CallFailed, openai.APIStatusError, Refused) as error:
+            used = error.usage if isinstance(error, CallFailed) else Usage()
+            return reply.model_copy(update={"usage": reply.usage + used})
+        usage = reply.usage + again.usage
+        if not again.tool_calls:
+            return reply.model_copy(update={"usage": usage})
+        self.learn("tools", "it answered in words where a tool was to be called, and calls in text")
+        return again.model_copy(update={"usage": usage})
 
     def _say_what_is_unheeded(self, dialect: wire.Dialect) -> None:
         """What the user wrote and the endpoint does not take: that is told in each run, once."""
@@ -250,24 +283,16 @@ class OpenAIModel:
 
     def _reply(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
         usage = self._usage(body, assembly, seconds)
-        text, calls = assembly.text, assembly.tool_calls
-        if request.tools and "tools" not in body and not assembly.too_long:
-            said = strict.unwrapped(text) if "response_format" in body else None
-            # In a schema, text and calls have their own places: what is quoted stands in the text.
-            data = () if said else [each.content for each in request.messages if each.role in ("user", "tool")]
-            left, calls = parse(said[1] if said else text, prefix=f"text_{len(request.messages)}", data=data)
-            text = (said and said[0]) or left
+        if assembly.too_long:
+            reply = ModelReply(text=assembly.text)
+        else:
+            asked: Asked = "native" if "tools" in body else "schema" if "response_format" in body else "text"
+            reply = answered(request, assembly.text, assembly.tool_calls, asked=asked)
         reason = TOO_LONG if assembly.too_long else assembly.finish_reason or "stop"
-        if not text.strip() and not calls and reason != TOO_LONG:
+        if not assembly.text.strip() and not reply.tool_calls and reason != TOO_LONG:
             raise self._empty(reason, usage)
-        return ModelReply(
-            text=text,
-            tool_calls=calls,
-            usage=usage,
-            model=self.name,
-            finish_reason=reason,
-            opaque=assembly.opaque,
-        )
+        told = {"usage": usage, "model": self.name, "finish_reason": reason, "opaque": assembly.opaque}
+        return ModelReply(**(dict(reply) | told))
 
     def _marked(self, reply: ModelReply) -> ModelReply:
         """The reply, and where it was cut off if it was; then the user is told, too."""

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.json_text import loaded, loaded_at
 from swarmgate.domain.usage import Usage
-from swarmgate.llm.json_tools import calls_of
 from swarmgate.llm.model import ToolCall, ToolSpec
+from swarmgate.llm.spelled import Reading, read
 
 _TAIL = re.compile(r"[\s`]*")
-_OPENING = re.compile(r"[\[{]")
 _CANDIDATES = 500
-"""How many `{` and `[` of an output are tried, from its end: an answer is the last thing that is said."""
+"""How many `{` of an answer are tried, from its end: it is the last thing that is said."""
 
 
 class Said(Frozen):
@@ -45,27 +44,37 @@ def said(stdout: str) -> Said:
     return final.model_copy(update={"usage": usage})
 
 
-def answer(text: str, tools: Sequence[ToolSpec], *, prefix: str) -> tuple[ToolCall, ...]:
-    """The calls that an answer ends with; none when its last words are no JSON that means one.
+def answer(text: str, tools: Sequence[ToolSpec], *, prefix: str) -> Reading:
+    """What an answer says, and the calls that it ends with; no calls when its last words are none.
 
-    Only JSON that ends the answer counts: what a program quotes on the way, from a file of the repository perhaps, is
-    no verdict. Where one tool is on offer, the JSON may be its arguments alone.
+    Only what ends the answer counts: what a program quotes on the way, from a file of the repository perhaps, is no
+    verdict. Where it calls for something else before, nobody chooses: all of it is the answer. Where one tool is on
+    offer, JSON may be its arguments alone.
     """
-    for opening in reversed(list(_OPENING.finditer(text))[-_CANDIDATES:]):
+    reading = read(text, tools, prefix=prefix)
+    calls = list(reading.calls)
+    if len(tools) == 1 and (bare := _arguments(reading.after if calls else reading.text, tools[0])):
+        calls.append(ToolCall(id=f"{prefix}_{len(calls)}", name=tools[0].name, arguments=bare))
+    elif reading.after:
+        calls = []
+    return reading._replace(calls=_distinct(calls))
+
+
+def _arguments(text: str, tool: ToolSpec) -> str:
+    """The arguments of a tool as the JSON that a text ends with; empty where it ends otherwise."""
+    for opening in reversed(list(re.finditer(r"\{", text))[-_CANDIDATES:]):
         try:
             value, end, unclear = loaded_at(text, opening.start(), strict=False)
         except ValueError:
             continue
-        if not _TAIL.fullmatch(text, end):
-            continue
-        spelt = text[opening.start() : end]
-        calls = calls_of(value, prefix, unclear=spelt if unclear else "")
-        only = tools[0] if len(tools) == 1 else None
-        if not calls and only is not None and _fits(value, only):
-            calls = (ToolCall(id=f"{prefix}_0", name=only.name, arguments=spelt if unclear else json.dumps(value)),)
-        if calls:
-            return calls
-    return ()
+        if _TAIL.fullmatch(text, end) and _fits(value, tool):
+            return text[opening.start() : end] if unclear else json.dumps(value)
+    return ""
+
+
+def _distinct(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    """The calls, one that is given again word for word once: programs state their answer and sum it up."""
+    return tuple({(call.name, call.arguments): call for call in calls}.values())
 
 
 def _objects(stdout: str) -> Iterator[dict[str, Any]]:

@@ -87,12 +87,11 @@ class Traced:
     ) -> None:
         key = ""
         if reply:
-            clean = {
-                "text": self._redact(reply.text),
-                "tool_calls": self._calls(reply.tool_calls),
-                "opaque": self._redact(reply.opaque),
+            texts = {
+                name: self._redact(getattr(reply, name)) for name in ("text", "thought", "after", "doubt", "opaque")
             }
-            kept = reply.model_copy(update=clean)
+            clean = {"tool_calls": self._calls(reply.tool_calls), "repaired": tuple(map(self._redact, reply.repaired))}
+            kept = reply.model_copy(update=texts | clean)
             key, reply = request.key if kept == reply else "", kept
         self._recorder.record(
             Exchange(
