@@ -194,6 +194,63 @@ async def test_a_content_of_null_becomes_an_empty_one(message: str) -> None:
     assert seen[-1]["tools"]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9.",
+        "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40",
+    ],
+)
+async def test_ids_of_calls_become_such_as_are_taken(message: str) -> None:
+    def refusal(body: Body) -> str:
+        made = [call["id"] for each in body["messages"] for call in each.get("tool_calls", ())]
+        return "" if all(len(each) == 9 for each in made) else message
+
+    _, seen, _ = await asked(refusal)
+    assert seen[-1]["messages"][3]["tool_call_id"] == seen[-1]["messages"][2]["tool_calls"][0]["id"]
+    assert seen[-1]["tools"]
+
+
+async def test_what_does_not_help_is_not_remembered() -> None:
+    """A complaint that names one thing after the other, whatever is sent."""
+    kept = ModelMemory()
+    words = ["temperature is not supported", "stream_options is not supported", "max_tokens is too large"]
+    told = list[ModelEvent]()
+
+    def refusal(body: Body) -> str:
+        return words[min(len(seen) - 1, 2)]
+
+    seen: Seen = []
+    with chat_server(message={"content": "x"}, seen=seen, refusal=refusal) as url:
+        role = Role(model="local/m", temperature=0.2, max_tokens=50_000)
+        model = OpenAIModel("local/m", Provider(base_url=url), role, memory=kept, on_event=told.append)
+        with pytest.raises(CallFailed):
+            await model.complete(ModelRequest(messages=TALK))
+        await model.aclose()
+    assert len(seen) <= 16
+    assert (dict(kept.known), told) == ({}, [])
+
+
+async def test_an_endpoint_that_changed_its_mind_gets_back_what_it_wants() -> None:
+    thoughts = '{"reasoning_content": "r"}'
+    talk = (*TALK[:2], Message(role="assistant", content="x", opaque=thoughts), Message(role="user", content="go on"))
+
+    def refusal(body: Body) -> str:
+        there = "reasoning_content" in body["messages"][2]
+        return "" if there else "The reasoning_content in the thinking mode must be passed back to the API."
+
+    memory = ModelMemory()
+    seen: Seen = []
+    with chat_server(message={"content": "x"}, seen=seen, refusal=refusal) as url:
+        memory.learn("local/m", url, lambda known: known.without("message.reasoning_content"))
+        model = OpenAIModel("local/m", Provider(base_url=url), memory=memory)
+        await model.complete(ModelRequest(messages=talk))
+        await model.complete(ModelRequest(messages=talk))
+        await model.aclose()
+    assert len(seen) == 3
+    assert memory.known["local/m"].left_out == ()
+
+
 async def test_an_empty_content_becomes_a_word() -> None:
     def refusal(body: Body) -> str:
         if None in contents(body):
@@ -239,7 +296,7 @@ async def test_schemas_of_tools_get_fewer_keywords(message: str) -> None:
 async def test_an_answer_that_is_too_long_is_asked_for_shorter(message: str, most: int) -> None:
     _, seen, told = await asked(lambda body: message if body.get("max_tokens", 0) > most else "")
     assert seen[-1]["max_tokens"] == most
-    assert f"of at most {most:,}" in told[0].text
+    assert f"no longer answers than {most:,}" in told[0].text
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,8 @@ class _Bounded:
 
 
 def _characters(request: ModelRequest) -> int:
-    said = sum(len(message.content) for message in request.messages)
-    called = sum(len(call.arguments) for message in request.messages for call in message.tool_calls)
-    return said + called + sum(len(tool.description) + _PARAMETERS for tool in request.tools)
+    said = sum(message.size for message in request.messages)
+    return said + sum(len(tool.description) + _PARAMETERS for tool in request.tools)
 
 
 _PARAMETERS = 300

@@ -19,23 +19,28 @@ _UNNAMED = {400, 422}
 """By which one may be refused without a word of why."""
 _TRIES = 16
 """Requests that are made for one answer at the most, each otherwise than those before."""
-_LEAST_ROOM = 256
-"""Tokens; where a window leaves less for the answer, the conversation is too long."""
+_LEAST_ANSWER = 256
+"""Tokens; where there is room for less, the conversation is too long."""
 
 
 @dataclass
 class Negotiation:
-    """What was tried for one answer.
+    """What was tried for one answer; it is learnt when there is one, so that nothing wrong is remembered.
 
-    `on_trial` is left out for once; `room` is the longest answer for which the window has room. `first` is the refusal
-    that named nothing, and that is told where nothing helps.
+    `dropped` are features that the endpoint complained about, with its words; `given` those that it asked for after
+    all. `on_trial` is left out for once, and the first of `suspects` next; `first` is the complaint that named nothing.
+    `longest` is an answer that the endpoint may give, `room` one that the window has room for, `window` its size.
     """
 
-    dropped: set[str] = field(default_factory=set)
+    dropped: dict[str, str] = field(default_factory=dict)
+    given: set[str] = field(default_factory=set)
     on_trial: str = ""
     suspects: list[str] | None = None
-    room: int | None = None
     first: refusals.Complaint | None = None
+    longest: int | None = None
+    shortened: str = ""
+    room: int | None = None
+    window: int | None = None
     tries: int = 0
 
 
@@ -80,8 +85,9 @@ class Adapting:
         found = Dialect.of(self.known, self._written, self._refused)
         if call is None:
             return found
-        found = found.without(call.on_trial) if call.on_trial else found
-        return found if call.room is None else found.model_copy(update={"longest": call.room})
+        left_out = (found.left_out - call.given) | call.dropped.keys() | ({call.on_trial} - {""})
+        most = call.room or call.longest or found.longest
+        return found.model_copy(update={"left_out": left_out, "longest": most})
 
     def may_learn(self, feature: str) -> bool:
         """Whether the user's settings leave a feature open."""
@@ -105,11 +111,21 @@ class Adapting:
             self._on_event(Adapted(model=self._name, reason=reason, said=redact(said, (self._key,))))
 
     def answered(self, body: dict[str, Any], call: Negotiation) -> None:
-        """A request was answered: what is in it is taken, and what was left out for once was what it was about."""
+        """A request was answered: what is in it is taken, and what was left out is what it was about."""
         self._accepted |= refusals.sent(body)
-        if call.on_trial:
-            told = f"it said: {call.first.shown}" if call.first and call.first.shown else "it did not say why"
-            self._drop(call.on_trial, told)
+        if call.on_trial and call.first:
+            call.dropped[call.on_trial] = f"it said: {call.first.shown}" if call.first.shown else "it did not say why"
+        for feature in call.given:
+            self._refused.discard(feature)
+            self._change(lambda known, feature=feature: known.with_(feature))  # type: ignore[misc]  # bound now
+        for feature, said in call.dropped.items():
+            self._drop(feature, said)
+        if call.longest:
+            self._change(lambda known: known.model_copy(update={"longest_answer": call.longest}))
+            reason = f"it gives no longer answers than {call.longest:,} tokens: of at most as many from here on"
+            self.tell(f"longest {call.longest}", reason, call.shortened)
+        if call.window and self.known.context_tokens is None:
+            self._change(lambda known: known.model_copy(update={"context_tokens": call.window}))
 
     def adapt(self, status: int | None, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
         """Whether another form of the request is worth a try; the next `dialect` is that one.
@@ -139,42 +155,31 @@ class Adapting:
         if asked is None or found is None:
             return False
         size, room = found
-        if self.known.context_tokens is None:
-            self._change(lambda known: known.model_copy(update={"context_tokens": size}))
         room = room - max(room // 16, 1) if call.room is None else call.room // 2
-        if not _LEAST_ROOM <= room < asked:
+        if not _LEAST_ANSWER <= room < asked:
             return False
-        call.room = room
+        call.room, call.window = room, size
         return True
 
     def _shorter(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
         asked = _asked(body)
         most = asked and refusals.most_tokens(complaint, asked)
-        if not most:
+        if not most or most < _LEAST_ANSWER:
             return False
-        call.room = None
-        self._change(lambda known: known.model_copy(update={"longest_answer": most}))
-        reason = f"it gives no answers of {asked:,} tokens: of at most {most:,} from here on"
-        self.tell(f"longest {most}", reason, complaint.shown)
+        call.longest, call.room, call.shortened = most, None, complaint.shown
         return True
 
     def _given_back(self, complaint: refusals.Complaint, call: Negotiation) -> bool:
         """What was left out has to be there after all: the endpoint is another than it was."""
-        again = refusals.wanted(complaint, self.dialect().left_out - call.dropped)
-        if not again:
-            return False
-        call.dropped.add(again)
-        self._refused.discard(again)
-        self._change(lambda known: known.with_(again))
-        return True
+        again = refusals.wanted(complaint, self.dialect().left_out - call.given - call.dropped.keys())
+        call.given |= {again} - {""}
+        return bool(again)
 
     def _named(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
-        feature = refusals.named(complaint, refusals.sent(body) - call.dropped, self._accepted)
-        if not feature:
-            return False
-        call.dropped.add(feature)
-        self._drop(feature, complaint.shown)
-        return True
+        feature = refusals.named(complaint, refusals.sent(body) - call.dropped.keys(), self._accepted)
+        if feature:
+            call.dropped[feature] = complaint.shown
+        return bool(feature)
 
     def _tried(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
         """Leaves out one more for once, of what no request was answered with so far."""

@@ -223,7 +223,7 @@ class EventBody:
         self.done = False
         self._assembly = assembly
         self._rest = b""
-        self._head = b""
+        self._head = bytearray()
         self._events = False
 
     def feed(self, data: bytes) -> bool:
@@ -232,7 +232,7 @@ class EventBody:
         Raises:
             Malformed, Refused: as `Assembly.add`.
         """
-        if not self._events and len(self._head) < MAX_HEAD:
+        if not self._events and len(self._head) < MAX_BODY:
             self._head += data
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
@@ -265,10 +265,12 @@ class EventBody:
 
     def _whole(self) -> None:
         """There was no event: perhaps it is the answer in one JSON body, under another name."""
-        if self._head.lstrip()[:1] != b"{" or len(self._head) >= MAX_HEAD:
-            raise NoAnswer(self._head)
+        head = bytes(self._head).strip()
+        line = head.partition(b"\n")[0]
+        if not head.startswith(b"{") or (line != head and line.endswith(b"}")):  # the latter: an object a line
+            raise NoAnswer(line if line.startswith(b"{") else head)
         body = JsonBody(self._assembly)
-        body.feed(self._head)
+        body.feed(head)
         body.finish()
 
 

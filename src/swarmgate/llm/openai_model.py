@@ -145,9 +145,7 @@ class OpenAIModel:
                     raise self._reported(error) from error
             else:
                 self._adapting.answered(body, call)
-                if assembly.repeats:
-                    return self._repeating(body, assembly, self._clock() - started)
-                reply = self._marked(self._reply(request, body, assembly, self._clock() - started))
+                reply = self._answer(request, body, assembly, started)
                 if "tools" not in body or self._calls_tools:
                     return reply
                 self._calls_tools = bool(assembly.tool_calls) or self._adapting.known.tools is True
@@ -162,7 +160,7 @@ class OpenAIModel:
         if reply.tool_calls:
             self.learn("tools", "it wrote a call into the text of its answer")
             return reply
-        words = reply.text.strip() and not reply.doubt and reply.finish_reason not in (TOO_LONG, "length")
+        words = reply.text.strip() and not reply.doubt and reply.finish_reason not in (TOO_LONG, REPEATS, "length")
         if self._tried_text or not (request.call_due and words) or not self._adapting.may_learn("tools"):
             return reply
         self._tried_text = True
@@ -171,7 +169,7 @@ class OpenAIModel:
         assembly, started = Assembly(), self._clock()
         try:
             await self._exchange(body, assembly)
-            again = self._marked(self._reply(request, body, assembly, self._clock() - started))
+            again = self._answer(request, body, assembly, started)
         except (CallFailed, openai.APIStatusError, Refused) as error:
             used = error.usage if isinstance(error, CallFailed) else Usage()
             return reply.model_copy(update={"usage": reply.usage + used})
@@ -280,6 +278,13 @@ class OpenAIModel:
         """Headers not to send: openai takes organization and project from OPENAI_* variables, no settings of ours."""
         names = ["OpenAI-Organization", "OpenAI-Project", *([] if self._key else ["Authorization"])]
         return {name: openai.Omit() for name in names if name not in self._provider.headers}
+
+    def _answer(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, started: float) -> ModelReply:
+        """What came back for a request, and where it was cut off if it was."""
+        seconds = self._clock() - started
+        if assembly.repeats:
+            return self._repeating(body, assembly, seconds)
+        return self._marked(self._reply(request, body, assembly, seconds))
 
     def _reply(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
         usage = self._usage(body, assembly, seconds)

@@ -43,6 +43,10 @@ _SCHEMA = re.compile(
     r"too many states|\"?default\"?.{0,40}not supported",
     _FLAGS,
 )
+_IDS = re.compile(
+    r"tool[ _]?call[ _]?id\b.*(must be|length|pattern|too long|match|format)|\.id\b.*(too long|length|pattern|match)",
+    _FLAGS,
+)
 _ALTERNATE = re.compile(r"\balternat|consecutive|same role|roles? (twice|in a row)", _FLAGS)
 _ROLES = re.compile(
     rf"\broles?\b.*({_NOT}|only|invalid|unexpected)|({_NOT}|only|invalid|unexpected).*\broles?\b", _FLAGS
@@ -99,6 +103,7 @@ _OTHERWISE = {
     "response_format": "it holds no answer to a schema: JSON in plain text from here on",
     "schema_keywords": "it takes no such schemas of tools: with fewer keywords from here on",
     "neighbours": "it wants roles to take turns: neighbouring messages are one from here on",
+    "call_ids": "it takes no such ids of calls: ids of nine letters and digits from here on",
     "null_content": "it takes no message without a text: an empty one from here on",
     "empty_content": "it takes no empty text: a word stands there from here on",
     "tools": "it does not call tools: they are described in text from here on, and calls are read there",
@@ -108,7 +113,7 @@ _OTHERWISE = {
 
 _SUSPECTS = (
     "stream_options", "temperature", "schema_keywords", "max_tokens", "null_content", "empty_content",
-    "response_format", "neighbours", "system", "stream", "tools",
+    "call_ids", "response_format", "neighbours", "system", "stream", "tools",
 )  # fmt: skip
 """In this order features are left out for once where a complaint names none: what matters least, first."""
 
@@ -163,7 +168,8 @@ def sent(body: dict[str, Any]) -> set[str]:
         "system": "system" in roles,
         "neighbours": any(each in _TURNS and each == after for each, after in pairwise(roles)),
         "null_content": None in contents,
-        "empty_content": "" in contents,
+        "empty_content": any(each is not None and not each.strip() for each in contents),
+        "call_ids": any(each.get("tool_calls") for each in messages),
         "schema_keywords": beyond(body.get("tools", ())),
     }
     found = {each for each in (*_FIELDS, *_FORMS) if each in body} | {
@@ -235,6 +241,7 @@ def _meant(complaint: Complaint, there: Collection[str], accepted: Collection[st
     if not _WANTED.search(complaint.text):
         yield from (each for each in sorted(there) if "." in each and each.rpartition(".")[2] in text)
     yield complaint.param
+    yield from fitting({"call_ids": _IDS})
     yield from fitting(_FIELDS)
     yield from fitting({"schema_keywords": _SCHEMA})
     if _ALTERNATE.search(text):

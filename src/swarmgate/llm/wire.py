@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -166,12 +167,12 @@ def _message(message: Message, dialect: Dialect, name: str) -> dict[str, Any]:
     if message.tool_calls:
         fields["tool_calls"] = [_call(call, dialect, own=own) for call in message.tool_calls]
     if message.role == "tool":
-        fields["tool_call_id"] = message.tool_call_id
+        fields["tool_call_id"] = _id(message.tool_call_id, dialect)
     return fields
 
 
 def _content(message: Message, dialect: Dialect) -> str | None:
-    if message.content:
+    if message.content.strip() or (message.content and dialect.takes("empty_content")):
         return message.content
     if message.tool_calls and dialect.takes("null_content"):
         return None
@@ -183,7 +184,14 @@ def _call(call: ToolCall, dialect: Dialect, *, own: bool) -> dict[str, Any]:
     inner = fields.pop("function", None)
     beside_it = _taken(inner, dialect, "function") if isinstance(inner, dict) else {}
     function = {**beside_it, "name": call.name, "arguments": _object(call.arguments)}
-    return {**fields, "id": call.id, "type": "function", "function": function}
+    return {**fields, "id": _id(call.id, dialect), "type": "function", "function": function}
+
+
+def _id(call_id: str, dialect: Dialect) -> str:
+    """The id of a call; Mistral takes nine letters and digits and nothing else, OpenAI 40 characters."""
+    if dialect.takes("call_ids"):
+        return call_id
+    return hashlib.sha256(call_id.encode()).hexdigest()[:9]
 
 
 def _opaque(text: str, dialect: Dialect, place: str) -> dict[str, Any]:

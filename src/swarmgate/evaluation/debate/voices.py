@@ -31,7 +31,7 @@ from swarmgate.workspace.sandbox.running import CommandRunner
 
 _ROLE = "participant"
 
-_PATIENCE = {"timeout_s", "max_retries", "api_key_env"}
+_PATIENCE = {"timeout_s", "first_byte_s", "silence_s", "max_retries", "api_key_env"}
 """Settings that decide whether an answer comes, not which: with others of them kept answers hold."""
 
 
