@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from swarmgate.automation.program_modules import loaded_with
 from swarmgate.config import COMMAND, Config, Role, command_lines
 from swarmgate.config.command_lines import CommandLine
 from swarmgate.errors import ConfigError
@@ -82,7 +83,9 @@ def survey(config: Config, root: Path, roles: Iterable[str], files: Callable[[],
 
 
 def visible(command: str, root: Path) -> tuple[Path, ...]:
-    """Existing files outside of the repository that a command line names, and its program: a sandbox has to show them.
+    """Existing files outside of the repository that a command line names, its program, and what that is loaded with.
+
+    A sandbox has to show them.
 
     `command` is without `command:`.
     """
@@ -90,7 +93,8 @@ def visible(command: str, root: Path) -> tuple[Path, ...]:
     found = [place for place in named(line, root) if not place.is_relative_to(root)]
     if program := trusted.find(line.program, root):
         found.append(Path(program))
-    return tuple(dict.fromkeys(path for place in found for path in (place, place.resolve())))
+    needed = [each for place in found for each in (place, *loaded_with(place, root))]
+    return tuple(dict.fromkeys(path for place in needed for path in (place, place.resolve())))
 
 
 def expanded(paths: Iterable[str]) -> tuple[Path, ...]:

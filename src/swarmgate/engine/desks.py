@@ -23,11 +23,10 @@ from swarmgate.ledger.live import LiveCounts
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
-from swarmgate.llm.events import ModelEvent, WaitingForLimit
+from swarmgate.llm.events import ModelEvent
 from swarmgate.llm.limits import AccountLimits
 from swarmgate.llm.model import Model
 from swarmgate.llm.model_memory import ModelMemory
-from swarmgate.llm.moments import utc
 from swarmgate.llm.replay import Finished, Replayed
 from swarmgate.workspace.files import FileTree
 
@@ -181,16 +180,11 @@ class Desks:
         )
 
     def _tell_wait(self, event: ModelEvent) -> None:
-        if isinstance(event, WaitingForLimit):
-            until = utc(event.until)
-            self._live.wait(event.text, until)
-            self.context.tell("waiting", event.text, until=until)
-        else:
-            self._live.wait("", "")
-            self._tell_model(event)
+        self._live.wait(event.text if event.ends else "", event.ends)
+        self._tell_model(event)
 
     def _tell_model(self, event: ModelEvent) -> None:
-        self.context.tell(event.kind, event.text)
+        self.context.tell(event.kind, event.text, until=event.ends)
 
     def _tell_tool(self, use: ToolUse) -> None:
         self.context.tell("tool", " ".join(filter(None, (f"{use.role}: {use.tool}", use.summary, use.problem))))

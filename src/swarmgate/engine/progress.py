@@ -15,10 +15,10 @@ class Progress(Frozen):
 
     `kind` is `step` (a step begins), `event` (something was recorded), `tool` (an agent used a tool), `gate` (a gate
     gave its result), `model` (a call is tried again, a fallback took over, something was found out about a model),
-    `answer` (so much of an answer is there), `notice` (the user should know), `question` (the user is asked, on the
-    terminal) or `waiting` (nothing goes on before `until`: the limit of a model, until the next thing that is told).
-    Tokens and cost are those of the whole project so far. `time` is that of the event (UTC, ISO 8601) where it is told
-    later than it happened; empty: now. `until` is UTC (ISO 8601).
+    `answer` (so much of an answer is there), `waiting` (nothing goes on before `until`: the limit of a model), `notice`
+    (the user should know) or `question` (the user is asked, on the terminal). Tokens and cost are those of the whole
+    project so far. `time` is that of the event (UTC, ISO 8601) where it is told later than it happened; empty: now.
+    `until` is UTC (ISO 8601).
     """
 
     kind: str

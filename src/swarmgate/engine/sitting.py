@@ -20,10 +20,9 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Beside, Session
 from swarmgate.llm.budget import Budget
-from swarmgate.llm.events import ModelEvent, WaitingForLimit
+from swarmgate.llm.events import ModelEvent
 from swarmgate.llm.limits import AccountLimits
 from swarmgate.llm.model_memory import ModelMemory
-from swarmgate.llm.moments import utc
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import current
 from swarmgate.workspace.repository import Repository
@@ -173,5 +172,4 @@ def settle(around: Surroundings) -> None:
 
 
 def _tell(listener: Listener, event: ModelEvent) -> None:
-    until = utc(event.until) if isinstance(event, WaitingForLimit) else ""
-    listener(Progress(kind=event.kind, text=event.text, until=until))
+    listener(Progress(kind=event.kind, text=event.text, until=event.ends))

@@ -44,7 +44,7 @@ def connect(
     """The model of a role: endpoint, trace, retries, fallback, budget. Opens no connection yet; `aclose()` it.
 
     Every try is recorded on its own, also those that were tried again. `program` starts the agent programs of a role.
-    `memory` is what is known of models, and takes in what calls find out; `limits` what all roles of a run share.
+    `memory` is what is known of models, and takes in what calls find out; `limits` is what all roles of a run share.
 
     Raises:
         ConfigError: the role has no model, a provider is unknown, it is an agent program and nobody starts those, or

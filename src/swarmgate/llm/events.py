@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from swarmgate.domain.base import Frozen
-from swarmgate.llm.moments import shown
+from swarmgate.llm.moments import shown, utc
 
 _UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"))
 """Seconds of the units in which a wait is told, of at least two."""
@@ -21,6 +21,11 @@ class Told(Frozen):
     """Something for a progress display; `kind` is that of `engine.progress`."""
 
     kind: ClassVar[str] = "model"
+
+    @property
+    def ends(self) -> str:
+        """When it is over (UTC, ISO 8601); empty where it only happens."""
+        return ""
 
 
 class Retrying(Told):
@@ -66,17 +71,19 @@ class CostUnknown(Told):
 
 
 class WaitingForLimit(Told):
-    """No model of a role is free: from `now` on the work waits until the limit of `model` ends.
-
-    `what` is the limit: a rate limit, a quota.
-    """
+    """No model of a role is free: from `now` on the work waits until `limit` of `model` ends."""
 
     kind: ClassVar[str] = "waiting"
 
     model: str
-    what: str
+    limit: str
     until: datetime
     now: datetime
+
+    @property
+    def ends(self) -> str:
+        """When the limit ends."""
+        return utc(self.until)
 
     @property
     def text(self) -> str:
@@ -84,19 +91,19 @@ class WaitingForLimit(Told):
         seconds = (self.until - self.now).total_seconds()
         span = next(f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit or unit == 1)
         name = cut_off(self.model)
-        return f"{self.what} of {name}: waiting until {shown(self.until, self.now)[3:]}, {span}, Ctrl-C pauses"
+        return f"{self.limit} of {name}: waiting until {shown(self.until, self.now)[3:]}, {span}, Ctrl-C pauses"
 
 
 class LimitOver(Told):
-    """The wait for the limit of `model` has ended."""
+    """The wait for `limit` of `model` has ended."""
 
     model: str
-    what: str
+    limit: str
 
     @property
     def text(self) -> str:
         """For people."""
-        return f"the wait for the {self.what} of {cut_off(self.model)} is over"
+        return f"the wait for the {self.limit} of {cut_off(self.model)} is over"
 
 
 class Adapted(Told):

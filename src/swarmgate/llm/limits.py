@@ -137,13 +137,13 @@ class AccountLimits:
         name = limit.model
         self._waiting[name] += 1
         if self._waiting[name] == 1:
-            self._on_event(WaitingForLimit(model=name, what=limit.kind, until=end, now=self.clock()))
+            self._on_event(WaitingForLimit(model=name, limit=limit.kind, until=end, now=self.clock()))
         try:
             await self.pause((end - self.clock()).total_seconds())
         finally:
             self._waiting[name] -= 1
             if not self._waiting[name]:
-                self._on_event(LimitOver(model=name, what=limit.kind))
+                self._on_event(LimitOver(model=name, limit=limit.kind))
 
     # --- one model ---
 

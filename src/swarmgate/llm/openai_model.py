@@ -204,11 +204,6 @@ class OpenAIModel:
             raise self._reported(error) from error
         return assembly
 
-    def _reported(self, error: Refused) -> CallFailed:
-        """An error inside of an answer with status 200."""
-        told = of_stream(str(error), now=datetime.now(UTC))
-        return self._failure(f"the endpoint reported an error: {error}", retriable=True, limit=told)
-
     async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
         """The JSON that a GET (or a POST of `body`) gives, None when there is none; `url` may be relative to `/v1`."""
         options: Any = {"headers": self._left_out(), "max_retries": 0, "timeout": min(_LOOK_S, self._limits.whole_s)}
@@ -352,6 +347,12 @@ class OpenAIModel:
         url, why = self._provider.base_url, str(cause) or type(cause).__name__
         hint = f"is the endpoint running? [providers] base_url says {url}"
         return self._failure(f"the connection failed: {url}: {why}", hint=hint, retriable=True)
+
+    def _reported(self, error: Refused) -> CallFailed:
+        """What an answer with status 200 says that is an error."""
+        now = datetime.now(UTC)
+        limit = of_answer(error.status, {}, str(error), now=now) if error.status else of_stream(str(error), now=now)
+        return self._failure(f"the endpoint reported an error: {error}", retriable=True, limit=limit)
 
     def _refusal(self, error: openai.APIStatusError, first: refusals.Complaint | None = None) -> CallFailed:
         """What a status says, and what the user should look at; `first` is what was said before other forms failed."""

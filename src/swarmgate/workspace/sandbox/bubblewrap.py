@@ -108,9 +108,9 @@ def _system(network: bool) -> tuple[str, ...]:  # noqa: FBT001 - its only argume
 def _project(confinement: Confinement) -> tuple[str, ...]:
     """What is shown, what may be written, and over both what is guarded; a later mount covers an earlier one."""
     parts: list[str] = []
-    for place in confinement.readable:
+    for place in dict.fromkeys(confinement.readable):
         if not any(place.is_relative_to(name) for name in SYSTEM):
-            parts += ["--ro-bind", str(place), str(place)]
+            parts += _shown(place, confinement.readable)
     seat = confinement.place or confinement.root
     parts += ["--bind", str(confinement.root), str(seat)]
     for place in (*confinement.writable, *confinement.above_guarded()):
@@ -123,6 +123,17 @@ def _project(confinement: Confinement) -> tuple[str, ...]:
         parts += ["--tmpfs", str(place)] if place.is_dir() else ["--ro-bind", "/dev/null", str(place)]
     cwd = seat / confinement.cwd.relative_to(confinement.root)
     return (*parts, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(cwd))
+
+
+def _shown(place: Path, readable: tuple[Path, ...]) -> list[str]:
+    """A place as it is on the disk: a link stays one, since programs look for their files beside what it leads to."""
+    others = [*(each for each in readable if each != place), *map(Path, SYSTEM)]
+    leads_to = place.resolve()
+    if not place.is_symlink() or not any(leads_to.is_relative_to(each) for each in others):
+        return ["--ro-bind", str(place), str(place)]
+    if any(place.is_relative_to(each) for each in others):
+        return []  # it is in what is shown with its folder
+    return ["--symlink", str(leads_to), str(place)]
 
 
 def available() -> Bubblewrap | str:
