@@ -100,7 +100,7 @@ HELD: dict[str, Outcome] = {
     "call-generation-failed": _ONCE,
     "calls-hermes": _SPELLED,
     "calls-qwen3-coder": _SPELLED,
-    "calls-qwen3-coder-unclosed": _SPELLED,
+    "calls-qwen3-coder-unclosed": Again("not read: where it ends cannot be told; asked again"),
     "calls-glm": _SPELLED,
     "calls-invoke": _SPELLED,
     "calls-dsml": _SPELLED,

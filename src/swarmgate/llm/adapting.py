@@ -137,7 +137,7 @@ class Adapting:
             call: what was tried for this answer.
         """
         call.tries += 1
-        if call.tries >= _TRIES or (status is not None and status not in _STATUSES):
+        if complaint.of_answer or call.tries >= _TRIES or (status is not None and status not in _STATUSES):
             return False
         return (
             self._has_room(complaint, body, call)

@@ -364,7 +364,8 @@ class OpenAIModel:
         limit = of_answer(status, headers, error.response.text, now=datetime.now(UTC))
         quota = limit is not None and limit.ends is None
         final = quota or headers.get("x-should-retry") == "false"  # OpenAI's own way to say so
-        retriable = (status in _RETRIED or status >= 500 or limit is not None) and not final  # noqa: PLR2004 - server errors
+        passing = status in _RETRIED or status >= 500  # noqa: PLR2004 - server errors
+        retriable = (passing or limit is not None or complaint(error).of_answer) and not final
         key = self._provider.api_key_env
         hint = {
             401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",

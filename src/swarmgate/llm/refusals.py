@@ -140,6 +140,11 @@ class Complaint(Frozen):
         """For people: on one line, at most 300 characters."""
         return re.sub(r"\s+", " ", self.text)[:300]
 
+    @property
+    def of_answer(self) -> bool:
+        """Whether it is about what the model wrote, not about the request: Groq refuses malformed calls so."""
+        return self.code == "tool_use_failed"
+
 
 def read(body: Any, message: str) -> Complaint:
     """The complaint in the body of a refusal, of whichever form; `message` where it has none.
