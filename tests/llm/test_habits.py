@@ -22,6 +22,7 @@ from swarmgate.llm.events import ModelEvent, Retrying
 from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolSpec
 from swarmgate.testing import ScriptedServer
 from swarmgate.testing.habits import HABITS
+from swarmgate.testing.habits.habit import same_completion
 from swarmgate.testing.habits.reasoning import THOUGHT
 
 ROOT = Path(__file__).parent.parent.parent
@@ -29,8 +30,8 @@ TEXT = "I look at two files."
 SUMMARY = "it's \"done\", 100 %\n[1, 2] {x: 'y'}"
 WANTED = [[("read_file", {"path": "a.py"}), ("run_gates", {})], [("finish", {"summary": SUMMARY})]]
 COUNTS = {"prompt_tokens": 100, "completion_tokens": 20, "cached_tokens": 0}
-PACE = 0.002
-"""Of the pauses of habits: 70 s become 0.14, nine minutes a second."""
+PACE = 0.001
+"""Of the pauses of habits: 70 s become 0.07, nine minutes half a second."""
 
 
 def _spec(name: str, *keys: str) -> ToolSpec:
@@ -59,7 +60,7 @@ class Talk:
         return sum(isinstance(each, Retrying) for each in self.told)
 
 
-async def converse(habit: str, *, turns: int = 2, **provider: Any) -> Talk:
+async def converse(habit: str, *, turns: int = 2, pace: float = PACE, **provider: Any) -> Talk:
     talk = Talk()
     messages = [Message(role="system", content="You code."), Message(role="user", content="ROLE: coder\n\nWrite it.")]
 
@@ -69,7 +70,7 @@ async def converse(habit: str, *, turns: int = 2, **provider: Any) -> Talk:
     def clock() -> datetime:
         return datetime.now(UTC) + timedelta(seconds=sum(talk.waits))
 
-    with ScriptedServer(script(calls_of(habit), text_of(habit)), habits=[habit], pace=PACE) as server:
+    with ScriptedServer(script(calls_of(habit), text_of(habit)), habits=[habit], pace=pace) as server:
         local = {"base_url": server.base_url, "max_retries": 3, **provider}
         role = {"model": "local/m", "temperature": 0.2, "max_tokens": 1000}
         config = Config.model_validate({"providers": {"local": local}, "roles": {"default": role}})
@@ -111,12 +112,22 @@ def calls_of(habit: str) -> list[list[tuple[str, Any]]]:
     return [WANTED[0][:1], WANTED[1]] if habit == "function-call-legacy" else WANTED
 
 
+WHOLE = {"json-asked-stream-given", "answer-late", "blank-lines-first", "gzip", "page-with-200", "error-with-200"}
+"""Habits that say something of answers that are not streamed, and change no message."""
+
+
 def names() -> list[str]:
     return [each.name for each in HABITS]
 
 
-def held(outcome: type) -> list[str]:
-    return [name for name in names() if isinstance(HELD.get(name), outcome)]
+def held(outcome: type) -> list[Any]:
+    """The habits with such an outcome, streamed, and whole where a habit says more than something about streams."""
+    return [
+        pytest.param(each.name, stream, id=f"{each.name}-{'streamed' if stream else 'whole'}")
+        for each in HABITS
+        if isinstance(HELD.get(each.name), outcome)
+        for stream in ((True, False) if each.complete is not same_completion or each.name in WHOLE else (True,))
+    ]
 
 
 def test_every_habit_has_an_outcome_a_source_and_a_name_of_its_own() -> None:
@@ -128,11 +139,7 @@ def test_every_habit_has_an_outcome_a_source_and_a_name_of_its_own() -> None:
         assert each.about.endswith(".")
 
 
-STREAMED = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-
-
-@STREAMED
-@pytest.mark.parametrize("habit", held(Same))
+@pytest.mark.parametrize(("habit", "stream"), held(Same))
 async def test_read_the_same(habit: str, stream: bool) -> None:  # noqa: FBT001 - a parameter of the test
     outcome = HELD[habit]
     assert isinstance(outcome, Same)
@@ -155,8 +162,7 @@ async def test_read_the_same(habit: str, stream: bool) -> None:  # noqa: FBT001 
         assert re.fullmatch(outcome.waits, f"{sum(talk.waits):.0f}"), talk.waits
 
 
-@STREAMED
-@pytest.mark.parametrize("habit", held(Fails))
+@pytest.mark.parametrize(("habit", "stream"), held(Fails))
 async def test_fails_and_says_what_is_so(habit: str, stream: bool) -> None:  # noqa: FBT001 - a parameter of the test
     outcome = HELD[habit]
     assert isinstance(outcome, Fails)
@@ -168,8 +174,7 @@ async def test_fails_and_says_what_is_so(habit: str, stream: bool) -> None:  # n
     assert "goal that says more" not in caught.value.hint
 
 
-@STREAMED
-@pytest.mark.parametrize("habit", held(Again))
+@pytest.mark.parametrize(("habit", "stream"), held(Again))
 async def test_nothing_is_called_and_the_turn_asks_again(habit: str, stream: bool) -> None:  # noqa: FBT001 - a parameter of the test
     outcome = HELD[habit]
     assert isinstance(outcome, Again)
@@ -190,6 +195,22 @@ async def test_calls_in_text_are_never_read_out_of_thinking(habit: str) -> None:
     talk = await converse(habit, tools=False)
     assert "only thought of" not in str([reply.tool_calls for reply in talk.replies])
     assert talk.calls == WANTED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("habit", "limits", "says"),
+    [
+        ("stream-arguments-buffered", {"silence_s": 1}, "of silence .silence_s"),
+        ("stream-first-token-late", {"first_byte_s": 1}, "no answer began .* .first_byte_s"),
+        ("answer-late", {"first_byte_s": 1}, "no answer began .* .first_byte_s"),
+    ],
+)
+async def test_what_is_waited_for_ends_where_the_settings_say(habit: str, limits: dict[str, Any], says: str) -> None:
+    with pytest.raises(EndpointFailed) as caught:
+        await converse(habit, pace=0.03, max_retries=0, **limits)
+    assert re.search(says, caught.value.message), caught.value.message
+    assert "raise it" in caught.value.hint
 
 
 async def test_a_habit_that_there_is_not() -> None:
