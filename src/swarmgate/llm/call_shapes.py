@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from swarmgate.domain.json_text import DuplicateKey, loaded
 from swarmgate.llm.model import ToolSpec
@@ -144,13 +144,13 @@ def mended(text: str, spec: ToolSpec | None) -> tuple[str, tuple[str, ...]]:
     if fenced := _FENCED.match(text):
         text, repairs = fenced[1], ("a fence around the arguments",)
     try:
-        loaded(text.strip() or "{}", strict=False)
+        value = loaded(text.strip() or "{}", strict=False)
     except DuplicateKey:
         return text, ()
     except ValueError:
         pass
     else:
-        return text, repairs
+        return (value, (*repairs, "arguments encoded twice")) if _is_object(value) else (text, repairs)
     try:
         found = relaxed_at(text, len(text) - len(text.lstrip()))
     except Unreadable:
@@ -159,6 +159,14 @@ def mended(text: str, spec: ToolSpec | None) -> tuple[str, tuple[str, ...]]:
     if doubtful or text[found.end :].strip() or not isinstance(found.value, dict):
         return text, ()
     return json.dumps(found.value), (*repairs, *found.repairs)
+
+
+def _is_object(value: Any) -> TypeGuard[str]:
+    """Whether a value is a text that is a JSON object: arguments that were encoded once too often."""
+    try:
+        return isinstance(value, str) and isinstance(loaded(value, strict=False), dict)
+    except ValueError:
+        return False
 
 
 def python_calls(source: str, tools: Tools) -> tuple[Entry, ...]:
