@@ -121,7 +121,10 @@ def test_status_says_why_the_settings_cannot_be_read(project: Project) -> None:
 
 
 def test_a_model_that_the_endpoint_does_not_list_is_named_with_the_nearest(project: Project) -> None:
-    project.play(rule("coder", "code", [], model="junior"), rule("critic", "review_plan", [], model="senior"))
+    project.play(
+        rule("coder", "code", {"text": "x"}, model="junior"),
+        rule("critic", "review_plan", {"text": "x"}, model="senior"),
+    )
     project.configure(roles__coder={"model": "local/juniro"}, roles__reviewer={"model": "local/SENIOR"})
     found = project.json("doctor", "--models")
     assert found["unlisted"] == {"local/juniro": "junior"}

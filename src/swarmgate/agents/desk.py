@@ -9,6 +9,8 @@ from pathlib import Path
 from swarmgate.agents.authority import EVERYTHING, Authority
 from swarmgate.agents.brief import Section
 from swarmgate.agents.expert import Expert
+from swarmgate.agents.house_rules import HouseRulesOf
+from swarmgate.agents.house_rules import none as no_rules
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.guard import GuardNote, LiveTurn, Turn
@@ -64,8 +66,9 @@ def ignore(_what: object) -> None:
 class Desk:
     """The surroundings of one role's turns.
 
-    `guidance` is the repository's AGENTS.md: it stands, fenced, in every brief. `commands` runs what `run_command` is
-    asked for, confined; `allow_commands` are patterns of lines that run though the policy speaks against them.
+    `house_rules` gives what the project itself tells agents about some files: it stands, fenced, in every brief.
+    `commands` runs what `run_command` is asked for, confined; `allow_commands` are patterns of lines that run though
+    the policy speaks against them.
     `on_guard` hears what a guard noticed, `on_turn` what a turn took: both go on record in the ledger. `on_count` hears
     how far the breakers of the running turn have come, None at its end. `expert` is whom `ask_sme` asks; None: nobody.
     `authority` is what the role may write, `self_coding` how many of the architect's own writes were refused in this
@@ -80,7 +83,7 @@ class Desk:
     prompts: Prompts
     commands: CommandRunner
     allow_commands: tuple[str, ...] = ()
-    guidance: str = ""
+    house_rules: HouseRulesOf = no_rules
     limits: Limits = field(default_factory=Limits)
     on_tool: Callable[[ToolUse], None] = ignore
     on_guard: Callable[[GuardNote], None] = ignore

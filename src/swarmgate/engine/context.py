@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import Protocol
 from swarmgate.agents.authority import RULE, Authority, right_of
 from swarmgate.agents.background import Background, background
 from swarmgate.agents.desk import Desk
+from swarmgate.agents.house_rules import HouseRules
 from swarmgate.automation.agent_files import AgentFiles
 from swarmgate.config import Config
 from swarmgate.council.voices import Voices
@@ -27,6 +28,7 @@ from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, State
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.history import meanwhile, require_on_branch
+from swarmgate.engine.house_rules import CommittedRules, told
 from swarmgate.engine.ignored import IgnoredFiles
 from swarmgate.engine.progress import Listener, Progress, silent
 from swarmgate.engine.spending import WorkClock
@@ -122,6 +124,24 @@ class Context:
     def ignored(self) -> IgnoredFiles:
         """What is watched of the files that git ignores, from the first step of a run on."""
         return IgnoredFiles(self.repository, self.folder)
+
+    @cached_property
+    def _told(self) -> set[str]:
+        """The instructions of the project that the user knows of, by the ids of their contents."""
+        return set()
+
+    @cached_property
+    def _rules(self) -> CommittedRules:
+        return CommittedRules(self.repository)
+
+    def house_rules(self, files: Sequence[str]) -> tuple[HouseRules, ...]:
+        """What the project tells agents about some files, as committed where the running attempt builds on."""
+        attempt = self.ledger.state.task(self.ledger.state.open).running
+        found = self._rules.at(attempt.base if attempt and attempt.base else self.repository.head(), files)
+        if news := [each for each in found if each.blob not in self._told]:
+            self._told.update(each.blob for each in news)
+            self.tell("notice", f"agents are told what the project says: {told(news)}")
+        return found
 
     @cached_property
     def detection(self) -> Detection:

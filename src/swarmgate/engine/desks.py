@@ -44,7 +44,6 @@ class Desks:
         environ: where keys are looked up.
         probed: what is known of models by name.
         prompts: of all roles.
-        guidance: the text of AGENTS.md.
     """
 
     context: Context
@@ -56,13 +55,11 @@ class Desks:
         environ: Mapping[str, str],
         probed: Mapping[str, Capabilities],
         prompts: Prompts,
-        guidance: str,
     ) -> None:
         self._ledger = ledger
         self._environ = environ
         self._probed = probed
         self._prompts = prompts
-        self._guidance = guidance
         self._made: dict[str, Desk] = {}
         self._budget = Budget(lambda: self.context.budgets(), on_event=self._tell_model)  # noqa: PLW0108 - set later
         self._sitting: Callable[[], Iterable[Account]] = tuple
@@ -105,7 +102,7 @@ class Desks:
             environ=self._environ,
             budget=self._voices_budget,
             recorder=self._traces,
-            guidance=self._guidance,
+            house_rules=ctx.house_rules,
             probed=self._probed,
             meters=ctx.meters,
             on_event=self._tell_model,
@@ -135,7 +132,7 @@ class Desks:
             prompts=self._prompts,
             commands=ctx.commands,
             allow_commands=ctx.config.commands.allow,
-            guidance=self._guidance,
+            house_rules=ctx.house_rules,
             limits=_limits(ctx.config, role),
             on_tool=self._tell_tool,
             on_guard=ctx.reports.append,

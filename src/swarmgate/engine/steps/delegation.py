@@ -77,6 +77,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         instructions=instructions,
         tree=tree,
         base=base,
+        house_rules={each.path: each.blob for each in ctx.house_rules(scope)},
     )
     return [*events, opened]
 
