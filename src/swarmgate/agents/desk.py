@@ -73,7 +73,8 @@ class Desk:
     how far the breakers of the running turn have come, None at its end. `expert` is whom `ask_sme` asks; None: nobody.
     `authority` is what the role may write, `self_coding` how many of the architect's own writes were refused in this
     run so far, `opening` what its next brief begins with. `spare` hears of a file before a
-    tool writes or deletes it, `ignored_by` names the rule by which git ignores a path. `sweep` takes away what a
+    tool writes or deletes it, `ignored_by` names the rule by which git ignores a path, `uncollected` says why the test
+    runner passes over a test file. `sweep` takes away what a
     command left that nobody can read, pipes and the like, and gives the paths. `persona` is the voice's own part of
     the system message, after the prompt of its role.
     """
@@ -95,5 +96,6 @@ class Desk:
     opening: Callable[[], tuple[Section, ...]] = lambda: ()
     spare: Callable[[Path], None] = ignore
     ignored_by: Callable[[str], str] = lambda _path: ""
+    uncollected: Callable[[str], str] = lambda _path: ""
     sweep: Callable[[], tuple[str, ...]] = lambda: ()
     persona: str = ""

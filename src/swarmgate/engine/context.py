@@ -15,6 +15,7 @@ from swarmgate.agents.background import Background, background
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.house_rules import HouseRules
 from swarmgate.automation.agent_files import AgentFiles
+from swarmgate.automation.suite_look import rules_of
 from swarmgate.config import Config
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account, accounts
@@ -43,6 +44,7 @@ from swarmgate.ledger.sessions import Beside
 from swarmgate.llm.budget import Metered
 from swarmgate.workspace import history
 from swarmgate.workspace.checkout import Checkout, checked_out
+from swarmgate.workspace.collecting.rules import Rules
 from swarmgate.workspace.detect import Detection, detect, is_test_path
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.running import CommandRunner
@@ -182,6 +184,19 @@ class Context:
         attempt = self.ledger.state.task(self.ledger.state.open).running
         content = self.repository.read(attempt.base if attempt and attempt.base else "HEAD", path)
         return None if content is None else content.decode("utf-8", "replace")
+
+    def collecting(self, tree: str = "") -> Rules:
+        """How the test command chooses its files in a tree, as the work tree is now if none is given."""
+        tree = tree or self.repository.snapshot()
+        files = self.repository.list_tree(tree)
+        return rules_of(self.config, detect(self.repository.root, files), files, self.repository, tree)
+
+    def uncollected(self, path: str) -> str:
+        """Why the test runner passes over a test file that was just written; empty where it does not."""
+        if not self.is_test_path(path):
+            return ""
+        rules = self.collecting()
+        return next((each.told(rules.runner) for each in rules.uncollected([path])), "")
 
     def test_command(self) -> str:
         """The configured test command, else the one that the tree calls for now; empty when there is none."""

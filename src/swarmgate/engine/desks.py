@@ -144,6 +144,7 @@ class Desks:
             opening=lambda: violation(ledger.state) if role == "architect" else (),
             spare=ctx.ignored.spare,
             ignored_by=ctx.ignored.rule_against,
+            uncollected=ctx.uncollected,
             sweep=lambda: sweep(ctx, role),
         )
 

@@ -71,7 +71,7 @@ async def require(ctx: Context, phase: int, *, whole: bool = True) -> PreflightR
     """
     from swarmgate.engine.build import SPEAKING  # noqa: PLC0415 - brings all rooms
     from swarmgate.engine.experts import has_expert  # noqa: PLC0415 - as above
-    from swarmgate.engine.steps.delegation import refuse_dirty_tree  # noqa: PLC0415 - as above
+    from swarmgate.engine.steps.uncommitted import refuse_dirty_tree  # noqa: PLC0415 - as above
 
     state = ctx.ledger.state
     if ctx.stash and not state.tree:

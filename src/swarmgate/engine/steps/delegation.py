@@ -18,10 +18,8 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attacking import RULE as ATTACK_RULE
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.recovery import leftovers_put_away
-from swarmgate.errors import BreakerTripped, DirtyTree, SelfCodingBlocked
-
-_LISTED = 20
-"""As many uncommitted files are listed; the rest is counted."""
+from swarmgate.engine.steps.uncommitted import refuse_dirty_tree
+from swarmgate.errors import BreakerTripped, SelfCodingBlocked
 
 
 async def start_work(state: State, ctx: Context) -> list[Event]:
@@ -141,29 +139,6 @@ def _noted(task_id: str, observed: Observation) -> GuardActed:
     effect = EFFECTS[observed.level]
     return GuardActed(
         task=task_id, note=GuardNote(rule=RULE, effect=effect, detail=observed.text, attempt=observed.attempt)
-    )
-
-
-def refuse_dirty_tree(ctx: Context) -> None:
-    """Stashes uncommitted changes where the user allowed it.
-
-    Raises:
-        DirtyTree: there are some, and they would get mixed with the agents' work.
-    """
-    paths = ctx.repository.dirty()
-    if not paths:
-        return
-    if ctx.stash:
-        ctx.repository.stash("swarm: changes that were uncommitted before the run")
-        ctx.tell("notice", f"{len(paths)} uncommitted files were stashed; get them back with: git stash pop")
-        return
-    listed = "".join(f"\n  {path}" for path in paths[:_LISTED])
-    if len(paths) > _LISTED:
-        listed += f"\n  and {len(paths) - _LISTED} more"
-    raise DirtyTree(
-        f"Uncommitted changes would get mixed with the work:{listed}",
-        paths=paths,
-        hint="Commit them, or put them aside with: swarm run --stash",
     )
 
 
