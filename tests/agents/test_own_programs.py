@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.confined import SANDBOX, runner
+from tests.misbehaviour.case import case
 
 from swarmgate.agents import arguments as args
 from swarmgate.agents.desk import Desk
@@ -62,6 +63,11 @@ async def test_without_any_the_path_is_the_users(repo: Path, monkeypatch: pytest
     assert "\n/usr/bin:/bin" in await run(repo, "echo $PATH", runner(repo))
 
 
+@case(
+    "commands",
+    "leave programs in the project's .venv/bin where agents' commands find them first, and nothing confines those",
+    "only a confined command finds the project's own programs by their names",
+)
 async def test_outside_of_a_sandbox_no_program_of_the_tree_is_found_by_its_name(repo: Path) -> None:
     program(repo, ".venv/bin/some-own-tool", "planted")
     bare = CommandRunner(choose("none"), Confinement(root=repo, home=repo))

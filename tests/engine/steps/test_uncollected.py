@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import pytest
+from tests.misbehaviour.case import case
 from tests.project import Project, call, code, engineer, part, plain, rule, verdict
 
 from swarmgate.domain import events as ev
@@ -33,6 +34,11 @@ def first_rejection(project: Project) -> ev.AttemptRejected:
     return project.events(ev.AttemptRejected)[0]
 
 
+@case(
+    "lies",
+    "prove a change by tests that pass when they are named, and that the test command never collects",
+    "`unproven`, with the setting that keeps them out; moved to where the suite runs them, they count",
+)
 @pytest.mark.parametrize(
     ("settings", "path", "why"),
     [
