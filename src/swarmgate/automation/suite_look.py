@@ -137,7 +137,7 @@ class _Judged:
         if "/" not in name:
             folders = trusted.given().get("PATH", "").split(":")
             more = f" and {len(folders) - _FOLDERS} more" if len(folders) > _FOLDERS else ""
-            if "not found" in problem:
+            if problem.endswith("was not found"):
                 problem += f" on PATH ({', '.join(folders[:_FOLDERS])}{more})"
         own = next((f"{each}/{name}" for each in _OWN_PROGRAMS if (self.repository.root / each / name).exists()), "")
         if own:

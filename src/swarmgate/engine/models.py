@@ -166,18 +166,21 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
 
 async def _unlisted(models: Sequence[str], config: Config, environ: Mapping[str, str]) -> dict[str, str]:
     """The models that their endpoint does not list, with the nearest that it does; nothing of one without a list."""
+    import asyncio  # noqa: PLC0415 - late: as `probe_models`
+
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - late: only this verb needs it
 
     from swarmgate.llm.reach import listed  # noqa: PLC0415 - loads openai
 
-    lists: dict[str, tuple[str, ...]] = {}
-    for name in dict.fromkeys(model.partition("/")[0] for model in models):
-        provider = config.providers.get(name)
-        lists[name] = await listed(provider, environ.get(provider.api_key_env, "").strip()) if provider else ()
+    names = list(dict.fromkeys(model.partition("/")[0] for model in models))
+    known_ones = [(config.provider(f"{name}/any")[0], name) for name in names if name in config.providers]
+    looks = (listed(provider, environ.get(provider.api_key_env, "").strip()) for provider, _ in known_ones)
+    answers = await asyncio.gather(*looks)
+    lists = {name: answer for (_, name), answer in zip(known_ones, answers, strict=True)}
     found = {}
     for model in models:
         name, _, served = model.partition("/")
-        known = {each.removeprefix("models/").removesuffix(":latest").lower(): each for each in lists[name]}
+        known = {each.removeprefix("models/").removesuffix(":latest").lower(): each for each in lists.get(name, ())}
         if known and served.removesuffix(":latest").lower() not in known:
             near = process.extractOne(served.lower(), [*known], scorer=fuzz.ratio, score_cutoff=_NEAR)
             found[model] = known[near[0]] if near else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from swarmgate.agents import architect
 from swarmgate.agents.feedback import feedback_text
@@ -75,7 +76,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         instructions=instructions,
         tree=tree,
         base=base,
-        house_rules={each.path: each.blob for each in ctx.house_rules(scope)},
+        house_rules=_house_rules(ctx, scope),
     )
     return [*events, opened]
 
@@ -88,18 +89,25 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
     stage, reason = next(
         ((o.stage, o.reason) for o in reversed(state.overrides) if o.task == task.id), ("", "overridden by the user")
     )
+    scope = record.last.scope if record.last else task.files
     return [
         *put_away,
         TaskDelegated(
             task=task.id,
             attempt=len(record.attempts) + 1,
             kind=AttemptKind.OVERRIDE,
-            scope=record.last.scope if record.last else task.files,
+            scope=scope,
             instructions=f"{stage}: {reason}",
             tree=ctx.repository.snapshot(),
             base=ctx.repository.head(),
+            house_rules=_house_rules(ctx, scope),
         ),
     ]
+
+
+def _house_rules(ctx: Context, scope: Sequence[str]) -> dict[str, str]:
+    """The files of the project's own instructions that hold for a scope, each with its blob."""
+    return {each.path: each.blob for each in ctx.house_rules(scope)}
 
 
 def _attacks_put_away(ctx: Context, task_id: str, record: TaskRecord) -> list[GuardActed]:

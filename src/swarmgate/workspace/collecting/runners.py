@@ -45,15 +45,18 @@ def _odd(listing: Listing, done: Completed) -> Listing:
 
 _PYTEST_LINE = re.compile(r"^(?P<path>\S.*\.\w+): (?P<number>\d+)$", re.MULTILINE)
 _PYTEST_ERROR = re.compile(r"^ERROR (?P<path>\S+\.\w+(?:::\S+)?)(?: - (?P<why>.*))?$", re.MULTILINE)
-_PYTEST_ENDS = (0, 2, 5)
+_PYTEST_OK, _PYTEST_INTERRUPTED, _PYTEST_NONE = 0, 2, 5
 """Exit codes where it collected: all, with errors, nothing (`pytest.ExitCode`)."""
 
 
 def _of_pytest(listing: Listing, done: Completed) -> Listing:
-    if done.exit_code not in _PYTEST_ENDS:
-        return _odd(listing, done)
     errors = tuple(f"{e['path']} ({e['why']})" if e["why"] else e["path"] for e in _PYTEST_ERROR.finditer(done.output))
-    return _found(listing, sum(int(each["number"]) for each in _PYTEST_LINE.finditer(done.stdout)), errors)
+    number = sum(int(each["number"]) for each in _PYTEST_LINE.finditer(done.stdout))
+    if done.exit_code == _PYTEST_OK and not number:  # what prints is another reporter: there are some, uncounted
+        return listing.model_copy(update={"standing": Standing.FOUND})
+    if done.exit_code == _PYTEST_NONE or number or (errors and done.exit_code == _PYTEST_INTERRUPTED):
+        return _found(listing, number, errors)
+    return _odd(listing, done)
 
 
 _UNITTEST = """
@@ -72,11 +75,13 @@ class Lister(unittest.TextTestRunner):
         sys.exit(0)
 unittest.main(module=None, argv=["unittest", *sys.argv[1:]], testRunner=Lister)
 """
+_WRAPPED = re.compile(r"\b(?:coverage|trace|cProfile)\b")
+"""What runs the module itself, and takes no `-c`."""
 _UNITTEST_MODULE = re.compile(r"-m\s+unittest\b")
 
 
 def _as_unittest(command: str) -> str:
-    if len(_UNITTEST_MODULE.findall(command)) != 1:
+    if len(_UNITTEST_MODULE.findall(command)) != 1 or _WRAPPED.search(command):
         return ""
     return _UNITTEST_MODULE.sub(lambda _found: f"-c {shlex.quote(_UNITTEST)}", command)
 

@@ -13,6 +13,8 @@ _PROGRAM = re.compile(
     r"(?:make|env)(?:\[\d+\])?: [\u2018'\"]?(?P<other>[^\s:\u2019'\"]+)[\u2019'\"]?: No such file",
     re.MULTILINE,
 )
+_SPAWN = re.compile(r"Failed to spawn: `(?P<name>[^`]+)`|^Command not found: (?P<other>\S+)", re.MULTILINE)
+"""What uv and poetry say of a program that their environment has not."""
 _MODULE = re.compile(r"^(?P<python>\S+): No module named (?P<name>[\w.]+)$", re.MULTILINE)
 _RUNNER = re.compile(r"(?:pytest|nose2?|tox|nox|coverage|green|ward)\b")
 """Modules that are installed; another one may be the project's own."""
@@ -37,6 +39,10 @@ def without_start(listing: Listing, exit_code: int | None, output: str) -> Listi
         what = "cannot be executed" if exit_code == _NOT_EXECUTABLE else "was not found"
         standing = Standing.LACKING if own else Standing.BROKEN
         return listing.model_copy(update={"standing": standing, "missing": name, "problem": f"`{name}` {what}"})
+    if spawned := _SPAWN.search(output):
+        name = spawned["name"] or spawned["other"]
+        told = f"`{name}` was not found in the environment of the project"
+        return listing.model_copy(update={"standing": Standing.BROKEN, "missing": name, "problem": told})
     if module := _MODULE.search(output):
         standing = Standing.BROKEN if _RUNNER.match(module["name"]) else Standing.LACKING
         told = f"{module['name']} is not installed for {module['python']}"
