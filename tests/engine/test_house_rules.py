@@ -52,7 +52,18 @@ def test_the_nearest_of_each_file_and_that_of_the_top(project: Project) -> None:
         "web/CLAUDE.md",
     ]
     assert paths(project, "web/empty/a.ts") == ["AGENTS.md", "web/CLAUDE.md"]
-    assert paths(project, "../docs/a.md", "/docs/a.md", "docs/../src/a.py") == ["AGENTS.md"]
+    odd = (
+        "../docs/a.md",
+        "/docs/a.md",
+        "docs/../src/a.py",
+        ":!docs/a.md",
+        ":(glob)**/a.md",
+        "do*s/a.md",
+        "a\0/b",
+        "",
+        "\ud800/a",
+    )
+    assert paths(project, *odd) == ["AGENTS.md"]
 
 
 def test_a_link_is_no_instruction_and_claude_stands_in(project: Project) -> None:

@@ -71,8 +71,12 @@ def told(rules: Sequence[HouseRules]) -> str:
 
 def _folders(path: str) -> Iterator[str]:
     """The folders that a path lies in, the nearest first; nothing above the repository."""
+    try:
+        path.encode(errors="surrogateescape")
+    except UnicodeEncodeError:  # no file can be called so
+        return
     place = PurePosixPath(path)
-    if ".." not in place.parts and not place.is_absolute():
+    if ".." not in place.parts and not place.is_absolute() and "\0" not in path:
         yield from ("" if str(each) == "." else str(each) for each in place.parents)
 
 
