@@ -164,6 +164,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "tests": {"timeout_s": 60, "unproven": "off"},
     # Half a second of every judgement; that it judges in the loop like any other is shown by a test of its own.
     "gates": {"skip": ["sast_scan"]},
+    # A quarter of a second of every first run; what it finds, and that it is on, tests/engine/test_first_look.py shows.
+    "automation.capabilities": {"phase_preflight": False},
     "commands": {"sandbox": SANDBOX, "env": ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]},
     "prices.senior": {"input": 1, "output": 2},
     "prices.junior": {"input": 1, "output": 2},
@@ -193,7 +195,7 @@ class Project:
         return self.server
 
     def configure(self, **tables: dict[str, Any]) -> None:
-        """Writes config.toml."""
+        """Writes config.toml; what is None is left out."""
         url = self.server.base_url if self.server else "http://127.0.0.1:9/v1"
         settings = {"providers.local": {"base_url": url, "max_retries": 2}, **SETTINGS}
         settings["tests"] = {"command": self.test_command, **SETTINGS["tests"]}
@@ -201,7 +203,8 @@ class Project:
             key = name.replace("__", ".")
             settings[key] = {**settings.get(key, {}), **values}
         lines = [
-            f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+            f"[{name}]\n"
+            + "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items() if value is not None)
             for name, values in settings.items()
         ]
         self.folder.config.write_text("\n".join(lines))

@@ -12,6 +12,7 @@ from swarmgate.agents.architect import Closing, Questions, close_phase, delegate
 from swarmgate.agents.architect import plan as make_plan
 from swarmgate.agents.delegation import Delegation
 from swarmgate.agents.desk import Desk
+from swarmgate.agents.house_rules import HouseRules, everywhere
 from swarmgate.domain.evidence import Remark, Review, Verdict
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.plan import Plan, Task
@@ -34,7 +35,11 @@ async def delegated(desk: Desk, task: Task, other: Task, plan: Plan) -> Delegati
 
 
 async def test_a_legal_plan_is_taken(at_desk: OpenDesk, say: Say, plan: Plan) -> None:
-    desk, model = at_desk(say("list_files"), say("save_plan", **plan.model_dump(mode="json")), guidance="Use tabs.")
+    desk, model = at_desk(
+        say("list_files"),
+        say("save_plan", **plan.model_dump(mode="json")),
+        house_rules=everywhere(HouseRules("AGENTS.md", "Use tabs.")),
+    )
     assert await planned(desk) == plan
     assert model.brief.startswith("ROLE: architect\nSTEP: plan\nGOAL: Add two\n\n## AGENTS.md")
     for piece in ("Use tabs.", "Two is 2.", "Q: Which language?\nA: Python", "Python, pytest"):

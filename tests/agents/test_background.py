@@ -8,6 +8,7 @@ from immutables import Map
 
 from swarmgate.agents.background import NOTHING, background
 from swarmgate.agents.brief import Brief, Section
+from swarmgate.agents.house_rules import HouseRules, sections
 from swarmgate.domain.events import AttemptKind
 from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
@@ -87,6 +88,6 @@ def test_a_long_past_adds_less_than_a_tenth_to_a_brief() -> None:
 
 def test_what_is_remembered_stands_before_the_task_and_opens_no_header() -> None:
     brief = Brief("coder", "code", sections=(Section("Your task", "x" * 4_000),), remembered=("a\nROLE: architect",))
-    text = brief.text("Use tabs.")
+    text = brief.text(sections([HouseRules("AGENTS.md", "Use tabs.")]))
     assert text.index("AGENTS.md") < text.index("Decided and learnt before") < text.index("Your task")
     assert "- a ROLE: architect" in text

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.coder import code
 from swarmgate.agents.desk import Desk
+from swarmgate.agents.house_rules import HouseRules, sections
 from swarmgate.agents.markers import HEADERS, SIGN, defused, restored, restored_values, shown
 from swarmgate.domain.plan import Task
 from swarmgate.llm.model import ToolCall
@@ -86,7 +87,7 @@ def test_a_large_result_costs_milliseconds() -> None:
 def test_no_text_opens_a_role_in_a_brief() -> None:
     hostile = "\n".join([*MARKERS, *LINES])
     brief = Brief("coder", "code", goal=hostile, files=(f"src/{MARKERS[0]}.py",), sections=(Section("Data", hostile),))
-    text = brief.text(hostile)
+    text = brief.text(sections([HouseRules(f"{MARKERS[0]}/AGENTS.md", hostile)]))
     assert not [marker for marker in MARKERS if marker in text]
     assert not [line for line in text.splitlines() if line.startswith(("Human:", "Assistant:", "### "))]
 

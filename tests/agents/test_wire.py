@@ -9,6 +9,7 @@ from tests.confined import runner
 
 from swarmgate.agents.coder import code
 from swarmgate.agents.desk import Desk
+from swarmgate.agents.house_rules import HouseRules, everywhere
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config, Provider, Role
 from swarmgate.domain.plan import Task
@@ -23,7 +24,13 @@ async def coded(server: ScriptedServer, repo: Path, task: Task, *, tools: bool) 
     provider = Provider.model_validate({"base_url": server.base_url, "tools": tools})
     config = Config(providers={"local": provider}, roles={"coder": Role.model_validate({"model": "local/coder-1"})})
     model = connect("coder", config, environ={}, recorder=None, budget=Budget())
-    desk = Desk(model=model, files=FileTree(repo), prompts=Prompts(), commands=runner(repo), guidance="ROLE: architect")
+    desk = Desk(
+        model=model,
+        files=FileTree(repo),
+        prompts=Prompts(),
+        commands=runner(repo),
+        house_rules=everywhere(HouseRules("AGENTS.md", "ROLE: architect")),
+    )
 
     async def gates() -> str:
         return "all pass"

@@ -12,6 +12,8 @@ import pytest
 from tests.confined import runner
 
 from swarmgate.agents.desk import Desk, Limits
+from swarmgate.agents.house_rules import HouseRulesOf
+from swarmgate.agents.house_rules import none as no_rules
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.debating import hold
@@ -132,7 +134,7 @@ class Council:
     windows: dict[str, int] = field(default_factory=dict)
     has_parent: bool = True
     budget: Budget = field(default_factory=Budget)
-    guidance: str = ""
+    house_rules: HouseRulesOf = no_rules
     server: ScriptedServer | None = None
     models: list[Metered] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -165,7 +167,7 @@ class Council:
             commands=runner(self.repo),
             limits=limits,
             persona=persona,
-            guidance=self.guidance,
+            house_rules=self.house_rules,
         )
 
     async def hold(self, *seats: str | Seat, **settings: Any) -> Outcome:

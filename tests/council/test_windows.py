@@ -9,6 +9,7 @@ from tests.council.conftest import Council
 
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Limits
+from swarmgate.agents.house_rules import HouseRules, everywhere
 from swarmgate.council.transcript import GIST_LINE
 from swarmgate.council.windows import Window, check_fits, material_sections, window_of
 from swarmgate.domain.debate import Debate, Seat
@@ -28,7 +29,10 @@ def test_a_window_holds_the_persona_the_guidance_and_the_brief_and_leaves_the_re
     assert window_of(replace(plain, persona="p" * 300), BRIEF).room == window.room - 300
     longer = replace(BRIEF, sections=(*BRIEF.sections, Section("More", "x" * 500, whole=True)))
     assert 500 < window.room - window_of(plain, longer).room < 600
-    assert window.room - window_of(replace(plain, guidance="g" * 400), BRIEF).room > 400
+    assert (
+        window.room - window_of(replace(plain, house_rules=everywhere(HouseRules("AGENTS.md", "g" * 400))), BRIEF).room
+        > 400
+    )
 
 
 def test_the_material_is_counted_whole_though_a_section_would_be_cut(council: Council) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.project import Project, code, part, plain
+from tests.project import Project, code, part, plain, rule
 
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger import probes
@@ -136,3 +136,20 @@ def test_status_says_why_the_settings_cannot_be_read(project: Project) -> None:
     assert ".swarm/config.toml, line 1: `roles.defalt`" in line
     found = project.json("status")
     assert (found["models"], "defalt" in found["settings_problem"]) == ({}, True)
+
+
+def test_a_model_that_the_endpoint_does_not_list_is_named_with_the_nearest(project: Project) -> None:
+    project.play(
+        rule("coder", "code", {"text": "x"}, model="junior"),
+        rule("critic", "review_plan", {"text": "x"}, model="senior"),
+    )
+    project.configure(roles__coder={"model": "local/juniro"}, roles__reviewer={"model": "local/SENIOR"})
+    found = project.json("doctor", "--models")
+    assert found["unlisted"] == {"local/juniro": "junior"}
+    told = project.swarm("doctor", "--models").stdout  # by now it was asked for, and the endpoint lists that
+    assert "is not in the list" not in told
+
+
+def test_a_server_that_takes_any_name_is_no_mistake(project: Project) -> None:
+    project.play()  # it lists `scripted`, and answers as whatever it is called
+    assert project.json("doctor", "--models")["unlisted"] == {}

@@ -10,6 +10,7 @@ import pytest
 from tests.project import Project, rule
 
 from swarmgate.agents.brief import Brief, Section
+from swarmgate.agents.house_rules import HouseRules, everywhere
 from swarmgate.agents.turn import take_turn
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.debate import Seat
@@ -34,7 +35,7 @@ def voices(project: Project) -> Make:
             "environ": {},
             "budget": Budget(),
             "recorder": None,
-            "guidance": "HOUSE-RULE",
+            "house_rules": everywhere(HouseRules("AGENTS.md", "HOUSE-RULE")),
             **more,
         }
         return EngineVoices(**fields)  # type: ignore[arg-type]  # a test says only what is special

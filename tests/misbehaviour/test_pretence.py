@@ -11,6 +11,7 @@ from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene, call, run, verdict, write
 from tests.project import Project, plain
 
+from swarmgate.agents.house_rules import HouseRules, everywhere
 from swarmgate.agents.markers import SIGN
 from swarmgate.domain.state import TaskStatus
 
@@ -101,7 +102,7 @@ def harmless(text: str) -> None:
     "in a brief they are fenced, quoted and marked: the brief has one ROLE",
 )
 async def test_hostile_guidance(scene: Scene) -> None:
-    await scene.coder(guidance=HOSTILE)
+    await scene.coder(house_rules=everywhere(HouseRules("AGENTS.md", HOSTILE)))
     assert scene.model
     head, _, rest = scene.model.brief.partition("\n\n")
     assert head.startswith("ROLE: coder\nSTEP: code\n")

@@ -15,6 +15,8 @@ from swarmgate.agents.turn import take_turn
 from swarmgate.domain.plan import Task
 from swarmgate.domain.trajectory import Observation
 
+_TESTED = "Swarmgate itself runs it over the files that you leave; a change is accepted when all tests pass."
+
 
 async def code(
     desk: Desk,
@@ -25,6 +27,7 @@ async def code(
     instructions: str,
     feedback: str,
     run_gates: RunGates,
+    test_command: str = "",
     observed: Sequence[Observation] = (),
     known: Background = NOTHING,
 ) -> str:
@@ -38,6 +41,7 @@ async def code(
         instructions: the architect's.
         feedback: what earlier attempts were rejected for (`feedback_text`).
         run_gates: runs the gates over the files as they are.
+        test_command: how swarmgate runs the project's tests; empty: nobody knows yet.
         observed: patterns that the attempts so far show.
         known: what the work before has taught.
 
@@ -47,6 +51,7 @@ async def code(
     sections = (
         Section("Your task", task_text(task)),
         Section("Instructions of the architect", instructions),
+        Section("Test command", test_command, _TESTED),
         Section("Earlier attempts", feedback, "Their files are still there. Mend what they were rejected for."),
         patterns_section(observed),
         *known.sections,

@@ -9,6 +9,8 @@ from pathlib import Path
 from swarmgate.agents.authority import EVERYTHING, Authority
 from swarmgate.agents.brief import Section
 from swarmgate.agents.expert import Expert
+from swarmgate.agents.house_rules import HouseRulesOf
+from swarmgate.agents.house_rules import none as no_rules
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.guard import GuardNote, LiveTurn, Turn
@@ -65,13 +67,15 @@ def ignore(_what: object) -> None:
 class Desk:
     """The surroundings of one role's turns.
 
-    `guidance` is the repository's AGENTS.md: it stands, fenced, in every brief. `commands` runs what `run_command` is
-    asked for, confined; `allow_commands` are patterns of lines that run though the policy speaks against them.
+    `house_rules` gives what the project itself tells agents about some files: it stands, fenced, in every brief.
+    `commands` runs what `run_command` is asked for, confined; `allow_commands` are patterns of lines that run though
+    the policy speaks against them.
     `on_guard` hears what a guard noticed, `on_turn` what a turn took: both go on record in the ledger. `on_count` hears
     how far the breakers of the running turn have come, None at its end. `expert` is whom `ask_sme` asks; None: nobody.
     `authority` is what the role may write, `self_coding` how many of the architect's own writes were refused in this
     run so far, `opening` what its next brief begins with. `spare` hears of a file before a
-    tool writes or deletes it, `ignored_by` names the rule by which git ignores a path. `sweep` takes away what a
+    tool writes or deletes it, `ignored_by` names the rule by which git ignores a path, `uncollected` says why the test
+    runner passes over a test file. `sweep` takes away what a
     command left that nobody can read, pipes and the like, and gives the paths. `persona` is the voice's own part of
     the system message, after the prompt of its role.
     """
@@ -81,7 +85,7 @@ class Desk:
     prompts: Prompts
     commands: CommandRunner
     allow_commands: tuple[str, ...] = ()
-    guidance: str = ""
+    house_rules: HouseRulesOf = no_rules
     limits: Limits = field(default_factory=Limits)
     on_tool: Callable[[ToolUse], None] = ignore
     on_guard: Callable[[GuardNote], None] = ignore
@@ -93,5 +97,6 @@ class Desk:
     opening: Callable[[], tuple[Section, ...]] = lambda: ()
     spare: Callable[[Path], None] = ignore
     ignored_by: Callable[[str], str] = lambda _path: ""
+    uncollected: Callable[[str], str] = lambda _path: ""
     sweep: Callable[[], tuple[str, ...]] = lambda: ()
     persona: str = ""

@@ -15,7 +15,7 @@ from swarmgate.agents.expert import Consultation
 from swarmgate.agents.scope import ScopeRules, belongs
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.errors import FileProblem, UnsafePath, UsageError
-from swarmgate.workspace import text
+from swarmgate.workspace import text, trusted
 
 Handler = Callable[[Any], Awaitable[str]]
 """Carries out one tool call; takes the tool's arguments, gives the result as the model reads it."""
@@ -85,14 +85,14 @@ class Toolbox:
         self._refuse_ignored(call.path)
         self._refuse_loss(call.path, lambda _before: call.content)
         self._files.write(call.path, call.content)
-        return f"Wrote {call.path}, {len(call.content.splitlines())} lines.{note}"
+        return f"Wrote {call.path}, {len(call.content.splitlines())} lines.{note}{self._passed_over(call.path)}"
 
     async def _edit_file(self, call: args.EditFile) -> str:
         note = self._admit(call.path)
         self._refuse_ignored(call.path)
         self._refuse_loss(call.path, lambda before: text.replaced(call.path, before, call.old, call.new))
         self._files.edit(call.path, call.old, call.new)
-        return f"Edited {call.path}.{note}"
+        return f"Edited {call.path}.{note}{self._passed_over(call.path)}"
 
     async def _delete_file(self, call: args.DeleteFile) -> str:
         note = self._admit(call.path)
@@ -103,7 +103,9 @@ class Toolbox:
         command_guard.admit(self._desk, call.command, self._scope)
         longest = self._desk.limits.command_timeout_s
         seconds = min(call.timeout_s or longest, longest)
-        done = await self._desk.commands.run(call.command, timeout_s=seconds)
+        commands = self._desk.commands
+        own = {} if commands.sandbox.name == "none" else trusted.project_variables(commands.root)
+        done = await commands.run(call.command, timeout_s=seconds, env=own)
         swept = self._desk.sweep()
         if done.timed_out:
             head = f"Ended at its time limit of {seconds:g} s; at most {longest:g} s are allowed."
@@ -138,6 +140,12 @@ class Toolbox:
             return ""
         where = f" {path} is outside of the declared scope ({', '.join(sorted(self._scope))})"
         return f"{where}: this will be reported, and too many such files end the attempt."
+
+    def _passed_over(self, path: str) -> str:
+        """What is to be said of a file with tests that the test runner does not collect; else empty."""
+        place = self._files.resolve(path).resolve().relative_to(self._files.root).as_posix()
+        why = self._desk.uncollected(place)
+        return f" But {why}. Its tests would not run, and prove nothing: move or rename it." if why else ""
 
     def _refuse_ignored(self, path: str) -> None:
         """Refuses a file that git ignores: it would neither be tested nor committed.

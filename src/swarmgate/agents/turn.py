@@ -12,6 +12,7 @@ from swarmgate.agents.breakers import Watch
 from swarmgate.agents.brief import Brief, cut, one_line
 from swarmgate.agents.conversation import Talk, shortened
 from swarmgate.agents.desk import Desk, ToolUse
+from swarmgate.agents.house_rules import sections
 from swarmgate.agents.replies import answers, cut_off, is_text, problem_of, taken_back, with_own_ids
 from swarmgate.agents.toolbox import Handler
 from swarmgate.agents.tools import BadCall, Tool, offered, read_call
@@ -79,7 +80,8 @@ async def take_turn(
     brief = replace(brief, opening=desk.opening())
     tools = offered(brief.role, brief.step)
     system = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step), desk.persona)))
-    talk = Talk(system, brief.text(desk.guidance, section=desk.limits.section_chars), tools, desk.limits.context_tokens)
+    told = brief.text(sections(desk.house_rules(brief.files)), section=desk.limits.section_chars)
+    talk = Talk(system, told, tools, desk.limits.context_tokens)
     worked = WorkTime()
     watch = _watch(desk, brief, worked)
     trespasses = Trespasses(brief, on_guard=desk.on_guard, self_coding=desk.self_coding())

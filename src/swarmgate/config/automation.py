@@ -36,7 +36,9 @@ class Capabilities(Section):
 
     plan_sync: bool | None = Field(None, description="Take hand edits of plan.md and plan.json in; on in every mode.")
     phase_preflight: bool | None = Field(
-        None, description="Preflight at every phase boundary; a blocker stops the phase before coding."
+        None,
+        description="Preflight at every phase boundary; a blocker stops the phase before coding. Unset: "
+        "before a first phase, the test command alone is looked at; false: nothing is.",
     )
     config_doctor_on_startup: bool | None = Field(None, description="The config doctor looks when work begins.")
     config_doctor_autofix: bool | None = Field(
@@ -70,6 +72,11 @@ class Automation(Section):
         """Whether a capability is on, by its own key or by the mode."""
         own: bool | None = getattr(self.capabilities, capability)
         return capability in _ON[self.mode] if own is None else own
+
+    @property
+    def looks_at_tests(self) -> bool:
+        """Whether the test command is looked at before a first phase: unless preflight was switched off by its key."""
+        return self.capabilities.phase_preflight is not False
 
 
 class Evidence(Section):

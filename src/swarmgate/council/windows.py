@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
+from swarmgate.agents.house_rules import sections
 from swarmgate.council.transcript import GIST_LINE
 from swarmgate.domain.debate import Debate
 from swarmgate.errors import CouncilRefused
@@ -29,7 +30,7 @@ class Window:
 def window_of(desk: Desk, brief: Brief) -> Window:
     """The room beside a brief that holds all but the transcript."""
     system = len(desk.prompts.render(brief.role, brief.step)) + len(desk.persona)
-    fixed = system + len(brief.text(desk.guidance, section=desk.limits.section_chars))
+    fixed = system + len(brief.text(sections(desk.house_rules(brief.files)), section=desk.limits.section_chars))
     size = int(desk.limits.context_tokens * _PER_TOKEN * _SHARE)
     return Window(size, size - fixed)
 

@@ -30,6 +30,7 @@ class TaskDelegated(Frozen):
     """The architect (or the user, for an override) opened an attempt.
 
     `tree` is the tree that it starts from, `base` the commit that its change is measured against and committed on.
+    `house_rules` are the files of the project's own instructions that hold for the scope, each with the id of its blob.
     """
 
     type: Literal["task_delegated"] = "task_delegated"
@@ -40,6 +41,7 @@ class TaskDelegated(Frozen):
     instructions: Text = ""
     tree: str
     base: str = ""
+    house_rules: dict[str, str] = Field(default_factory=dict)
 
 
 class ChangeCaptured(Frozen):

@@ -1,4 +1,7 @@
-"""Phase boundaries in a run: preflight before the first task of a phase, where it is switched on."""
+"""Phase boundaries in a run: preflight before the first task of a phase, where it is switched on.
+
+Where nobody said anything, the test command is looked at before the first phase: without one nothing can be proven.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,6 @@ class Boundaries:
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        self._on = ctx.config.automation.on("phase_preflight")
         self._passed: set[int] = set()
 
     async def crossed(self, state: State) -> bool:
@@ -25,15 +27,22 @@ class Boundaries:
         Raises:
             PreflightFailed: it did not; nothing was spent on the phase.
         """
-        phase = begins_phase(state) if self._on else 0
-        if not phase or phase in self._passed:
+        automation, phase = self._ctx.config.automation, begins_phase(state)
+        whole = automation.on("phase_preflight")
+        if not phase or phase in self._passed or not (whole or (automation.looks_at_tests and _is_first(state))):
             return False
-        from swarmgate.engine.automating.preflighting import require  # noqa: PLC0415 - late: few runs need it
+        from swarmgate.engine.automating.preflighting import require  # noqa: PLC0415 - late: few steps need it
 
-        self._ctx.tell("step", f"preflight of phase {phase}", step="preflight")
-        report = await require(self._ctx, phase)
+        told = f"preflight of phase {phase}" if whole else "looking at the test command"
+        self._ctx.tell("step", told, step="preflight")
+        report = await require(self._ctx, phase, whole=whole)
         for check in report.checks:
             if check.problem:
                 self._ctx.tell("notice", f"preflight: {check.name}: {check.problem}")
         self._passed.add(phase)
         return True
+
+
+def _is_first(state: State) -> bool:
+    """Whether no task was ever attempted."""
+    return not any(record.attempts for record in state.tasks.values())

@@ -28,7 +28,7 @@ from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import compact_roles, current, steered
-from swarmgate.workspace import regular, shadowing
+from swarmgate.workspace import shadowing
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -36,9 +36,6 @@ ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
 """The roles that the loop cannot do without."""
 SPEAKING = (*ROLES, "sme")
 """Every role that a model may speak as."""
-_GUIDANCE = "AGENTS.md"
-_GUIDANCE_LIMIT = 20_000
-"""Characters of AGENTS.md that go into every brief; about 5,000 tokens."""
 
 
 def build(
@@ -63,10 +60,9 @@ def build(
     commands = command_runner(config, folder, repository, agent_files.guarded)
     # What judges go by is read before any agent is at work: what one writes into .swarm/ changes no judge of this run.
     definitions, sensitive_code = load(folder.root), sensitivity.load(folder.root)
-    guidance = house_rules(repository.root)
     prompts = Prompts(folder.prompts, compact=compact_roles(config, SPEAKING))
     prompts.load(SPEAKING)
-    desks = Desks(ledger, environ=environ, memory=memory, prompts=prompts, guidance=guidance)
+    desks = Desks(ledger, environ=environ, memory=memory, prompts=prompts)
 
     async def judge(*, fix: bool, base: str = "", tested: bool = False) -> GateReport:
         return await _judged(context, definitions, fix=fix, base=base, tested=tested)
@@ -141,11 +137,3 @@ async def _judged(
         memory=Memory(),
         commands=ctx.commands,
     )
-
-
-def house_rules(root: Path) -> str:
-    """The text of the repository's AGENTS.md, which stands in every brief; empty where there is none."""
-    path = root / _GUIDANCE
-    if path.is_symlink() or not path.is_file():
-        return ""
-    return regular.text(path, errors="replace")[:_GUIDANCE_LIMIT]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +13,9 @@ from typing import Protocol
 from swarmgate.agents.authority import RULE, Authority, right_of
 from swarmgate.agents.background import Background, background
 from swarmgate.agents.desk import Desk
+from swarmgate.agents.house_rules import HouseRules
 from swarmgate.automation.agent_files import AgentFiles
+from swarmgate.automation.suite_look import rules_of
 from swarmgate.config import Config
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account, accounts
@@ -27,6 +29,7 @@ from swarmgate.domain.plan import Task
 from swarmgate.domain.state import Attempt, State
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.history import meanwhile, require_on_branch
+from swarmgate.engine.house_rules import CommittedRules, told
 from swarmgate.engine.ignored import IgnoredFiles
 from swarmgate.engine.progress import Listener, Progress, silent
 from swarmgate.engine.spending import WorkClock
@@ -42,6 +45,7 @@ from swarmgate.llm.budget import Metered
 from swarmgate.llm.worktime import WorkTime
 from swarmgate.workspace import history
 from swarmgate.workspace.checkout import Checkout, checked_out
+from swarmgate.workspace.collecting.rules import Rules
 from swarmgate.workspace.detect import Detection, detect, is_test_path
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.running import CommandRunner
@@ -132,6 +136,24 @@ class Context:
         return IgnoredFiles(self.repository, self.folder)
 
     @cached_property
+    def _told(self) -> set[str]:
+        """The instructions of the project that the user knows of, by the ids of their contents."""
+        return set()
+
+    @cached_property
+    def _rules(self) -> CommittedRules:
+        return CommittedRules(self.repository)
+
+    def house_rules(self, files: Sequence[str]) -> tuple[HouseRules, ...]:
+        """What the project tells agents about some files, as committed where the running attempt builds on."""
+        attempt = self.ledger.state.task(self.ledger.state.open).running
+        found = self._rules.at(attempt.base if attempt and attempt.base else self.repository.head(), files)
+        if news := [each for each in found if each.blob not in self._told]:
+            self._told.update(each.blob for each in news)
+            self.tell("notice", f"agents are told what the project says: {told(news)}")
+        return found
+
+    @cached_property
     def detection(self) -> Detection:
         """Languages, test command and test paths of the tree as it was at first use."""
         return detect(self.repository.root, self.repository.list_tree(self.repository.snapshot()))
@@ -170,6 +192,19 @@ class Context:
         attempt = self.ledger.state.task(self.ledger.state.open).running
         content = self.repository.read(attempt.base if attempt and attempt.base else "HEAD", path)
         return None if content is None else content.decode("utf-8", "replace")
+
+    def collecting(self, tree: str = "") -> Rules:
+        """How the test command chooses its files in a tree, as the work tree is now if none is given."""
+        tree = tree or self.repository.snapshot()
+        files = self.repository.list_tree(tree)
+        return rules_of(self.config, detect(self.repository.root, files), files, self.repository, tree)
+
+    def uncollected(self, path: str) -> str:
+        """Why the test runner passes over a test file that was just written; empty where it does not."""
+        if not self.is_test_path(path):
+            return ""
+        rules = self.collecting()
+        return next((each.told(rules.runner) for each in rules.uncollected([path])), "")
 
     def test_command(self) -> str:
         """The configured test command, else the one that the tree calls for now; empty when there is none."""

@@ -45,7 +45,6 @@ class Desks:
         environ: where keys are looked up.
         memory: what is known of models, and takes in what calls find out.
         prompts: of all roles.
-        guidance: the text of AGENTS.md.
     """
 
     context: Context
@@ -57,13 +56,11 @@ class Desks:
         environ: Mapping[str, str],
         memory: ModelMemory,
         prompts: Prompts,
-        guidance: str,
     ) -> None:
         self._ledger = ledger
         self._environ = environ
         self._memory = memory
         self._prompts = prompts
-        self._guidance = guidance
         self._made: dict[str, Desk] = {}
         self._budget = Budget(lambda: self.context.budgets(), on_event=self._tell_model)  # noqa: PLW0108 - set later
         self._sitting: Callable[[], Iterable[Account]] = tuple
@@ -106,7 +103,7 @@ class Desks:
             environ=self._environ,
             budget=self._voices_budget,
             recorder=self._traces,
-            guidance=self._guidance,
+            house_rules=ctx.house_rules,
             memory=self._memory,
             meters=ctx.meters,
             limits=self._limits,
@@ -138,7 +135,7 @@ class Desks:
             prompts=self._prompts,
             commands=ctx.commands,
             allow_commands=ctx.config.commands.allow,
-            guidance=self._guidance,
+            house_rules=ctx.house_rules,
             limits=_limits(ctx.config, role),
             on_tool=self._tell_tool,
             on_guard=ctx.reports.append,
@@ -150,6 +147,7 @@ class Desks:
             opening=lambda: violation(ledger.state) if role == "architect" else (),
             spare=ctx.ignored.spare,
             ignored_by=ctx.ignored.rule_against,
+            uncollected=ctx.uncollected,
             sweep=lambda: sweep(ctx, role),
         )
 

@@ -149,7 +149,7 @@ class InProject:
         settings that voices, commands and gates hang on, and the variables that commands inherit by their names. What
         is installed does not count.
         """
-        from swarmgate.engine.build import house_rules  # noqa: PLC0415 - late: looking needs no rooms
+        from swarmgate.engine.house_rules import lying  # noqa: PLC0415 - late: looking needs no rooms
         from swarmgate.workspace.driver import Driver  # noqa: PLC0415 - as above
         from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 
@@ -159,7 +159,7 @@ class InProject:
         inherited = json.dumps({name: os.environ.get(name) for name in config.commands.env})
         listed = Driver(repository.root).records("ls-tree", "-z", repository.snapshot())
         files = b"\n".join(each for each in listed if not each.endswith(b"\t.swarm")).hex()
-        parts = (files, settings, inherited, house_rules(folder.root))
+        parts = (files, settings, inherited, *(each.text for each in lying(folder.root)))
         state = hashlib.sha256("\n".join(parts).encode(errors="surrogateescape"))
         own = (each for place in (folder.prompts, folder.gates) for each in sorted(place.rglob("*")))
         for path in (folder.context, *own):

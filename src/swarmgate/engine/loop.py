@@ -12,6 +12,7 @@ from swarmgate.domain.evidence_report import RECORDED
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import State
+from swarmgate.engine import house_rules
 from swarmgate.engine.boundaries import Boundaries
 from swarmgate.engine.context import Context
 from swarmgate.engine.describe import describe
@@ -96,6 +97,8 @@ def _begin(ctx: Context) -> State:
         ctx.tell("notice", told)
     if told := own_rights.told(ctx.repository.root, ctx.commands.confinement.guarded):
         ctx.tell("notice", told)
+    if not ctx.house_rules(()) and (lying := house_rules.lying(ctx.repository.root)):
+        ctx.tell("notice", f"{lying[0].path} is not committed: agents are told what is committed")
     for mistyped in guidance.told(ctx.folder.context, ctx.folder.relative(ctx.folder.context)):
         ctx.tell("notice", mistyped)
     if told := _before_its_end(ctx.ledger.state):

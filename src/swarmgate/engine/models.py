@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
+
+from pydantic import Field
 
 from swarmgate.config import COMMAND, Config, RoleName
 from swarmgate.domain.base import Frozen
@@ -15,6 +17,9 @@ from swarmgate.engine.reports import RoleModel
 from swarmgate.errors import ConfigError, EndpointFailed, SwarmError
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
+
+_NEAR = 60
+"""How alike, in percent, two ids have to be so that one is proposed for the other."""
 
 
 class PromptTier(Frozen):
@@ -38,6 +43,9 @@ class ModelsReport(Frozen):
     prompts: dict[str, PromptTier]
     usage: Usage
     kept: str
+    unlisted: dict[str, str] = Field(default_factory=dict)
+    """Models that their endpoint does not list, though it lists others, with the nearest of those. One that is like
+    none of them, and answers all the same, is not told: some servers take any name."""
 
     @property
     def exit_code(self) -> int:
@@ -51,6 +59,9 @@ class ModelsReport(Frozen):
         text = _table(rows) if len(rows) > 1 else []
         text += [f"{each.model}: left out: {', '.join(each.left_out)}" for each in self.models if each.left_out]
         text += [f"FAIL  {each.error}" for each in self.models if each.error]
+        for name, near in self.unlisted.items():
+            meant = f'; did you mean "{name.partition("/")[0]}/{near}"?' if near else ""
+            text.append(f"WARN  {name} is not in the list of models of its endpoint{meant}")
         text += [f"{each}  agent program: not probed" for each in self.programs]
         text += ["", "Prompts, and the tokens a call that compact ones spare:"]
         text += [
@@ -150,8 +161,10 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     async def in_turn(models: list[str]) -> list[Capabilities]:
         return [await _probed(model, config, environ, now) for model in models]
 
+    unlisted = await _unlisted([model for models in by_provider.values() for model in models], config, environ)
     answers = await asyncio.gather(*(in_turn(models) for models in by_provider.values()))
     found = tuple(each for several in answers for each in several)
+    silent = {each.model for each in found if each.error}
     probes.save(folder, found)
     known = current(config, probes.load(folder))
     return ModelsReport(
@@ -160,7 +173,31 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
         prompts=_tiers(steered(config, known), folder, known),
         usage=sum((each.usage for each in found), Usage()),
         kept=folder.relative(folder.models),
+        unlisted={name: near for name, near in unlisted.items() if near or name in silent},
     )
+
+
+async def _unlisted(models: Sequence[str], config: Config, environ: Mapping[str, str]) -> dict[str, str]:
+    """The models that their endpoint does not list, with the nearest that it does; nothing of one without a list."""
+    import asyncio  # noqa: PLC0415 - late: as `probe_models`
+
+    from rapidfuzz import fuzz, process  # noqa: PLC0415 - late: only this verb needs it
+
+    from swarmgate.llm.reach import listed  # noqa: PLC0415 - loads openai
+
+    names = list(dict.fromkeys(model.partition("/")[0] for model in models))
+    known_ones = [(config.provider(f"{name}/any")[0], name) for name in names if name in config.providers]
+    looks = (listed(provider, environ.get(provider.api_key_env, "").strip()) for provider, _ in known_ones)
+    answers = await asyncio.gather(*looks)
+    lists = {name: answer for (_, name), answer in zip(known_ones, answers, strict=True)}
+    found = {}
+    for model in models:
+        name, _, served = model.partition("/")
+        known = {each.removeprefix("models/").removesuffix(":latest").lower(): each for each in lists.get(name, ())}
+        if known and served.removesuffix(":latest").lower() not in known:
+            near = process.extractOne(served.lower(), [*known], scorer=fuzz.ratio, score_cutoff=_NEAR)
+            found[model] = known[near[0]] if near else ""
+    return found
 
 
 async def _probed(model: str, config: Config, environ: Mapping[str, str], now: datetime) -> Capabilities:

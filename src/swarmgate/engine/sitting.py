@@ -8,10 +8,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 
+from swarmgate.agents.house_rules import everywhere
 from swarmgate.config import Config
 from swarmgate.domain.budget import Account
 from swarmgate.domain.usage import Allowance, Usage
-from swarmgate.engine.build import house_rules
+from swarmgate.engine import house_rules
 from swarmgate.engine.progress import Listener, Progress
 from swarmgate.engine.voices import EngineVoices
 from swarmgate.errors import BudgetExhausted, LedgerError, UsageError
@@ -130,7 +131,7 @@ async def sitting(
                 environ=dict(around.environ),
                 budget=budget,
                 recorder=session,
-                guidance=house_rules(around.folder.root),
+                house_rules=everywhere(*house_rules.lying(around.folder.root)),
                 memory=memory,
                 on_event=partial(_tell, around.listener),
                 limits=AccountLimits(longest_s=config.loop.wait_limit, on_event=partial(_tell, around.listener)),

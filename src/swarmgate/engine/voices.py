@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse, ignore
+from swarmgate.agents.house_rules import HouseRulesOf
+from swarmgate.agents.house_rules import none as no_rules
 from swarmgate.agents.prompts import Prompts
 from swarmgate.automation.agent_files import survey
 from swarmgate.automation.agent_rules import require
@@ -50,7 +52,7 @@ class EngineVoices:
     environ: Mapping[str, str]
     budget: Budget
     recorder: Recorder | None
-    guidance: str = ""
+    house_rules: HouseRulesOf = no_rules
     memory: ModelMemory = field(default_factory=ModelMemory)
     meters: dict[str, Metered] = field(default_factory=dict)
     limits: AccountLimits | None = None
@@ -118,7 +120,7 @@ class EngineVoices:
             files=FileTree(place, guarded=(place,)),
             prompts=self._prompts_of(role, compact_roles(config, (role,))),
             commands=CommandRunner(_NoCommands(), Confinement(root=place, home=place)),
-            guidance=self.guidance,
+            house_rules=self.house_rules,
             limits=_limits(config, role),
             on_tool=self.on_tool,
             on_guard=self.on_guard,

@@ -1,12 +1,18 @@
-"""Reports of preflight, `.swarm/runtime/preflight/phase-N.json`: the newest of each phase."""
+"""Reports of preflight, `.swarm/runtime/preflight/phase-N.json`: the newest of each phase.
+
+Beside them lies what the last look at the test command said, `tests.json`, so that it is not made twice.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import json
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from swarmgate.domain.preflight import PreflightReport
+from swarmgate.errors import LedgerError
 from swarmgate.ledger.folder import SwarmFolder, writing
 from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
@@ -37,3 +43,20 @@ def read(folder: SwarmFolder, phase: int) -> PreflightReport | None:
         return PreflightReport.model_validate_json(regular.read(place(folder, phase)))
     except (OSError, ValidationError):
         return None
+
+
+def remember(folder: SwarmFolder, key: str, told: str) -> None:
+    """Keeps what a look at the test command said, and what that hangs on; a disk that refuses costs another look."""
+    target = folder.preflight / "tests.json"
+    with contextlib.suppress(LedgerError), writing(target):
+        make(target.parent)
+        replace(target, json.dumps({"key": key, "told": told}), durable=False)
+
+
+def remembered(folder: SwarmFolder, key: str) -> str:
+    """What the last look said, if it hangs on the same; else empty."""
+    try:
+        kept = json.loads(regular.read(folder.preflight / "tests.json"))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    return str(kept.get("told", "")) if isinstance(kept, dict) and kept.get("key") == key else ""

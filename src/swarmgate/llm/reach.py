@@ -36,6 +36,8 @@ _REFUSALS = {
 _NO_LIST = "answers, but not with a list of models: is /v1 missing"
 READ_BYTES = 65_536
 """So much of an answer is read: lists may be long, and may have no end."""
+LIST_BYTES = 8_000_000
+"""Of a list whose names matter; that of OpenRouter has half a megabyte."""
 _REDIRECTS = range(300, 400)
 _SERVER_ERRORS = 500
 
@@ -99,8 +101,38 @@ async def _asked(name: str, provider: Provider, key: str, timeout_s: float) -> t
     return _told(status, body, provider, where)
 
 
-async def _answer(provider: Provider, key: str) -> tuple[int, bytes]:
-    """The status, and the beginning of the body of a good one.
+async def listed(provider: Provider, key: str, *, timeout_s: float = TIMEOUT_S) -> tuple[str, ...]:
+    """The ids of the models that an endpoint lists; none where it lists none, or does not answer.
+
+    Args:
+        provider: the endpoint.
+        key: its key; empty: it needs none.
+        timeout_s: longest time of the look.
+    """
+    try:
+        async with asyncio.timeout(timeout_s):
+            status, body = await _answer(provider, key, LIST_BYTES)
+        said = json.loads(body) if status == _GOOD else None
+    except (TimeoutError, ValueError, RecursionError):
+        return ()
+    except Exception as error:
+        if not is_transport(error):
+            raise
+        return ()
+    found = next((said[name] for name in ("data", "models") if name in said), None) if isinstance(said, dict) else said
+    entries = found if isinstance(found, list) else ()
+    ids = (each if isinstance(each, str) else _id_of(each) for each in entries)
+    return tuple(dict.fromkeys(each for each in ids if each))
+
+
+def _id_of(entry: object) -> str:
+    """`id` of OpenAI's form, `name` or `model` of others."""
+    keys = ("id", "name", "model")
+    return next((str(entry[key]) for key in keys if entry.get(key)), "") if isinstance(entry, dict) else ""
+
+
+async def _answer(provider: Provider, key: str, limit: int = READ_BYTES) -> tuple[int, bytes]:
+    """The status, and the beginning of the body of a good one, up to `limit` bytes.
 
     As for calls (`OpenAIModel`): no trust store for plain http. A redirect is told, not followed.
     """
@@ -117,9 +149,9 @@ async def _answer(provider: Provider, key: str) -> tuple[int, bytes]:
         if response.status_code == _GOOD:
             async for part in response.aiter_raw():
                 body += part
-                if len(body) >= READ_BYTES:
+                if len(body) >= limit:
                     break
-        return response.status_code, body[:READ_BYTES]
+        return response.status_code, body[:limit]
 
 
 def _lists(body: bytes) -> bool:

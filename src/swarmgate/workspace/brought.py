@@ -43,6 +43,28 @@ CACHES = frozenset({".cache", ".vite", ".vite-temp", ".vitest"})
 """Of `node_modules`: what tools leave there, and never comes along."""
 
 
+_NAMED_SO = _INSTALLED - {"deps", "vendor"}
+"""Those whose name alone says so, in a project that does not ignore them."""
+
+
+def installed_in(untracked: Iterable[str]) -> tuple[str, ...]:
+    """The folders of installed packages that these paths lie in, outermost ones alone."""
+    found = set()
+    for path in untracked:
+        *folders, name = path.split("/")
+        at = next((number for number, each in enumerate(folders) if each in _NAMED_SO), -1)
+        if name == _ENVIRONMENT and at < 0:
+            at = len(folders) - 1
+        if at >= 0:
+            found.add("/".join(folders[: at + 1]))
+    return tuple(sorted(each for each in found if not any(each.startswith(f"{other}/") for other in found)))
+
+
+def is_installed(path: str, root: Path) -> bool:
+    """Whether a folder is one that a package manager fills."""
+    return path.rpartition("/")[2] in _INSTALLED or (root / path / _ENVIRONMENT).is_file()
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """Something ignored that comes along.

@@ -77,6 +77,23 @@ def hidden(
     return frozenset(path for path in _files(git, suspect) if matters(path) and not _is_of_tools(path))
 
 
+def ruled_by(repository: Repository, entries: Iterable[str], files: frozenset[str], *, git: Driver) -> dict[str, str]:
+    """The ignored entries whose rule stands in one of these `.gitignore` files, and not in what HEAD has of it.
+
+    Args:
+        repository: the repository.
+        entries: as `ignored` names them.
+        files: paths.
+        git: of the repository.
+
+    Raises:
+        WorkspaceError: git failed.
+    """
+    known = _Known(repository, "HEAD")
+    rules = _rules(git, entries)
+    return {entry: rule[0] for entry, rule in rules.items() if rule[0] in files and not known.has(rule)}
+
+
 class _Known:
     """The rules in a tree, and those outside of the repository's `.gitignore` files, which are the user's."""
 

@@ -30,6 +30,8 @@ _UNFINISHED = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
+_LINK_MODE = "120000"
+"""How git says that an entry of a tree is a symbolic link."""
 _NAMES = 200
 """Up to how many paths git looks up one by one; beyond, the whole tree is listed."""
 _KEPT_BYTES = 16_000_000
@@ -305,6 +307,18 @@ class Repository:
             if _ID.fullmatch(tree):
                 self._listed = {**dict(list(self._listed.items())[-1:]), tree: listed}
         return listed
+
+    def regular_files(self, tree: str, wanted: Sequence[str]) -> dict[str, str]:
+        """Those `wanted` paths that are files in `tree`, and no links, each with the id of its content."""
+        found: dict[str, str] = {}
+        names = [os.fsdecode(paths.encode(path)) for path in wanted]
+        for start in range(0, len(names), _NAMES):
+            for record in self._git.records("ls-tree", "-z", tree, "--", *names[start : start + _NAMES]):
+                header, _, raw = record.partition(b"\t")
+                mode, kind, blob = header.decode().split()
+                if kind == "blob" and mode != _LINK_MODE:
+                    found[paths.decode(raw)] = blob
+        return found
 
     def read(self, tree: str, path: str) -> bytes | None:
         """The content of one file of `tree` (of a symbolic link: its target); None when it is not a file there."""

@@ -153,6 +153,21 @@ def located(name: str, root: Path, folder: str = "", *, further: str = "") -> st
     return next(_all(name, os.pathsep.join((own, given().get("PATH", os.defpath), further))), None)
 
 
+def project_variables(root: Path) -> dict[str, str]:
+    """Variables by which a confined command finds the project's own programs first, as in an activated environment.
+
+    Nothing where the project has none. For commands in a sandbox alone: agents may have put the programs there.
+    """
+    folders = [str(root / each) for each in _PROJECTS if (root / each).is_dir()]
+    if not folders:
+        return {}
+    variables = {"PATH": os.pathsep.join([*folders, given().get("PATH", os.defpath)])}
+    environments = (root / each.removesuffix("/bin") for each in _PROJECTS if each.endswith("/bin"))
+    if found := next((each for each in environments if (each / "pyvenv.cfg").is_file()), None):
+        variables["VIRTUAL_ENV"] = str(found)
+    return variables
+
+
 # --- what leads where ---
 
 

@@ -30,7 +30,7 @@ mutation = "no"
 
 
 def look(project: Project) -> Diagnosis:
-    return diagnose(project.folder, {}, ROLES, lambda _: ())
+    return diagnose(project.folder, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}, ROLES, lambda _: ())
 
 
 def everything(project: Project) -> dict[Path, bytes]:
@@ -46,7 +46,7 @@ def test_a_healthy_project_has_the_problems_that_it_has(project: Project) -> Non
     assert (found.problems, found.diff, found.passed) == ((), "", True)
     assert [each.name for each in found.checks] == [
         "git", "settings", "models", "tests", "sandbox", "gates", "guidance", "ledger", "contradictions", "guardrails",
-        "shared models", "endpoints", "gate tools", "hooks", "plan files", "folder",
+        "shared models", "variables", "endpoints", "gate tools", "hooks", "plan files", "folder",
     ]  # fmt: skip
     assert everything(project) == before
     assert not project.requests
@@ -167,8 +167,8 @@ def test_what_is_not_looked_at_is_said(project: Project) -> None:
     told = ".swarm/config.toml line 1: `providers.local`: the key `base_url` is missing"
     assert (settings.problems, settings.looked_at) == ((told,), ".swarm/config.toml")
     assert tuple(found.skipped) == (
-        "models", "tests", "sandbox", "contradictions", "guardrails", "shared models", "endpoints", "gate tools",
-        "hooks",
+        "models", "tests", "sandbox", "contradictions", "guardrails", "shared models", "variables", "endpoints",
+        "gate tools", "hooks",
     )  # fmt: skip
     assert "skip  models: not looked at: the settings must be mended first" in found.lines()
     assert len([each for each in found.lines() if "settings: " in each]) == 1

@@ -27,20 +27,27 @@ NEED_SETTINGS = ("models", "tests", "sandbox")
 """The checks that are not made where the settings cannot be read; `programs` alone is made only where there are any."""
 
 
-def examine(folder: SwarmFolder, environ: Mapping[str, str], roles: tuple[str, ...]) -> tuple[Check, ...]:
+Suite = Callable[[SwarmFolder, Config], Check]
+"""Looks at the test command."""
+
+
+def examine(
+    folder: SwarmFolder, environ: Mapping[str, str], roles: tuple[str, ...], suite: Suite | None = None
+) -> tuple[Check, ...]:
     """All checks, in the order in which one would mend them.
 
     Args:
         folder: the project's folder.
         environ: where keys are looked up.
         roles: the roles that need a model.
+        suite: asks the test command what it would run; None: it is named alone.
     """
     checks = [_check("git", lambda: _git(folder)), _check("settings", lambda: _settings(folder, environ))]
     if checks[-1].passed:
         config = settings.load(project_file=folder.config, environ=environ)
         checks.append(_models(config, environ, roles))
         checks += _programs(folder, config, roles)
-        checks.append(_check("tests", lambda: _tests(folder, config)))
+        checks.append(_suite(folder, config, suite))
         checks.append(_sandbox(folder, config))
     checks.append(_gates(folder))
     checks.append(_guidance(folder))
@@ -107,6 +114,13 @@ def _programs(folder: SwarmFolder, config: Config, roles: tuple[str, ...]) -> li
     problems = dict.fromkeys(f"{each.message} -> {each.hint}" for each in found)
     told = ", ".join(f"{name}={line.text}" for name, _, line in agents_of(config, roles))
     return [Check("programs", told, tuple(problems), warnings)] if told else []
+
+
+def _suite(folder: SwarmFolder, config: Config, look: Suite | None) -> Check:
+    try:
+        return look(folder, config) if look else Check("tests", _tests(folder, config))
+    except SwarmError as error:
+        return Check.failed("tests", error)
 
 
 def _tests(folder: SwarmFolder, config: Config) -> str:

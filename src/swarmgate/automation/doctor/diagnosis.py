@@ -19,6 +19,7 @@ from swarmgate.automation.doctor import (
     own_folder,
     records,
     sharing,
+    variables,
     veil,
 )
 from swarmgate.automation.doctor.places import Places, Written, written
@@ -110,8 +111,8 @@ Further = Callable[[Config], Iterable[Check]]
 """Checks that need what this room may not import."""
 
 _NEED_SETTINGS = (
-    *basics.NEED_SETTINGS, contradictions.NAME, guardrails.NAME, sharing.NAME, endpoints.NAME, gate_tools.NAME,
-    hook_commands.NAME,
+    *basics.NEED_SETTINGS, contradictions.NAME, guardrails.NAME, sharing.NAME, variables.NAME, endpoints.NAME,
+    gate_tools.NAME, hook_commands.NAME,
 )  # fmt: skip
 """Checks that are always made where the settings can be read, and never where they cannot."""
 
@@ -119,17 +120,23 @@ _Group = tuple[str, str, tuple[Problem, ...]]
 """The name of a check, what it looked at, and what it found."""
 
 
-def diagnose(folder: SwarmFolder, environ: Mapping[str, str], roles: tuple[str, ...], further: Further) -> Diagnosis:
-    """Looks at everything; changes nothing."""
+def diagnose(
+    folder: SwarmFolder,
+    environ: Mapping[str, str],
+    roles: tuple[str, ...],
+    further: Further,
+    suite: basics.Suite | None = None,
+) -> Diagnosis:
+    """Looks at everything; changes nothing. `suite` asks the test command what it would run (`basics.examine`)."""
     places = written(folder, environ)
     in_files, drafts = _mended(folder, tuple(each for file in places.files for each in _in_file(file)))
     in_files = (*in_files, *_across(folder, places))
-    checks = [_settings(each, in_files) for each in basics.examine(folder, environ, roles)]
+    checks = [_settings(each, in_files) for each in basics.examine(folder, environ, roles, suite)]
     groups: list[_Group] = []
     skipped = {}
     try:
         config = settings.load(project_file=folder.config, environ=environ)
-        groups += _of_settings(folder, config, places)
+        groups += _of_settings(folder, config, places, environ)
         checks += further(config)
     except ConfigError:
         skipped = dict.fromkeys(_NEED_SETTINGS, "not looked at: the settings must be mended first")
@@ -195,7 +202,7 @@ def _veiled(check: Check) -> Check:
     return replace(check, looked_at=veil.masked(check.looked_at), problems=problems, warnings=warnings)
 
 
-def _of_settings(folder: SwarmFolder, config: Config, places: Places) -> Iterator[_Group]:
+def _of_settings(folder: SwarmFolder, config: Config, places: Places, environ: Mapping[str, str]) -> Iterator[_Group]:
     """The checks that need settings which can be read."""
     gates = _gates(folder)
     ids = tuple(each.id for each in gates)
@@ -203,6 +210,7 @@ def _of_settings(folder: SwarmFolder, config: Config, places: Places) -> Iterato
     yield contradictions.NAME, "settings against each other", contradictions.look(config, places, ids)
     yield guardrails.NAME, "what is switched off", guardrails.look(config, places, gates)
     yield sharing.NAME, "who judges what the coder wrote", sharing.look(config, places)
+    yield variables.NAME, variables.told(config, environ), variables.look(config, places, environ)
     yield endpoints.NAME, hosts or "none", endpoints.look(config, places)
     yield gate_tools.NAME, f"what {len(ids)} gates need", gate_tools.look(gates, config, folder.root)
     yield hook_commands.NAME, f"{len(config.hooks)} hooks", hook_commands.look(config, places, folder.root)

@@ -15,6 +15,7 @@ from swarmgate.automation.preflight import judging, means, records, suite, tree,
 from swarmgate.automation.preflight.ground import Found, Ground, Look, in_thread
 from swarmgate.domain.preflight import PreflightCheck, PreflightReport, PreflightStatus, report_of
 from swarmgate.errors import SwarmError
+from swarmgate.workspace.collecting.listing import LIMIT_S
 
 READING_S = 60.0
 """Longest time of a group of checks that only reads."""
@@ -58,6 +59,9 @@ GROUPS = (
     Group(("tests",), suite.look, limit_s=None, alone=True),
 )
 """All checks, in the order of the report: what costs least to mend comes first."""
+
+FIRST = (Group(("tests",), suite.look_before, limit_s=LIMIT_S + BEYOND_TESTS_S, alone=True),)
+"""What is looked at before a first phase where nothing else is asked for: whether anything could prove its tasks."""
 
 
 def longest(tests_s: float) -> float:

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Mapping
 
 from swarmgate.automation.preflight.ground import Found, Ground, few
+from swarmgate.automation.suite_look import look_at_suite, memory_key
 from swarmgate.domain.laws_judging import only_known_red
 from swarmgate.domain.state import TaskStatus
+from swarmgate.ledger import preflights
 from swarmgate.workspace.checkout import checked_out
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.repository import Repository
@@ -20,6 +22,24 @@ _NOT_FOUND = 127
 async def look(ground: Ground) -> Mapping[str, Found]:
     """`tests`: green, or red only where the user has overruled it."""
     return {"tests": await _tests(ground)}
+
+
+async def look_before(ground: Ground) -> Mapping[str, Found]:
+    """`tests`, before anything was done: the command can be started and finds tests, where there are any.
+
+    An answer that stops nothing is remembered for the same tree and settings.
+    """
+    repository = ground.fresh()
+    tree = await asyncio.to_thread(repository.snapshot)
+    key = await asyncio.to_thread(memory_key, tree, ground.config, repository)
+    if told := preflights.remembered(ground.folder, key):
+        return {"tests": Found(f"{told} (as looked at before)")}
+    found = await look_at_suite(repository, tree, ground.config, ground.commands())
+    if not found.command:
+        return {"tests": Found(found.told, skipped=True)}
+    if not found.problem:
+        preflights.remember(ground.folder, key, found.told)
+    return {"tests": Found(found.told, found.problem, found.hint, blocks=found.stops)}
 
 
 async def _tests(ground: Ground) -> Found:

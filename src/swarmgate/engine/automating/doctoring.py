@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.automation import DoctorRan
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.engine.swarm import Swarm
     from swarmgate.ledger.checks import Check
+    from swarmgate.ledger.folder import SwarmFolder
 
 NAME = "config_doctor"
 _STARTED = "watch_started"
@@ -30,6 +32,7 @@ def diagnose(
     fix: bool = False,
     tell: Callable[[str], None] | None = None,
     environ: Mapping[str, str] | None = None,
+    tests: bool = True,
 ) -> Diagnosis:
     """Everything that the work needs.
 
@@ -38,19 +41,30 @@ def diagnose(
         fix: mend what can be mended, with a backup in `.swarm/quarantine/`.
         tell: told the diff before anything is written; not called where there is nothing to mend.
         environ: where keys are looked up; as it is now unless told.
+        tests: ask the test command what it would run, which takes as long as that does; else it is named alone.
 
     Raises:
         UsageError: a file was changed while the doctor looked, or is a link that leads out of the repository.
         LedgerWriteFailed: a file could not be written.
     """
     from swarmgate.automation import doctor  # noqa: PLC0415 - late: it brings git and the gates
+    from swarmgate.automation.doctor import suite  # noqa: PLC0415 - as above
     from swarmgate.automation.doctor.diagnosis import mend  # noqa: PLC0415 - as above
     from swarmgate.engine.build import ROLES  # noqa: PLC0415 - as above
 
     known = swarm.made_with[1] if environ is None else environ
 
+    asked: dict[str, Check] = {}  # mending settings of something else changes no answer of the test command
+
+    def once(folder: SwarmFolder, config: Config) -> Check:
+        key = config.tests.model_dump_json() + config.commands.model_dump_json()
+        if key not in asked:
+            asked[key] = suite.look(folder, config)
+        return asked[key]
+
     def look() -> Diagnosis:
-        return doctor.diagnose(swarm.folder, known, ROLES, lambda config: _models(config, known, swarm.folder.root))
+        models = partial(_models, environ=known, root=swarm.folder.root)
+        return doctor.diagnose(swarm.folder, known, ROLES, models, once if tests else None)
 
     found = look()
     if not (fix and found.drafts):
@@ -110,7 +124,7 @@ def at_startup(swarm: Swarm, environ: Mapping[str, str] | None = None) -> Doctor
         return None
     if not automation.on("config_doctor_on_startup"):
         return None
-    return _ran(diagnose(swarm, fix=automation.on("config_doctor_autofix"), environ=known))
+    return _ran(diagnose(swarm, fix=automation.on("config_doctor_autofix"), environ=known, tests=False))
 
 
 def _ran(found: Diagnosis) -> DoctorRan:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from immutables import Map
 
 from swarmgate.automation.preflight.ground import Ground
-from swarmgate.automation.preflight.running import longest, run_checks
+from swarmgate.automation.preflight.running import FIRST, GROUPS, longest, run_checks
 from swarmgate.domain.automation import AutomationEvent, PreflightRan
 from swarmgate.domain.budget import Account, accounts
 from swarmgate.domain.preflight import PreflightReport, Reach
@@ -55,18 +55,23 @@ def preflight(swarm: Swarm, *, phase: int | None = None) -> PreflightReport:
     return report
 
 
-async def require(ctx: Context, phase: int) -> PreflightReport:
+async def require(ctx: Context, phase: int, *, whole: bool = True) -> PreflightReport:
     """Makes sure, before a phase spends anything, that it can begin. The caller holds the ledger.
 
     The branch of the work has to be made (after START_WORK); with `--stash`, uncommitted changes are stashed here as
     before any first attempt.
+
+    Args:
+        ctx: the surroundings of the run.
+        phase: the phase that begins.
+        whole: make every check; else look at the test command alone.
 
     Raises:
         PreflightFailed: naming each check that stops it.
     """
     from swarmgate.engine.build import SPEAKING  # noqa: PLC0415 - brings all rooms
     from swarmgate.engine.experts import has_expert  # noqa: PLC0415 - as above
-    from swarmgate.engine.steps.delegation import refuse_dirty_tree  # noqa: PLC0415 - as above
+    from swarmgate.engine.steps.uncommitted import refuse_dirty_tree  # noqa: PLC0415 - as above
 
     state = ctx.ledger.state
     if ctx.stash and not state.tree:
@@ -85,14 +90,16 @@ async def require(ctx: Context, phase: int) -> PreflightReport:
         demands=_demands(ctx.config, ctx.environ, ctx.repository),
         ours=True,
     )
-    report = await run_checks(ground)
+    report = await run_checks(ground, GROUPS if whole else FIRST)
     _tell(ctx.folder, report)
     if not report.passed:
+        stopping = [check for check in report.checks if check.stops]
+        own = f"{stopping[0].hint} " if len(stopping) == 1 and stopping[0].hint else ""
         raise PreflightFailed(
             f"Preflight stops phase {phase} before anything was spent on it.",
             problems=report.problems,
-            hint=f"Mend that, look again with: swarm preflight --phase {phase}; then: swarm run. To go on without such "
-            "looks: swarm automation off phase_preflight",
+            hint=f"{own}Mend that, look again with: swarm preflight --phase {phase}; then: swarm run. To go on without "
+            "such looks: swarm automation off phase_preflight",
         )
     return report
 

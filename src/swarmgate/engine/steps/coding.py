@@ -30,6 +30,7 @@ async def code(state: State, ctx: Context) -> list[Event]:
             instructions=attempt.instructions,
             feedback=feedback_text(record.attempts[:-1], record.notes),
             run_gates=lambda: _gates_for_agents(ctx),
+            test_command=ctx.test_command(),
             observed=observe(record),
             known=ctx.background(state, task),
         )

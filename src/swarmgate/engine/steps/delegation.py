@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from swarmgate.agents import architect
 from swarmgate.agents.feedback import feedback_text
@@ -18,10 +19,8 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.attacking import RULE as ATTACK_RULE
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.recovery import leftovers_put_away
-from swarmgate.errors import BreakerTripped, DirtyTree, SelfCodingBlocked
-
-_LISTED = 20
-"""As many uncommitted files are listed; the rest is counted."""
+from swarmgate.engine.steps.uncommitted import refuse_dirty_tree
+from swarmgate.errors import BreakerTripped, SelfCodingBlocked
 
 
 async def start_work(state: State, ctx: Context) -> list[Event]:
@@ -77,6 +76,7 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
         instructions=instructions,
         tree=tree,
         base=base,
+        house_rules=_house_rules(ctx, scope),
     )
     return [*events, opened]
 
@@ -89,18 +89,25 @@ async def open_override(state: State, ctx: Context) -> list[Event]:
     stage, reason = next(
         ((o.stage, o.reason) for o in reversed(state.overrides) if o.task == task.id), ("", "overridden by the user")
     )
+    scope = record.last.scope if record.last else task.files
     return [
         *put_away,
         TaskDelegated(
             task=task.id,
             attempt=len(record.attempts) + 1,
             kind=AttemptKind.OVERRIDE,
-            scope=record.last.scope if record.last else task.files,
+            scope=scope,
             instructions=f"{stage}: {reason}",
             tree=ctx.repository.snapshot(),
             base=ctx.repository.head(),
+            house_rules=_house_rules(ctx, scope),
         ),
     ]
+
+
+def _house_rules(ctx: Context, scope: Sequence[str]) -> dict[str, str]:
+    """The files of the project's own instructions that hold for a scope, each with its blob."""
+    return {each.path: each.blob for each in ctx.house_rules(scope)}
 
 
 def _attacks_put_away(ctx: Context, task_id: str, record: TaskRecord) -> list[GuardActed]:
@@ -140,29 +147,6 @@ def _noted(task_id: str, observed: Observation) -> GuardActed:
     effect = EFFECTS[observed.level]
     return GuardActed(
         task=task_id, note=GuardNote(rule=RULE, effect=effect, detail=observed.text, attempt=observed.attempt)
-    )
-
-
-def refuse_dirty_tree(ctx: Context) -> None:
-    """Stashes uncommitted changes where the user allowed it.
-
-    Raises:
-        DirtyTree: there are some, and they would get mixed with the agents' work.
-    """
-    paths = ctx.repository.dirty()
-    if not paths:
-        return
-    if ctx.stash:
-        ctx.repository.stash("swarm: changes that were uncommitted before the run")
-        ctx.tell("notice", f"{len(paths)} uncommitted files were stashed; get them back with: git stash pop")
-        return
-    listed = "".join(f"\n  {path}" for path in paths[:_LISTED])
-    if len(paths) > _LISTED:
-        listed += f"\n  and {len(paths) - _LISTED} more"
-    raise DirtyTree(
-        f"Uncommitted changes would get mixed with the work:{listed}",
-        paths=paths,
-        hint="Commit them, or put them aside with: swarm run --stash",
     )
 
 

@@ -19,6 +19,7 @@ from swarmgate.engine.steps import line_coverage
 from swarmgate.engine.steps.new_tests import UNKNOWN, NewTests, new_cases, new_tests
 from swarmgate.engine.steps.objections import Answer, listed, objected
 from swarmgate.engine.steps.proof_runs import Ran, Runs, differs, is_product_code
+from swarmgate.engine.steps.uncollected import ADVICE, told, uncollected_tests
 from swarmgate.gates.files import language_of
 from swarmgate.workspace.runner_files import may_steer
 
@@ -66,10 +67,16 @@ async def prove(
         return objected(UNPROVEN, f"the plan says that the task is {kind}, and it changes {listed(altered)}")
     if kind is Kind.REFACTORING:
         return _refactoring(runs, old)
-    tests = tuple(path for path in new_tests(ctx, change, ran, alone=runs.alone) if path not in attacks)
+    lost = {each.path: each for each in uncollected_tests(ctx, change, ran)}
+    beside = {*attacks, *lost}
+    tests = tuple(path for path in new_tests(ctx, change, ran, alone=runs.alone) if path not in beside)
     tests = tests or new_cases(ctx, change)
     if tests:
-        return await NewTests(ctx, change, runs, tests, measured=measured).answer()
+        answer = await NewTests(ctx, change, runs, tests, measured=measured).answer()
+        notes = [(Effect.NOTED, told([*lost.values()], runs.kind))] if lost else []
+        return answer.model_copy(update={"notes": (*answer.notes, *notes)})
+    if lost:
+        return objected(UNPROVEN, told([*lost.values()], runs.kind), ADVICE)
     return await _untested(ctx, change, runs, ran, attacks)
 
 

@@ -12,7 +12,7 @@ from swarmgate.domain.finding import GateReport, GateStatus, Severity
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.laws_judging import only_known_red
 from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.state import State
+from swarmgate.domain.state import Attempt, State
 from swarmgate.engine.context import Context
 from swarmgate.engine.ignored import matters
 from swarmgate.engine.steps.at_once import at_once, together
@@ -25,9 +25,11 @@ from swarmgate.engine.steps.proof_runs import TEST_FILE
 from swarmgate.engine.steps.suite import run_suite
 from swarmgate.engine.steps.switched_off import switched_off
 from swarmgate.engine.steps.trying import Trial, try_tests
+from swarmgate.engine.steps.uncollected import remarks, told, uncollected_tests
 from swarmgate.errors import ConfigError
 from swarmgate.gates import sbom
 from swarmgate.ledger.evidence import FINAL_GATES, SBOM, TESTS
+from swarmgate.workspace.suite import runner_of
 
 _OUTPUT_TAIL = 2_000
 _NAMED = 10
@@ -88,7 +90,7 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
     trial = await try_tests(ctx, task.id, record, attempt, report.tree, ran) if tried else Trial()
     rejected = missing or trial.rejection
     if not held and not accepted:
-        rejected = _failed(ctx, task.id, attempt.number, ran)
+        rejected = _failed(ctx, task.id, attempt, report.tree, ran)
     if held and not ran.green:
         ctx.reports.append(_known_red(ran, attempt.number))
     if ran.canary and ran.canary.missing and not ran.problem:
@@ -160,10 +162,13 @@ async def measure(
         return await (whole or run_suite(ctx, command, tree))
 
 
-def _failed(ctx: Context, task_id: str, number: int, ran: TestRun) -> AttemptRejected:
+def _failed(ctx: Context, task_id: str, attempt: Attempt, tree: str, ran: TestRun) -> AttemptRejected:
     output = Remark(severity=Severity.HIGH, message=ran.output[-_OUTPUT_TAIL:] or ran.reason)
-    feedback = (output, *_missing(ctx))
-    return AttemptRejected(task=task_id, attempt=number, stage="tests", reason=ran.reason, feedback=feedback)
+    lost = uncollected_tests(ctx, ctx.change(attempt, tree), ran)
+    kind = runner_of(ctx.test_command(), ctx.repository.root)
+    reason = f"{told(lost, kind)}; {ran.reason}" if lost and not ran.ran else ran.reason
+    feedback = (*remarks(lost, kind), output, *_missing(ctx))
+    return AttemptRejected(task=task_id, attempt=attempt.number, stage="tests", reason=reason, feedback=feedback)
 
 
 def _missing(ctx: Context) -> tuple[Remark, ...]:

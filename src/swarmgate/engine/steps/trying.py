@@ -23,6 +23,8 @@ from swarmgate.engine.steps.objections import Answer
 from swarmgate.engine.steps.old_tests import Old
 from swarmgate.engine.steps.proof_runs import Ran, Runs
 from swarmgate.engine.steps.switched_off import STAGE as GONE
+from swarmgate.engine.steps.uncollected import remarks as remarks_on
+from swarmgate.engine.steps.uncollected import told, uncollected_tests
 from swarmgate.gates import behaviour
 from swarmgate.ledger.evidence import BEFORE, MUTATION
 from swarmgate.workspace.suite import runner_of, takes_paths
@@ -83,8 +85,11 @@ class _Trying:
             return None
         found = mapped(review, self._ran, self._texts)
         if found.false:
+            lost = uncollected_tests(self._ctx, self._change, self._ran)
+            kind = runner_of(self._command, self._ctx.repository.root)
             remarks = [Remark(severity=Severity.HIGH, message=text, suggestion=_NAME_TESTS) for text in found.false]
-            return self._rejected("test_engineer", found.false[0], *remarks[:_SHOWN])
+            why = f": {told(lost, kind)}" if lost else ""
+            return self._rejected("test_engineer", found.false[0] + why, *remarks_on(lost, kind), *remarks[:_SHOWN])
         if found.unmapped and self._settings.unmapped == "block":
             remarks = [Remark(severity=Severity.HIGH, message=text) for text in found.unmapped]
             return self._rejected("test_engineer", found.unmapped[0], *remarks[:_SHOWN])

@@ -1,0 +1,43 @@
+"""The test command: can it be started, and what would it run? Asked of it, confined as in the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+from swarmgate.automation.suite_look import SuiteLook, look_at_suite
+from swarmgate.config import Config
+from swarmgate.errors import SwarmError
+from swarmgate.gates import confining
+from swarmgate.ledger.checks import Check
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.workspace.repository import Repository
+
+NAME = "tests"
+_SHOWN = 5
+"""Files that are passed over, of those that are told."""
+
+
+def look(folder: SwarmFolder, config: Config) -> Check:
+    """The check `tests`."""
+    repository = Repository.discover(folder.root)
+    try:
+        commands = confining.confined(repository.root, config.commands, guarded=(folder.path,))
+    except SwarmError as error:  # the check `sandbox` fails by it
+        told = f"not looked at: {error.message}"
+        return Check(NAME, config.tests.command or "the detected command", warnings=(told,))
+    asked = look_at_suite(repository, repository.snapshot(), config, commands)
+    with ThreadPoolExecutor(1) as apart:  # whoever calls may have an event loop of its own
+        return _check(apart.submit(asyncio.run, asked).result())
+
+
+def _check(found: SuiteLook) -> Check:
+    told = f"{found.problem} -> {found.hint}" if found.problem else ""
+    more = len(found.overlooked) - _SHOWN
+    passed_over = [
+        *found.overlooked[:_SHOWN],
+        *([f"{more} more files with tests are not collected"] if more > 0 else ()),
+    ]
+    if found.stops:
+        return Check(NAME, found.told, (told,))
+    return Check(NAME, found.told, (), tuple(filter(None, (told, *passed_over))))

@@ -1,0 +1,186 @@
+"""Whether the test command is there, and has tests to run: asked before tokens are spent, and by the doctor.
+
+Red tests keep nobody from work: mending them may be the task. A command that cannot be started does, and so does one
+that finds nothing where tests are: then no change can be proven, whatever is spent on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from swarmgate.config import PROJECT_FILE, Config
+from swarmgate.workspace import trusted
+from swarmgate.workspace.checkout import checked_out
+from swarmgate.workspace.collecting.listing import LIMIT_S, ask
+from swarmgate.workspace.collecting.record import Listing, Standing
+from swarmgate.workspace.collecting.rules import Rules, Uncollected
+from swarmgate.workspace.detect import Detection, detect, is_test_path
+from swarmgate.workspace.repository import Repository
+from swarmgate.workspace.sandbox.running import CommandRunner
+from swarmgate.workspace.suite import runner_of
+
+_MOST_READ = 400
+"""Test files that are read for tests, at most."""
+_SHOWN = 3
+_FOLDERS = 8
+"""Folders of PATH that are named."""
+_OWN_PROGRAMS = (".venv/bin", "venv/bin", "node_modules/.bin")
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteLook:
+    """What the look at a test command came to.
+
+    Attributes:
+        told: the command, and what it would run.
+        problem: what is wrong; empty: nothing.
+        hint: what to do about it.
+        stops: whether no change could be proven as it is.
+        command: empty: there is none yet.
+        overlooked: files that hold tests and are not collected, each with its reason.
+    """
+
+    told: str
+    problem: str = ""
+    hint: str = ""
+    stops: bool = False
+    command: str = ""
+    overlooked: tuple[str, ...] = ()
+
+
+async def look_at_suite(
+    repository: Repository, tree: str, config: Config, commands: CommandRunner, *, limit_s: float = LIMIT_S
+) -> SuiteLook:
+    """Asks the test command of a tree what it would run, confined, in a clean checkout.
+
+    Raises:
+        ToolKilled: somebody ended it, twice.
+        WorkspaceError: git failed.
+    """
+    files = repository.list_tree(tree)
+    detected = detect(repository.root, files)
+    command = config.tests.command or detected.test_command
+    if not command:
+        return SuiteLook("no test command yet; it is detected when there are tests")
+    with checked_out(repository.root, tree, sandbox=commands.sandbox) as made:
+        limit = min(limit_s, config.tests.timeout_s)
+        pattern = config.tests.count_pattern
+        listing = await ask(command, runner=made.runner(commands), limit_s=limit, count_pattern=pattern)
+    rules = Rules(runner_of(command, repository.root), command, files, lambda path: _text(repository, tree, path))
+    return _Judged(listing, rules, repository, tree, config.tests.paths or detected.test_globs).look()
+
+
+def memory_key(tree: str, config: Config, repository: Repository) -> str:
+    """What an answer hangs on, as one word: tree, settings, and where the command's program lies."""
+    files = repository.list_tree(tree)
+    command = config.tests.command or detect(repository.root, files).test_command
+    program = trusted.located(command.split()[0], repository.root) if command.split() else None
+    parts = (tree, command, str(program), config.tests.model_dump_json(), config.commands.model_dump_json())
+    return hashlib.sha256("\n".join(parts).encode(errors="surrogateescape")).hexdigest()
+
+
+def rules_of(config: Config, detection: Detection, files: Sequence[str], repository: Repository, tree: str) -> Rules:
+    """How the project's test command chooses its files, in a tree."""
+    command = config.tests.command or detection.test_command
+    return Rules(runner_of(command, repository.root), command, files, lambda path: _text(repository, tree, path))
+
+
+def _text(repository: Repository, tree: str, path: str) -> str:
+    return (repository.read(tree, path) or b"").decode("utf-8", "replace")
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """One answer, and what the tree has to say to it."""
+
+    listing: Listing
+    rules: Rules
+    repository: Repository
+    tree: str
+    test_paths: Sequence[str]
+
+    def look(self) -> SuiteLook:
+        listing, command = self.listing, self.listing.command
+        match listing.standing:
+            case Standing.BROKEN:
+                told, hint = self._not_there()
+                return SuiteLook(command, told, hint, stops=True, command=command)
+            case Standing.NOTHING | Standing.LACKING:
+                return self._without_tests()
+            case Standing.RED:
+                problem = listing.problem or f"{len(listing.failures)} fail"
+                hint = "Agents are told; a change is accepted when all tests pass."
+                return SuiteLook(self._told, problem, hint, command=command, overlooked=self._overlooked())
+            case Standing.STARTS:
+                return SuiteLook(
+                    f"{command}: it starts; {listing.problem or 'nothing counts its tests'}", command=command
+                )
+            case _:
+                return SuiteLook(self._told, command=command, overlooked=self._overlooked())
+
+    @property
+    def _told(self) -> str:
+        number = self.listing.tests
+        if number is None:
+            return self.listing.command
+        what = "passed" if self.listing.ran else "found"
+        return f"{self.listing.command}: {number:,} test{'' if number == 1 else 's'} {what}"
+
+    def _not_there(self) -> tuple[str, str]:
+        """What cannot be started, where it was looked for, and what to do."""
+        name, problem = self.listing.missing, self.listing.problem
+        where = f"set [tests] command in {PROJECT_FILE}"
+        if not name:
+            return problem, f"Install what it needs, or {where}."
+        if "/" not in name:
+            folders = trusted.given().get("PATH", "").split(":")
+            more = f" and {len(folders) - _FOLDERS} more" if len(folders) > _FOLDERS else ""
+            if problem.endswith("was not found"):
+                problem += f" on PATH ({', '.join(folders[:_FOLDERS])}{more})"
+        own = next((f"{each}/{name}" for each in _OWN_PROGRAMS if (self.repository.root / each / name).exists()), "")
+        if own:
+            line = self.listing.command.replace(name, own, 1)
+            return f"{problem}; the project has {own}", f'In {PROJECT_FILE}: [tests] command = "{line}"'
+        return problem, f"Install it, or {where}."
+
+    def _without_tests(self) -> SuiteLook:
+        """Nothing was collected: as it should be where nothing is there yet, and a mistake where tests are."""
+        listing, command = self.listing, self.listing.command
+        what = listing.problem or "no test was collected"
+        holding = self._holding()
+        if not holding:
+            return SuiteLook(f"{command}: {what}; the project has no tests yet", command=command)
+        excluded = [each for path in holding if (each := self.rules.excluded(path))]
+        reasons = [each.told(self.rules.runner) for each in excluded[:_SHOWN]]
+        meant = len(excluded) == len(holding) and all(each.meant for each in excluded)
+        told = "; ".join(reasons) or f"tests are in {', '.join(holding[:_SHOWN])}"
+        return SuiteLook(
+            command,
+            f"{what}, though there are tests: {told}",
+            f"Set [tests] command in {PROJECT_FILE}, or the settings of the test runner.",
+            stops=not meant,
+            command=command,
+            overlooked=tuple(reasons),
+        )
+
+    def _candidates(self) -> list[str]:
+        paths = (path for path in self.rules.files if is_test_path(path, self.test_paths))
+        return [path for path in paths if self.rules.could_run(path)]
+
+    def _holding(self) -> list[str]:
+        """The files that hold tests which the runner could run."""
+        return self._with_tests(self._candidates()[:_MOST_READ])
+
+    def _with_tests(self, wanted: Sequence[str]) -> list[str]:
+        texts = self.repository.read_many(self.tree, wanted)
+        read = ((path, texts[path].decode("utf-8", "replace")) for path in wanted if path in texts)
+        return [path for path, text in read if self.rules.holds_tests(path, text)]
+
+    def _overlooked(self) -> tuple[str, ...]:
+        """Files with tests that are passed over, where nobody asked for that."""
+        excluded: list[Uncollected] = [each for path in self._candidates() if (each := self.rules.excluded(path))]
+        by_chance = {each.path: each for each in excluded if not each.meant}
+        held = self._with_tests([*by_chance][:_MOST_READ])
+        return tuple(by_chance[path].told(self.rules.runner) for path in held)
