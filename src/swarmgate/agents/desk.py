@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,6 +60,10 @@ def ignore(_what: object) -> None:
     """Tell nobody."""
 
 
+async def nothing_open() -> None:
+    """Ends nothing."""
+
+
 @dataclass(frozen=True)
 class Desk:
     """The surroundings of one role's turns.
@@ -72,7 +76,7 @@ class Desk:
     run so far, `opening` what its next brief begins with. `spare` hears of a file before a
     tool writes or deletes it, `ignored_by` names the rule by which git ignores a path. `sweep` takes away what a
     command left that nobody can read, pipes and the like, and gives the paths. `persona` is the voice's own part of
-    the system message, after the prompt of its role.
+    the system message, after the prompt of its role. `end_turn` ends what a model holds open for a turn.
     """
 
     model: Model
@@ -94,3 +98,4 @@ class Desk:
     ignored_by: Callable[[str], str] = lambda _path: ""
     sweep: Callable[[], tuple[str, ...]] = lambda: ()
     persona: str = ""
+    end_turn: Callable[[], Awaitable[None]] = nothing_open

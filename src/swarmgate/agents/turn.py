@@ -78,13 +78,14 @@ async def take_turn(
     brief = replace(brief, opening=desk.opening())
     tools = offered(brief.role, brief.step)
     system = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step), desk.persona)))
+    told = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step, program=True), desk.persona)))
     talk = Talk(system, brief.text(desk.guidance, section=desk.limits.section_chars), tools, desk.limits.context_tokens)
     watch = _watch(desk, brief)
     trespasses = Trespasses(brief, on_guard=desk.on_guard, self_coding=desk.self_coding())
     hands = _Hands(desk, brief, tools, work, endings, answer, watch, trespasses)
     tripped = ""
     try:
-        return await _in_time(desk, brief, hands, watch, talk)
+        return await _in_time(desk, brief, hands, watch, talk, told)
     except BreakerTripped as error:
         tripped = error.breaker
         _warned(desk, brief, watch)
@@ -92,6 +93,7 @@ async def take_turn(
         _note(desk, brief, ended, f"{error.breaker}: {error.message}")
         raise
     finally:
+        await desk.end_turn()
         desk.on_count(None)
         if not tripped:
             _warned(desk, brief, watch)
@@ -120,24 +122,24 @@ def _watch(desk: Desk, brief: Brief) -> Watch:
     )
 
 
-async def _in_time(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk) -> Ending[T]:
+async def _in_time(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk, told: str) -> Ending[T]:
     """The turn under its wall time, which also ends a model call or a tool that hangs."""
     try:
         async with asyncio.timeout(desk.limits.bounds.wall_time_s) as clock:
-            return await _until_its_end(desk, brief, hands, watch, talk)
+            return await _until_its_end(desk, brief, hands, watch, talk, told)
     except TimeoutError:
         if clock.expired():
             watch.out_of_time()
         raise
 
 
-async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk) -> Ending[T]:
+async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk, told: str) -> Ending[T]:
     purpose = {**brief.purpose, "brief_tokens": str(talk.brief_tokens)}
     while True:
         messages = talk.fitted()
         watch.before_reply(dropped=talk.dropped)
         hands.tell_counts()
-        request = ModelRequest(messages=messages, tools=talk.specs, purpose=purpose)
+        request = ModelRequest(messages=messages, tools=talk.specs, purpose=purpose, instructions=told)
         reply = with_own_ids(await desk.model.complete(request), talk.messages)
         watch.replied(model=reply.model, tokens=reply.usage.tokens, replayed=reply.replayed)
         if reply.halves:

@@ -7,9 +7,10 @@ from functools import cached_property
 
 from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse
 from swarmgate.agents.expert import Expert
+from swarmgate.agents.permissions import permit
 from swarmgate.agents.prompts import Prompts
 from swarmgate.automation.agent_rules import JUDGING
-from swarmgate.config import COMMAND, Config
+from swarmgate.config import Config, is_program
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account
 from swarmgate.domain.capabilities import Capabilities
@@ -24,7 +25,7 @@ from swarmgate.ledger.live import LiveCounts
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
-from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent, Working
 from swarmgate.llm.model import Model
 from swarmgate.llm.replay import Finished, Replayed
 from swarmgate.workspace.files import FileTree
@@ -124,7 +125,15 @@ class Desks:
             budget=self._budget,
             on_event=self._tell_model,
             probed=self._probed,
-            program=lambda settings: AgentProgram(ctx.commands, settings, self._environ, judges=role in JUDGING),
+            program=lambda settings: AgentProgram(
+                ctx.commands,
+                settings,
+                self._environ,
+                judges=role in JUDGING,
+                permits=lambda asked, folder, writes: permit(
+                    self._made[role], asked, folder=folder, writes=writes, network=settings.network
+                ),
+            ),
         )
 
     def _desk(self, role: str, model: Metered) -> Desk:
@@ -148,6 +157,7 @@ class Desks:
             spare=ctx.ignored.spare,
             ignored_by=ctx.ignored.rule_against,
             sweep=lambda: sweep(ctx, role),
+            end_turn=model.end_turn,
         )
 
     def _ended(self, turn: Turn) -> None:
@@ -158,7 +168,7 @@ class Desks:
     def _replayed(self, role: str, model: Metered) -> Model:
         """The model of a role before the record; a program's work is not in its answer, and it is asked again."""
         settings = self.context.config.role(role)
-        if any(name.startswith(COMMAND) for name in (settings.model, *settings.fallback)):
+        if any(is_program(name) for name in (settings.model, *settings.fallback)):
             return model
         return Replayed(model, self._finished, settings=settings.model_dump_json())
 
@@ -168,6 +178,9 @@ class Desks:
 
     def _tell_model(self, event: ModelEvent) -> None:
         match event:
+            case Working():
+                self.context.tell("tool", event.text)
+                return
             case FellBack():
                 text = f"{event.model} failed for good ({event.reason}); asking {event.to}"
             case CostUnknown():

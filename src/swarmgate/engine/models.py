@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
-from swarmgate.config import COMMAND, Config, RoleName
+from swarmgate.config import Config, RoleName, is_program
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
@@ -129,7 +129,7 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     by_provider: dict[str, list[str]] = {}
     models = dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback))
     for model in models:
-        if not model.startswith(COMMAND):
+        if not is_program(model):
             by_provider.setdefault(model.partition("/")[0], []).append(model)
     if not models:
         config.role("default")  # raises with the snippet to add where no role is set
@@ -143,7 +143,7 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     probes.save(folder, found)
     return ModelsReport(
         models=found,
-        programs=tuple(model for model in models if model.startswith(COMMAND)),
+        programs=tuple(model for model in models if is_program(model)),
         prompts=_tiers(steered(config, current(config, probes.load(folder))), folder),
         usage=sum((each.usage for each in found), Usage()),
         kept=folder.relative(folder.models),

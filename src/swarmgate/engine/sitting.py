@@ -20,7 +20,7 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Beside, Session
 from swarmgate.llm.budget import Budget
-from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent
+from swarmgate.llm.events import CostUnknown, FellBack, ModelEvent, Working
 from swarmgate.llm.redact import redact
 from swarmgate.llm.steering import current
 from swarmgate.workspace.repository import Repository
@@ -170,6 +170,9 @@ def settle(around: Surroundings) -> None:
 
 def _tell(listener: Listener, event: ModelEvent) -> None:
     match event:
+        case Working():
+            listener(Progress(kind="tool", text=event.text))
+            return
         case FellBack():
             text = f"{event.model} failed for good ({event.reason}); asking {event.to}"
         case CostUnknown():

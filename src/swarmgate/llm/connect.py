@@ -9,17 +9,17 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
 
-from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role
+from swarmgate.config import PROJECT_FILE, Config, Role, is_program
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import ConfigError, MissingRequirement
+from swarmgate.errors import MissingRequirement
 from swarmgate.llm.budget import Budget, Metered
-from swarmgate.llm.command_model import CommandModel, Program
 from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.fallback import Fallback
 from swarmgate.llm.families import family, own_name
 from swarmgate.llm.model import Model
 from swarmgate.llm.prices import cost, unpriced
+from swarmgate.llm.programs import AgentRunner, Programs
 from swarmgate.llm.retry import Retry
 from swarmgate.llm.trace import Recorder, Traced
 
@@ -32,7 +32,7 @@ def connect(
     recorder: Recorder | None,
     budget: Budget,
     on_event: OnEvent = ignore,
-    program: Callable[[Role], Program] | None = None,
+    program: Callable[[Role], AgentRunner] | None = None,
     probed: Mapping[str, Capabilities] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     jitter: Callable[[], float] = random.random,
@@ -56,11 +56,11 @@ def connect(
     def traced(model: Model) -> Model:
         return Traced(model, recorder, secrets=secrets, clock=clock) if recorder is not None else model
 
+    programs = Programs(role_name, role, table, program, on_event)
+
     def endpoint(name: str) -> Model:
-        if name.startswith(COMMAND):
-            if program is None:
-                raise ConfigError(f"[roles.{role_name}] `{name}`: agent programs cannot be started here")
-            return traced(CommandModel(name, program(role), role=table, timeout_s=role.timeout_s))
+        if is_program(name):
+            return traced(programs.model(name))
         from swarmgate.llm.openai_model import OpenAIModel  # noqa: PLC0415 - late: loads openai
 
         provider, _ = config.provider(name)
@@ -79,8 +79,13 @@ def connect(
     for name in unpriced(names, config):
         budget.admit(name)
     models = [endpoint(name) for name in names]
-    dearest = None if any(model.startswith(COMMAND) for model in names) else partial(_dearest, names, config)
-    return Metered(Fallback(models, on_event=on_event), budget, role=role_name, close=stack.aclose, price=dearest)
+    dearest = None if any(is_program(model) for model in names) else partial(_dearest, names, config)
+    answers = Fallback(models, on_event=on_event)
+    stack.push_async_callback(programs.end_turn)
+    programs.meter = Metered(
+        answers, budget, role=role_name, close=stack.aclose, end_turn=programs.end_turn, price=dearest
+    )
+    return programs.meter
 
 
 def check_keys(config: Config, environ: Mapping[str, str], *, roles: Iterable[str]) -> None:
@@ -124,7 +129,7 @@ def key_of(model: str, config: Config, environ: Mapping[str, str], role_name: st
     Raises:
         MissingRequirement: its variable is not set.
     """
-    if model.startswith(COMMAND):
+    if is_program(model):
         return ""
     provider, _ = config.provider(model)
     variable = provider.api_key_env

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Usage
 
 
 class Retrying(Frozen):
@@ -31,7 +32,24 @@ class CostUnknown(Frozen):
     model: str
 
 
-ModelEvent = Retrying | FellBack | CostUnknown
+class Working(Frozen):
+    """An agent program uses a tool of its own; `usage` is what it says that this call used so far."""
+
+    model: str
+    role: str
+    tool: str
+    summary: str
+    usage: Usage
+
+    @property
+    def text(self) -> str:
+        """One line, as the tool uses of our own roles are shown."""
+        tokens = f"({self.usage.tokens:,} tokens)" if self.usage.tokens else ""
+        cost = f"(${self.usage.least_usd:.4f})" if self.usage.least_usd else ""
+        return " ".join(filter(None, (f"{self.role}: {self.tool}", self.summary, tokens, cost)))
+
+
+ModelEvent = Retrying | FellBack | CostUnknown | Working
 """Everything that a model may report."""
 
 OnEvent = Callable[[ModelEvent], None]
