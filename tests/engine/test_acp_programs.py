@@ -55,7 +55,7 @@ def test_use_that_an_agent_does_not_tell_is_estimated(work: Project) -> None:
 @case(
     "programs",
     "by ACP: ask to write outside, into `.git` and `.swarm`, to push, to pipe a download into a shell, or not say what",
-    "rules `permission` and `command-policy`: rejected once, on record; reads, edits and plain commands are allowed once",
+    "rules `permission`, `command-policy`: rejected, on record; reads, edits and plain commands are allowed once",
 )
 def test_permission_is_given_by_the_guards_and_put_on_record(work: Project, tmp_path: Path) -> None:
     work.planned(roles__coder=program("asks", tmp_path / "outside.py"))
@@ -68,7 +68,7 @@ def test_permission_is_given_by_the_guards_and_put_on_record(work: Project, tmp_
 
 
 def test_a_reviewer_that_asks_may_read_and_not_write(work: Project, tmp_path: Path) -> None:
-    work.planned(roles__reviewer=program("asks", tmp_path / "outside.py"), loop={"replies": 0, "max_rejections": 1})
+    work.planned(roles__reviewer=program("asks", tmp_path / "outside.py"), loop={"replies": 1, "max_rejections": 1})
     work.swarm("run", exits=1)
     notes = [event.note for event in work.events(GuardActed) if event.note.rule == "permission"]
     assert {note.detail.split(":")[0] for note in notes if note.effect is Effect.NOTED} == {"execute", "read"}

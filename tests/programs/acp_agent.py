@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import acp
 from acp.schema import (
@@ -39,7 +39,7 @@ OPTIONS = [
 ]
 
 
-class TestAgent(acp.Agent):
+class Agent:
     """One session in one process."""
 
     def __init__(self) -> None:
@@ -81,12 +81,12 @@ class TestAgent(acp.Agent):
     async def say(self, session: str, text: str) -> None:
         await self.client.session_update(session, acp.update_agent_message_text(text))
 
-    async def uses(self, session: str, kind: str, title: str, raw: dict[str, Any]) -> None:
+    async def uses(self, session: str, kind: Any, title: str, raw: dict[str, Any]) -> None:
         start = acp.start_tool_call(f"call-{title}", title, kind=kind, status="in_progress", raw_input=raw)
         await self.client.session_update(session, start)
         await self.client.session_update(session, acp.update_tool_call(f"call-{title}", status="completed"))
 
-    async def may(self, session: str, kind: str, raw: dict[str, Any], title: str = "Do it") -> bool:
+    async def may(self, session: str, kind: Any, raw: dict[str, Any], title: str = "Do it") -> bool:
         call = ToolCallUpdate(tool_call_id=f"call-{kind}-{title}", kind=kind, title=title, raw_input=raw)
         said = await self.client.request_permission(session, call, OPTIONS)
         return getattr(said.outcome, "option_id", "") == "yes"
@@ -159,10 +159,8 @@ class TestAgent(acp.Agent):
             await self.say(session, "Looks good.")
         else:
             assert "ROLE:" not in told  # only what is new
-            await self.say(
-                session,
-                json.dumps({**APPROVED, "arguments": {**APPROVED["arguments"], "summary": f"turn {self.turns}"}}),
-            )  # type: ignore[dict-item]
+            said = {"verdict": "APPROVED", "summary": f"turn {self.turns}"}
+            await self.say(session, json.dumps({"tool": "submit_verdict", "arguments": said}))
 
     async def refuses(self, session: str, _told: str) -> str:
         await self.say(session, json.dumps(APPROVED))
@@ -210,4 +208,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "is-no-agent":
         sys.stdout.write("usage: tool [options]\n" + "x" * 9_000_000 + "\n[1,2]\n{}\n")
         sys.exit(2)
-    asyncio.run(acp.run_agent(TestAgent()))
+    asyncio.run(acp.run_agent(cast("acp.Agent", Agent())))
