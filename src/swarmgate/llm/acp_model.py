@@ -18,15 +18,18 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from swarmgate.config import PROJECT_FILE, command_of
+from swarmgate.config import command_of
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.acp_session import Permit, Session, Turn
 from swarmgate.llm.command_model import (
+    Cause,
     Hearing,
     Metering,
+    ProgramFailed,
+    cause_of,
     conversation,
     ending,
-    failure_hint,
+    hint_of,
     ignored,
     nobody,
     since,
@@ -155,9 +158,7 @@ class AcpModel:
             if not clock.expired():
                 raise
             limit = f" of {self._timeout_s:g} s, {self._table} timeout_s" if self._timeout_s else ""
-            raise self._failed(
-                f"was ended at its time limit{limit}", f"give it more time ({self._table} timeout_s)"
-            ) from None
+            raise self._failed(f"was ended at its time limit{limit}", cause=Cause.TIME) from None
         except Refusal as refusal:
             raise self._refused(refusal) from None
         except Hung:
@@ -211,7 +212,7 @@ class AcpModel:
     def _reply(self, request: ModelRequest, turn: Turn, usage: Usage) -> ModelReply:
         if turn.stop in _NO_ANSWER:
             what, hint = _NO_ANSWER[turn.stop]
-            raise self._failed(what, hint, usage)
+            raise self._failed(what, hint=hint, usage=usage)
         cut = turn.stop == "max_tokens"
         return ModelReply(
             text=turn.text,
@@ -222,30 +223,26 @@ class AcpModel:
         )
 
     def _refused(self, refusal: Refusal) -> CallFailed:
-        if refusal.code == AUTHENTICATION_REQUIRED:
-            ways = ", ".join(self._open.session.logins if self._open else ())
-            return self._failed(
-                f"is not logged in ({refusal.message[:_COMPLAINT]})",
-                f"log in by hand{f' ({ways})' if ways else ''}, and open the files of its login (`readable`, "
-                f"`writable`) or hand it the variable with its key (`env`), in {self._table} of {PROJECT_FILE}",
-            )
-        return self._failed(f"answers with an error: {refusal.message[:_COMPLAINT]}", self._hint(refusal.message))
+        said = refusal.message[:_COMPLAINT]
+        if refusal.code != AUTHENTICATION_REQUIRED:
+            return self._failed(f"answers with an error: {said}", cause=cause_of(said))
+        ways = ", ".join(self._open.session.logins if self._open else ())
+        hint = f"log in by hand{f' ({ways})' if ways else ''}, or {hint_of(Cause.LOGIN, self._table)}"
+        return self._failed(f"is not logged in ({said})", cause=Cause.LOGIN, hint=hint)
 
     def _gone(self) -> CallFailed:
         pipe = self._open.pipe if self._open else None
         said = " ".join((pipe.stderr if pipe else "").strip()[-_COMPLAINT:].split())
         code = pipe.exit_code if pipe else None
         how = f"ended with exit code {code}" if code is not None else "hung up"
+        hint = "" if said else f"does it speak the Agent Client Protocol? If not: `command:` in {self._table}"
         return self._failed(
-            f"{how} before it had answered{': ' + said if said else ''}",
-            self._hint(said)
-            if said
-            else f"look whether it speaks the Agent Client Protocol; else write `command:` in {self._table}",
+            f"{how} before it had answered{': ' + said if said else ''}", cause=cause_of(said), hint=hint
         )
 
-    def _hint(self, said: str) -> str:
-        return failure_hint(said, self._table)
-
-    def _failed(self, how: str, hint: str, usage: Usage | None = None) -> CallFailed:
+    def _failed(
+        self, how: str, *, cause: Cause = Cause.OTHER, hint: str = "", usage: Usage | None = None
+    ) -> ProgramFailed:
         used = usage or (self._open.session.running if self._open else Usage()).model_copy(update={"calls": 1})
-        return CallFailed(f"the agent `{self._command[:100]}` {how}", hint=hint, usage=used)
+        told = f"the agent `{self._command[:100]}` {how}"
+        return ProgramFailed(told, cause=cause, hint=hint or hint_of(cause, self._table), usage=used)

@@ -20,6 +20,7 @@ from swarmgate.llm.program_events import Event, Use, use
 VERSION = 1
 """Of the protocol."""
 
+_OVER = frozenset({"completed", "failed"})
 _CHANGING = frozenset({"edit", "delete", "move"})
 _PATHS = ("file_path", "filePath", "filepath", "path", "absolute_path", "source", "destination")
 """Arguments of the tools of programs that name a file."""
@@ -68,6 +69,7 @@ class Session:
         self._on_event = on_event
         self._id = ""
         self._calls: dict[str, dict[str, Any]] = {}
+        self._shown: set[str] = set()
         self._begin()
         self._usd_before = self._usd = 0.0
 
@@ -153,11 +155,10 @@ class Session:
         kind = update.get("sessionUpdate")
         if kind in {"agent_message_chunk", "agent_thought_chunk"}:
             self._said(update, spoken=kind == "agent_message_chunk")
-        elif kind == "tool_call":
-            self._text.clear()  # what was said before a tool is not the last word
-            self._on_event(Event(uses=(self._used(update),)), self.running)
-        elif kind == "tool_call_update":
-            self._updated(update)
+        elif kind in {"tool_call", "tool_call_update"}:
+            if kind == "tool_call":
+                self._text.clear()  # what was said before a tool is not the last word
+            self._used(update)
         elif kind == "plan":
             steps = _dicts(update.get("entries"))
             now = next((str(each.get("content")) for each in steps if each.get("status") == "in_progress"), "")
@@ -180,25 +181,21 @@ class Session:
             self._message = message
         self._text.append(text)
 
-    def _used(self, update: dict[str, Any]) -> Use:
-        call = self._merged(update)
-        title = _line(str(call.get("title") or ""))
+    def _used(self, update: dict[str, Any]) -> None:
+        """Shows a tool once: as soon as its arguments are known, at its end at the latest."""
+        self._heard += len(json.dumps(update["content"])) if update.get("content") else 0
+        call, name = self._merged(update), str(update.get("toolCallId"))
         found = use(str(call.get("kind") or "tool"), call.get("rawInput"))
-        return found if found.summary else found.model_copy(update={"summary": title})
-
-    def _updated(self, update: dict[str, Any]) -> None:
-        """A tool that becomes known bit by bit is shown again where its arguments came later."""
-        before = bool(self._calls.get(str(update.get("toolCallId")), {}).get("rawInput"))
-        call = self._merged(update)
-        self._heard += len(json.dumps(update.get("content"))) if update.get("content") else 0
-        if call.get("rawInput") and not before:
-            self._on_event(Event(uses=(self._used(update),)), self.running)
+        if name not in self._shown and (found.summary or call.get("status") in _OVER):
+            self._shown.add(name)
+            named = {} if found.summary else {"summary": _line(str(call.get("title") or ""))}
+            self._on_event(Event(uses=(found.model_copy(update=named),)), self.running)
 
     def _merged(self, update: dict[str, Any]) -> dict[str, Any]:
         """A tool call with all that is known of it by now; those that are over are forgotten."""
         name = str(update.get("toolCallId"))
         call = {**self._calls.get(name, {}), **{key: value for key, value in update.items() if value is not None}}
-        if call.get("status") in {"completed", "failed"}:
+        if call.get("status") in _OVER:
             self._calls.pop(name, None)
         else:
             self._calls[name] = call

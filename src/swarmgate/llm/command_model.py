@@ -16,6 +16,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from enum import StrEnum
 from typing import Protocol
 
 from swarmgate.config import PROJECT_FILE, command_of
@@ -29,18 +30,36 @@ _CHARACTERS_PER_TOKEN = 4
 _SUMMARY = 1_000
 _COMPLAINT = 500
 
+
+class Cause(StrEnum):
+    """What the failure of a program most likely comes from."""
+
+    TIME = "timed-out"
+    READ_ONLY = "read-only"
+    LACKS_FILE = "lacks-file"
+    LOGIN = "not-logged-in"
+    NETWORK = "network-needed"
+    OTHER = "failed"
+
+
 _CAUSES = {
-    r"read-only file system|permission denied|EROFS|EACCES": "`.git`, `.swarm` and what agent programs are and go by "
-    "stay as they are, to a judge the whole repository; outside of it, it may write what `writable` names: see there,",
-    r"no such file|can't open|cannot find|ENOENT|not found|no module named": "outside of the repository it sees the "
-    "files of its command line, and what `readable` and `writable` name: add what it lacks",
-    r"api.?key|log ?in|auth|credential|unauthorized|\b401\b|\b403\b": "hand it the variable with its key (`env`) or "
-    "the files of its login (`readable`, `writable`)",
-    r"resolve|network|connect|ENOTFOUND|ECONNREFUSED|unreachable|timed? ?out": "look whether it may reach the network "
-    "that it needs: `network`",
+    Cause.READ_ONLY: r"read-only file system|permission denied|EROFS|EACCES",
+    Cause.LACKS_FILE: r"no such file|can't open|cannot find|ENOENT|not found|no module named",
+    Cause.LOGIN: r"api.?key|log ?in|auth|credential|unauthorized|\b401\b|\b403\b",
+    Cause.NETWORK: r"resolve|network|connect|ENOTFOUND|ECONNREFUSED|unreachable|timed? ?out",
 }
-"""What programs complain of, and the settings that it may come from."""
-_ANY_CAUSE = "start it by hand; if it works there, see `env`, `readable`, `writable`, `network`"
+"""What programs complain of, the first that fits."""
+
+_HINTS = {
+    Cause.READ_ONLY: "`.git`, `.swarm` and what agent programs are and go by stay as they are, to a judge the whole "
+    "repository; outside of it, it may write what `writable` names: see there,",
+    Cause.LACKS_FILE: "outside of the repository it sees the files of its command line, and what `readable` and "
+    "`writable` name: add what it lacks",
+    Cause.LOGIN: "hand it the variable with its key (`env`) or the files of its login (`readable`, `writable`)",
+    Cause.NETWORK: "look whether it may reach the network that it needs: `network`",
+    Cause.OTHER: "start it by hand; if it works there, see `env`, `readable`, `writable`, `network`",
+}
+"""The settings that a failure may come from."""
 
 _WORKS = "When the work is done, say in two or three sentences what you did and what you could not do; that ends it.\n"
 _ANSWERS = """Your answer is JSON, and stands at the very end of your last message, with nothing after it:
@@ -51,10 +70,29 @@ can be given, with the JSON schema of its arguments:
 _IN_WORDS = "Your last message is your answer: plain text, and nothing that is not part of it.\n"
 
 
-def failure_hint(said: str, table: str) -> str:
+class ProgramFailed(CallFailed):
+    """A call of an agent program failed; not retriable, since its work stays in the tree.
+
+    Args:
+        cause: what it most likely comes from.
+    """
+
+    def __init__(self, message: str, *, cause: Cause, hint: str, usage: Usage | None = None) -> None:
+        super().__init__(message, hint=hint, usage=usage)
+        self.cause = cause
+
+
+def cause_of(said: str) -> Cause:
+    """What the complaint of a program most likely means."""
+    found = (cause for cause, words in _CAUSES.items() if re.search(words, said, re.IGNORECASE))
+    return next(found, Cause.OTHER)
+
+
+def hint_of(cause: Cause, table: str) -> str:
     """Which key of the role's settings a failure has most likely to do with."""
-    likely = next((hint for words, hint in _CAUSES.items() if re.search(words, said, re.IGNORECASE)), _ANY_CAUSE)
-    return f"{likely} in {table} of {PROJECT_FILE}"
+    if cause is Cause.TIME:
+        return f"give it more time ({table} timeout_s), or make it faster"
+    return f"{_HINTS[cause]} in {table} of {PROJECT_FILE}"
 
 
 Hearing = Callable[[Event, Usage], None]
@@ -157,7 +195,9 @@ class CommandModel:
         final = output.said(ran.stdout)
         usage = _usage(final, brief, ran.stdout, time.monotonic() - started)
         if ran.exit_code != 0 or final.error:
-            raise CallFailed(self._failure(ran, final), hint=self._hint(ran, final), usage=usage)
+            cause = Cause.TIME if ran.exit_code is None else cause_of(_told(ran, final))
+            hint = hint_of(cause, self._table)
+            raise ProgramFailed(self._failure(ran, final), cause=cause, hint=hint, usage=usage)
         return ModelReply(text=final.text, tool_calls=ending(request, final.text), usage=usage, model=self.name)
 
     def _failure(self, ran: Ran, final: Said) -> str:
@@ -167,12 +207,6 @@ class CommandModel:
             how = f"was ended at its time limit{limit}"
         told = _told(ran, final)
         return f"the agent `{self._command[:100]}` {how}{': ' + told if told else ''}"
-
-    def _hint(self, ran: Ran, final: Said) -> str:
-        """Which key of the role's settings the failure has most likely to do with."""
-        if ran.exit_code is None:
-            return f"give it more time ({self._table} timeout_s), or make it faster"
-        return failure_hint(_told(ran, final), self._table)
 
 
 def ending(request: ModelRequest, text: str) -> tuple[ToolCall, ...]:

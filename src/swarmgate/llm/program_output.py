@@ -77,7 +77,7 @@ class Output:
             return
         event = read(value)
         self._take(event)
-        if self._on_event and (event.uses or event.usage is not None):
+        if self._on_event and (event.uses or event.denied or event.usage is not None):
             self._on_event(event, self.usage or Usage())
 
     def said(self, stdout: str) -> Said:

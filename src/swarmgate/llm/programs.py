@@ -43,8 +43,8 @@ class Programs:
     meter: Metered | None = None
     _open: list[AcpModel] = field(default_factory=list)
 
-    def model(self, name: str) -> Model:
-        """The model of that name.
+    def model(self, name: str, *, heard: Callable[[Event], None] = lambda _event: None) -> Model:
+        """The model of that name; `heard` gets all that it says it does.
 
         Raises:
             ConfigError: nobody starts agent programs here.
@@ -52,7 +52,8 @@ class Programs:
         if self.start is None:
             raise ConfigError(f"[roles.{self.role_name}] `{name}`: agent programs cannot be started here")
 
-        def heard(event: Event, usage: Usage) -> None:
+        def shown(event: Event, usage: Usage) -> None:
+            heard(event)
             for use in event.uses:
                 self.on_event(Working(model=name, role=self.role_name, tool=use.tool, summary=use.summary, usage=usage))
 
@@ -66,8 +67,8 @@ class Programs:
 
         limit, start = self.role.timeout_s, self.start(self.role)
         if not name.startswith(ACP):
-            return CommandModel(name, start, on_event=heard, metering=metering, role=self.table, timeout_s=limit)
-        made = AcpModel(name, start, on_event=heard, metering=metering, role=self.table, timeout_s=limit)
+            return CommandModel(name, start, on_event=shown, metering=metering, role=self.table, timeout_s=limit)
+        made = AcpModel(name, start, on_event=shown, metering=metering, role=self.table, timeout_s=limit)
         self._open.append(made)
         return made
 
