@@ -44,9 +44,9 @@ class Cause(StrEnum):
 
 _CAUSES = {
     Cause.READ_ONLY: r"read-only file system|permission denied|EROFS|EACCES",
-    Cause.LACKS_FILE: r"no such file|can't open|cannot find|ENOENT|not found|no module named",
+    Cause.LACKS_FILE: r"no such file|can't open|cannot find|ENOENT|not found|no module named|MODULE_NOT_FOUND",
     Cause.LOGIN: r"api.?key|log ?in|auth|credential|unauthorized|\b401\b|\b403\b",
-    Cause.NETWORK: r"resolve|network|connect|ENOTFOUND|ECONNREFUSED|unreachable|timed? ?out",
+    Cause.NETWORK: r"\bresolve\b|network|connect|ENOTFOUND|ECONNREFUSED|unreachable|timed? ?out",
 }
 """What programs complain of, the first that fits."""
 

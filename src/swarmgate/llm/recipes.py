@@ -77,6 +77,7 @@ RECIPES = (
         plain="claude -p --permission-mode acceptEdits --allowedTools Bash",
         env=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"),
         login=("~/.claude", "~/.claude.json"),
+        tried="2.1.197 by acp (claude-agent-acp 0.23) and events, against a scripted endpoint",
         local="ANTHROPIC_BASE_URL in `env`: an endpoint that speaks Anthropic's wire",
         note="`--allowedTools Bash`: without it, it may edit, and not run the tests.",
     ),
@@ -89,6 +90,7 @@ RECIPES = (
         plain="codex exec --skip-git-repo-check --sandbox danger-full-access -",
         env=("CODEX_API_KEY", "OPENAI_API_KEY"),
         login=("~/.codex",),
+        tried="0.169.0 by events, against a scripted endpoint",
         local='-c model_provider=mine -c \'model_providers.mine={name="mine",base_url="URL",wire_api="responses"}\'',
         note="`--sandbox danger-full-access` switches its own sandbox off: it runs inside of ours.",
     ),
@@ -102,6 +104,7 @@ RECIPES = (
         plain="opencode run",
         env=("OPENCODE_CONFIG_CONTENT",),
         login=("~/.local/share/opencode",),
+        tried="1.18.33 by acp and events, against a scripted endpoint",
         local="a provider with `npm = @ai-sdk/openai-compatible` and its `baseURL`, as JSON in OPENCODE_CONFIG_CONTENT",
     ),
     Recipe(
@@ -123,26 +126,28 @@ RECIPES = (
         install="uv tool install --python 3.12 aider-chat",
         program="aider",
         plain=(
-            "aider --yes-always --no-auto-commits --no-check-update --no-gitignore --no-analytics "
+            "aider --yes-always --no-git --no-check-update --no-gitignore --no-analytics "
             "--no-show-model-warnings --map-tokens 0 --chat-history-file /dev/null --input-history-file /dev/null "
             "--message-file {brief}"
         ),
         env=("OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
+        tried="0.86.2, against a scripted endpoint",
         local="--model openai/NAME --openai-api-base URL",
         commands=False,
-        note="It edits, and runs nothing. Without these options it leaves files of its own in the repository, outside of every scope.",
+        note="It edits, and runs nothing. `--no-git`: it would write git's settings; the others: files of its own.",
     ),
     Recipe(
         name="mini-swe-agent",
         title="mini-swe-agent",
-        install="uv tool install mini-swe-agent",
+        install="uv tool install mini-swe-agent --with mcp",
         program="mini",
         plain=(
             "MSWEA_CONFIGURED=true mini --yolo --exit-immediately --task 'Read the file {brief} and do what it says.'"
         ),
         env=("OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
+        tried="2.4.6, against a scripted endpoint",
         local="--model openai/NAME, and OPENAI_API_BASE in `env`",
-        note="A coder only: it hands in no words, so that no verdict can be read.",
+        note="A coder only: what it prints is no answer, so that no verdict can be read.",
     ),
 )
 """The programs, the one that is most often used first."""
