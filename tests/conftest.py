@@ -31,6 +31,7 @@ _HOMES = itertools.count()
 _IDENTITY = {"NAME": "Ada Tester", "EMAIL": "ada@example.test", "DATE": "2024-05-01T12:00:00+00:00"}
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Two for each processor: half of the time tests wait for the disk and for processes that they started."""
     return 2 * (os.cpu_count() or 1)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.project import BARE_PYTEST
 from typer.testing import CliRunner
 
@@ -25,6 +26,7 @@ def demo(*args: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_whole_demo(tmp_path: Path) -> None:
     place = tmp_path / "demo"
     done = demo("--yes", "--json", "--dir", str(place))

@@ -54,6 +54,7 @@ def record(place: Path) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.slow
 def test_it_ends_well_though_the_design_is_rejected(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 0, done.stderr
     assert "REJECT  (decided by the architect's synthesis; 1 approve, 2 reject, 0 abstain, 0 failed)" in done.stdout
@@ -115,6 +116,7 @@ def test_voices_heard_each_other_in_the_second_round_alone(done: subprocess.Comp
     assert len(first["novelty"]) == 6
 
 
+@pytest.mark.slow
 def test_it_takes_less_than_five_seconds_and_speaks_json(tmp_path: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     again = demo("--json", "--dir", str(tmp_path / "project"))

@@ -360,6 +360,7 @@ def test_python_compiles(text: str) -> None:
     assert compile(text, "<docs>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).co_names, "it says something"
 
 
+@pytest.mark.slow
 def test_the_library_example_works() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "examples/library.py"],

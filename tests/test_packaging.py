@@ -132,6 +132,7 @@ def target(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_every_data_file_is_read_from_the_installed_wheel(target: Path, tmp_path: Path) -> None:
     found = run_python(READ_DATA, tmp_path, path=target)
     assert Path(found["package"]).is_relative_to(target)
@@ -219,6 +220,7 @@ def test_the_sdist_holds_what_a_packager_needs(built: Path) -> None:
     assert [name for name in names if name.startswith((".git/", ".venv", "dist/")) or name.endswith(".pyc")] == []
 
 
+@pytest.mark.slow
 def test_importing_any_module_does_nothing(tmp_path: Path) -> None:
     found = run_python(IMPORT_ALL, tmp_path)
     assert {"swarmgate.cli.app", "swarmgate.engine.swarm", "swarmgate.testing.server"} <= set(found["modules"])

@@ -75,6 +75,7 @@ async def test_refusals_of_the_policy_by_different_rules_are_no_row_of_errors(
         await coding(desk, task)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["run_command", "run_gates"])
 async def test_the_wall_time_ends_a_tool_that_hangs_and_its_processes(
     at_desk: OpenDesk, say: Say, task: Task, repo: Path, tool: str

@@ -247,6 +247,7 @@ def test_a_subscriber_may_close_the_bus(letters: DeadLetters) -> None:
     assert bus.close(5)
 
 
+@pytest.mark.slow
 def test_thousands_of_events_leave_no_thread_and_no_memory(letters: DeadLetters) -> None:
     def alive() -> int:
         gc.collect()

@@ -108,6 +108,7 @@ def test_events_of_the_ledger_reach_the_workers(folder: SwarmFolder) -> None:
         assert [each.data["workers"] for each in told(folder, "watch_started")] == [["plan_sync", "echo"]]
 
 
+@pytest.mark.slow
 def test_a_change_of_a_plan_file_starts_a_pass_and_one_of_another_does_not(folder: SwarmFolder) -> None:
     passes: list[float] = []
 
@@ -150,6 +151,7 @@ def test_a_worker_that_fails_takes_nobody_down(folder: SwarmFolder) -> None:
 # --- status.json ---
 
 
+@pytest.mark.slow
 def test_the_status_tells_how_everything_stands(folder: SwarmFolder) -> None:
     echo = Echo()
     with at_work(folder, echo, words=lambda happening: happening.type.replace("_", " ")):
@@ -206,6 +208,7 @@ def test_the_newest_event_is_first_however_late_it_was_told(folder: SwarmFolder)
     assert [each.seq for each in status(folder).last_events] == [4, 2, 3, 1]
 
 
+@pytest.mark.slow
 def test_the_status_is_not_written_more_often_than_twice_a_second(folder: SwarmFolder) -> None:
     with at_work(folder):
         written: set[str] = set()
@@ -230,6 +233,7 @@ class Beating(Crew):
         super()._beat()
 
 
+@pytest.mark.slow
 def test_its_thread_waits_between_two_writes_of_the_status(folder: SwarmFolder) -> None:
     crew = Beating(folder, (Echo(),), config=CONFIG, place="watch", sync=lambda: None)
     crew.start()
@@ -313,6 +317,7 @@ def test_a_removed_lock_is_taken_anew(folder: SwarmFolder) -> None:
         until(lambda: status_file.read(folder), 30)
 
 
+@pytest.mark.slow
 def test_a_second_watcher_beside_a_removed_lock_ends_the_first_within_two_seconds(folder: SwarmFolder) -> None:
     crew = crew_at(folder)
     crew.start()
@@ -344,6 +349,7 @@ def test_another_watcher_in_a_new_folder_ends_this_one(folder: SwarmFolder) -> N
 # --- settings ---
 
 
+@pytest.mark.slow
 def test_settings_are_composed_anew(folder: SwarmFolder) -> None:
     composed: dict[str, object] = {"config": CONFIG, "workers": ()}
     echo, notices = Echo(), list[str]()
@@ -382,6 +388,7 @@ def test_settings_are_composed_anew(folder: SwarmFolder) -> None:
 # --- the end ---
 
 
+@pytest.mark.slow
 def test_it_stops_within_two_seconds_under_load(folder: SwarmFolder) -> None:
     forever = threading.Event()
 

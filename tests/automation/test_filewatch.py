@@ -160,6 +160,7 @@ def test_a_change_that_no_event_told_of_is_found_and_ends_the_trust(folder: Path
     Overflowing.deaf.clear()
 
 
+@pytest.mark.slow
 def test_many_events_are_no_reason_to_distrust_them(folder: Path) -> None:
     with watching(folder, poll_s=0.02) as heard:
         ends = time.monotonic() + 1.5
@@ -207,6 +208,7 @@ def test_rename_to_a_backup_and_write_anew(heard: Heard) -> None:
     heard.hears("plan.md")
 
 
+@pytest.mark.slow
 def test_backup_files_and_what_lies_deeper_are_ignored(heard: Heard) -> None:
     (heard.folder / "plan.md~").write_text("backup")
     (heard.folder / "4913").write_text("vim tries whether it may write")
@@ -216,6 +218,7 @@ def test_backup_files_and_what_lies_deeper_are_ignored(heard: Heard) -> None:
     assert heard.quiet(0.6)
 
 
+@pytest.mark.slow
 def test_deletion_and_creation(heard: Heard) -> None:
     (heard.folder / "plan.json").unlink()
     heard.hears("plan.json")
@@ -234,6 +237,7 @@ def test_a_burst_is_told_once_after_it(folder: Path) -> None:
         assert len(heard.told) == 1
 
 
+@pytest.mark.slow
 def test_a_hundred_saves_a_second_are_taken_in_while_they_go_on(folder: Path) -> None:
     with watching(folder) as heard:
         began = time.monotonic()
@@ -253,6 +257,7 @@ def _first(heard: Heard) -> float:
 # --- the folder goes away ---
 
 
+@pytest.mark.slow
 def test_a_deleted_folder_is_survived_said_once_and_taken_up_again(heard: Heard) -> None:
     how = heard.watch.watching
     shutil.rmtree(heard.folder)

@@ -82,6 +82,7 @@ def test_it_begins_with_a_pass_and_makes_one_for_each_change(folder: SwarmFolder
         assert sync.snapshot().last == "file_changed"
 
 
+@pytest.mark.slow
 def test_an_edit_waits_for_the_lock_and_is_told_once(folder: SwarmFolder) -> None:
     deferred = SyncDeferred(sources=("plan.md",), reason="pid 7 is at work")
     passes = Passes(lambda: deferred)
@@ -251,6 +252,7 @@ def test_an_open_breaker_closes_by_itself_when_passes_succeed_again(
         assert passes.count == FAILURES + breaker.SUCCESSES
 
 
+@pytest.mark.slow
 def test_what_was_held_back_is_looked_at_again_when_it_was_quiet(
     folder: SwarmFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

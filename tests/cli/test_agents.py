@@ -52,6 +52,7 @@ def tried(*arguments: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "problem", "exits"),
     [
@@ -75,6 +76,13 @@ def test_what_is_wrong_is_said_by_name(agent: Path, mode: str, problem: str, exi
     found = tried("--model", f"command:sh {agent} {mode}", "--timeout", "2" if mode in {"waits", "hangs"} else "60")
     assert (found["problem"], found["exit_code"]) == (problem, exits), found
     assert bool(found["told"]) == bool(found["hint"]) == bool(problem)
+
+
+def test_a_program_that_works_and_one_that_only_says_so(agent: Path) -> None:
+    assert tried("--model", f"command:sh {agent} works")["problem"] == ""
+    silent = tried("--model", f"command:sh {agent} is-silent")
+    assert silent["problem"] == "wrote-nothing"
+    assert "I did it all." in silent["told"]
 
 
 def test_a_program_that_is_not_there_and_a_variable_that_is_not_set(agent: Path) -> None:

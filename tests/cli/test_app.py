@@ -57,6 +57,7 @@ NESTED = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [*VERBS, *NESTED])
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     result = CliRunner().invoke(app, [*verb.split(), "--help"])
@@ -85,6 +86,7 @@ sys.exit(" ".join(name for name in {heavy!r} if name in sys.modules) or 0)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", LOOKING)
 def test_looking_verbs_print_json_only(project: Project, verb: str) -> None:
     project.planned(review("REJECTED", "no", attempt="1"))
@@ -93,6 +95,7 @@ def test_looking_verbs_print_json_only(project: Project, verb: str) -> None:
     assert project.swarm(verb).stdout
 
 
+@pytest.mark.slow
 def test_working_verbs_print_json_on_stdout_and_json_lines_on_stderr(project: Project) -> None:
     project.play()
     planned = project.swarm("plan", GOAL, "--json", exits=3)
@@ -109,6 +112,7 @@ def test_working_verbs_print_json_on_stdout_and_json_lines_on_stderr(project: Pr
     assert json.loads(project.swarm("show", "1.1", "--json").stdout)["status"] == "complete"
 
 
+@pytest.mark.slow
 def test_progress_tells_people_what_goes_on(project: Project) -> None:
     project.planned(review("REJECTED", "no unit", attempt="1"))
     told = project.swarm("run", exits=3).stderr
@@ -194,6 +198,7 @@ def test_any_subfolder_and_repo_lead_to_the_same_project(project: Project, tmp_p
 # --- one process for each exit code ---
 
 
+@pytest.mark.slow
 def test_exit_codes_of_a_real_process(project: Project) -> None:
     assert swarm("status", cwd=project.root).returncode == 0
     assert swarm("run", cwd=project.root).returncode == 2
@@ -221,6 +226,7 @@ def test_a_reader_that_goes_away_is_no_error(project: Project) -> None:
     assert "Error" not in done.stderr
 
 
+@pytest.mark.slow
 def test_no_color_is_respected(project: Project) -> None:
     project.play()
     done = swarm("plan", GOAL, cwd=project.root, NO_COLOR="1", FORCE_COLOR="")
@@ -255,6 +261,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert f"There is no folder {tmp_path / 'nowhere'}" in done.stderr
 
 
+@pytest.mark.slow
 def test_questions_are_asked_on_a_terminal(project: Project) -> None:
     import pty
 

@@ -208,6 +208,7 @@ def test_a_bound_without_a_synthesis_is_an_end_and_the_projects_budget_is_none(p
     assert "It fell quiet" in project.swarm("chat", "resume", "other").stdout
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_said_and_nobody_else_may_go_on_meanwhile(project: Project, file: Path) -> None:
     hangs = participant("bob", {"fault": {"kind": "hang"}}, contains="What do you think?")
     project.play(READ, ASKS, hangs)

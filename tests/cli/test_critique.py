@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from tests.project import Project, Rule, plain, rule, until
 
@@ -97,6 +98,7 @@ def test_every_option_reaches_it(project: Project, tmp_path: Path) -> None:
     assert (critique.timeout_s, "HOUSE-RULE" in critique.material, critique.draft) == (60, True, "VALUE = 1")
 
 
+@pytest.mark.slow
 def test_weights_are_learnt_from_past_runs_of_the_name_and_shown(project: Project) -> None:
     project.play(*making(scored(truth=0.9, style=0.1)))
     options = ["Write it.", *CRITERIA, "--name", "notes", "--iterations", "1"]
@@ -179,6 +181,7 @@ def test_bad_input_is_2_and_asks_nobody(project: Project) -> None:
     assert project.requests == []
 
 
+@pytest.mark.slow
 def test_what_cannot_be_judged_is_5_and_a_budget_is_4(project: Project) -> None:
     project.play(*making({"text": "I give it 9/10."}))
     told = project.json("critique", "Write it.", "--iterations", "1", exits=5)
@@ -201,6 +204,7 @@ def test_the_script_on_the_page_about_tests_is_played(project: Project) -> None:
     assert "We do it." in project.swarm("decide", "Well?", "--strategy", "unanimous").stdout
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_whole_and_resume_goes_on(project: Project) -> None:
     hang = marks("evaluate", {"fault": {"kind": "hang"}}, 2)
     project.play(*making(scored(truth=0.1, style=0.1)), hang)

@@ -214,6 +214,7 @@ def test_an_id_that_is_not_there_names_the_nearest_and_tricks_are_refused(projec
 # --- exit codes ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -263,6 +264,7 @@ def usage_on_record(project: Project) -> int:
     return sum(each.usage.calls for each in project.events(UsageRecorded) if each.source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_is_130_and_it_goes_on_after_the_last_whole_round(project: Project, number: signal.Signals) -> None:
     project.play(*debating(), rule("participant", "debate", {"fault": {"kind": "hang"}}, round="2"))

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.project import Project, event_lines, plain, rule, until
 
 from swarmgate.engine import Swarm
@@ -205,6 +206,7 @@ def test_what_cannot_be_paid_or_heard_says_how_it_goes_on(project: Project) -> N
     assert f"Go on with: swarm decide resume {Swarm(project.root).council.decisions()[0].id}" in told["hint"]
 
 
+@pytest.mark.slow
 def test_a_kill_costs_the_words_in_flight_alone(project: Project) -> None:
     hangs = rule("participant", "contribute", {"fault": {"kind": "hang"}}, participant="bob", round="2")
     project.play(YES, says({"agreement": 0.2, "stand": "disagree"}, round="1"), hangs, FACILITATES)

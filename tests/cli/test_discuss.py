@@ -85,6 +85,7 @@ def test_a_discussion_is_told_as_it_goes_and_ends_in_a_synthesis(ready: Project,
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == files
 
 
+@pytest.mark.slow
 def test_the_same_again_is_answered_from_its_record_and_asks_nobody(ready: Project) -> None:
     first = ready.json("discuss", TOPIC, *SHORT, "--yes")
     asked = len(ready.requests)
@@ -129,6 +130,7 @@ def test_in_the_database_it_is_the_same(ready: Project, tmp_path: Path) -> None:
 # --- it waits ---
 
 
+@pytest.mark.slow
 def test_without_a_terminal_the_cast_waits_and_may_be_edited(ready: Project) -> None:
     done = ready.swarm("discuss", TOPIC, *SHORT, exits=3)
     (row,) = ready.json("discuss", "list")
@@ -161,6 +163,7 @@ def test_without_a_terminal_the_cast_waits_and_may_be_edited(ready: Project) -> 
     assert again["id"] != row["id"], "what was edited answers no other request"
 
 
+@pytest.mark.slow
 def test_resuming_takes_another_mode_personas_and_choices(ready: Project, tmp_path: Path) -> None:
     name = prepared(ready)
     path = tmp_path / "personas.toml"
@@ -191,6 +194,7 @@ def test_resuming_takes_another_mode_personas_and_choices(ready: Project, tmp_pa
 # --- at the terminal ---
 
 
+@pytest.mark.slow
 def test_a_person_at_a_terminal_edits_confirms_speaks_and_chooses(ready: Project, tmp_path: Path) -> None:
     editor = tmp_path / "editor.sh"
     editor.write_text(

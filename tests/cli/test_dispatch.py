@@ -89,6 +89,7 @@ def test_wrong_usage_is_exit_code_2_and_says_what_is_wrong(
     assert project.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_stop_is_exit_code_130_and_what_was_answered_is_on_record(
     project: Project, file: Path, sent: signal.Signals

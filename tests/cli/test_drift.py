@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from tests.project import Project, delegate, plan, task
 
 from swarmgate.automation.worker import Seen
@@ -81,6 +82,7 @@ def test_only_what_does_not_fit_makes_exit_code_1() -> None:
         assert DriftReport(signals=(stale, stale.model_copy(update={"kind": kind}))).drifted
 
 
+@pytest.mark.slow
 def test_decisions_of_a_closed_phase_against_later_briefs_answers_and_dependencies(project: Project) -> None:
     project.play(plan("1.1", "2.1"), delegate("Fetch the parts with requests.get.", task="2.1"))
     project.swarm("plan", "Add parts", exits=3)

@@ -32,6 +32,7 @@ def test_stopping_at_once_is_told_in_json(project: Project) -> None:
     assert ended[-1].startswith("paused")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [False, True])
 def test_progress_that_nobody_reads_any_more_does_not_end_the_run(project: Project, *, as_json: bool) -> None:
     """As in `swarm run 2>&1 | head -3`."""

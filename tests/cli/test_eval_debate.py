@@ -50,6 +50,7 @@ def worth(project: Project) -> Any:
     return debate_worth.read(project.folder)
 
 
+@pytest.mark.slow
 def test_a_measurement_is_shown_filed_and_decides(measured: Project, server: JudgesServer, fixtures: Path) -> None:
     done = measured.swarm(*verb(fixtures, "--repeats", "1", "--write-decision"))
     assert "6 judgements by each arm, about 78 calls at the most" in plain(done.stderr)
@@ -73,6 +74,7 @@ def test_a_measurement_is_shown_filed_and_decides(measured: Project, server: Jud
     assert found.lift >= 10
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_nothing_and_json_is_complete(
     measured: Project, server: JudgesServer, fixtures: Path, tmp_path: Path
 ) -> None:
@@ -93,6 +95,7 @@ def test_a_second_run_asks_nothing_and_json_is_complete(
     assert len(again["judgements"]) == 18
 
 
+@pytest.mark.slow
 def test_an_empty_budget_ends_with_exit_code_4_and_it_goes_on_from_there(
     measured: Project, server: JudgesServer, fixtures: Path
 ) -> None:
@@ -119,6 +122,7 @@ def test_dollars_are_no_budget_where_a_price_is_unknown(measured: Project, fixtu
     assert "the price of local/free is unknown" in plain(done.stderr)
 
 
+@pytest.mark.slow
 def test_killed_it_goes_on_without_asking_twice(measured: Project, server: JudgesServer, fixtures: Path) -> None:
     server.latency_s = 0.05
     process = measured.start(*verb(fixtures, "--repeats", "2"))

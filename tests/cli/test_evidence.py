@@ -26,6 +26,7 @@ def done(project: Project, once: Callable[[str, Callable[[], None]], None]) -> P
     return project
 
 
+@pytest.mark.slow
 def test_one_row_an_attempt_with_what_is_due_and_what_is_not(done: Project) -> None:
     lines = [line.split("  ") for line in done.swarm("evidence").stdout.splitlines()]
     head, first, second = ([cell.strip() for cell in line if cell.strip()] for line in lines[:3])
@@ -102,6 +103,7 @@ def test_the_bounds_of_the_settings_hold_where_none_are_given(done: Project) -> 
     assert done.json("evidence", "prune", "--check")["tasks"] != []
 
 
+@pytest.mark.slow
 def test_work_goes_on_after_pruning_and_a_later_goal_says_where_the_earlier_lies(done: Project) -> None:
     done.swarm("approve")
     done.swarm("evidence", "prune", "--days", "0")

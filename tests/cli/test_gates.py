@@ -22,6 +22,7 @@ def test_an_uncommitted_change_is_judged_without_swarm(repo: Path) -> None:
     assert done.exit_code == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_a_base_is_compared_with(project: Project) -> None:
     project.write("new.py", "def x(:\n")
     project.git("add", "--all")
@@ -52,6 +53,7 @@ def test_the_list_names_every_gate(project: Project) -> None:
     assert "secret_scan" in project.swarm("gates", "list").stdout
 
 
+@pytest.mark.slow
 def test_a_gate_of_the_projects_own_judges_here_and_in_the_loop(project: Project) -> None:
     command = 'command = ["sh", "-c", "echo PARTS-ARE-BANNED; exit 1"]'
     gate = f'id = "no_parts"\ntitle = "No parts"\nbaseline = "none"\n{command}\n'
@@ -86,6 +88,7 @@ def test_what_contradicts_itself_is_refused(project: Project) -> None:
     assert "--only: there is no gate" in project.json("gates", "run", "--only", "diffs", exits=2)["message"]
 
 
+@pytest.mark.slow
 def test_what_two_gates_find_is_shown_where_it_blocks_and_accepted_for_both(project: Project) -> None:
     project.write("pyproject.toml", '[tool.ruff.lint]\nselect = ["E", "F", "S"]\n')
     project.git("add", "--all")

@@ -169,6 +169,7 @@ def test_staging_leaves_no_trace(place: Place) -> None:
     assert (place.root / "a.py").read_text() == "import os\n"
 
 
+@pytest.mark.slow
 def test_as_a_hook_of_git_it_judges_the_index_that_git_hands_over(place: Place) -> None:
     """`git commit FILE` has an index of its own; what else is staged is not in it."""
     hook = place.root / ".git" / "hooks" / "pre-commit"

@@ -81,6 +81,7 @@ def test_explain_and_an_unknown_rule(place: Place) -> None:
     assert "Did you mean stub-body" in place.call("explain", "stub-bdy", exits=2)
 
 
+@pytest.mark.slow
 def test_the_doctor_names_what_is_missing(place: Place) -> None:
     assert place.json("doctor")["passed"]
     place.write(
@@ -133,6 +134,7 @@ def test_a_new_entry_is_told_as_a_weakening(place: Place) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_an_expired_entry_blocks_again_and_is_told(place: Place) -> None:
     place.write("a.py")
     place.call("baseline", "--reason", "known", "--expires", "1")
@@ -145,6 +147,7 @@ def test_an_expired_entry_blocks_again_and_is_told(place: Place) -> None:
     place.scan(exits=0)
 
 
+@pytest.mark.slow
 def test_pruning_drops_what_nothing_needs(place: Place) -> None:
     place.write("a.py")
     place.write("b.py")

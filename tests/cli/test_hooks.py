@@ -101,6 +101,7 @@ def test_without_a_sandbox_it_is_said_that_nothing_holds_them(project: Project) 
     assert "nothing keeps a hook from writing into the repository" in project.swarm("hooks").stdout
 
 
+@pytest.mark.slow
 def test_a_hook_hears_of_a_run(project: Project) -> None:
     project.play(hooks={"task_completed": "cat"})
     project.swarm("plan", "Add parts", exits=3)

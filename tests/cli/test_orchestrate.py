@@ -180,6 +180,7 @@ def test_a_debate_that_failed_goes_on_where_it_was(project: Project) -> None:
     assert Swarm(project.root).council.orchestration_record(told["id"]).status == "complete"
 
 
+@pytest.mark.slow
 def test_after_kill_9_only_what_was_in_flight_is_asked_again(project: Project) -> None:
     project.play(ANSWERS, says("b", {"fault": {"kind": "hang"}}))
     process = project.start("orchestrate", str(write(project, ask("a"), ask("b"))))

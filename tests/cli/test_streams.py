@@ -22,6 +22,7 @@ def shell(project: Project, line: str, **more: str) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -43,6 +44,7 @@ def test_a_stream_that_takes_nothing_is_no_bug(project: Project, line: str, code
     assert project.folder.ledger.read_bytes() == before  # no file took the number of a closed stream
 
 
+@pytest.mark.slow
 def test_a_run_whose_progress_goes_nowhere_does_its_work(project: Project) -> None:
     project.play()
     assert shell(project, f"swarm plan '{GOAL}' 2>/dev/full").returncode == 3
@@ -62,6 +64,7 @@ def test_a_specification_that_has_no_end_is_refused(project: Project, source: st
     assert told in done.stderr
 
 
+@pytest.mark.slow
 def test_a_specification_may_come_through_a_pipe(project: Project) -> None:
     project.play()
     assert shell(project, f"swarm plan --from <(sleep 0.2; echo '# {GOAL}')").returncode == 3

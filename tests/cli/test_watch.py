@@ -164,6 +164,7 @@ def test_a_refused_edit_is_restored_kept_and_told(folder: SwarmFolder) -> None:
     assert "mend it there and copy it back, or edit plan.md again" in told
 
 
+@pytest.mark.slow
 def test_a_deleted_plan_comes_back_and_so_does_a_deleted_project(folder: SwarmFolder, tmp_path: Path) -> None:
     watch = Watch(folder)
     folder.plan_md.unlink()
@@ -180,6 +181,7 @@ def test_a_deleted_plan_comes_back_and_so_does_a_deleted_project(folder: SwarmFo
     assert (code, told.count("is gone"), told.count("is back")) == (0, 1, 1)
 
 
+@pytest.mark.slow
 def test_an_edit_during_another_command_waits_and_is_taken_in_after_it(folder: SwarmFolder) -> None:
     watch = Watch(folder)
     with WriterLock(folder.lock):
@@ -193,6 +195,7 @@ def test_an_edit_during_another_command_waits_and_is_taken_in_after_it(folder: S
     assert told.count("waits") == 1
 
 
+@pytest.mark.slow
 def test_a_hundred_saves_a_second_lose_nothing(folder: SwarmFolder) -> None:
     watch = Watch(folder)
     text = folder.plan_md.read_text()
@@ -271,6 +274,7 @@ def test_a_daemon_watches_when_the_command_returns_and_stops_within_two_seconds(
     assert swarm(folder, "watch", "status").exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_daemon_that_hangs_is_killed_and_that_is_said(folder: SwarmFolder) -> None:
     swarm(folder, "watch", "--daemon")
     pid = int(str(live_owner(folder.watch_lock)["pid"]))
@@ -363,6 +367,7 @@ def test_a_symbolic_link_is_refused(folder: SwarmFolder) -> None:
     assert "symbolic link" in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
 def test_an_idle_watcher_costs_next_to_nothing(folder: SwarmFolder) -> None:
     """At most 0.5% of a core and 60 MB (issue 7); and no library of another verb is in it."""

@@ -173,6 +173,7 @@ async def test_voices_of_a_round_speak_at_the_same_time(council: Council) -> Non
 # --- a voice that fails, fails alone ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
@@ -467,6 +468,7 @@ async def test_material_longer_than_a_section_is_not_cut(council: Council) -> No
 # --- the synthesis ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "told"),
     [

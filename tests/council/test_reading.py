@@ -293,6 +293,7 @@ FLOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "unit", "after"),
     [

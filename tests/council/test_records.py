@@ -503,6 +503,7 @@ for kind in ("files", "sqlite"):
 """
 
 
+@pytest.mark.slow
 def test_kill_9_at_random_moments_loses_no_round_in_either_store(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path)], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

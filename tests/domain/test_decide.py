@@ -82,6 +82,7 @@ def test_every_action_that_a_waiting_state_offers_is_legal_and_there_is_one(seed
                 assert legal(state, _event_of(action, state)), action
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10)
 @given(SEEDS)
 def test_whatever_the_due_step_records_is_legal(seed: int) -> None:

@@ -44,6 +44,7 @@ def test_an_agent_does_the_coders_work_and_what_it_does_is_shown(work: Project) 
     assert (used.usd, used.calls) == (0.25, 1)
 
 
+@pytest.mark.slow
 def test_use_that_an_agent_does_not_tell_is_estimated(work: Project) -> None:
     work.planned(roles__coder=program("says-nothing"))
     work.swarm("run", exits=3)
@@ -67,6 +68,7 @@ def test_permission_is_given_by_the_guards_and_put_on_record(work: Project, tmp_
     assert any("git push --force" in note.detail for note in notes)
 
 
+@pytest.mark.slow
 def test_a_reviewer_that_asks_may_read_and_not_write(work: Project, tmp_path: Path) -> None:
     work.planned(roles__reviewer=program("asks", tmp_path / "outside.py"), loop={"replies": 1, "max_rejections": 1})
     work.swarm("run", exits=1)
@@ -75,6 +77,7 @@ def test_a_reviewer_that_asks_may_read_and_not_write(work: Project, tmp_path: Pa
     assert not (work.root / "src/calc/more.py").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "passed"), [("reviews", True), ("rejects", False)])
 def test_a_verdict_is_the_json_at_the_end_of_the_last_message(work: Project, mode: str, *, passed: bool) -> None:
     work.planned(roles__reviewer=program(mode), loop={"max_rejections": 1})
@@ -84,6 +87,7 @@ def test_a_verdict_is_the_json_at_the_end_of_the_last_message(work: Project, mod
     assert given.review.model.startswith("acp:")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["thinks-a-verdict", "verdict-before-its-work", "is-cut-short"])
 @case(
     "programs",
@@ -97,12 +101,14 @@ def test_no_other_words_are_a_verdict(work: Project, mode: str) -> None:
     assert not work.events(TaskCompleted)
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_asked_again_goes_on_in_its_session(work: Project) -> None:
     work.planned(roles__reviewer=program("reviews-when-asked-again"))
     work.swarm("run", exits=3)
     assert work.events(ReviewGiven)[0].review.summary == "turn 2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "told"),
     [
@@ -121,6 +127,7 @@ def test_a_failure_pauses_the_run_and_says_what_it_is(work: Project, mode: str, 
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 @case("programs", "by ACP: never end", "told to cancel at its time limit, then ended with all that it started")
 def test_an_agent_that_hangs_is_cancelled_at_its_time_limit(work: Project) -> None:
     work.planned(roles__coder=program("hangs", timeout_s=3))
@@ -131,12 +138,14 @@ def test_an_agent_that_hangs_is_cancelled_at_its_time_limit(work: Project) -> No
     assert (work.root / "src/calc/cancelled.txt").read_text().startswith("session-")
 
 
+@pytest.mark.slow
 def test_an_agent_that_hangs_is_ended_by_its_breaker(work: Project) -> None:
     work.planned(roles__coder=program("hangs"), breakers={"wall_time_s": 3}, loop={"max_rejections": 1})
     work.swarm("run", exits=3)
     assert work.events(AttemptRejected)[0].stage == "breaker: wall_time"
 
 
+@pytest.mark.slow
 @case("programs", "by ACP: spend without end", "a budget that is used up ends the program while it runs: exit code 4")
 def test_a_budget_ends_an_agent_while_it_runs(work: Project) -> None:
     work.planned(roles__coder=program("spends"))
@@ -146,12 +155,14 @@ def test_a_budget_ends_an_agent_while_it_runs(work: Project) -> None:
     assert work.state.usage_by_role["coder"].tokens > 1_000
 
 
+@pytest.mark.slow
 def test_our_files_are_not_offered(work: Project) -> None:
     work.planned(roles__coder=program("wants-our-files"))
     work.swarm("run", exits=3)
     assert "not offered" in work.state.task("1.1").attempts[0].summary
 
 
+@pytest.mark.slow
 @case(
     "programs", "by ACP: leave a process that writes later", "the program ends with its turn, and all that it started"
 )

@@ -36,6 +36,7 @@ def work(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_a_program_does_the_coders_work(work: Project) -> None:
     work.planned(roles__coder={**program("honest"), "fallback": []})
     work.swarm("run", exits=3)
@@ -43,6 +44,7 @@ def test_a_program_does_the_coders_work(work: Project) -> None:
     assert work.state.task("1.1").attempts[0].summary == "I wrote part 1.1."
 
 
+@pytest.mark.slow
 def test_the_brief_can_go_in_by_a_file(work: Project) -> None:
     honest = program("honest")["model"]
     work.planned(roles__coder={"model": f"{honest} < {{brief}}", "fallback": []})
@@ -50,6 +52,7 @@ def test_the_brief_can_go_in_by_a_file(work: Project) -> None:
     assert work.git("show", "HEAD:src/calc/part_1.1.py").endswith('VALUE = "1.1"')
 
 
+@pytest.mark.slow
 def test_a_program_can_run_the_gates_inside_of_the_sandbox(work: Project) -> None:
     python = shlex.quote(sys.executable)
     lines = ("git status --short && swarm gates run", f"{python} -m swarmgate gates run --skip sast_scan")
@@ -61,6 +64,7 @@ def test_a_program_can_run_the_gates_inside_of_the_sandbox(work: Project) -> Non
     assert not list((work.root / ".git/objects").glob("**/tmp_obj*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "passed"), [("reviews", True), ("rejects", False), ("changes-its-mind", False)])
 def test_a_programs_verdict_is_the_json_at_the_end(work: Project, mode: str, *, passed: bool) -> None:
     work.planned(roles__reviewer=program(mode), loop={"max_rejections": 1})
@@ -70,6 +74,7 @@ def test_a_programs_verdict_is_the_json_at_the_end(work: Project, mode: str, *, 
     assert given.review.model.startswith("command:")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["words-only", "quotes-a-verdict", "claims"])
 @case(
     "programs",
@@ -95,6 +100,7 @@ def test_a_claim_without_work_is_rejected(work: Project) -> None:
     assert work.events(AttemptRejected)[0].stage.startswith("gates")
 
 
+@pytest.mark.slow
 @case(
     "programs",
     "write hooks, git's settings, the ledger, a prompt; commit, branch, stash, `rm -rf .git .swarm`",
@@ -113,6 +119,7 @@ def test_nothing_of_git_or_swarm_is_touched(work: Project) -> None:
     assert work.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @case(
     "programs",
     "write beside the repository, into the home, into /tmp, through a link, by a hard link",
@@ -129,6 +136,7 @@ def test_nothing_outside_of_the_repository_is_written(work: Project, tmp_path: P
     assert not Path("/tmp/swarmgate-escape").exists()  # noqa: S108 - the place that it tried
 
 
+@pytest.mark.slow
 @case(
     "programs",
     "read the environment, the key in the home, `/proc/*/environ`",
@@ -155,6 +163,7 @@ def test_a_variable_that_the_settings_name_is_given(work: Project, monkeypatch: 
     assert "the-model-to-use" in (work.root / "src/calc/part_1.1.py").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", [True, False])
 @case("programs", "send secrets to a server", "no network unless `network = true` says so")
 def test_the_network_is_there_only_when_it_may_be(work: Project, *, network: bool) -> None:
@@ -182,6 +191,7 @@ def test_the_network_is_there_only_when_it_may_be(work: Project, *, network: boo
     assert heard == ([b"secrets"] if network else [])
 
 
+@pytest.mark.slow
 @case("programs", "never end", "breaker `wall_time`: the attempt is rejected")
 def test_a_program_that_hangs_is_ended_by_its_breaker(work: Project) -> None:
     work.planned(roles__coder=program("hangs"), breakers={"wall_time_s": 2}, loop={"max_rejections": 1})
@@ -191,6 +201,7 @@ def test_a_program_that_hangs_is_ended_by_its_breaker(work: Project) -> None:
     assert work.events(AttemptRejected)[0].stage == "breaker: wall_time"
 
 
+@pytest.mark.slow
 @case("programs", "print 64 MB", "head and tail are kept")
 def test_a_flood_of_output_is_bounded(work: Project) -> None:
     work.planned(roles__coder=program("floods"))
@@ -198,6 +209,7 @@ def test_a_flood_of_output_is_bounded(work: Project) -> None:
     assert sum(path.stat().st_size for path in work.folder.root.rglob("*") if path.is_file()) < 20_000_000
 
 
+@pytest.mark.slow
 @case("programs", "leave a daemon that writes later", "the whole process tree ends with the call")
 def test_nothing_outlives_the_call(work: Project) -> None:
     work.planned(roles__coder=program("leaves-a-daemon"))
@@ -206,6 +218,7 @@ def test_nothing_outlives_the_call(work: Project) -> None:
     assert not (work.root / "src/calc/late_1.1.py").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fails", "dies-half-way"])
 @case("programs", "fail, or die half way through its work", "the run pauses with the reason; the next one goes on")
 def test_a_program_that_fails_pauses_the_run(work: Project, mode: str) -> None:
@@ -217,6 +230,7 @@ def test_a_program_that_fails_pauses_the_run(work: Project, mode: str) -> None:
     assert work.events(TaskCompleted)
 
 
+@pytest.mark.slow
 @case(
     "programs",
     "review, and change the code that is under review",
@@ -229,6 +243,7 @@ def test_a_reviewer_that_writes_changes_nothing(work: Project) -> None:
     assert not (work.root / "src/calc/planted.py").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sandbox", [SANDBOX, "none"])
 @case(
     "programs",
@@ -253,6 +268,7 @@ def test_a_coder_forges_no_reviewer(work: Project, sandbox: str) -> None:
     assert not work.events(TaskCompleted)
 
 
+@pytest.mark.slow
 @case(
     "programs",
     "rewrite the reviewer's program by write_file",
@@ -267,6 +283,7 @@ def test_no_tool_writes_a_program(work: Project) -> None:
     assert not work.events(TaskCompleted)
 
 
+@pytest.mark.slow
 @case(
     "programs",
     "rewrite the reviewer's program in a folder that the settings let both roles write",
@@ -290,6 +307,7 @@ def test_a_program_that_another_role_may_write_is_refused(work: Project, isolate
     assert work.events(ReviewGiven)[0].passed
 
 
+@pytest.mark.slow
 @case(
     "programs",
     "leave CLAUDE.md, AGENTS.md, ignored `.claude/settings.json` for the reviewer's program",

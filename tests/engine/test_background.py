@@ -17,6 +17,7 @@ ANSWER = """
 """
 
 
+@pytest.mark.slow
 def test_decisions_of_a_phase_and_answers_of_experts_are_told_in_the_next(project: Project) -> None:
     project.planned(plan("1.1", "2.1"), delegate("Write the part. " + "Mind the house rules. " * 100))
     project.swarm("run", exits=3)

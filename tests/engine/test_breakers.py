@@ -42,6 +42,7 @@ def test_a_repeating_coder_is_rejected_and_told_what_it_did(project: Project) ->
     assert group["stage"] == "breaker: repeats"
 
 
+@pytest.mark.slow
 def test_outside_of_an_attempt_nothing_is_tried_again_without_the_user(project: Project) -> None:
     project.play(rule("architect", "plan", TALK))
     assert "3 replies in a row without a tool call" in project.swarm("plan", GOAL, exits=1).stdout
@@ -59,6 +60,7 @@ def test_outside_of_an_attempt_nothing_is_tried_again_without_the_user(project: 
     assert "waits for your approval" in project.swarm("run", exits=3).stdout
 
 
+@pytest.mark.slow
 def test_status_shows_the_counts_of_a_run_in_another_process(project: Project) -> None:
     project.planned(rule("coder", "code", [call("list_files"), call("run_command", command="sleep 20")]))
     run = project.start("run")

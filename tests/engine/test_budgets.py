@@ -32,6 +32,7 @@ def test_a_tasks_budget_pauses_the_run_and_a_retry_grants_it_again(project: Proj
     assert len(project.requests) == calls + 1
 
 
+@pytest.mark.slow
 def test_a_budget_smaller_than_an_attempt_is_raised_and_the_open_attempt_goes_on(project: Project) -> None:
     project.planned(budget__task={"tokens": 1_000})
     project.swarm("run", exits=4)
@@ -55,6 +56,7 @@ def test_a_skip_leads_past_the_tasks_budget(project: Project) -> None:
     assert "the budget of task 1.2 is used up" in plain(project.swarm("run", exits=4).stderr)
 
 
+@pytest.mark.slow
 def test_a_raised_limit_goes_on_where_it_paused(project: Project) -> None:
     project.planned(budget__phase={"tokens": 1})
     assert "the budget of phase 1 is used up" in plain(project.swarm("run", exits=4).stderr)
@@ -72,6 +74,7 @@ def test_every_run_has_its_own_budget_and_each_gets_a_step_further(project: Proj
     assert len(project.requests) == calls + 1
 
 
+@pytest.mark.slow
 def test_the_time_between_the_calls_is_on_record(project: Project) -> None:
     project.planned()
     project.swarm("run", exits=3)
@@ -88,6 +91,7 @@ def test_work_time_holds_too(project: Project) -> None:
     assert "of 0 s of work have passed" in plain(project.swarm("run", exits=4).stderr)
 
 
+@pytest.mark.slow
 def test_an_estimate_beyond_a_budget_warns_before_the_work(project: Project) -> None:
     project.planned(plan("1.1", "2.1"), review(), budget__task={"usd": 9.0})
     project.swarm("run", exits=3)

@@ -53,6 +53,7 @@ async def test_what_could_not_be_started_is_no_score_and_what_the_version_lacks_
     assert (script.score, "missing-inside" in script.reason) == (0.0, True)
 
 
+@pytest.mark.slow
 async def test_a_version_that_hangs_is_not_met(project: Project) -> None:
     project.configure(commands={"timeout_s": 1})
     hung = await check(project, "sleep 60", target="go.sh", command="sh go.sh")

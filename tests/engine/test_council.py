@@ -220,6 +220,7 @@ async def test_a_synthesis_that_failed_can_be_tried_again(project: Project) -> N
     assert Swarm(project.root).council.record("mine").failed == ""
 
 
+@pytest.mark.slow
 async def test_a_cancelled_debate_is_recorded_and_goes_on(project: Project) -> None:
     project.play(*debating(), rule("participant", "debate", {"fault": {"kind": "hang"}}, round="2"))
     with pytest.raises(TimeoutError):

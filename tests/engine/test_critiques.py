@@ -119,6 +119,7 @@ async def test_learnt_weights_that_are_the_same_are_answered_from_the_record(pro
     assert (await held())[0] not in {first[0], second[0]}  # that run met the criterion: other weights
 
 
+@pytest.mark.slow
 async def test_a_critique_whose_time_was_over_is_paused_and_answers_nobody_until_it_went_on(project: Project) -> None:
     short = rule("participant", "evaluate", {"text": json.dumps({"scores": {"truth": 0.1}})})
     made = rule("participant", "generate", {"text": "It is so."})

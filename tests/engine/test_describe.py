@@ -54,6 +54,7 @@ def test_a_verdict_that_the_user_overruled_is_told_as_one() -> None:
     assert describe(overruled) == "task 1.1: reviewer overruled by the user, not asked again"
 
 
+@pytest.mark.slow
 def test_history_tells_it_in_order(project: Project) -> None:
     project.planned(plan("1.1", "1.2"), review("REJECTED", "no unit", task="1.2", attempt="1"))
     project.swarm("run", exits=3)

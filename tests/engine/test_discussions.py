@@ -90,6 +90,7 @@ def test_what_is_no_file_of_text_is_refused(tmp_path: Path) -> None:
 TEXTS = st.text(max_size=40)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(TEXTS, TEXTS, TEXTS)
 def test_what_an_editor_gets_is_read_back_as_it_was(name: str, style: str, axis: str) -> None:
@@ -123,6 +124,7 @@ async def test_another_state_of_the_project_is_another_request(project: Project)
     assert again.discussion.id == fresh.discussions()[0].id
 
 
+@pytest.mark.slow
 async def test_a_record_that_went_on_elsewhere_answers_no_request_and_a_commit_changes_nothing(
     project: Project,
 ) -> None:

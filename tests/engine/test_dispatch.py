@@ -174,6 +174,7 @@ async def test_when_all_fail_that_is_an_error_and_on_record(project: Project) ->
     assert (kept.finished, kept.failed) == (True, caught.value.message)
 
 
+@pytest.mark.slow
 async def test_a_voice_that_hangs_fails_in_time_and_the_others_answer(project: Project) -> None:
     project.play(says("a", {"fault": {"kind": "hang"}}), says("b", "Here."), council={"timeout_s": 1})
     began = time.monotonic()

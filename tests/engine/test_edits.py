@@ -14,6 +14,7 @@ from swarmgate.domain.state import TaskStatus
 pytestmark = MARKS
 
 
+@pytest.mark.slow
 def test_an_edit_of_another_task_waits_and_disturbs_nobody(project: Project) -> None:
     project.planned(plan("1.1", "1.2"), automation=QUICK)
     assert project.server is not None
@@ -31,6 +32,7 @@ def test_an_edit_of_another_task_waits_and_disturbs_nobody(project: Project) -> 
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
@@ -60,6 +62,7 @@ def test_a_refused_edit_is_told_and_kept_and_the_run_goes_on(project: Project, o
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_removing_the_running_task_is_refused_and_disturbs_nobody(project: Project) -> None:
     project.planned(plan("1.1", "1.2"), automation=QUICK)
     assert project.server is not None
@@ -77,6 +80,7 @@ def test_removing_the_running_task_is_refused_and_disturbs_nobody(project: Proje
     assert [event.task for event in project.events(ev.TaskCompleted)] == ["1.1", "1.2"]
 
 
+@pytest.mark.slow
 def test_without_plan_sync_an_edit_waits_for_the_next_command(project: Project) -> None:
     project.planned(plan("1.1", "1.2"), automation__capabilities={"plan_sync": False})
     assert project.server is not None
@@ -118,6 +122,7 @@ def test_where_nothing_confines_agents_an_edit_waits_for_the_user(project: Proje
     assert "nothing" in (project.root / refused.kept).read_text()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_moved_away_and_the_run_goes_on(project: Project) -> None:
     project.planned(plan("1.1", "1.2"), automation=QUICK)
     assert project.server is not None

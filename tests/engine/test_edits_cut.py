@@ -41,6 +41,7 @@ def test_a_change_of_the_running_task_interrupts_the_coder_and_a_new_attempt_beg
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "step"), [("reviewer", "review"), ("test_engineer", "test"), ("architect", "implement")]
 )
@@ -62,6 +63,7 @@ def test_every_turn_at_the_running_task_is_interrupted(project: Project, role: s
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_the_tests_are_interrupted_too(project: Project) -> None:
     test = (
         "import time\nimport unittest\nfrom pathlib import Path\n\n\nclass TestSlow(unittest.TestCase):\n"
@@ -78,6 +80,7 @@ def test_the_tests_are_interrupted_too(project: Project) -> None:
     assert project.state.task("1.1").status is TaskStatus.COMPLETE
 
 
+@pytest.mark.slow
 def test_a_commit_is_never_cut_and_the_edit_comes_too_late(project: Project) -> None:
     project.planned(automation=QUICK)
     project.hook("pre-commit", "touch .git/committing; sleep 1")
@@ -106,6 +109,7 @@ def test_an_edit_during_the_delegation_opens_the_next_attempt_on_the_new_definit
     assert all("The first part" in brief for brief in project.briefs("coder", "code"))
 
 
+@pytest.mark.slow
 def test_an_edit_that_is_taken_back_in_time_costs_the_turn_and_not_the_attempt(project: Project) -> None:
     whole = [call("write_file", path="src/calc/part_1.1.py", content=part("1")), call("finish", summary="done")]
     once = {"fault": {"kind": "hang", "times": 1}}
@@ -128,6 +132,7 @@ def test_an_edit_that_is_taken_back_in_time_costs_the_turn_and_not_the_attempt(p
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_a_file_that_an_editor_is_still_writing_is_not_read(project: Project) -> None:
     project.planned(rule("coder", "code", HALF, HANGS, attempt="1"), automation={"debounce_s": 0.3})
     run = Run(project)

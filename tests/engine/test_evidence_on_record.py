@@ -26,6 +26,7 @@ def _changed(project: Project, name: str) -> list[str]:
     return told
 
 
+@pytest.mark.slow
 def test_what_proves_the_tests_is_on_record(project: Project) -> None:
     """The run of the new tests without the change, and that of the old ones before it."""
     coded = code({"src/calc/part_11.py": part("1.1"), "tests/conftest.py": "import sys\nsys.path.insert(0, 'src')\n"})
@@ -60,6 +61,7 @@ def _set_aside(project: Project) -> None:
     assert hashlib.sha256(place.read_bytes()).hexdigest() == event.files["final-gates.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.suite("pytest")
 def test_what_a_killed_step_left_is_put_aside_and_on_record(project: Project, tmp_path: Path) -> None:
     lock = tmp_path / "lock"  # tests run in a checkout, and a command that names the project is led there
@@ -75,6 +77,7 @@ def test_what_a_killed_step_left_is_put_aside_and_on_record(project: Project, tm
     _set_aside(project)
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_what_a_paused_step_left_is_put_aside_and_the_step_leaves_it_anew(project: Project) -> None:
     project.planned(plan("1.1", "1.2"), tests={"command": "./no-such-program"})
@@ -86,6 +89,7 @@ def test_what_a_paused_step_left_is_put_aside_and_the_step_leaves_it_anew(projec
     assert (project.folder.evidence / "1.1/attempt-1/final-gates.json").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_evidence_that_is_altered_while_a_run_is_dead_stays_a_finding(project: Project, tmp_path: Path) -> None:
     """What is on record is never put aside, so nobody can launder it by a kill."""

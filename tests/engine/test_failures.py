@@ -244,6 +244,7 @@ def test_a_task_that_a_revision_took_out_of_the_plan_is_still_told() -> None:
     assert group.tasks == ("1.1",)
 
 
+@pytest.mark.slow
 def test_the_command_tells_it_over_goals(project: Project) -> None:
     project.planned(plan("1.1", "1.2", "2.1"), review("REJECTED", "`part` {{task}} has no unit", attempt="1"))
     project.swarm("run", exits=3)

@@ -10,6 +10,7 @@ from swarmgate.domain.state import TaskStatus
 pytestmark = pytest.mark.suite("unittest")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", [False, True])
 def test_a_run_whose_folder_is_taken_away_ends_and_says_so(project: Project, *, file: bool) -> None:
     project.planned(plan("1.1", "1.2"))

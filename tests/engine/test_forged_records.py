@@ -118,6 +118,7 @@ def _escapes(project: Project, path: Path, forgeries: Sequence[tuple[Forgery, in
     return found
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "any line of the ledger altered, deleted, doubled, swapped, cut off, or rewritten with all hashes behind it",
@@ -151,12 +152,14 @@ def test_a_line_put_behind_the_last_one_is_found(done: Project) -> None:
 # --- plan files and evidence ---
 
 
+@pytest.mark.slow
 def test_every_line_of_the_plan_files_is_found(done: Project) -> None:
     for path in (done.folder.plan_md, done.folder.plan_json):
         count = len(path.read_bytes().splitlines())
         assert _escapes(done, path, [((_deleted, _cut)[at % 2], at) for at in range(count)]) == []
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "any file of evidence altered, emptied, deleted, swapped, replaced by a link, or put beside the others",
@@ -265,6 +268,7 @@ def _tail(project: Project) -> Path:
     return project.root / ".git/swarm/ledger.tail"
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "the anchors of the ledger deleted, moved back, replaced by other commits, or the mark behind them forged",

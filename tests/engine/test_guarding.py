@@ -26,6 +26,7 @@ def noted(project: Project, name: str) -> list[GuardNote]:
 # --- file authority ---
 
 
+@pytest.mark.slow
 def test_what_a_command_writes_beyond_the_roles_right_is_taken_back(project: Project) -> None:
     # In a program, so that it is not the policy of commands that stops it.
     spoil = (
@@ -59,6 +60,7 @@ def test_what_a_command_writes_beyond_the_roles_right_is_taken_back(project: Pro
     assert [each["rule"] for each in project.json("show", "1.1")["guards"]].count("authority") == 2
 
 
+@pytest.mark.slow
 @case(
     "files",
     "the test engineer weakens an old test with `sed` and moves another by a command",
@@ -93,6 +95,7 @@ WIDE = {"src/calc/part_1.1.py": part("1.1"), **{f"src/calc/more_{n}.py": part("x
 TWO = {path: text for path, text in WIDE.items() if not path.endswith("c.py")}
 
 
+@pytest.mark.slow
 def test_two_files_outside_are_accepted_and_a_third_is_told_to_the_architect_first(project: Project) -> None:
     project.planned(
         plan("1.1", "1.2"),
@@ -119,6 +122,7 @@ def test_two_files_outside_are_accepted_and_a_third_is_told_to_the_architect_fir
     ]
 
 
+@pytest.mark.slow
 def test_blocked_by_the_scope_the_attempt_is_rejected_and_the_next_one_goes_on(project: Project) -> None:
     mend = [call("delete_file", path=f"src/calc/more_{name}.py") for name in "abc"]
     project.planned(
@@ -134,6 +138,7 @@ def test_blocked_by_the_scope_the_attempt_is_rejected_and_the_next_one_goes_on(p
     assert [note.effect for note in noted(project, "scope")] == [Effect.REJECTED]
 
 
+@pytest.mark.slow
 def test_what_the_task_needs_is_declared_for_the_next_attempt_and_stays(project: Project) -> None:
     project.planned(code(WIDE, attempt="1"), delegate(scope=tuple(WIDE), attempt="2"), rule("coder", "code", [FINISH]))
     project.swarm("run", exits=3)
@@ -142,6 +147,7 @@ def test_what_the_task_needs_is_declared_for_the_next_attempt_and_stays(project:
     assert set(project.git("show", "--name-only", "--format=").split()) == set(WIDE)
 
 
+@pytest.mark.slow
 def test_switched_off_the_scope_says_nothing(project: Project) -> None:
     project.planned(code(WIDE), scope={"enforce": "off"})
     project.swarm("run", exits=3)
@@ -170,6 +176,7 @@ def test_an_architect_that_codes_while_it_plans_makes_no_plan(project: Project) 
     assert not (project.root / "src/calc/part_1.1.py").exists()
 
 
+@pytest.mark.slow
 def test_the_count_is_of_the_run_and_a_new_run_begins_anew(project: Project) -> None:
     coding = rule("architect", "close_phase", [OWN_CODE, OWN_CODE])
     project.planned(rule("architect", "delegate", [OWN_CODE], [call("delegate", instructions="do it")]), coding)
@@ -182,6 +189,7 @@ def test_the_count_is_of_the_run_and_a_new_run_begins_anew(project: Project) -> 
     assert project.state.self_coding == 0
 
 
+@pytest.mark.slow
 @case(
     "order",
     "complete a rejected attempt in a real run, then pass by an override",

@@ -42,6 +42,7 @@ def prepared(project: Project, marks: Path, what: str, times: int) -> None:
     project.planned(commands={"writable": [str(marks)], "env": ["MARKS"]}, gates={"skip": others}, tests=tests)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["gate", "tests"])
 def test_a_tool_that_was_killed_is_run_again(project: Project, marks: Path, what: str) -> None:
     prepared(project, marks, what, times=1)
@@ -51,6 +52,7 @@ def test_a_tool_that_was_killed_is_run_again(project: Project, marks: Path, what
     assert (marks / "0").exists()
 
 
+@pytest.mark.slow
 @case(
     "commands",
     "an honest twin: a gate's tool, or the tests, killed by the kernel for want of memory",
@@ -78,6 +80,7 @@ def weakest() -> Kind:
     return "landlock"
 
 
+@pytest.mark.slow
 @case(
     "commands",
     "a daemon that outlives `kill -9` of swarm, and writes into the tree of the next run",

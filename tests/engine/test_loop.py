@@ -17,6 +17,7 @@ from swarmgate.ledger.lock import live_owner
 pytestmark = pytest.mark.suite("unittest")
 
 
+@pytest.mark.slow
 def test_from_a_goal_to_approved_phases(project: Project) -> None:
     project.play(plan("1.1", "1.2", "2.1"))
     project.swarm("plan", GOAL, exits=3)
@@ -47,6 +48,7 @@ def test_from_a_goal_to_approved_phases(project: Project) -> None:
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_only_the_files_of_a_task_are_in_its_commit(project: Project) -> None:
     project.planned(plan("1.1", "1.2"))
     project.swarm("run", exits=3)
@@ -54,12 +56,14 @@ def test_only_the_files_of_a_task_are_in_its_commit(project: Project) -> None:
         assert project.git("show", "--name-only", "--format=", event.commit) == f"src/calc/part_{event.task}.py"
 
 
+@pytest.mark.slow
 def test_ready_tasks_go_in_dependency_order(project: Project) -> None:
     project.planned(plan(task("1.1", depends=["1.2"]), task("1.2")))
     project.swarm("run", exits=3)
     assert [event.task for event in project.events(ev.TaskCompleted)] == ["1.2", "1.1"]
 
 
+@pytest.mark.slow
 def test_usage_in_the_ledger_is_what_the_server_reported(project: Project) -> None:
     used = {"prompt_tokens": 100, "completion_tokens": 10, "cached_tokens": 40}
     told = {"tool_calls": [verdict()], "usage": used}
@@ -100,6 +104,7 @@ def test_a_budget_in_dollars_that_nothing_would_use_up_is_refused(project: Proje
     project.swarm("plan", GOAL, exits=3)
 
 
+@pytest.mark.slow
 def test_a_used_up_budget_pauses_and_a_raised_one_goes_on(project: Project) -> None:
     project.planned()
     used = project.state.usage.tokens
@@ -118,6 +123,7 @@ def test_a_used_up_budget_pauses_and_a_raised_one_goes_on(project: Project) -> N
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["429", "500", "cut_stream", "invalid_json", "empty", "wrong_tool", "huge"])
 def test_a_model_that_fails_for_a_while_costs_nothing_but_time(project: Project, kind: str) -> None:
     fault = {"kind": kind, "times": 1, "retry_after": 0}
@@ -126,6 +132,7 @@ def test_a_model_that_fails_for_a_while_costs_nothing_but_time(project: Project,
     assert len(project.events(ev.TaskDelegated)) == 1
 
 
+@pytest.mark.slow
 def test_a_model_that_hangs_is_given_up_at_its_time_limit_and_the_fallback_answers(project: Project) -> None:
     hangs = rule("coder", "code", {"fault": {"kind": "hang"}}, model="junior")
     role = {"model": "local/junior", "fallback": ["local/senior"], "timeout_s": 1}
@@ -136,6 +143,7 @@ def test_a_model_that_hangs_is_given_up_at_its_time_limit_and_the_fallback_answe
     assert project.state.task("1.1").commit
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_down_ends_with_5_and_nothing_is_lost(project: Project) -> None:
     down = rule("reviewer", "review", {"fault": {"kind": "500", "retry_after": 0}})
     project.planned(down)
@@ -149,6 +157,7 @@ def test_an_endpoint_that_is_down_ends_with_5_and_nothing_is_lost(project: Proje
     assert [each.outcome for each in attempt] == ["COMPLETE"]
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_goes_away_in_the_coders_turn_leaves_the_attempt_open(project: Project) -> None:
     half = [call("write_file", path="src/calc/part_1.1.py", content="half")]
     project.planned(rule("coder", "code", half, {"fault": {"kind": "500", "retry_after": 0}}))
@@ -160,6 +169,7 @@ def test_an_endpoint_that_goes_away_in_the_coders_turn_leaves_the_attempt_open(p
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_a_stop_request_of_another_process_ends_the_run_between_two_steps(project: Project) -> None:
     project.planned(plan("1.1", "1.2"))
     assert project.server is not None
@@ -177,6 +187,7 @@ def test_a_stop_request_of_another_process_ends_the_run_between_two_steps(projec
     assert len(project.events(ev.TaskDelegated)) == 2
 
 
+@pytest.mark.slow
 def test_one_writer_at_a_time(project: Project) -> None:
     project.planned(rule("coder", "code", {"fault": {"kind": "hang"}}))
     process = project.start("run")
@@ -198,6 +209,7 @@ def test_a_missing_key_is_named_before_anything_is_spent(project: Project, monke
     assert project.requests[0].http_headers["authorization"] == "Bearer sk-test-1234567890abcdef"
 
 
+@pytest.mark.slow
 def test_traces_hold_every_exchange_and_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "sk-test-1234567890abcdef")
     leak = [call("read_file", path="sk-test-1234567890abcdef")]
@@ -222,6 +234,7 @@ def test_coder_and_reviewer_of_one_model_are_warned_about(project: Project) -> N
     assert "coder and reviewer are the same model" in project.swarm("plan", GOAL, exits=3).stderr
 
 
+@pytest.mark.slow
 def test_the_facade_works_for_programs(project: Project) -> None:
     """`Swarm` in a program of its own, as its docstring shows it."""
     project.play()

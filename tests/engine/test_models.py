@@ -81,6 +81,7 @@ def test_where_no_model_can_be_asked_nothing_is_said_to_be_kept(project: Project
     assert "Kept in" not in told
 
 
+@pytest.mark.slow
 def test_findings_steer_the_next_run(project: Project) -> None:
     project.play(code({"src/calc/part_1.1.py": part("1.1")}))
     with ScriptedServer(project.server.script, lacks=["tools", "stream"], context_tokens=12_000) as small:  # type: ignore[union-attr]  # it plays

@@ -176,6 +176,7 @@ async def test_what_a_failed_step_and_others_of_a_like_name_used_is_counted_wher
     assert manifest.more["part_of"] == "o"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", ["tokens", "usd"])
 async def test_a_bound_holds_over_steps_that_go_on_at_the_same_time(project: Project, bound: str) -> None:
     """Each step sits by itself: what one learnt of the length of answers, those beside it know."""
@@ -192,6 +193,7 @@ async def test_a_bound_holds_over_steps_that_go_on_at_the_same_time(project: Pro
     assert len(project.requests) == 3, "two that fit, and the one that uses up what is left"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", ["files", "sqlite"])
 def test_a_thousand_records_are_listed_and_counted_in_two_seconds(project: Project, store: Any) -> None:
     project.configure(council={"store": store})

@@ -48,6 +48,7 @@ def verdict(folder: Path, *options: str, **variables: str) -> tuple[str, bool]:
     return result["status"], told["seconds"] == 0
 
 
+@pytest.mark.slow
 def test_the_same_command_is_answered_again_and_says_so(repo: Path) -> None:
     (repo / "new.py").write_text(BAD)
     first, second = swarm(repo, *ONLY), swarm(repo, *ONLY)
@@ -60,6 +61,7 @@ def test_the_same_command_is_answered_again_and_says_so(repo: Path) -> None:
     assert verdict(repo) == ("FAIL", True)
 
 
+@pytest.mark.slow
 def test_an_edit_is_judged_and_its_undoing_is_repeated(repo: Path) -> None:
     (repo / "new.py").write_text(BAD)
     assert verdict(repo) == ("FAIL", False)
@@ -91,6 +93,7 @@ def _configured(_: Path, __: Callable[..., str]) -> None:
     place.write_text("[gates]\ntimeout_s = 50\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happen", [_commit, _gate, _installed, _configured])
 def test_what_else_it_depends_on_makes_it_judge_again(
     repo: Path, git: Callable[..., str], happen: Callable[[Path, Callable[..., str]], None]
@@ -107,6 +110,7 @@ def test_a_variable_that_is_a_setting_makes_it_judge_again(repo: Path) -> None:
     assert verdict(repo, SWARM_GATES__TIMEOUT_S="50") == ("FAIL", False)
 
 
+@pytest.mark.slow
 def test_no_cache_reads_and_writes_nothing(repo: Path) -> None:
     (repo / "new.py").write_text(BAD)
     for _ in range(2):
@@ -116,6 +120,7 @@ def test_no_cache_reads_and_writes_nothing(repo: Path) -> None:
     assert "cached" not in swarm(repo, *ONLY, "--no-cache").stdout
 
 
+@pytest.mark.slow
 def test_a_damaged_answer_is_judged_again(repo: Path) -> None:
     (repo / "new.py").write_text(BAD)
     verdict(repo)
@@ -136,6 +141,7 @@ def test_a_base_that_moved_is_judged_again(repo: Path, git: Callable[..., str]) 
     assert swarm(repo, "--base", "nope").returncode == 2
 
 
+@pytest.mark.slow
 def test_options_that_it_does_not_know_are_the_command_lines_business(repo: Path, tmp_path: Path) -> None:
     (repo / "new.py").write_text(BAD)
     report = tmp_path / "report.json"

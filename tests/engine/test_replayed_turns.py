@@ -55,6 +55,7 @@ def replayed(project: Project) -> list[str]:
     return [event.note.detail for event in project.events(ev.GuardActed) if event.note.rule == "replayed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", [0, pytest.param(1, marks=SLOW), pytest.param(2, marks=SLOW), 3, 4])
 def test_killed_at_any_call_of_the_coder(project: Project, turn: int) -> None:
     project.planned(rule("coder", "code", *hanging(WORK, turn)))
@@ -69,6 +70,7 @@ def test_killed_at_any_call_of_the_coder(project: Project, turn: int) -> None:
     assert len(project.state.task("1.1").attempts) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "step"),
     [pytest.param(*each, marks=[] if each[0] in ("critic", "reviewer") else SLOW) for each in ROLES],
@@ -103,6 +105,7 @@ def test_killed_again_and_again(project: Project) -> None:
     assert project.state.task("1.1").status.value == "complete"
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_failed_is_not_asked_again_what_it_answered(project: Project) -> None:
     fails = {"fault": {"kind": "500", "times": 3}, "then": {"tool_calls": WORK[4]}}
     project.planned(rule("coder", "code", *WORK[:4], fails))
@@ -123,6 +126,7 @@ def _tokens(project: Project) -> list[int]:
 # --- no replay ---
 
 
+@pytest.mark.slow
 def test_what_the_user_changed_meanwhile_is_seen(project: Project) -> None:
     project.planned(rule("coder", "code", *hanging(WORK, 3)))
     killed_at(project, ("run",), "coder", "code", 3)
@@ -132,6 +136,7 @@ def test_what_the_user_changed_meanwhile_is_seen(project: Project) -> None:
     assert not replayed(project)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"roles__coder": {"model": "local/other"}}, {"roles__coder": {"temperature": 0.5}}])
 def test_another_model_or_another_temperature_answers_for_itself(project: Project, change: dict[str, Any]) -> None:
     project.planned(rule("coder", "code", *hanging(WORK, 3)))
@@ -141,6 +146,7 @@ def test_another_model_or_another_temperature_answers_for_itself(project: Projec
     assert not replayed(project)
 
 
+@pytest.mark.slow
 def test_from_a_result_that_differs_on_the_model_is_asked(project: Project) -> None:
     work = [WORK[1], [call("run_command", command="date +%s%N")], WORK[3], WORK[4]]
     project.planned(rule("coder", "code", *hanging(work, 3)))
@@ -150,6 +156,7 @@ def test_from_a_result_that_differs_on_the_model_is_asked(project: Project) -> N
     assert asked(project, "coder", "code") == 4 + 2
 
 
+@pytest.mark.slow
 def test_without_traces_everything_is_asked_again(project: Project) -> None:
     project.planned(rule("coder", "code", *hanging(WORK, 3)))
     killed_at(project, ("run",), "coder", "code", 3)
@@ -159,6 +166,7 @@ def test_without_traces_everything_is_asked_again(project: Project) -> None:
     assert asked(project, "coder", "code") == 4 + len(WORK)
 
 
+@pytest.mark.slow
 def test_what_was_redacted_is_not_given_again(project: Project) -> None:
     leak = [call("search", pattern="sk-test-1234567890abcdef1234")]
     project.planned(rule("coder", "code", *hanging([WORK[0], leak, *WORK[1:]], 3)))

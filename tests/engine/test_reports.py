@@ -13,6 +13,7 @@ from swarmgate.engine.reports import status_report
 pytestmark = pytest.mark.suite("unittest")
 
 
+@pytest.mark.slow
 def test_status_says_where_the_work_stands(project: Project) -> None:
     assert "No plan yet." in project.swarm("status").stdout
     project.planned(plan("1.1", "1.2", "2.1"), review("REJECTED", "no", task="1.2"))
@@ -35,6 +36,7 @@ def test_status_tells_of_an_edit_that_is_not_in_the_plan(project: Project) -> No
     assert "edited" not in project.swarm("status").stdout
 
 
+@pytest.mark.slow
 def test_show_tells_every_attempt(project: Project) -> None:
     project.planned(review("REJECTED", "no unit", "say which unit", attempt="1"))
     project.swarm("run", exits=3)
@@ -49,6 +51,7 @@ def test_show_tells_every_attempt(project: Project) -> None:
     assert "[SMALL] - complete\n" in told
 
 
+@pytest.mark.slow
 def test_show_marks_what_was_changed_outside_the_scope(project: Project) -> None:
     project.planned(code({"src/calc/part_1.1.py": part("1.1"), "extra.txt": "more\n"}))
     project.swarm("run", exits=3)
@@ -74,6 +77,7 @@ def test_nothing_was_rejected(project: Project) -> None:
     assert project.swarm("failures").stdout == "Nothing was rejected.\n"
 
 
+@pytest.mark.slow
 def test_status_shows_each_budget_and_the_estimate(project: Project) -> None:
     project.planned(
         plan("1.1", "2.1", "2.2"),

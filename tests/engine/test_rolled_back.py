@@ -83,6 +83,7 @@ def _forked(project: Project) -> None:
         project.git("update-ref", ref, commit)
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "the ledger taken back by `git stash`, `checkout` or `reset`, where `.swarm/` is tracked",
@@ -119,6 +120,7 @@ def test_a_ledger_that_was_taken_back_is_refused_and_restored(
     assert tracked.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "`.swarm/` taken away as a whole: `git clean -fdx`, `git stash --include-untracked`",
@@ -264,6 +266,7 @@ def _packed(project: Project, root: Path) -> None:
     _copied(project, root)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copied", [_cloned, _cloned_with_refs, _copied, _moved, _worktree, _packed])
 def test_clones_copies_and_work_trees_go_on(
     tracked: Project, tmp_path: Path, copied: Callable[[Project, Path], None]
@@ -277,6 +280,7 @@ def test_clones_copies_and_work_trees_go_on(
         assert not [problem for check in tracked.json("verify")["checks"] for problem in check["problems"]]
 
 
+@pytest.mark.slow
 def test_a_clone_that_fetched_the_anchors_has_the_ledger(project: Project, tmp_path: Path) -> None:
     """Where `.swarm/` is not tracked."""
     project.planned()
@@ -288,6 +292,7 @@ def test_a_clone_that_fetched_the_anchors_has_the_ledger(project: Project, tmp_p
     assert clone.folder.ledger.read_bytes().startswith(project.folder.ledger.read_bytes())
 
 
+@pytest.mark.slow
 def test_another_branch_without_tracked_records_is_nothing_to_notice(project: Project) -> None:
     project.planned()
     project.git("switch", "--quiet", "--create", "other")
@@ -297,6 +302,7 @@ def test_another_branch_without_tracked_records_is_nothing_to_notice(project: Pr
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_a_goal_after_another_keeps_its_anchors_in_one_chain(project: Project) -> None:
     for goal in (GOAL, "Add more"):
         project.play(plan("1.1"))

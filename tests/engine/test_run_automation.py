@@ -37,6 +37,7 @@ def workers_at_work() -> list[str]:
 # --- the crew ---
 
 
+@pytest.mark.slow
 def test_a_run_tells_in_status_json_where_it_stands_while_it_works(project: Project) -> None:
     project.planned(rule("coder", "code", HANGS))
     process = project.start("run")
@@ -61,6 +62,7 @@ def test_a_run_tells_in_status_json_where_it_stands_while_it_works(project: Proj
     assert (left["watching"], left["work"]["running"]) == ("stopped", "")
 
 
+@pytest.mark.slow
 def test_the_crew_begins_and_ends_with_the_run(project: Project) -> None:
     project.planned()
     project.swarm("run", exits=3)
@@ -76,6 +78,7 @@ def test_the_crew_begins_and_ends_with_the_run(project: Project) -> None:
     assert (work["seq"], work["waiting"]) == (project.state.seq, "nothing")  # as `approve` left it
 
 
+@pytest.mark.slow
 def test_the_crew_leaves_it_to_another_process_that_watches(project: Project) -> None:
     project.planned()
     before = len(told(project, "watch_started"))
@@ -95,6 +98,7 @@ def test_an_error_of_the_run_is_told_and_the_crew_ends_all_the_same(project: Pro
     assert not workers_at_work()
 
 
+@pytest.mark.slow
 def test_what_the_crew_cannot_write_stops_no_run(project: Project) -> None:
     project.planned()
     for path in (project.folder.journal, project.folder.status):
@@ -104,6 +108,7 @@ def test_what_the_crew_cannot_write_stops_no_run(project: Project) -> None:
     assert project.state.task("1.1").commit
 
 
+@pytest.mark.slow
 def test_a_slow_hook_loses_none_of_the_others_at_the_end_of_a_run(project: Project) -> None:
     note = 'echo "$SWARMGATE_EVENT" >> "$SWARMGATE_FOLDER/told"'
     project.planned(hooks={"task_completed": f"sleep 4; {note}", "phase_closed": note})
@@ -113,6 +118,7 @@ def test_a_slow_hook_loses_none_of_the_others_at_the_end_of_a_run(project: Proje
     assert not project.folder.dead_letters.exists()
 
 
+@pytest.mark.slow
 def test_a_hook_that_never_returns_holds_the_end_of_a_run_up_no_longer_than_its_time(project: Project) -> None:
     project.planned(hooks={"task_completed": "sleep 60", "phase_closed": "sleep 60"}, automation={"hook_s": 1})
     project.swarm("run", exits=3)
@@ -121,6 +127,7 @@ def test_a_hook_that_never_returns_holds_the_end_of_a_run_up_no_longer_than_its_
     until(lambda: not workers_at_work())  # what was left behind does not stay
 
 
+@pytest.mark.slow
 def test_what_a_hook_does_in_the_repository_is_nobodys_work(project: Project) -> None:
     if SANDBOX == "none":
         pytest.skip("this machine has no sandbox")
@@ -162,6 +169,7 @@ async def test_whoever_asks_to_stop_waits_for_no_hook() -> None:
 # --- preflight ---
 
 
+@pytest.mark.slow
 def test_a_blocker_stops_the_phase_before_anything_is_spent(project: Project) -> None:
     project.planned(automation__capabilities=PREFLIGHT)
     project.configure(automation__capabilities=PREFLIGHT, tests={"command": "no-such-program-here -q", "timeout_s": 60})
@@ -184,6 +192,7 @@ def test_a_blocker_stops_the_phase_before_anything_is_spent(project: Project) ->
     assert [each["passed"] for each in told(project, "preflight_ran")] == [False, True]
 
 
+@pytest.mark.slow
 def test_preflight_is_run_once_for_a_phase_that_an_estimate_precedes(project: Project) -> None:
     project.planned(plan("1.1", "2.1"), automation__capabilities=PREFLIGHT)
     project.swarm("run", exits=3)
@@ -195,6 +204,7 @@ def test_preflight_is_run_once_for_a_phase_that_an_estimate_precedes(project: Pr
     assert project.state.task("2.1").commit
 
 
+@pytest.mark.slow
 def test_no_preflight_where_it_is_off_or_the_phase_goes_on(project: Project) -> None:
     project.planned(rule("coder", "code", {"fault": {"kind": "500", "retry_after": 0}}))
     project.swarm("run", exits=5)
@@ -207,6 +217,7 @@ def test_no_preflight_where_it_is_off_or_the_phase_goes_on(project: Project) -> 
 # --- the doctor ---
 
 
+@pytest.mark.slow
 def test_the_doctor_looks_when_a_run_begins_and_tells_what_it_found(project: Project) -> None:
     project.planned(automation__capabilities={"config_doctor_on_startup": True})
     (project.folder.path / ".gitignore").write_text("")
@@ -226,6 +237,7 @@ def test_the_doctor_looks_when_a_run_begins_and_tells_what_it_found(project: Pro
     assert not ran[0]["fixed"]
 
 
+@pytest.mark.slow
 def test_the_doctor_sees_the_keys_that_the_run_keeps_from_its_commands(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,7 @@ def test_none_is_told_at_every_start_and_by_the_status(project: Project) -> None
     assert "sandbox of commands: NO SANDBOX" in project.swarm("status").stdout
 
 
+@pytest.mark.slow
 @case(
     "commands",
     "tests that look for keys and write the ledger when swarmgate runs them",

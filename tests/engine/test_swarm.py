@@ -27,6 +27,7 @@ def test_an_edit_of_the_structure_is_taken_at_the_next_command(project: Project)
     assert "The first part" in project.folder.plan_json.read_text()
 
 
+@pytest.mark.slow
 def test_an_edit_between_two_runs_is_taken_too(project: Project) -> None:
     project.planned(plan("1.1", "2.1"))
     project.swarm("run", exits=3)
@@ -39,6 +40,7 @@ def test_an_edit_between_two_runs_is_taken_too(project: Project) -> None:
     assert project.events(ev.PlanAmended)[0].source == "plan.json"
 
 
+@pytest.mark.slow
 def test_a_task_marked_complete_by_hand_is_refused_restored_and_kept(project: Project) -> None:
     project.planned(plan("1.1", "1.2"))
     before = project.folder.plan_json.read_text()
@@ -64,6 +66,7 @@ def test_a_plan_that_cannot_be_read_is_refused_with_its_line(project: Project) -
     project.swarm("run", exits=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan_md", "plan_json"])
 def test_a_deleted_plan_file_comes_back(project: Project, name: str) -> None:
     project.planned()
@@ -92,6 +95,7 @@ def test_an_altered_line_stops_everything_and_is_named(project: Project) -> None
 LOST = "ledger.jsonl is missing or empty, but work has been recorded"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("emptied", [True, False])
 def test_a_lost_ledger_is_refused_and_nothing_is_written_over(project: Project, *, emptied: bool) -> None:
     project.planned()
@@ -118,6 +122,7 @@ def _bytes(project: Project) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in files if project.folder.runtime not in path.parents}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("views", [True, False])
 def test_a_ledger_cut_off_before_a_commit_is_refused_and_nothing_is_recorded(project: Project, *, views: bool) -> None:
     project.planned(plan("1.1", "2.1"))
@@ -169,6 +174,7 @@ def _last_line_gone(project: Project) -> None:
     project.folder.ledger.write_text("".join(lines[:5] + lines[6:]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tamper", "check", "told"),
     [
@@ -203,6 +209,7 @@ def test_approve_without_anything_to_approve_says_what_to_do(project: Project) -
     assert "swarm run" in project.swarm("approve", exits=2).stderr
 
 
+@pytest.mark.slow
 def test_approve_says_what_comes_next(project: Project) -> None:
     project.play()
     project.swarm("plan", GOAL, exits=3)
@@ -218,6 +225,7 @@ def test_approve_says_what_comes_next(project: Project) -> None:
     assert (project.root / "src/calc/part_1.1.py").exists()
 
 
+@pytest.mark.slow
 def test_what_agents_write_into_swarm_is_refused(project: Project) -> None:
     sly = [call("write_file", path=".swarm/plan.json", content="{}")]
     work = [call("write_file", path="src/calc/part_1.1.py", content="X = 1\n"), call("finish", summary="x")]
@@ -227,6 +235,7 @@ def test_what_agents_write_into_swarm_is_refused(project: Project) -> None:
     assert "`.swarm` belongs to swarmgate" in told
 
 
+@pytest.mark.slow
 def test_a_plan_file_that_a_command_of_the_coder_spoilt_changes_nothing(project: Project) -> None:
     spoil = (
         "from pathlib import Path\n"

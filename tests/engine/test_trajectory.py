@@ -49,6 +49,7 @@ def test_a_coder_that_hands_in_the_same_again_is_advised_told_on_and_stopped(pro
     assert "(trajectory: repetition loop)" in project.plan_md
 
 
+@pytest.mark.slow
 def test_after_a_retry_the_work_goes_on_and_can_end_well(project: Project) -> None:
     stubborn = code({"src/calc/part_1.1.py": part("stubborn")})
     project.planned(stubborn, review("REJECTED", "objection {{attempt}}"), loop={"max_rejections": 5})

@@ -50,6 +50,7 @@ def _everywhere(text: str) -> list[Rule]:
     ]
 
 
+@pytest.mark.slow
 @case(
     "loops",
     "every role says halves of characters (lone surrogates), NULs and controls wherever it can say anything",

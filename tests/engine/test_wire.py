@@ -64,15 +64,18 @@ def test_headers_carry_what_the_turn_is_for(played: Project) -> None:
     assert brief.startswith("ROLE: architect\nSTEP: close_phase\nPHASE: 1\n\n")
 
 
+@pytest.mark.slow
 def test_agents_md_stands_in_every_brief(played: Project) -> None:
     assert all("HOUSE-RULE: names in English." in request.messages[1]["content"] for request in played.requests)
 
 
+@pytest.mark.slow
 def test_the_reviewer_never_sees_what_the_coder_claims(played: Project) -> None:
     asked = [str(request.body) for request in played.requests if request.headers["ROLE"] != "coder"]
     assert not [body for body in asked if "I-CLAIM-IT-IS-DONE" in body]
 
 
+@pytest.mark.slow
 def test_a_rejection_reaches_architect_and_coder(played: Project) -> None:
     for role, step in (("architect", "delegate"), ("coder", "code")):
         first, second = played.briefs(role, step, task="1.1")
@@ -83,6 +86,7 @@ def test_a_rejection_reaches_architect_and_coder(played: Project) -> None:
     assert "Attempt 2: REJECTED by reviewer" in brief
 
 
+@pytest.mark.slow
 def test_each_role_speaks_with_its_model_and_its_tools(played: Project) -> None:
     models = {request.headers["ROLE"]: request.model for request in played.requests}
     assert models == {role: "junior" if role == "coder" else "senior" for role in models}
@@ -92,10 +96,12 @@ def test_each_role_speaks_with_its_model_and_its_tools(played: Project) -> None:
     assert "delegate" in tools["architect", "delegate"]
 
 
+@pytest.mark.slow
 def test_the_escalated_attempt_is_shown_as_such(played: Project) -> None:
     assert "- Attempt 3: ESCALATED - Architect implementing directly" in played.plan_md
 
 
+@pytest.mark.slow
 def test_a_model_without_tools_is_served_by_json_in_text(project: Project) -> None:
     project.planned(plan("1.1"), code({"src/calc/part_1.1.py": part("1.1")}), providers__local={"tools": False})
     project.swarm("run", exits=3)

@@ -218,6 +218,7 @@ def test_failures_have_the_exit_codes_of_the_page(council: Project) -> None:
 # --- the programs beside it ---
 
 
+@pytest.mark.slow
 def test_the_example_program_works() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "examples/council.py"], capture_output=True, text=True, check=False, timeout=60

@@ -78,6 +78,7 @@ def test_a_file_that_vanishes_while_gates_look_is_judged_by_the_snapshot(
     assert [each.path for each in result.findings] == ["a.py"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["with space.py", "line\nbreak.py", "-r.py", 'quo"te.py', '"quoted".py', "{files}.py"])
 def test_odd_names_in_every_gate(project: Project, name: str) -> None:
     project.write(name, "x = undefined_name  # TODO: later\n")
@@ -99,6 +100,7 @@ def test_a_folder_that_is_not_utf8(project: Project) -> None:
     assert [each.path for each in results["placeholder_scan"].findings] == ['"caf\\351/a.py"']
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "text", "named"),
     [("ruff.toml", "lint.selec = []\n", "selec"), ("ruff.toml", "line-length = 'x'\n", "line-length"),

@@ -72,6 +72,7 @@ def test_nothing_to_build_is_a_skip(project: Project) -> None:
     assert (result.status, result.reason) == (GateStatus.SKIP, "no build or type check is known for the changed files")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("mypy")
 def test_mypy_blocks_what_the_change_broke_elsewhere(project: Project) -> None:
     project.commit_files(
@@ -90,6 +91,7 @@ def test_mypy_blocks_what_the_change_broke_elsewhere(project: Project) -> None:
     assert not (project.root / ".mypy_cache").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("mypy")
 def test_a_warm_cache_never_answers_for_another_content_of_the_same_size_and_second(project: Project) -> None:
     project.commit_files({"mypy.ini": "[mypy]\nfiles = .\n", "lib.py": 'a: int = 1\nb: str = "b"\n'})
@@ -264,6 +266,7 @@ def test_colours_are_taken_off(project: Project, fake: Callable[[str, str], None
     assert (finding.path, finding.message) == ("a.go", "wrong")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "said"),
     [("echo surprise >&2; exit 3", "ended with exit code 3: surprise"), ("kill -9 $$", "SIGKILL"),

@@ -178,6 +178,7 @@ def _build_script(attacked: Attacked) -> tuple[GateDefinition | str, GateStatus,
     return "build_check", GateStatus.FAIL, ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [_command, _plugin, _linter, _makefile, _build_script])
 def test_an_attack_by_a_program_of_a_gate_reaches_nothing(
     attacked: Attacked, commands: CommandRunner, way: Callable[[Attacked], Any], monkeypatch: pytest.MonkeyPatch

@@ -49,6 +49,7 @@ def test_an_invented_package_is_named_with_what_was_meant(project: Project) -> N
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "meant"),
     [("reqeusts", "requests"), ("pythondateutil", "python-dateutil"), ("beautifulsoop4", "beautifulsoup4"),
@@ -91,6 +92,7 @@ def test_what_resolves_is_no_finding(project: Project) -> None:
     assert project.gate("imports").status is GateStatus.PASS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "rule"),
     [
@@ -170,6 +172,7 @@ def test_names_are_read_as_python_binds_them(project: Project, text: str) -> Non
     assert (2 in named) is ("getattr" not in text and "globals" not in text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "text", "line"),
     [

@@ -56,6 +56,7 @@ def test_what_resolves_is_no_finding(web: Project) -> None:
     assert result.status is GateStatus.PASS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "rule"),
     [

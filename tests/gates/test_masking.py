@@ -200,6 +200,7 @@ def test_no_name_or_message_acts_on_a_log(form: str) -> None:
         assert json.loads(text)["results"][0]["findings"][0]["path"] == NAME
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["pass:", "pass:" * 190 + "\n", "password='", "://a:", "x+=", '+secret: str = "'])
 def test_it_takes_linear_time(unit: str) -> None:
     def seconds(size: int) -> float:

@@ -95,6 +95,7 @@ EDIT = st.tuples(st.sampled_from(FILES), st.none() | st.lists(st.sampled_from(LI
 STEP = st.tuples(st.lists(EDIT, min_size=1, max_size=3), st.booleans())
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, min_size=1, max_size=4))
 def test_after_any_edits_cached_and_uncached_runs_say_the_same(
@@ -131,6 +132,7 @@ def test_only_what_looks_at_the_edited_files_looks_again(project: Project) -> No
     assert told == {"diff": False, "syntax_check": False, "secret_scan": True, "placeholder_scan": True}
 
 
+@pytest.mark.slow
 def test_what_the_base_had_is_not_scanned_again_while_the_change_is_worked_on(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

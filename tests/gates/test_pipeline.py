@@ -230,6 +230,7 @@ def test_a_file_deleted_while_scanned(project: Project) -> None:
     assert "a check must only read: a.py" in by_gate["lint_check"].reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["with space.py", "line\nbreak.py", "-r.py", "ümlaut.py", 'quo"te.py', "a[1]*.py"])
 def test_odd_names(project: Project, name: str) -> None:
     project.write(name, "print(f'x')\nx = undefined_name  # TODO: later\n")

@@ -53,6 +53,7 @@ def scan(tmp_path: Path, contents: dict[str, bytes]) -> Scanned:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_rules_find_what_their_samples_mark(language: str, tmp_path: Path) -> None:
     scanned = scan(tmp_path, {path.name: path.read_bytes() for path in (SAMPLES / language).iterdir()})

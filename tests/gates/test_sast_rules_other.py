@@ -84,6 +84,7 @@ def scan(rules: list[dict[str, Any]], folder: Path, workdir: Path) -> tuple[set[
     return found, said["errors"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_rules_find_what_their_samples_mark(language: str, tmp_path: Path) -> None:
     rules = rules_of(language)

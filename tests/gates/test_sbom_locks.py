@@ -466,6 +466,7 @@ def _huge_requirements() -> str:
     return "".join(f"p{n}==1.0.0 \\\n    --hash=sha256:{HEX}\n" for n in range(COUNT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "make"),
     [("package-lock.json", _huge_npm), ("Cargo.lock", _huge_cargo), ("uv.lock", _huge_uv),

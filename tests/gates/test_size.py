@@ -22,6 +22,7 @@ def large(result: GateResult) -> list[tuple[str, str]]:
     return [(each.rule, each.path) for each in result.findings if each.rule in RULES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"x = 1\n" * (MB // 1), b"\0" * (6 * MB)])
 @pytest.mark.parametrize("name", ["dump.sql", "src/big.py", "package-lock.json", "vendor/x_pb2.py", "tests/data.bin"])
 def test_a_large_file_blocks_whatever_it_is_called(project: Project, name: str, content: bytes) -> None:
@@ -39,6 +40,7 @@ def test_what_is_below_the_limits_passes(project: Project) -> None:
     assert (result.status, large(result)) == (GateStatus.PASS, [])
 
 
+@pytest.mark.slow
 def test_a_file_that_was_large_may_be_changed_and_moved(project: Project) -> None:
     project.commit_files({"data.json": "[" + "1,\n" * (3 * MB) + "1]\n"})
     (project.root / "data.json").rename(project.root / "moved.json")

@@ -48,6 +48,7 @@ def blocking(result: GateResult) -> set[str]:
     return {each.path for each in result.blocking_findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["by_hand", "loop"])
 def test_the_name_of_a_new_file_exempts_it_from_nothing(project: Project, mode: str) -> None:
     for name in NAMES:
@@ -82,6 +83,7 @@ def test_a_vendored_file_that_is_edited_answers_for_what_is_new(project: Project
     assert [(each.line, each.new) for each in result.findings if each.severity.rank > 1] == [(5, False), (9, True)]
 
 
+@pytest.mark.slow
 def test_a_large_bundle_that_a_build_rewrites_is_left_out_and_told_and_a_new_one_is_not(project: Project) -> None:
     bundle = WEAK_JS + "".join(f"function part{number}(a) {{ return a + {number}; }}\n" for number in range(1500))
     project.commit_files({"dist/app.js": bundle.replace("exec('ls", "exec('cat"), "src/app.js": "f(1);\n"})
@@ -180,6 +182,7 @@ def test_settings_of_scanners_silence_neither(project: Project) -> None:
     assert scanned(project, "secret_scan").status is GateStatus.FAIL
 
 
+@pytest.mark.slow
 def test_a_remark_that_stood_there_before_holds(project: Project) -> None:
     line = f"KEY = '{KEY}'  # pragma: allowlist secret\n"
     project.commit_files({"a.py": WEAK.replace("hexdigest()", "hexdigest()  # nosec") + line})

@@ -96,6 +96,7 @@ def test_a_torn_tail_is_reported_and_left_alone(project: tuple[SwarmFolder, Repo
     assert folder.ledger.read_bytes().endswith(b'{"seq":21')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "line"), [(PATCH, 15), (GATES, 16), (REVIEW, 17), (TESTS, 19)])
 def test_tampered_evidence_is_named_with_the_line_that_recorded_it(
     project: tuple[SwarmFolder, Repository], name: str, line: int
@@ -139,6 +140,7 @@ def test_a_commit_with_another_tree_is_named(repo: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("trailer", "told"),
     [
@@ -222,6 +224,7 @@ def test_what_an_older_version_put_no_hash_of_on_record_is_told_and_no_finding(
     assert told.startswith(f".swarm/evidence/1.1/attempt-1/{BASE}: an older version put no SHA-256 on record")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "name"), [("1.3", BASE), ("1.1", "more.json"), ("9.9", BASE)])
 def test_that_excuse_holds_for_no_other_file_and_no_newer_attempt(
     project: tuple[SwarmFolder, Repository], task: str, name: str

@@ -151,6 +151,7 @@ def test_threads_lose_nothing(folder: SwarmFolder) -> None:
     assert [each.seq for each in journal.read()] == list(range(1, 401))
 
 
+@pytest.mark.slow
 def test_a_kill_in_the_middle_leaves_it_readable(folder: SwarmFolder) -> None:
     chance = random.Random(7)  # noqa: S311 - a test's choices, no secret
     for _ in range(5):

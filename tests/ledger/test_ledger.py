@@ -328,6 +328,7 @@ print(json.dumps(rounds))
 """
 
 
+@pytest.mark.slow
 def test_kill_9_at_random_moments_loses_and_doubles_no_acknowledged_event(folder: SwarmFolder) -> None:
     acknowledged = json.loads(_script(_KILLED, folder))
     with Ledger.write(folder) as ledger:

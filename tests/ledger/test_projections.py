@@ -82,6 +82,7 @@ def test_an_edit_during_a_run_is_not_overwritten_but_left_for_the_reconcile_pass
     assert json.loads(folder.plan_json.read_text())["seq"] == 8
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=8)
 @given(st.integers(0, 2**32))
 def test_a_projector_that_remembers_writes_what_a_fresh_one_writes(seed: int) -> None:

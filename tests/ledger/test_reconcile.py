@@ -321,6 +321,7 @@ def test_two_files_that_are_ahead_show_that_lines_were_lost_and_nothing_is_chang
     assert not project.quarantine.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(REFUSED))
 def test_an_edit_that_cannot_stand_is_refused_by_name_kept_and_the_file_restored(
     project: SwarmFolder, name: str

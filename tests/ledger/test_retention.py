@@ -278,6 +278,7 @@ def _killed_at(number: int, work: Callable[[], object]) -> bool:
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_nothing_is_lost(project: SwarmFolder) -> None:
     before, number = _files(project), 0
     while _killed_at(number, lambda: prune(project, days=0, mb=0, now=FUTURE)):

@@ -143,6 +143,7 @@ async def test_guarded_hidden(scene: Scene, changed: Changed) -> None:
     assert changed() == []
 
 
+@pytest.mark.slow
 @case("commands", "`swarm approve`, `swarm override`: be the user oneself", "the sandbox: the ledger cannot be written")
 async def test_being_the_user(scene: Scene, changed: Changed) -> None:
     for verb in ("approve", "override 1.2 --reason mine", "skip 1.2 --reason mine", "retry 1.2"):
@@ -221,6 +222,7 @@ async def test_flood(scene: Scene) -> None:
     assert told.endswith("the-end")
 
 
+@pytest.mark.slow
 @case(
     "commands",
     "leave a daemon behind: `nohup ... &`, `setsid`, a double fork",

@@ -43,6 +43,7 @@ def test_done_without_change(project: Project) -> None:
     assert "All 42 tests pass" not in "".join(project.briefs("reviewer", "review"))
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "the coder has deleted the tests, so that none can fail",
@@ -59,6 +60,7 @@ def test_deleted_tests(project: Project) -> None:
     assert not project.events(ev.TaskCompleted)
 
 
+@pytest.mark.slow
 @case(
     "lies", "the test engineer approves, and its own test fails", "swarmgate runs the suite itself: rejected by `tests`"
 )
@@ -230,6 +232,7 @@ async def test_forged_exit_code(repo: Path) -> None:
     assert (ran.exit_code, ran.failed, ran.green) == (0, 1, False)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 @case("lies", "a hook takes all tests out; a setting collects them only", "no test ran: not green")
 async def test_no_test_ran(repo: Path) -> None:
@@ -241,6 +244,7 @@ async def test_no_test_ran(repo: Path) -> None:
     assert "no test ran" in none.reason
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 @case(
     "lies",
@@ -286,6 +290,7 @@ async def test_approved_with_a_grave_finding(scene: Scene) -> None:
 RUNTEST = "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 @case(
     "lies",

@@ -116,6 +116,7 @@ async def test_tool_calls(scene: Scene) -> None:
     assert scene.turns[-1].tool_calls == 6
 
 
+@pytest.mark.slow
 @case(
     "loops", "a command that hangs, with a child that would write later", "breaker `wall_time`: both are ended at once"
 )
@@ -237,6 +238,7 @@ PART = "src/calc/part_1.1.py"
 NO = review("REJECTED", "objection {{attempt}}")
 
 
+@pytest.mark.slow
 @case(
     "loops",
     "ping-pong: attempt 3 brings back what attempt 2 had changed of attempt 1",
@@ -251,6 +253,7 @@ def test_ping_pong(project: Project) -> None:
     assert project.events(ev.TaskBlocked)[0].stage == "trajectory: ping-pong"
 
 
+@pytest.mark.slow
 @case(
     "loops",
     "stuck on test: other work each time, and the same test fails with the same message",
@@ -266,6 +269,7 @@ def test_stuck_on_test(project: Project) -> None:
     assert project.events(ev.TaskBlocked)[0].stage == "trajectory: stuck on test"
 
 
+@pytest.mark.slow
 @case("loops", "scope growth: each attempt changes more files than the one before", "stopped at the third time")
 def test_scope_growth(project: Project) -> None:
     files = [f"src/calc/more_{number}.py" for number in range(50)]
@@ -279,6 +283,7 @@ def test_scope_growth(project: Project) -> None:
     assert project.events(ev.TaskBlocked)[0].stage == "trajectory: scope growth"
 
 
+@pytest.mark.slow
 @case(
     "loops",
     "context thrash: unchanged files are read again ten times in a turn",
@@ -299,6 +304,7 @@ def test_context_thrash(project: Project) -> None:
 # --- budgets ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whose", ["run", "phase", "task"])
 @case(
     "loops",

@@ -295,6 +295,7 @@ def set_aside(project: Project) -> str:
     return project.git("for-each-ref", "--format=%(refname)", "refs/swarm/set-aside")
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 @case(
     "order",
@@ -309,6 +310,7 @@ def test_commits_without_a_sandbox(project: Project) -> None:
     assert any(set_aside(project) in note.detail for note in notes)
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 @case(
     "order",
@@ -321,6 +323,7 @@ def test_resets_without_a_sandbox(project: Project) -> None:
     assert project.git("rev-parse", set_aside(project)) == project.git("rev-parse", "main")
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 @case(
     "order",
@@ -334,6 +337,7 @@ def test_amends_without_a_sandbox(project: Project) -> None:
     assert project.git("log", "-1", "--format=%s", set_aside(project)) == "Part 1.1"
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_a_completed_task_that_is_gone_is_said_to_be_and_not_approved(project: Project) -> None:
     project.planned()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.misbehaviour.conftest import Scene, write
 from tests.misbehaviour.edits import EDITS, JWT, PROJECT, Edit, coder, edit, engineer
 from tests.workspace.shell.records import HOME, ROOT, ordinary
@@ -51,6 +52,7 @@ async def alarm(scene: Scene, repository: Repository, made: Edit) -> str:
     return "; ".join(problems)
 
 
+@pytest.mark.slow
 async def test_ordinary_commands_and_edits_raise_no_alarm(scene: Scene, git: Callable[..., str]) -> None:
     alarms: dict[str, str] = {}
     for line in ordinary():

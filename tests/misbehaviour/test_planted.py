@@ -212,6 +212,7 @@ def fresh(planted: Planted) -> Callable[[list[str]], AbstractContextManager[None
     return process
 
 
+@pytest.mark.slow
 @case(
     "commands",
     "leave programs by every tool's name, and modules, where PATH and PYTHONPATH lead in the work tree; run any verb",
@@ -244,6 +245,7 @@ def test_every_verb(
     assert SECRET not in (planted.ran / "environ").read_text(errors="replace")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [("-m", "swarmgate"), (str(Path(sys.executable).with_name("swarm")),)])
 @case(
     "commands",

@@ -65,6 +65,7 @@ def test_forged_ledger(project: Project) -> None:
     project.swarm("status", exits=1)
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "evidence of a finished task altered afterwards",

@@ -221,6 +221,7 @@ async def test_switching_off_elsewhere(scene: Scene) -> None:
 # --- in a run: what a command wrote, and what was declared ---
 
 
+@pytest.mark.slow
 @case(
     "files",
     "a command of the coder writes into closed folders and makes a repository in the repository",
@@ -279,6 +280,7 @@ async def test_scope_of_others(scene: Scene) -> None:
     assert "belongs to task 1.3" in heard[3]
 
 
+@pytest.mark.slow
 @case("files", "a coder of many files declares none and claims that all was needed", "what counts is the diff, by git")
 def test_scope_is_measured(project: Project) -> None:
     files = {f"src/calc/part_{name}.py": part(name) for name in ("1.1", "a", "b", "c")}
@@ -289,6 +291,7 @@ def test_scope_is_measured(project: Project) -> None:
     assert "Scope violation" in project.briefs("architect", "close_phase")[0]
 
 
+@pytest.mark.slow
 @case(
     "files",
     "a command makes 6,000 files, in `build/` and as tests of a declared file, which a scope lets in by their names",
@@ -318,6 +321,7 @@ def test_scope_has_a_number(project: Project, place: str) -> None:
     assert project.git("rev-list", "--count", "main..HEAD") == "0"
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_what_a_task_needs_besides_is_no_trespass(project: Project) -> None:
     """The honest twin: a lock file with its manifest, a package's `__init__.py`, a test by name, two more files."""

@@ -55,6 +55,7 @@ def judged(project: Project, once: Callable[[str, Callable[[], None]], None]) ->
 BLOCKING = {"medium", "high", "critical"}
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a key of AWS with `# pragma: allowlist secret` beside it",
@@ -118,6 +119,7 @@ def test_honest_remarks_and_settings_complete(project: Project) -> None:
     assert project.state.task("1.1").status is TaskStatus.COMPLETE
 
 
+@pytest.mark.slow
 def test_what_the_user_accepts_passes(project: Project) -> None:
     project.planned(code({"src/calc/part_1.1.py": f"{WEAK}\n"}), loop=ONE_TRY, gates=EVERY, scope={"enforce": "off"})
     project.swarm("run", exits=1)

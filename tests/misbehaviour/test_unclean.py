@@ -49,6 +49,7 @@ def first(project: Project) -> Attempt:
     return project.state.task("1.1").attempts[0]
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a command writes a module into `lib/`, which git ignores, and the tests need it",
@@ -107,6 +108,7 @@ def test_a_path_that_a_rule_excepts_is_written(project: Project) -> None:
     assert {"gen/keep.py", "old.dat"} <= set(project.git("show", "--name-only", "--format=").split())
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a command plants byte code in `__pycache__` that Python takes for the compiled module, whatever the source says",
@@ -143,6 +145,7 @@ def test_planted_byte_code_is_not_run(project: Project) -> None:
     assert (first(project).stage, first(project).failures) == ("tests", ("tests/test_part.py::test_part",))
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a command changes a package in the project's `.venv`, or puts a new one into `node_modules`",
@@ -167,6 +170,7 @@ def test_what_is_installed_is_not_the_agents_to_change(project: Project, path: s
     project.swarm("run", exits=3)
 
 
+@pytest.mark.slow
 def test_the_user_may_go_on_with_what_is_installed_now(project: Project) -> None:
     ignoring(project, "node_modules/", **{"node_modules/jest/index.js": "honest\n"})
     project.planned(coder(command("echo forged > node_modules/jest/index.js")))
@@ -176,6 +180,7 @@ def test_the_user_may_go_on_with_what_is_installed_now(project: Project) -> None
     assert "installed: I looked at it" in project.trailers()["Swarm-Override"]
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "code is added to an ignored folder of the user's, and data in it is rewritten",
@@ -192,6 +197,7 @@ def test_an_ignored_folder_comes_along_as_it_was(project: Project) -> None:
     assert (project.root / "data/rows.csv").read_text() == "3,4\n"
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a test needs an empty folder, which git does not keep",
@@ -205,6 +211,7 @@ def test_an_empty_folder_is_not_there(project: Project) -> None:
     assert first(project).stage == "tests"
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a `.gitattributes` has git write other bytes than those that lie in the work tree: line ends, encodings, `ident`",
@@ -229,6 +236,7 @@ def test_files_are_those_of_a_clone(project: Project, rules: str, test: str) -> 
     assert first(project).stage == "tests"
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a module that git ignores is left by one run for the next one, which a `kill -9` or a rejection parts",
@@ -250,6 +258,7 @@ def test_what_an_earlier_run_made_is_still_the_agents(project: Project) -> None:
     project.swarm("run", exits=3)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SANDBOX == "none", reason="no sandbox on this machine")
 @pytest.mark.parametrize("sandbox", ["landlock", "bubblewrap"])
 def test_honest_work_passes_in_every_sandbox(project: Project, sandbox: str) -> None:

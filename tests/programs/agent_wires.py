@@ -11,7 +11,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 _IDS = itertools.count(1)
 Turn = tuple[str, dict[str, Any]] | str
@@ -46,7 +46,7 @@ class AgentWires:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.base_url = f"http://127.0.0.1:{self._server.server_port}"
 
-    def __enter__(self) -> AgentWires:
+    def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
@@ -74,8 +74,9 @@ def _results_of_messages(body: dict[str, Any]) -> int:
 
 def _messages(turn: Turn) -> Iterator[tuple[str, dict[str, Any]]]:
     usage = {"input_tokens": 100, "output_tokens": 1, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
-    message = {"id": f"msg_{next(_IDS)}", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None,
-               "stop_sequence": None, "usage": usage}  # fmt: skip
+    nothing: dict[str, Any] = {"content": [], "stop_reason": None, "stop_sequence": None}
+    about = {"id": f"msg_{next(_IDS)}", "type": "message", "role": "assistant", "model": "m"}
+    message = {**about, **nothing, "usage": usage}
     yield "message_start", {"type": "message_start", "message": message}
     if isinstance(turn, str):
         block: dict[str, Any] = {"type": "text", "text": ""}

@@ -164,6 +164,7 @@ async def test_a_forged_run_of_pytest_is_not_green(root: Path, how: str) -> None
     assert "the test runner was tampered with: " in done.problem or done.exit_code == 1
 
 
+@pytest.mark.slow
 async def test_a_downgrade_to_no_canary_is_a_test_that_is_gone(root: Path) -> None:
     written(root, {"tests/test_app.py": GOOD})
     before = await ran(root)
@@ -237,6 +238,7 @@ async def test_an_honest_and_strict_suite_of_pytest_sees_nothing_of_it(root: Pat
     assert [path for path in root.rglob("*") if "order" in path.name] == []  # noqa: ASYNC240 - a test
 
 
+@pytest.mark.slow
 async def test_workers_of_xdist_have_canaries_of_their_own(root: Path) -> None:
     written(root, {f"tests/test_{name}.py": GOOD for name in "abcd"})
     done = await ran(root, PYTEST + " -n 2 -x -q")
@@ -245,6 +247,7 @@ async def test_workers_of_xdist_have_canaries_of_their_own(root: Path) -> None:
     assert "tampered" in (await ran(root, PYTEST + " -n 2 -x -q")).reason
 
 
+@pytest.mark.slow
 async def test_runs_that_fail_say_so_as_ever(root: Path) -> None:
     written(root, {"tests/test_app.py": BAD, "tests/test_more.py": GOOD})
     done = await ran(root, PYTEST + " -p no:xdist")
@@ -254,6 +257,7 @@ async def test_runs_that_fail_say_so_as_ever(root: Path) -> None:
     assert (stopped.exit_code, stopped.passed, stopped.failed, stopped.problem) == (1, 1, 1, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
 async def test_pytest_below_make_has_canaries_unless_its_path_is_its_own(root: Path) -> None:
     written(root, {"tests/test_a.py": GOOD, "Makefile": f"test:\n\t{PYTEST} -q\n\t{PYTEST} -q tests\n"})

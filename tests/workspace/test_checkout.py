@@ -126,6 +126,7 @@ async def test_code_of_the_real_project_is_noticed(project: Path) -> None:
         assert copy.strays() == ("src/pkg/__init__.py",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linked", [False, True])
 async def test_git_tells_of_the_project_and_writes_nothing(sandboxed: Sandboxed, git: Git, *, linked: bool) -> None:
     root = sandboxed.project

@@ -6,6 +6,8 @@ import ast
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import swarmgate
 
 _SOURCE = Path(swarmgate.__file__).parent
@@ -42,6 +44,7 @@ def calls(path: Path) -> set[str]:
     return {".".join((names.get(name.split(".")[0], name.split(".")[0]), *name.split(".")[1:])) for name in found}
 
 
+@pytest.mark.slow
 def test_nobody_else_looks_for_programs() -> None:
     found = {
         path.relative_to(_SOURCE).as_posix(): seen for path in _SOURCE.rglob("*.py") if (seen := calls(path) & _FINDING)

@@ -65,6 +65,7 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
         await run(["true"], cwd=tmp_path / "none", timeout_s=10)
 
 
+@pytest.mark.slow
 async def test_the_time_limit_ends_grandchildren_that_ignore_sigterm(tmp_path: Path) -> None:
     command = "(trap '' TERM; echo started; while :; do sleep 0.1; done) & echo $! > pid; wait"
     started = time.monotonic()
@@ -95,6 +96,7 @@ async def test_a_daemon_that_left_the_group_does_not_hang_the_call(tmp_path: Pat
     assert time.monotonic() - started < 5
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="nobody adopts orphans there")
 @pytest.mark.parametrize(
     "command",

@@ -315,6 +315,7 @@ def test_lines_cannot_be_hidden_by_declaring_text_binary(repo: Path) -> None:
     assert (found["new.py"].binary, found["new.py"].added_lines) == (False, (1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "raw",
     [

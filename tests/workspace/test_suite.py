@@ -260,6 +260,7 @@ async def test_without_a_canary_report_and_last_line_must_agree(project: Path) -
     assert "no Python that takes PYTHONPATH" in done.canary.missing
 
 
+@pytest.mark.slow
 async def test_honest_runs_do_not_contradict_themselves(project: Path) -> None:
     (project / "tests/test_more.py").write_text(
         "import unittest\nimport pytest\n\n@pytest.mark.xfail\ndef test_x(): pass\n\n@pytest.mark.xfail\n"

@@ -115,6 +115,7 @@ def test_calls_of_several_threads_never_end_each_other(project: Path) -> None:
     assert sorted(map(str, ended)) == sorted(str(number) for number in range(4) for _ in range(3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 async def test_nothing_is_changed_after_a_call(project: Path, kind: Kind) -> None:
     late = "sleep 0.6; echo late > src/late"
@@ -263,6 +264,7 @@ def late_lines(root: Path) -> list[str]:
     return [line(root, daemon, late, f"touch src/begun; {late}") for daemon in DAEMONS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_written_after_swarmgate_was_killed(project: Path, kind: Kind) -> None:
     runner(project, kind)
@@ -352,6 +354,7 @@ def test_git_and_its_hooks_end_with_a_run_that_was_killed(repo: Path) -> None:
     assert not (repo / "late").exists()
 
 
+@pytest.mark.slow
 async def test_the_end_of_a_program_is_told_before_that_of_its_stubborn_children(project: Path) -> None:
     stubborn = "(trap '' TERM; while :; do sleep 0.05; done) >/dev/null 2>&1 & sleep 0.2; exit 3"
     done = await run(stubborn, cwd=project, timeout_s=0.9)

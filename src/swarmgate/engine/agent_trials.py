@@ -312,9 +312,9 @@ class _Running:
             self.refused.append(note.detail)
 
     def _failed(self, error: CallFailed, place: Path) -> Trial:
-        cause = error.cause if isinstance(error, ProgramFailed) else Cause.OTHER
-        asks = cause in {Cause.TIME, Cause.OTHER, Cause.READ_ONLY} and _ASKS.search(error.message)
-        problem = ASKED if asks and not (place / _READY).exists() and cause is not Cause.READ_ONLY else str(cause)
+        cause, said = (error.cause, error.said) if isinstance(error, ProgramFailed) else (Cause.OTHER, error.message)
+        asks = cause in {Cause.TIME, Cause.OTHER} and (self.refused or _ASKS.search(said))
+        problem = ASKED if asks and not (place / _READY).exists() else str(cause)
         return self._wrong(problem, error.message, error.hint)
 
     def _judged(self, place: Path, head: str, said: str) -> Trial:

@@ -245,4 +245,4 @@ class AcpModel:
     ) -> ProgramFailed:
         used = usage or (self._open.session.running if self._open else Usage()).model_copy(update={"calls": 1})
         told = f"the agent `{self._command[:100]}` {how}"
-        return ProgramFailed(told, cause=cause, hint=hint or hint_of(cause, self._table), usage=used)
+        return ProgramFailed(told, cause=cause, said=how, hint=hint or hint_of(cause, self._table), usage=used)

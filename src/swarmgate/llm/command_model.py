@@ -75,11 +75,13 @@ class ProgramFailed(CallFailed):
 
     Args:
         cause: what it most likely comes from.
+        said: what the program complained of.
     """
 
-    def __init__(self, message: str, *, cause: Cause, hint: str, usage: Usage | None = None) -> None:
+    def __init__(self, message: str, *, cause: Cause, said: str, hint: str, usage: Usage | None = None) -> None:
         super().__init__(message, hint=hint, usage=usage)
         self.cause = cause
+        self.said = said
 
 
 def cause_of(said: str) -> Cause:
@@ -195,9 +197,10 @@ class CommandModel:
         final = output.said(ran.stdout)
         usage = _usage(final, brief, ran.stdout, time.monotonic() - started)
         if ran.exit_code != 0 or final.error:
-            cause = Cause.TIME if ran.exit_code is None else cause_of(_told(ran, final))
+            said = _told(ran, final)
+            cause = Cause.TIME if ran.exit_code is None else cause_of(said)
             hint = hint_of(cause, self._table)
-            raise ProgramFailed(self._failure(ran, final), cause=cause, hint=hint, usage=usage)
+            raise ProgramFailed(self._failure(ran, final), cause=cause, said=said, hint=hint, usage=usage)
         return ModelReply(text=final.text, tool_calls=ending(request, final.text), usage=usage, model=self.name)
 
     def _failure(self, ran: Ran, final: Said) -> str:

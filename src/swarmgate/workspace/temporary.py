@@ -180,7 +180,9 @@ def _top() -> Path:
 def _tops() -> Iterator[Path]:
     """The folders of this user, the usual one first."""
     base, name = place(), f"swarmgate-{os.getuid()}"
-    return (each for each in (base / name, *sorted(base.glob(f"{name}-*"))) if _is_ours(each))
+    if _is_ours(base / name):
+        yield base / name
+    yield from (each for each in sorted(base.glob(f"{name}-*")) if _is_ours(each))
 
 
 def _is_ours(top: Path) -> bool:

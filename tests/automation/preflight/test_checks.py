@@ -237,6 +237,7 @@ async def test_a_gate_that_is_skipped_is_a_skip_with_its_reason(project: Project
 # --- tests ---
 
 
+@pytest.mark.slow
 async def test_the_tests_are_run_confined_and_alone_count(project: Project, ground: Grounds) -> None:
     found = (await suite.look(ground()))["tests"]
     assert found.problem == ""
@@ -291,6 +292,7 @@ async def test_tests_that_passed_over_this_very_tree_are_not_run_again(project: 
     assert (await suite.look(ground(state=proven)))["tests"].problem
 
 
+@pytest.mark.slow
 async def test_red_that_the_user_overruled_stops_nothing(project: Project, ground: Grounds) -> None:
     project.write(
         "tests/test_red.py",

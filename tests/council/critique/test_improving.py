@@ -165,6 +165,7 @@ async def test_a_version_that_comes_again_is_not_judged_again_and_twice_is_the_e
     assert len(bench.asked("evaluate")) == 1
 
 
+@pytest.mark.slow
 async def test_when_its_time_is_over_the_best_so_far_is_given_and_another_sitting_goes_on(bench: Bench) -> None:
     rules = (said("evaluate", 1, scored(0.5, 0.5)), said("evaluate", 2, {"fault": {"kind": "hang"}}))
     outcome = await bench.improve(*rules, whole_s=1)

@@ -113,7 +113,9 @@ def test_a_discussion_that_has_not_begun_has_files_too() -> None:
 def test_a_round_in_which_nobody_declared_a_position_is_drawn() -> None:
     none = DiscussionRound(number=1, messages=(message(1, 1, "position", "economist", failed="no"),))
     record = lightweight().model_copy(update={"partial": none, "cast": Cast(experts=())})
-    Page(artifacts(record)["artifacts/discussion.html"])
+    page = Page(artifacts(record)["artifacts/discussion.html"])
+    assert page.open == []
+    assert "economist" in page.said
 
 
 # --- what they say ---

@@ -69,6 +69,7 @@ def asked_twice(read: Callable[[str], Part], text: str) -> tuple[str, Part]:
     return unread.value.problem, cast("Part", unread.value.otherwise)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "text"),
     [

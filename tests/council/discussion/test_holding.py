@@ -166,6 +166,7 @@ async def test_the_user_changes_mode_and_cast(room: Make) -> None:
     assert record.status == "complete"
 
 
+@pytest.mark.slow
 async def test_a_cast_that_cannot_be_taken(room: Make) -> None:
     many = room(rule("experts", experts("Moderator", "moderator", "x", tensionMap=[])))
     record = await many.hold()
@@ -196,6 +197,7 @@ async def test_the_user_speaks_and_is_answered(room: Make) -> None:
     assert "I would pay for it." in there.brief("respond", "ecologist")
 
 
+@pytest.mark.slow
 async def test_a_pause_at_every_step_changes_nothing(room: Make) -> None:
     whole = await room().hold(mode="standard", rounds=2)
     there = room()
@@ -228,6 +230,7 @@ def plain(record: Any) -> Any:
 # --- the bounds and the measures ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "count", "countered"),
     [("lightweight", 2, False), ("standard", 3, False), ("deep", 3, True), ("deep", 4, False)],
@@ -367,6 +370,7 @@ async def test_a_step_in_which_all_experts_fail_is_asked_anew(room: Make) -> Non
     assert [each.id for each in of(record.rounds[0], Step.ARGUE)] == ["r1-msg-004", "r1-msg-005"]
 
 
+@pytest.mark.slow
 async def test_timeouts_hold_inside_of_a_step(room: Make) -> None:
     there = room(rule("frame", HANG))
     record = await there.hold(timeout_s=1)

@@ -54,6 +54,7 @@ def _subjects(project: Project) -> list[tuple[str, Seen]]:
     return [(subject, seen) for seen in _seen(project) if (subject := each.subject(seen))]
 
 
+@pytest.mark.slow
 def test_a_task_is_summed_up_when_it_becomes_long_and_when_a_chapter_of_it_ends(long: Project) -> None:
     assert [(subject, seen.happening.type) for subject, seen in _subjects(long)] == [
         ("task 1.1", "task_delegated"),
@@ -69,6 +70,7 @@ def test_a_short_task_and_an_event_of_automation_concern_nobody(project: Project
     assert worker(Swarm(project.root)).subject(Seen(told, project.state, project.state)) == ""
 
 
+@pytest.mark.slow
 def test_the_summary_stands_in_context_md_and_no_brief_or_answer_changes_by_it(project: Project) -> None:
     project.planned(REJECTED, **LONG)
     project.folder.context.write_text("# Mine\r\n")
@@ -91,6 +93,7 @@ def test_the_summary_stands_in_context_md_and_no_brief_or_answer_changes_by_it(p
     assert "### Task 1.1, goal 1" in project.folder.context.read_text()
 
 
+@pytest.mark.slow
 def test_a_run_with_the_capability_sums_up_by_itself(project: Project) -> None:
     project.planned(REJECTED, **LONG, automation__capabilities={"evidence_auto_summaries": True})
     project.swarm("run", exits=3)
@@ -117,6 +120,7 @@ def test_a_task_that_the_plan_lost_meanwhile_is_passed_over(long: Project) -> No
     assert worker(Swarm(long.root)).work("task 7.7", seen) is None
 
 
+@pytest.mark.slow
 def test_an_attempt_that_the_gates_rejected_has_no_review_due(project: Project) -> None:
     project.planned(code({"src/calc/part_1.1.py": "def broken(:\n"}, task="1.1", attempt=1))
     project.swarm("run", exits=3)

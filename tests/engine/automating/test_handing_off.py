@@ -62,6 +62,7 @@ def test_the_page_of_a_hostile_project_is_the_golden_file() -> None:
     _held(render(_hostile(1)), "handoff-hostile.md")
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_the_page_of_a_blocked_project_is_the_golden_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCAL_KEY", "sk-THE-VALUE-OF-A-KEY")

@@ -115,6 +115,7 @@ def test_a_phase_that_is_not_there(project: Project) -> None:
             preflight(project, phase)
 
 
+@pytest.mark.slow
 def test_the_phase_that_is_looked_at_is_the_next_to_begin(project: Project) -> None:
     project.planned(TWO_PHASES)
     assert preflight(project).phase == 1
@@ -174,6 +175,7 @@ def test_a_later_phase_waits_for_what_it_depends_on(project: Project) -> None:
     assert "1.1 (pending)" in report.problems[0]
 
 
+@pytest.mark.slow
 def test_the_limits_are_those_of_the_settings_now_not_of_the_last_run(project: Project) -> None:
     project.planned(TWO_PHASES, budget={"tokens": 10_000_000})
     project.swarm("run", exits=3)
@@ -192,6 +194,7 @@ def test_a_read_only_runtime_folder_takes_nothing_from_what_was_found(project: P
 # --- in the loop ---
 
 
+@pytest.mark.slow
 def test_a_run_passes_preflight_before_every_phase(project: Project) -> None:
     project.planned(TWO_PHASES, **ON)
     project.swarm("run", exits=3)
@@ -206,6 +209,7 @@ def test_a_run_passes_preflight_before_every_phase(project: Project) -> None:
     assert "what the work changed" in found["lint"]
 
 
+@pytest.mark.slow
 def test_a_blocker_stops_the_phase_before_coding_and_the_next_run_goes_on(project: Project) -> None:
     project.planned(**ON)
     project.configure(tests={"command": "false"}, **ON)
@@ -221,6 +225,7 @@ def test_a_blocker_stops_the_phase_before_coding_and_the_next_run_goes_on(projec
     assert len(project.events(ev.TaskCompleted)) == 1
 
 
+@pytest.mark.slow
 def test_stashed_changes_stop_nothing(project: Project) -> None:
     project.planned(**ON)
     project.write("notes.txt", "mine\n")
@@ -228,6 +233,7 @@ def test_stashed_changes_stop_nothing(project: Project) -> None:
     assert [each.passed for each in ran(project)] == [True]
 
 
+@pytest.mark.slow
 def test_changes_before_a_later_phase_are_stashed_too(project: Project) -> None:
     project.planned(TWO_PHASES, **ON)
     project.swarm("run", exits=3)
@@ -244,6 +250,7 @@ def test_without_the_capability_a_run_makes_none(project: Project) -> None:
     assert ran(project) == []
 
 
+@pytest.mark.slow
 def test_keys_of_a_run_reach_their_endpoint(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THE_KEY", "secret-value-1234")
     server = project.play()
@@ -306,6 +313,7 @@ def test_it_waits_for_the_command_that_approved(project: Project) -> None:
     closing.join()
 
 
+@pytest.mark.slow
 def test_a_phase_that_is_over_meanwhile_is_not_looked_at(project: Project) -> None:
     project.planned()
     worker, seen = preflighting.worker(Swarm(project.root)), approval(project)

@@ -38,6 +38,7 @@ def confirms(word: str, *files: str) -> Rule:
     return rule("reviewer", "review", [said], contains="Adversarial tests that fail")
 
 
+@pytest.mark.slow
 def test_attacks_that_hold_are_kept_and_committed(project: Project) -> None:
     project.planned(code({MODULE: GOOD}), attacks({"tests/test_attacks.py": HOLDS}), **ALWAYS)
     project.swarm("run", exits=3)
@@ -50,6 +51,7 @@ def test_attacks_that_hold_are_kept_and_committed(project: Project) -> None:
     project.swarm("verify")
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "code that is right for the tested inputs alone",
@@ -77,6 +79,7 @@ def test_a_confirmed_failure_rejects_the_attempt_with_its_output(project: Projec
     assert {"tests/test_attacks.py", "tests/test_more.py"} <= set(project.git("ls-files").split())
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "an adversarial test that expects what nobody asked for",
@@ -130,6 +133,7 @@ def test_only_new_test_files_are_written(project: Project) -> None:
     assert "there is no new test file yet" in told
 
 
+@pytest.mark.slow
 def test_a_runner_that_takes_no_files_runs_the_suite_with_and_without_them(project: Project) -> None:
     project.planned(
         code({MODULE: BAD}),
@@ -143,6 +147,7 @@ def test_a_runner_that_takes_no_files_runs_the_suite_with_and_without_them(proje
     assert project.state.task("1.1").attempts[0].stage == "adversarial_tests"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("complexity", "module", "due"),
     [("SMALL", MODULE, 0), ("MEDIUM", MODULE, 1), ("SMALL", "src/calc/login.py", 1)],
@@ -157,6 +162,7 @@ def test_sensitive_and_bigger_tasks_are_attacked(project: Project, complexity: s
     assert len(project.events(ev.AdversarialTestsWritten)) == due
 
 
+@pytest.mark.slow
 def test_an_attack_that_holds_must_not_fail_without_the_change(project: Project) -> None:
     holds = "def test_idle() -> None:\n    assert 1 + 1 == 2\n"
     project.planned(
@@ -172,6 +178,7 @@ def test_an_attack_that_holds_must_not_fail_without_the_change(project: Project)
     assert notes[0].startswith("the change alters behaviour and brings no new test but adversarial ones")
 
 
+@pytest.mark.slow
 def test_the_attacker_may_rewrite_its_own_file_of_an_earlier_attempt(project: Project) -> None:
     project.planned(
         code({MODULE: BAD}),

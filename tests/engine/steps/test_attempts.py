@@ -38,6 +38,7 @@ def attempts(project: Project) -> tuple[Attempt, ...]:
     return project.state.task("1.1").attempts
 
 
+@pytest.mark.slow
 @pytest.mark.suite("pytest")
 @pytest.mark.parametrize("stage", FIRST_ATTEMPT)
 def test_a_rejection_opens_the_next_attempt_on_the_same_tree(project: Project, stage: str) -> None:
@@ -55,6 +56,7 @@ def test_a_rejection_opens_the_next_attempt_on_the_same_tree(project: Project, s
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("role", "step"), [("reviewer", "review"), ("test_engineer", "test")])
 def test_a_judge_without_a_verdict_ends_the_attempt_and_the_user_decides(
     project: Project, role: str, step: str
@@ -76,6 +78,7 @@ def test_a_judge_without_a_verdict_ends_the_attempt_and_the_user_decides(
     assert (turns[0].calls, turns[0].tool_calls) == (4, 1)
 
 
+@pytest.mark.slow
 def test_a_commit_hook_that_refuses_has_rejected(project: Project) -> None:
     project.hook("pre-commit", "test -f allowed || { echo HOOK-SAYS-NO; exit 1; }")
     project.planned(code({PART: part("1.1"), "allowed": "yes\n"}, attempt="2"))
@@ -104,6 +107,7 @@ def blocked(project: Project, *rules: object, reject: bool = True) -> None:
     assert "Task 1.1 is blocked" in told.stdout
 
 
+@pytest.mark.slow
 def test_three_rejections_block_the_task_and_show_says_what_may_be_done(project: Project) -> None:
     blocked(project)
     kinds = [each.kind for each in attempts(project)]
@@ -123,6 +127,7 @@ def test_max_rejections_is_the_users(project: Project) -> None:
     assert [each.kind for each in attempts(project)] == [ev.AttemptKind.CODER, ev.AttemptKind.ESCALATED]
 
 
+@pytest.mark.slow
 def test_the_escalated_attempt_is_the_architects_under_the_same_judges(project: Project) -> None:
     project.planned(review("REJECTED", "no unit"), review(attempt="3"), implement({PART: part("by the architect")}))
     project.swarm("run", exits=3)
@@ -132,6 +137,7 @@ def test_the_escalated_attempt_is_the_architects_under_the_same_judges(project: 
     assert len(project.briefs("reviewer", "review")) == 3
 
 
+@pytest.mark.slow
 def test_retry_with_a_note_reaches_architect_and_coder(project: Project) -> None:
     blocked(project, review(task="1.1", attempt="4"))
     project.swarm("retry", "1.1", "--note", "THE-UNIT-IS-METRES")
@@ -142,6 +148,7 @@ def test_retry_with_a_note_reaches_architect_and_coder(project: Project) -> None
     assert project.state.task("1.2").status is TaskStatus.COMPLETE
 
 
+@pytest.mark.slow
 @pytest.mark.suite("pytest")
 def test_an_overridden_reviewer_leaves_all_other_judges_in_office(project: Project) -> None:
     blocked(project, engineer({"tests/test_part.py": PROVEN}, task="1.1"))
@@ -161,6 +168,7 @@ def test_an_overridden_reviewer_leaves_all_other_judges_in_office(project: Proje
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_an_overruled_reviewer_is_not_asked_again_and_the_commit_says_so(project: Project) -> None:
     blocked(project)
     asked = len(project.briefs("reviewer", "review", task="1.1"))
@@ -176,6 +184,7 @@ def test_an_overruled_reviewer_is_not_asked_again_and_the_commit_says_so(project
     assert (last["verdict"], last["summary"]) == ("REJECTED", "NO-UNIT")  # the record says what was overruled
 
 
+@pytest.mark.slow
 @pytest.mark.suite("pytest")
 def test_failing_tests_can_be_overruled_and_the_commit_says_so(project: Project) -> None:
     project.planned(engineer(FAILING))
@@ -187,6 +196,7 @@ def test_failing_tests_can_be_overruled_and_the_commit_says_so(project: Project)
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @pytest.mark.suite("pytest")
 def test_an_override_of_the_reviewer_does_not_overrule_the_tests(project: Project) -> None:
     blocked(project, engineer(FAILING, task="1.1"))
@@ -195,6 +205,7 @@ def test_an_override_of_the_reviewer_does_not_overrule_the_tests(project: Projec
     assert attempts(project)[-1].stage == "tests"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gate", "text"),
     [("syntax_check", BROKEN), ("secret_scan", f'"""A part."""\n\nAWS_KEY = "AKIA{"Q3EGTRBCN7VWXYZ2"}"\n')],
@@ -208,6 +219,7 @@ def test_some_gates_can_never_be_overridden(project: Project, gate: str, text: s
     assert "swarm override" not in project.swarm("show", "1.1").stdout
 
 
+@pytest.mark.slow
 def test_a_skipped_task_leaves_its_change_in_the_quarantine_and_a_clean_tree(project: Project) -> None:
     blocked(project, code({PART: part("1.1"), "extra.txt": "left\n"}, task="1.1"))
     project.swarm("skip", "1.1", "--reason", "done elsewhere")
@@ -220,6 +232,7 @@ def test_a_skipped_task_leaves_its_change_in_the_quarantine_and_a_clean_tree(pro
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_a_task_that_is_skipped_last_leaves_nothing_at_the_checkpoint_but_what_is_the_users(project: Project) -> None:
     work = code({PART: part("1.1"), "extra.txt": "left\n"}, task="1.1")
     project.planned(plan("1.1", "2.1"), work, review("REJECTED", "no", task="1.1"))
@@ -245,6 +258,7 @@ def test_a_task_that_is_skipped_last_leaves_nothing_at_the_checkpoint_but_what_i
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_a_revision_of_a_blocked_task_waits_for_approval_and_then_goes_on(project: Project) -> None:
     easier = task("1.1", acceptance=["A-SMALLER-GOAL"])
     blocked(project, plan(easier, "1.2", step="revise"), review(task="1.1", contains="A-SMALLER-GOAL"))
@@ -258,6 +272,7 @@ def test_a_revision_of_a_blocked_task_waits_for_approval_and_then_goes_on(projec
     assert project.state.task("1.1").status is TaskStatus.COMPLETE
 
 
+@pytest.mark.slow
 def test_decisions_about_a_task_need_the_right_state(project: Project) -> None:
     project.planned()
     assert "no rejection" in project.swarm("override", "1.1", "--reason", "x", exits=2).stderr
@@ -267,6 +282,7 @@ def test_decisions_about_a_task_need_the_right_state(project: Project) -> None:
     assert "it is complete" in project.swarm("retry", "1.1", exits=2).stderr
 
 
+@pytest.mark.slow
 def test_evidence_of_each_attempt_is_kept(project: Project) -> None:
     project.planned(review("REJECTED", "no unit", attempt="1"))
     project.swarm("run", exits=3)
@@ -280,6 +296,7 @@ def test_evidence_of_each_attempt_is_kept(project: Project) -> None:
     assert plain((place / "attempt-1/change.patch").read_text()).startswith("diff --git a/src/calc/part_1.1.py")
 
 
+@pytest.mark.slow
 def test_what_the_coder_deletes_and_makes_executable_is_committed(project: Project) -> None:
     project.write("old.txt", "old\n")
     project.git("add", "--all")

@@ -25,6 +25,7 @@ def test_identity_and_message_are_the_users_and_the_tasks(project: Project, monk
     assert project.git("log", "-1", "--format=%an <%ae> %s") == "Grace <ada@example.test> Part 1.1"
 
 
+@pytest.mark.slow
 def test_a_hook_that_reformats_is_judged_again_and_its_tree_is_what_counts(project: Project) -> None:
     project.hook("pre-commit", f"printf '\\nMORE = 1\\n' >> {PART} && git add {PART}")
     project.planned()
@@ -36,6 +37,7 @@ def test_a_hook_that_reformats_is_judged_again_and_its_tree_is_what_counts(proje
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_a_hook_that_spoils_the_files_has_its_commit_taken_back(project: Project) -> None:
     project.hook("pre-commit", f"grep -q safe {PART} || {{ echo 'def x(:' > {PART} && git add {PART}; }}")
     project.planned(code({PART: part("safe")}, attempt="2"))
@@ -48,6 +50,7 @@ def test_a_hook_that_spoils_the_files_has_its_commit_taken_back(project: Project
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_no_identity_is_told_and_the_attempt_is_not_lost(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     for who in ("AUTHOR", "COMMITTER"):
         for what in ("NAME", "EMAIL"):
@@ -64,6 +67,7 @@ def test_no_identity_is_told_and_the_attempt_is_not_lost(project: Project, monke
 # --- hooks run with the user's rights ---
 
 
+@pytest.mark.slow
 def test_hooks_that_are_files_of_the_repository_are_not_the_agents_to_write(project: Project, tmp_path: Path) -> None:
     fired = tmp_path / "fired"
     project.write(".husky/pre-commit", "#!/bin/sh\ntrue\n", mode=0o755)
@@ -92,6 +96,7 @@ def test_hooks_that_are_files_of_the_repository_are_not_the_agents_to_write(proj
     assert not fired.exists()
 
 
+@pytest.mark.slow
 def test_what_says_which_programs_hooks_run_is_committed_by_an_override_alone(project: Project, tmp_path: Path) -> None:
     fired = tmp_path / "fired"
     project.hook("pre-commit", f"test ! -f lefthook.yml || touch {fired}")
@@ -111,6 +116,7 @@ def test_what_says_which_programs_hooks_run_is_committed_by_an_override_alone(pr
     assert "lefthook.yml" in project.git("show", "--name-only", "--format=", "HEAD")
 
 
+@pytest.mark.slow
 def test_a_git_that_an_agent_left_on_path_is_never_started(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +147,7 @@ def test_a_git_that_an_agent_left_on_path_is_never_started(
 # --- whose commits, whose files ---
 
 
+@pytest.mark.slow
 def test_commits_of_the_coder_itself_are_taken_back_and_judged(project: Project) -> None:
     broken = "def x(:\n"
     sly = "git add --all . && git commit --quiet --message=Mine"
@@ -167,6 +174,7 @@ def test_commits_of_the_coder_itself_are_taken_back_and_judged(project: Project)
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_a_commit_of_the_user_during_a_pause_is_never_reverted(project: Project) -> None:
     project.planned(tests={"command": "no-such-program"})
     project.swarm("run", exits=6)  # paused with the coder's work in the tree
@@ -196,6 +204,7 @@ def test_what_an_agent_writes_into_swarm_changes_no_judge_of_this_run(project: P
     assert project.state.task("1.1").attempts[0].stage.startswith("gates: syntax_check, lint_check")
 
 
+@pytest.mark.slow
 @pytest.mark.suite("pytest")
 def test_keys_reach_neither_tests_nor_hooks(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "k" * 20)

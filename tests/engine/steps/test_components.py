@@ -31,6 +31,7 @@ def test_a_dependency_that_nobody_asked_for_is_rejected_until_it_is_named(projec
     assert [each["name"] for each in components] == ["left-pad"]
 
 
+@pytest.mark.slow
 def test_an_attempt_that_touches_no_component_leaves_no_list_of_them(project: Project) -> None:
     project.planned()
     project.swarm("run", exits=3)

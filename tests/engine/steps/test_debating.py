@@ -92,6 +92,7 @@ def asked(project: Project, role: str, step: str) -> int:
 # --- mode = "debate" ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "held"), [("APPROVED", 1), ("REJECTED", 0)])
 def test_a_change_that_no_window_at_the_table_holds_is_read_by_the_reviewer_first(
     project: Project, word: str, held: int
@@ -115,6 +116,7 @@ def test_a_change_that_no_window_at_the_table_holds_is_read_by_the_reviewer_firs
     assert asked(project, "reviewer", "review") >= 1
 
 
+@pytest.mark.slow
 def test_a_debate_approves_a_change_as_one_review(project: Project) -> None:
     project.planned(*AGREED, **debating())
     project.swarm("run", exits=3)
@@ -135,6 +137,7 @@ def test_a_debate_approves_a_change_as_one_review(project: Project) -> None:
     assert project.state.task("1.1").usage.tokens >= event.debated
 
 
+@pytest.mark.slow
 def test_debaters_get_what_the_reviewer_gets_and_never_what_the_coder_says(project: Project) -> None:
     project.planned(*AGREED, **debating())
     project.swarm("run", exits=3)
@@ -149,6 +152,7 @@ def test_debaters_get_what_the_reviewer_gets_and_never_what_the_coder_says(proje
     assert models == {"advocate": "senior", "challenger": "critical"}
 
 
+@pytest.mark.slow
 def test_a_debate_rejects_with_what_its_reasons_cite(project: Project) -> None:
     seats = ("advocate", "challenger")
     again = (synthesis("APPROVE", attempt="2"), *(votes(seat, "APPROVE", attempt="2") for seat in seats))
@@ -169,6 +173,7 @@ def test_a_debate_rejects_with_what_its_reasons_cite(project: Project) -> None:
     assert project.state.debates.held == 2
 
 
+@pytest.mark.slow
 def test_a_split_debate_is_decided_by_the_synthesis_and_its_dissent_is_seen(project: Project) -> None:
     split = (speaks(), votes("advocate", "APPROVE"), votes("challenger", "REJECT", "NO-TYPES"))
     project.planned(*split, synthesis("APPROVE", dissent="no types are named"), **debating())
@@ -205,6 +210,7 @@ def test_one_voice_that_fails_is_no_agreement(project: Project) -> None:
     assert "nobody judged" in plain(project.swarm("override", "1.1", "--reason", "x", exits=2).stderr)
 
 
+@pytest.mark.slow
 def test_one_voice_that_fails_takes_no_weight_from_a_rejection(project: Project) -> None:
     silent = rule("participant", "debate", {"text": "no idea"}, participant="advocate", round="2")
     says = (votes("challenger", "REJECT", "no exp claim"), synthesis("REJECT", cites=("r2-msg-002",)))
@@ -213,6 +219,7 @@ def test_one_voice_that_fails_takes_no_weight_from_a_rejection(project: Project)
     assert {each.stage for each in project.state.task("1.1").attempts} == {"reviewer"}
 
 
+@pytest.mark.slow
 def test_where_all_fail_nothing_passes_and_nothing_is_rejected(project: Project) -> None:
     project.planned(speaks(), rule("participant", "debate", {"text": "no idea"}, round="2"), **debating())
     project.swarm("run", exits=1)
@@ -227,6 +234,7 @@ def test_where_all_fail_nothing_passes_and_nothing_is_rejected(project: Project)
     assert [event.debate for event in weighed(project)] == [ID, "task-1.1-attempt-2"]
 
 
+@pytest.mark.slow
 def test_a_killed_debate_goes_on_after_its_last_whole_round(project: Project) -> None:
     hangs = rule("participant", "debate", {"fault": {"kind": "hang"}}, participant="challenger", round="2")
     project.planned(speaks(), votes("advocate", "APPROVE"), hangs, synthesis("APPROVE"), **debating())
@@ -245,6 +253,7 @@ def test_a_killed_debate_goes_on_after_its_last_whole_round(project: Project) ->
     assert project.swarm("verify").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_debate_that_ran_into_a_budget_goes_on_in_the_same_attempt(project: Project) -> None:
     project.planned(*AGREED, **debating(), council={"total_tokens": LITTLE})
     told = project.swarm("run", exits=4)
@@ -257,6 +266,7 @@ def test_a_debate_that_ran_into_a_budget_goes_on_in_the_same_attempt(project: Pr
     assert [event.attempt for event in weighed(project)] == [1]
 
 
+@pytest.mark.slow
 def test_another_change_under_the_same_name_gets_a_debate_of_its_own(project: Project) -> None:
     """The second goal has a task 1.1 again; what was said of the first one counts for nothing."""
     project.planned(*AGREED, **debating())
@@ -270,6 +280,7 @@ def test_another_change_under_the_same_name_gets_a_debate_of_its_own(project: Pr
     assert asked(project, "participant", "debate") == 8
 
 
+@pytest.mark.slow
 def test_the_user_may_overrule_a_debate(project: Project) -> None:
     project.planned(*OPPOSED, **debating(), loop={"max_rejections": 1})
     project.swarm("run", exits=1)
@@ -300,6 +311,7 @@ def test_a_challenger_of_an_unknown_provider_is_refused_before_any_work(project:
 # --- mode = "auto" ---
 
 
+@pytest.mark.slow
 def test_auto_asks_one_cheap_look_and_holds_no_debate_where_nothing_speaks_for_it(project: Project) -> None:
     project.planned(looks("APPROVE"), **debating("auto"))
     project.swarm("run", exits=3)
@@ -313,6 +325,7 @@ def test_auto_asks_one_cheap_look_and_holds_no_debate_where_nothing_speaks_for_i
     assert project.state.debates.contested == 0
 
 
+@pytest.mark.slow
 def test_auto_holds_a_debate_where_reviewer_and_first_look_disagree(project: Project) -> None:
     project.planned(*AGREED, looks("REJECT"), **debating("auto"))
     project.swarm("run", exits=3)
@@ -323,6 +336,7 @@ def test_auto_holds_a_debate_where_reviewer_and_first_look_disagree(project: Pro
     assert given.review.summary == "WEIGHED"
 
 
+@pytest.mark.slow
 def test_a_debate_may_reject_what_the_reviewer_approved(project: Project) -> None:
     project.planned(*OPPOSED, looks("REJECT"), **debating("auto"), loop={"max_rejections": 1})
     project.swarm("run", exits=1)
@@ -330,6 +344,7 @@ def test_a_debate_may_reject_what_the_reviewer_approved(project: Project) -> Non
     assert project.events(ev.ReviewGiven)[0].review.verdict is Verdict.REJECTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "trigger"),
     [
@@ -350,6 +365,7 @@ def test_auto_takes_a_sure_first_look_for_a_debate(project: Project, files: dict
     assert "not debated: the first look agrees" in plain(project.swarm("history").stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("look", "why"),
     [
@@ -370,6 +386,7 @@ def test_auto_debates_a_sensitive_change_where_the_first_look_is_not_sure(
     assert len([each for each in project.requests if each.headers.get("STEP") == "first_look"]) == 1
 
 
+@pytest.mark.slow
 def test_a_first_look_that_cannot_be_had_stops_nothing(project: Project) -> None:
     broken = rule("participant", "first_look", {"fault": {"kind": "500"}})
     project.planned(broken, **debating("auto"), providers__local={"max_retries": 0})
@@ -378,6 +395,7 @@ def test_a_first_look_that_cannot_be_had_stops_nothing(project: Project) -> None
     assert (event.held, event.look) == (False, None)
 
 
+@pytest.mark.slow
 def test_auto_debates_an_attempt_after_a_reviewers_rejection(project: Project) -> None:
     project.planned(
         review("REJECTED", "not yet", attempt="1"),
@@ -408,6 +426,7 @@ def worth(decision: str = "defer") -> DebateWorth:
     )
 
 
+@pytest.mark.slow
 def test_a_measurement_against_debates_is_obeyed_and_said_once(project: Project) -> None:
     rules = [plan("1.1", "1.2"), code({"src/calc/login.py": LOGIN}, task="1.1")]
     project.planned(*rules, **debating("auto"))
@@ -421,6 +440,7 @@ def test_a_measurement_against_debates_is_obeyed_and_said_once(project: Project)
     assert len(project.events(ev.ReviewGiven)) == 2
 
 
+@pytest.mark.slow
 def test_a_measurement_for_debates_changes_nothing(project: Project) -> None:
     project.planned(*AGREED, looks("REJECT"), **debating("auto"))
     debate_worth.keep(project.folder, worth("use"))
@@ -428,6 +448,7 @@ def test_a_measurement_for_debates_changes_nothing(project: Project) -> None:
     assert weighed(project)[0].held
 
 
+@pytest.mark.slow
 def test_who_asks_for_debates_gets_them_whatever_was_measured(project: Project) -> None:
     project.planned(*AGREED, **debating())
     debate_worth.keep(project.folder, worth())
@@ -435,6 +456,7 @@ def test_who_asks_for_debates_gets_them_whatever_was_measured(project: Project) 
     assert weighed(project)[0].held
 
 
+@pytest.mark.slow
 def test_a_damaged_measurement_is_told_before_any_work(project: Project) -> None:
     project.planned(**debating("auto"))
     project.folder.debate_worth.write_text('{"decision": "perhaps"}')
@@ -446,6 +468,7 @@ def test_a_damaged_measurement_is_told_before_any_work(project: Project) -> None
     project.swarm("run", exits=3)
 
 
+@pytest.mark.slow
 def test_auto_with_one_model_is_single_with_a_notice(project: Project) -> None:
     project.play(review={"mode": "auto"})
     told = project.swarm("plan", GOAL, exits=3).stderr
@@ -456,6 +479,7 @@ def test_auto_with_one_model_is_single_with_a_notice(project: Project) -> None:
     assert asked(project, "participant", "first_look") == 0
 
 
+@pytest.mark.slow
 def test_single_is_the_default_and_asks_nobody_else(project: Project) -> None:
     project.planned(**TWO)
     project.swarm("run", exits=3)
@@ -520,6 +544,7 @@ def test_a_large_plan_is_contested(project: Project) -> None:
     assert weighed(project)[0].triggers == ("the plan is LARGE: 20 tasks",)
 
 
+@pytest.mark.slow
 def test_a_change_beyond_a_window_is_cut_and_no_dead_end(project: Project) -> None:
     """The change is cut to the smallest window; each voice is told, and reads the files itself."""
     huge = part("1.1") + "".join(f'V{number} = "{"x" * 60}"\n' for number in range(900))
@@ -561,6 +586,7 @@ def assert_held_anew(project: Project) -> None:
     assert project.swarm("verify").exit_code == 0
 
 
+@pytest.mark.slow
 def test_an_outcome_that_nobody_voted_for_counts_for_nothing(project: Project) -> None:
     place = paused(project)
     planted = {"id": ID, "verdict": "APPROVE", "decided_by": "majority", "tally": {"approve": 2}, "rounds": 2}
@@ -569,6 +595,7 @@ def test_an_outcome_that_nobody_voted_for_counts_for_nothing(project: Project) -
     assert_held_anew(project)
 
 
+@pytest.mark.slow
 def test_a_round_that_was_made_the_vote_counts_for_nothing(project: Project) -> None:
     path = paused(project) / "round-1.json"
     speeches = json.loads(path.read_text())["speeches"]
@@ -579,6 +606,7 @@ def test_a_round_that_was_made_the_vote_counts_for_nothing(project: Project) -> 
     assert_held_anew(project)
 
 
+@pytest.mark.slow
 def test_a_seat_that_nobody_has_ends_in_no_traceback(project: Project) -> None:
     path = paused(project) / "round-1.json"
     speeches = json.loads(path.read_text())["speeches"]
@@ -590,6 +618,7 @@ def test_a_seat_that_nobody_has_ends_in_no_traceback(project: Project) -> None:
     assert_held_anew(project)
 
 
+@pytest.mark.slow
 def test_files_that_fit_each_other_and_not_the_ledger_count_for_nothing(project: Project) -> None:
     """Whoever edits a round can make the next hashes fit, and add the vote: the ledger has another hash."""
     place = paused(project)
@@ -602,6 +631,7 @@ def test_files_that_fit_each_other_and_not_the_ledger_count_for_nothing(project:
     assert_held_anew(project)
 
 
+@pytest.mark.slow
 def test_a_whole_round_that_was_added_counts_for_nothing(project: Project) -> None:
     paused(project)
     files = DebateFiles(project.folder)
@@ -619,6 +649,7 @@ def test_a_whole_round_that_was_added_counts_for_nothing(project: Project) -> No
 # --- outages ---
 
 
+@pytest.mark.slow
 def test_an_outage_pauses_the_run_and_the_debate_goes_on(project: Project) -> None:
     down = rule("participant", "debate", {"fault": {"kind": "500"}}, round="2")
     project.planned(speaks(), down, **debating(), providers__local={"max_retries": 0})
@@ -633,6 +664,7 @@ def test_an_outage_pauses_the_run_and_the_debate_goes_on(project: Project) -> No
     assert project.swarm("verify").exit_code == 0
 
 
+@pytest.mark.slow
 def test_an_outage_of_the_parent_pauses_the_run_too(project: Project) -> None:
     down = rule("architect", "synthesize", {"fault": {"kind": "500"}})
     project.planned(*AGREED[:-1], down, **debating(), providers__local={"max_retries": 0})
@@ -647,6 +679,7 @@ def test_an_outage_of_the_parent_pauses_the_run_too(project: Project) -> None:
 # --- what is told of the first look ---
 
 
+@pytest.mark.slow
 def test_a_first_look_is_announced_and_told(project: Project) -> None:
     project.planned(looks("APPROVE"), **debating("auto"))
     told = plain(project.swarm("run", exits=3).stderr)
@@ -657,6 +690,7 @@ def test_a_first_look_is_announced_and_told(project: Project) -> None:
     assert f"debate: {line}" in plain(project.swarm("show", "1.1").stdout)
 
 
+@pytest.mark.slow
 def test_a_first_look_that_failed_is_told(project: Project) -> None:
     broken = rule("participant", "first_look", {"fault": {"kind": "500"}})
     project.planned(broken, **debating("auto"), providers__local={"max_retries": 0})
@@ -667,6 +701,7 @@ def test_a_first_look_that_failed_is_told(project: Project) -> None:
         assert "the first look failed: local/critical" in said
 
 
+@pytest.mark.slow
 def test_a_debate_is_shown_without_a_doubled_word(project: Project) -> None:
     project.planned(*AGREED, **debating())
     project.swarm("run", exits=3)
@@ -683,6 +718,7 @@ def test_status_names_the_models_that_debate(project: Project) -> None:
     assert "advocate" not in project.json("status")["models"]
 
 
+@pytest.mark.slow
 def test_a_measurement_with_other_models_counts_and_says_so(project: Project) -> None:
     project.planned(**debating("auto"))
     debate_worth.keep(project.folder, worth().model_copy(update={"models": ("other/one", "local/senior")}))

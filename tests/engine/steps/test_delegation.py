@@ -17,6 +17,7 @@ from swarmgate.engine import Swarm
 pytestmark = pytest.mark.suite("unittest")
 
 
+@pytest.mark.slow
 def test_a_delegation_that_names_another_open_task_is_refused(project: Project) -> None:
     good = [call("delegate", instructions="Write the part.")]
     project.planned(
@@ -35,6 +36,7 @@ def test_a_scope_with_a_file_of_another_open_task_is_refused(project: Project) -
     assert project.state.task("1.1").status is TaskStatus.BLOCKED
 
 
+@pytest.mark.slow
 def test_an_architect_that_never_delegates_well_blocks_the_task(project: Project) -> None:
     project.planned(plan("1.1", "1.2"), delegate("Do 1.2 as well.", task="1.1"))
     assert "(breaker: replies) architect (delegate)" in project.swarm("run", exits=1).stdout
@@ -69,6 +71,7 @@ def test_a_dirty_tree_is_refused_with_the_list(project: Project) -> None:
     assert (project.root / "mine.txt").read_text() == "mine\n"
 
 
+@pytest.mark.slow
 def test_stash_puts_the_changes_aside_and_pop_brings_them_back(project: Project) -> None:
     project.planned()
     project.write("mine.txt", "mine\n")
@@ -78,6 +81,7 @@ def test_stash_puts_the_changes_aside_and_pop_brings_them_back(project: Project)
     assert (project.root / "mine.txt").read_text() == "mine\n"
 
 
+@pytest.mark.slow
 def test_changes_of_the_user_between_two_tasks_are_refused_too(project: Project) -> None:
     project.planned(plan("1.1", "2.1"))
     project.swarm("run", exits=3)
@@ -88,6 +92,7 @@ def test_changes_of_the_user_between_two_tasks_are_refused_too(project: Project)
     assert "mine.txt" not in project.git("show", "--name-only", "--format=")
 
 
+@pytest.mark.slow
 def test_another_branch_is_refused_with_the_way_back(project: Project) -> None:
     project.planned(plan("1.1", "2.1"))
     project.swarm("run", exits=3)
@@ -113,6 +118,7 @@ def test_an_unfinished_merge_is_refused(project: Project) -> None:
     assert "a merge is in progress" in project.swarm("run", exits=2).stderr
 
 
+@pytest.mark.slow
 def test_any_subfolder_will_do(project: Project) -> None:
     project.play()
     below = project.root / "src/calc"
@@ -123,6 +129,7 @@ def test_any_subfolder_will_do(project: Project) -> None:
     assert Swarm(below).state.plan is not None
 
 
+@pytest.mark.slow
 def test_a_worktree_works_by_itself(project: Project, tmp_path: Path) -> None:
     project.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
     side = Project(tmp_path / "side")

@@ -79,6 +79,7 @@ HOLLOW = (
 OF_THE_TEXT = "import inspect\n    assert inspect.getsource(calc.add).endswith('b):\\n    return a + b\\n')"
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "hollow tests of a new function: `assert callable(add)`, a monkeypatched `add`, a call whose result nobody looks "
@@ -96,6 +97,7 @@ async def test_hollow_tests_prove_nothing_all_together(judge: Judge) -> None:
     assert len(answer.proof.unnoticed) == 2
 
 
+@pytest.mark.slow
 async def test_a_call_whose_result_nobody_looks_at_proves_nothing(judge: Judge) -> None:
     looks = [body for body in HOLLOW if body.endswith(("calc.add(1, 2)", "is not None"))]
     tests = "".join(f"\n\ndef test_{number}(monkeypatch):\n    {body}\n" for number, body in enumerate(looks))
@@ -105,6 +107,7 @@ async def test_a_call_whose_result_nobody_looks_at_proves_nothing(judge: Judge) 
     assert answer.proof.unnoticed == ("returns a wrong constant at once",)
 
 
+@pytest.mark.slow
 async def test_a_test_of_the_text_of_the_source_proves_nothing(judge: Judge) -> None:
     answer = await judge({"calc.py": ADD, "tests/test_add.py": HEAD + OF_THE_TEXT + "\n"})
     assert stages(answer) == [NOTHING]
@@ -136,6 +139,7 @@ def test_add():
 """
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a test that writes the source anew, tests that, and restores it",
@@ -146,6 +150,7 @@ async def test_a_test_that_rewrites_the_source_proves_nothing(judge: Judge) -> N
     assert stages(answer)[:1] == [NOTHING]
 
 
+@pytest.mark.slow
 async def test_a_hollow_test_beside_a_real_one_that_stood_there_proves_nothing(judge: Judge) -> None:
     changed = ADD.replace("return n / 2", "return add(n, 0) / 2")
     hollow = f"{OLD_TEST}\n\ndef test_add():\n    assert callable(calc.add)\n"
@@ -188,6 +193,7 @@ async def test_an_honest_test_is_the_proof(judge: Judge, source: str, test: str)
     assert (answer.proof.able, answer.proof.unnoticed, answer.proof.unrun) == (True, (), ())
 
 
+@pytest.mark.slow
 async def test_honest_tests_of_all_kinds_of_code_are_the_proof(judge: Judge) -> None:
     source = (
         f"{ADD}\n\nLIMIT = 3\n\n\ndef even(n):\n    return n % 2 == 0\n\n\ndef items():\n    yield 1\n\n\n"
@@ -206,6 +212,7 @@ async def test_honest_tests_of_all_kinds_of_code_are_the_proof(judge: Judge) -> 
     assert (answer.proof.able, answer.proof.unnoticed, answer.proof.unrun) == (True, (), ())
 
 
+@pytest.mark.slow
 async def test_what_another_process_runs_is_measured(judge: Judge) -> None:
     test = (
         "import subprocess, sys\n\n\ndef test_new():\n    code = 'import calc; print(calc.add(1, 2))'\n"
@@ -219,6 +226,7 @@ REAL = "import calc\n\n\ndef test_add():\n    assert calc.add(1, 2) == 3\n"
 LOOSE = f"{ADD}\n\ndef sub(a, b):\n    return a - b\n"
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a second new function that no test runs",
@@ -232,11 +240,13 @@ async def test_a_function_that_no_passing_test_runs_is_unproven(judge: Judge) ->
     assert (remark.file, remark.line) == ("calc.py", 9)
 
 
+@pytest.mark.slow
 async def test_a_test_that_was_there_may_run_what_was_changed(judge: Judge) -> None:
     changed = ADD.replace("return n / 2", "return n * 0.5")
     assert stages(await judge({"calc.py": changed, "tests/test_add.py": REAL})) == []
 
 
+@pytest.mark.slow
 async def test_a_new_branch_has_to_run(judge: Judge) -> None:
     branch = f"{ADD}".replace("    return n / 2", "    if n > 100:\n        n = 0\n    return n / 2")
     answer = await judge({"calc.py": branch, "tests/test_add.py": REAL})
@@ -250,6 +260,7 @@ async def test_a_change_without_a_new_test_is_unproven(judge: Judge) -> None:
     assert "brings no new test" in answer.objections[0].reason
 
 
+@pytest.mark.slow
 async def test_a_refactoring_is_run_by_tests_that_were_there(judge: Judge) -> None:
     split = "def half(n):\n    return _part(n, 2)\n\n\ndef _part(n, of):\n    return n / of\n"
     assert stages(await judge({"calc.py": split}, Kind.REFACTORING)) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.misbehaviour.case import case
 from tests.project import Project, Rule, call, part, plan, rule, verdict
 
@@ -31,6 +32,7 @@ def ignoring(project: Project, *rules: str) -> None:
     project.git("commit", "--quiet", "--message=rules")
 
 
+@pytest.mark.slow
 @case(
     "files",
     "the test engineer hides code that stands in for the changed module in a folder with a `.gitignore` of its own",
@@ -114,6 +116,7 @@ def test_what_a_run_did_that_died_is_told_by_the_next(project: Project) -> None:
     assert not (project.folder.runtime / "at-work").exists()
 
 
+@pytest.mark.slow
 def test_what_the_user_does_between_two_runs_is_nobodys_affair(project: Project) -> None:
     ignoring(project, ".env", "own/")
     project.write(".env", "1\n")

@@ -24,6 +24,7 @@ def found(quote: str, message: str = "A07 anybody can be anybody") -> dict[str, 
     return {"severity": "high", "file": "src/calc/login.py", "quote": quote, "message": message}
 
 
+@pytest.mark.slow
 def test_a_sensitive_change_is_reviewed_for_its_security_too(project: Project) -> None:
     project.planned(
         code({"src/calc/login.py": LOGIN}),
@@ -64,6 +65,7 @@ def test_every_change_can_be_reviewed_for_its_security(project: Project) -> None
     assert project.events(ev.GatesRun)[0].sensitive == ('[review] security = "always"',)
 
 
+@pytest.mark.slow
 def test_the_user_may_overrule_a_security_rejection(project: Project) -> None:
     project.planned(
         code({"src/calc/login.py": LOGIN}),
@@ -78,6 +80,7 @@ def test_the_user_may_overrule_a_security_rejection(project: Project) -> None:
     assert (last.kind, last.security_review.summary) == (ev.AttemptKind.OVERRIDE, "security: REJECTED")
 
 
+@pytest.mark.slow
 def test_a_finding_that_cites_nothing_is_dropped_and_the_rejection_stays(project: Project) -> None:
     invented = {"severity": "high", "file": "src/calc/part_1.1.py", "quote": "os.system(x)", "message": "INVENTED"}
     real = {"severity": "medium", "file": "src/calc/part_1.1.py", "quote": 'VALUE = "1.1"', "message": "REAL"}
@@ -95,6 +98,7 @@ def test_a_finding_that_cites_nothing_is_dropped_and_the_rejection_stays(project
     assert "dropped, as it cites nothing: INVENTED" in shown
 
 
+@pytest.mark.slow
 def test_a_rejection_without_any_citation_is_still_one(project: Project) -> None:
     project.planned(review("REJECTED", "no exp claim", "bad", attempt="1"))
     project.swarm("run", exits=3)
@@ -105,6 +109,7 @@ def test_a_rejection_without_any_citation_is_still_one(project: Project) -> None
     assert (first.review.findings, len(first.review.dropped)) == ((), 1)
 
 
+@pytest.mark.slow
 def test_no_made_up_quote_reaches_the_coder_even_where_nothing_else_is_left(project: Project) -> None:
     invented = {"severity": "high", "file": "src/calc/part_1.1.py", "quote": "os.system(x)", "message": "INVENTED"}
     said = call("submit_verdict", verdict="REJECTED", summary="", findings=[invented])
@@ -115,6 +120,7 @@ def test_no_made_up_quote_reaches_the_coder_even_where_nothing_else_is_left(proj
     assert "INVENTED" not in project.briefs("coder", "code", attempt="2")[0]
 
 
+@pytest.mark.slow
 def test_citations_can_be_switched_off(project: Project) -> None:
     project.planned(review("REJECTED", "no exp claim", "bad", attempt="1"), review={"cite": False})
     project.swarm("run", exits=3)

@@ -106,6 +106,7 @@ def blocked_at_its_reference(project: Project) -> Iterator[Path]:
     kept.rename(log)
 
 
+@pytest.mark.slow
 def test_real_git_is_killed_with_the_run_while_it_holds_its_locks(project: Project) -> None:
     project.planned()
     with blocked_at_its_reference(project):
@@ -120,6 +121,7 @@ def test_real_git_is_killed_with_the_run_while_it_holds_its_locks(project: Proje
     finished(project, "1.1")
 
 
+@pytest.mark.slow
 def test_git_that_outlives_its_run_commits_nothing_twice(project: Project) -> None:
     """The next run waits for its end, or ends it, before it looks for the commit."""
     project.planned()
@@ -159,6 +161,7 @@ def test_a_lock_that_somebody_left_pauses_the_run_and_says_how_to_go_on(
     finished(project, "1.1")
 
 
+@pytest.mark.slow
 def test_a_lock_that_somebody_holds_is_waited_for(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locks, "WAIT_S", 60.0)  # it is given back once the user was told
     project.planned()
@@ -200,6 +203,7 @@ def test_a_user_at_the_editor_of_a_commit_is_waited_for_and_named(
     finished(project, "1.1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "value"), [("gpg.program", "false"), ("core.editor", "true")], ids=["signing fails", "twin"]
 )
@@ -214,6 +218,7 @@ def test_what_git_itself_cannot_do_is_no_refusal_by_a_hook(project: Project, key
     finished(project, "1.1")
 
 
+@pytest.mark.slow
 def test_a_hook_that_refuses_still_rejects(project: Project) -> None:
     project.hook("pre-commit", f"grep -q safe {PART} || {{ echo 'no safe part'; exit 1; }}")
     project.planned(plan("1.1"), code({PART: part("safe")}, attempt="2"))

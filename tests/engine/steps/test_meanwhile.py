@@ -113,6 +113,7 @@ def test_a_commit_in_the_middle_of_the_coders_turn(project: Project) -> None:
     whole(project, "1.1")
 
 
+@pytest.mark.slow
 def test_the_user_commits_files_of_the_task_itself(project: Project) -> None:
     """What is in the user's commit is no part of the change any more, and the record says so."""
     project.planned(code({PART: part("1.1"), "src/calc/more.py": part("m")}, attempt="1"))
@@ -189,6 +190,7 @@ def test_what_the_user_edits_meanwhile_is_not_lost(project: Project, step: str) 
     assert "HOUSE-RULE: mine.\n" in [place.read_text() for place in places]
 
 
+@pytest.mark.slow
 def test_what_the_user_staged_stays_staged_when_a_commit_is_set_aside(project: Project) -> None:
     project.hook("pre-commit", f"grep -q safe {PART} || {{ echo 'def x(:' > {PART} && git add {PART}; }}")
     project.planned(code({PART: part("safe")}, attempt="2"))
@@ -210,6 +212,7 @@ def test_what_the_user_staged_stays_staged_when_a_commit_is_set_aside(project: P
 # --- at the very moment of the commit ---
 
 
+@pytest.mark.slow
 def test_the_user_commits_while_the_hooks_of_our_commit_run(project: Project) -> None:
     """Git itself refuses the second of the two: that is no refusal by a hook."""
     theirs = "(unset GIT_INDEX_FILE; git -c core.hooksPath=/dev/null commit --quiet --allow-empty -m 'By the user')"
@@ -235,6 +238,7 @@ def git_on_path(project: Project, monkeypatch: pytest.MonkeyPatch, script: str) 
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
+@pytest.mark.slow
 def test_the_user_commits_between_the_last_look_and_our_commit(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +265,7 @@ def test_the_user_commits_between_the_last_look_and_our_commit(
     whole(project, "1.1")
 
 
+@pytest.mark.slow
 def test_a_hook_that_commits_on_top_of_ours_is_named_and_both_stay(project: Project) -> None:
     again = "git -c core.hooksPath=/dev/null commit --quiet --allow-empty -m 'Bump'"
     project.hook("post-commit", f"test -e .git/once || {{ touch .git/once; {again}; }}")
@@ -273,6 +278,7 @@ def test_a_hook_that_commits_on_top_of_ours_is_named_and_both_stay(project: Proj
 # --- between runs ---
 
 
+@pytest.mark.slow
 def test_a_commit_between_a_block_and_an_override_stays(project: Project) -> None:
     project.planned(rule("reviewer", "review", [call("submit_verdict", verdict="REJECTED", summary="no")]))
     project.swarm("run", exits=1)
@@ -284,6 +290,7 @@ def test_a_commit_between_a_block_and_an_override_stays(project: Project) -> Non
     whole(project, "1.1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [("retry", "1.1"), ("run",)])
 def test_a_commit_after_a_run_that_died_is_not_taken_back_in_the_files(project: Project, verb: tuple[str, ...]) -> None:
     project.planned(rule("reviewer", "review", {"fault": {"kind": "500", "retry_after": 0}}))
@@ -348,6 +355,7 @@ def done(project: Project, *more: str) -> str:
     return project.state.task("1.1").commit
 
 
+@pytest.mark.slow
 def test_a_phase_whose_work_is_gone_is_neither_approved_nor_gone_on_from(project: Project) -> None:
     first = done(project)
     project.git("reset", "--quiet", "--hard", "HEAD~2")
@@ -360,6 +368,7 @@ def test_a_phase_whose_work_is_gone_is_neither_approved_nor_gone_on_from(project
     assert not project.events(ev.CommitMoved)
 
 
+@pytest.mark.slow
 def test_work_that_is_gone_is_done_again_when_the_user_meant_it(project: Project) -> None:
     done(project)
     project.git("reset", "--quiet", "--hard", "HEAD~1")
@@ -372,6 +381,7 @@ def test_work_that_is_gone_is_done_again_when_the_user_meant_it(project: Project
     project.swarm("approve")
 
 
+@pytest.mark.slow
 def test_work_that_is_gone_is_given_up(project: Project) -> None:
     done(project)
     project.git("reset", "--quiet", "--hard", "HEAD~1")
@@ -381,6 +391,7 @@ def test_work_that_is_gone_is_given_up(project: Project) -> None:
     project.swarm("approve")
 
 
+@pytest.mark.slow
 def test_work_that_was_rewritten_beyond_recognition_is_vouched_for(project: Project) -> None:
     first = done(project)
     project.git("reset", "--quiet", "--soft", "HEAD~2")
@@ -398,6 +409,7 @@ def test_work_that_was_rewritten_beyond_recognition_is_vouched_for(project: Proj
     project.swarm("approve")
 
 
+@pytest.mark.slow
 def test_in_an_approved_phase_nothing_is_opened_again(project: Project) -> None:
     done(project, "2.1")
     project.swarm("approve")
@@ -455,6 +467,7 @@ def test_history_that_was_rewritten_holds_the_work_and_that_goes_on_record(
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_history_with_another_content_under_the_same_message_is_not_taken_for_the_work(project: Project) -> None:
     """White space counts: the same trailers and the same author say nothing of what is in a commit."""
     done(project)
@@ -463,12 +476,14 @@ def test_history_with_another_content_under_the_same_message_is_not_taken_for_th
     assert "task 1.2" in project.swarm("approve", exits=2).stderr
 
 
+@pytest.mark.slow
 def test_a_shallow_clone_says_so(project: Project) -> None:
     done(project)
     (project.root / ".git/shallow").write_text(project.git("rev-parse", "HEAD") + "\n")
     assert "git fetch --unshallow" in project.swarm("approve", exits=2).stderr
 
 
+@pytest.mark.slow
 def test_a_deleted_branch_is_made_again_at_the_newest_work(project: Project) -> None:
     done(project, "2.1")
     project.swarm("approve")

@@ -94,6 +94,7 @@ def test_what_hides_from_old_tests_is_found(sums: Project, hides: dict[str, str]
     assert "[tests] altered" in sums.swarm("show", "1.1").stdout
 
 
+@pytest.mark.slow
 def test_the_user_may_pass_it(sums: Project) -> None:
     sums.planned(*handing_in(broken()), loop=ONE_TRY, gates=SKIPPED, review={"tests": False})
     sums.swarm("run", exits=1)
@@ -102,6 +103,7 @@ def test_the_user_may_pass_it(sums: Project) -> None:
     assert attempts(sums)[-1].outcome == "COMPLETE"
 
 
+@pytest.mark.slow
 def test_the_plan_may_say_that_what_is_expected_changes(sums: Project) -> None:
     sums.planned(*handing_in(broken(), kind="breaking"), gates=SKIPPED, review={"tests": False})
     assert "  - Kind: breaking\n" in sums.plan_md
@@ -114,6 +116,7 @@ def test_the_plan_may_say_that_what_is_expected_changes(sums: Project) -> None:
     )
 
 
+@pytest.mark.slow
 def test_tests_that_are_altered_and_pass_as_they_were_are_ordinary_work(sums: Project) -> None:
     other = TEST.replace("sums.double(2) == 4", "[sums.double(n) for n in (0, 2)] == [0, 4]")
     sums.planned(
@@ -147,6 +150,7 @@ def test_a_test_that_failed_before_counts_for_nothing(sums: Project) -> None:
     assert not notes(sums, "old-tests")
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "the criterion is mapped to an unrelated old test, or the test engineer writes nothing and says that all pass",
@@ -179,6 +183,7 @@ def test_behaviour_that_no_test_shows_is_rejected_and_shown_is_taken(sums: Proje
     assert sums.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_the_user_may_vouch_for_what_no_test_shows(sums: Project) -> None:
     sums.planned(
         plan(task("1.1", files=[SOURCE])),
@@ -195,6 +200,7 @@ def test_the_user_may_vouch_for_what_no_test_shows(sums: Project) -> None:
     assert attempts(sums)[-1].outcome == "COMPLETE"
 
 
+@pytest.mark.slow
 def test_a_refactoring_needs_no_new_test(sums: Project) -> None:
     split = RIGHT.replace("n * 2", "times(n, 2)") + "\n\ndef times(n: int, by: int) -> int:\n    return n * by\n"
     sums.planned(

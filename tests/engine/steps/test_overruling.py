@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.engine.steps.test_attacking import BAD, MODULE, ZERO, attacks, confirms
 from tests.project import Project, code, engineer, part, plain, plan, review, rule
 
@@ -16,6 +17,7 @@ def notes(project: Project, rule: str) -> list[str]:
     return [event.note.detail for event in project.events(ev.GuardActed) if event.note.rule == rule]
 
 
+@pytest.mark.slow
 def test_the_files_of_an_overruled_attack_leave_the_tree_and_the_work_goes_on(project: Project) -> None:
     project.planned(
         plan("1.1", "1.2"),
@@ -38,6 +40,7 @@ def test_the_files_of_an_overruled_attack_leave_the_tree_and_the_work_goes_on(pr
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_tests_that_an_override_left_red_reject_no_later_task_but_new_failures_do(project: Project) -> None:
     second = {"tests/test_second.py": "def test_second() -> None:\n    assert 3 == 4\n"}
     project.planned(
@@ -58,6 +61,7 @@ def test_tests_that_an_override_left_red_reject_no_later_task_but_new_failures_d
     assert "tests/test_second.py::test_second" in project.state.task("1.3").reason
 
 
+@pytest.mark.slow
 def test_an_overruled_verdict_is_told_as_one_and_nobody_is_said_to_read(project: Project) -> None:
     project.planned(review("REJECTED", "NO-UNIT"), loop=ONCE)
     project.swarm("run", exits=1)
@@ -82,6 +86,7 @@ def test_a_reviewer_that_a_breaker_stopped_cannot_be_overruled(project: Project)
     assert "swarm retry 1.1" in refused
 
 
+@pytest.mark.slow
 def test_what_is_red_may_be_part_of_a_later_tasks_own_tests(project: Project) -> None:
     proves = (
         "from pathlib import Path\n\n\ndef test_part() -> None:\n    assert Path('src/calc/part_1.2.py').is_file()\n"

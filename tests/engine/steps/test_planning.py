@@ -23,6 +23,7 @@ def test_nothing_is_delegated_before_approval(project: Project) -> None:
     assert project.git("branch", "--show-current") == "main"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "told"),
     [
@@ -55,6 +56,7 @@ def test_an_architect_that_never_plans_ends_planning_and_the_user_may_say_more(p
     project.swarm("plan", "Add parts, small ones", exits=3)
 
 
+@pytest.mark.slow
 def test_a_failed_revision_leaves_the_plan_to_be_kept(project: Project) -> None:
     project.planned(plan(task("1.1", complexity="LARGE"), step="revise"))
     told = project.swarm("revise", "more", exits=1)
@@ -131,6 +133,7 @@ def test_a_specification_that_cannot_be_read_is_named(
     assert not project.requests
 
 
+@pytest.mark.slow
 def test_a_revision_keeps_what_is_complete(project: Project) -> None:
     project.planned(plan("1.1", "1.2"), plan("1.1", "1.2", "1.3", step="revise"))
     project.swarm("run", exits=3)
@@ -141,6 +144,7 @@ def test_a_revision_keeps_what_is_complete(project: Project) -> None:
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_a_revision_that_drops_what_is_complete_is_given_back(project: Project) -> None:
     dropping = [save(task("1.2"))]
     project.planned(plan("1.1", "1.2"), rule("architect", "revise", dropping, [save(task("1.1"), task("1.2"))]))
@@ -151,6 +155,7 @@ def test_a_revision_that_drops_what_is_complete_is_given_back(project: Project) 
     assert "it must stay in the plan" in refused
 
 
+@pytest.mark.slow
 def test_a_revision_that_rewrites_what_is_complete_is_told_what_has_to_stand(project: Project) -> None:
     rewriting = [save(task("1.1", acceptance=["part 1.1 is blue"]))]
     project.planned(rule("architect", "revise", rewriting, [save(task("1.1"), task("1.2"))]))
@@ -160,6 +165,7 @@ def test_a_revision_that_rewrites_what_is_complete_is_told_what_has_to_stand(pro
     assert 'acceptance must be ["part 1.1 has a value"]' in refused
 
 
+@pytest.mark.slow
 def test_a_new_goal_needs_the_old_one_to_be_done(project: Project) -> None:
     project.planned()
     project.swarm("run", exits=3)

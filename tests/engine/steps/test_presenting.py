@@ -71,6 +71,7 @@ def test_an_attribute_hides_no_code(project: Project) -> None:
 LONG = {"src/calc/part_1.1.py": part("1.1") + "".join(f"\nvalue_{n} = {n}\n" for n in range(9000))}
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "the reviewer approves code of which it was shown the beginning only",
@@ -93,6 +94,7 @@ def test_a_reviewer_that_looks_at_nothing_is_not_believed(project: Project) -> N
     assert project.git("rev-list", "--count", "main..HEAD") == "0"
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_a_reviewer_that_reads_on_approves_a_change_that_no_window_holds(project: Project) -> None:
     reads = [[call("read_change", path="src/calc/part_1.1.py", part=n)] for n in range(1, 13)]

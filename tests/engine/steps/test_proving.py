@@ -36,6 +36,7 @@ def naming(*tests: str, files: dict[str, str] | None = None, **match: str) -> di
     return rule("test_engineer", "test", [*writes, verdict(criteria=mapped)], **match)
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "tests that cannot fail: `assert 1 + 1 == 2` for the new feature",
@@ -61,6 +62,7 @@ def test_tests_that_pass_without_the_change_are_refused_and_better_ones_taken(pr
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_a_warning_stands_on_record_and_an_override_passes(project: Project) -> None:
     project.planned(engineer(EMPTY), tests={"must_fail": "warn"})
     project.swarm("run", exits=3)
@@ -70,6 +72,7 @@ def test_a_warning_stands_on_record_and_an_override_passes(project: Project) -> 
     assert "prove nothing" in note.detail
 
 
+@pytest.mark.slow
 def test_the_user_may_overrule_it(project: Project) -> None:
     project.planned(engineer(EMPTY), loop=ONE_TRY)
     project.swarm("run", exits=1)
@@ -79,6 +82,7 @@ def test_the_user_may_overrule_it(project: Project) -> None:
     assert attempts(project)[-1].outcome == "COMPLETE"
 
 
+@pytest.mark.slow
 def test_comments_and_documents_need_no_proof(project: Project) -> None:
     files = {"src/calc/__init__.py": '"""Other words."""\n\n# and a comment\n', "docs/a.md": "# A\n", **EMPTY}
     project.planned(code(files), delegate(scope=tuple(files)))
@@ -87,6 +91,7 @@ def test_comments_and_documents_need_no_proof(project: Project) -> None:
     assert len(attempts(project)) == 1
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a test that looks for the place of a copy, to fail there alone",
@@ -118,6 +123,7 @@ def test_a_criterion_that_names_a_whole_file_is_warned_of(project: Project) -> N
     assert note.detail.startswith("criterion 1 names all tests in tests/test_calc.py: any test there would do")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("named", "reason"),
     [
@@ -143,6 +149,7 @@ def test_a_named_test_that_is_not_there_or_did_not_run_rejects(project: Project,
     assert not project.events(ev.TestsRun)[0].passed
 
 
+@pytest.mark.slow
 def test_a_criterion_without_a_test_is_noted_or_blocks(project: Project) -> None:
     unmapped = rule("test_engineer", "test", [verdict(criteria=[])], [verdict(criteria=[])])
     project.planned(unmapped, loop=ONE_TRY)
@@ -151,6 +158,7 @@ def test_a_criterion_without_a_test_is_noted_or_blocks(project: Project) -> None
     assert note.detail == "criterion 1 has no test: part 1.1 has a value"
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "APPROVED with a criterion that no test covers",
@@ -173,6 +181,7 @@ WEAK = (
 STRONG = WEAK + "    assert [logic.grade(n) for n in (10, 11, -1)] == ['bad', 'good', 'bad']\n"
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "tests that run the code and hardly look at what it gives",

@@ -94,6 +94,7 @@ def context(root: Path, writable: Path) -> Context:
     )
 
 
+@pytest.mark.slow
 async def test_a_test_that_fails_without_the_change_is_the_proof(judge: Judge) -> None:
     answer = await judge({"mod.py": NEW, "tests/test_real.py": REAL})
     assert answer.proof is not None
@@ -101,6 +102,7 @@ async def test_a_test_that_fails_without_the_change_is_the_proof(judge: Judge) -
     assert answer.notes == ()
 
 
+@pytest.mark.slow
 async def test_a_test_that_counts_its_runs_elsewhere_must_fail_again(judge: Judge, tmp_path: Path) -> None:
     place = repr(str(tmp_path / "shared/seen"))
     answer = await judge({"mod.py": NEW, "tests/test_counts.py": COUNTS.replace("PLACE", place)})
@@ -131,6 +133,7 @@ async def test_behaviour_without_a_new_test_is_said_and_no_behaviour_is_not(judg
     assert against.reason == f"{NO_TEST} but adversarial ones: nothing shows that the tests would notice"
 
 
+@pytest.mark.slow
 async def test_an_adversarial_test_that_held_need_not_fail_without_the_change(judge: Judge) -> None:
     files = {"mod.py": NEW, "tests/test_attack.py": IDLE, "tests/test_real.py": REAL}
     answer = await judge(files, "tests/test_attack.py")
@@ -138,6 +141,7 @@ async def test_an_adversarial_test_that_held_need_not_fail_without_the_change(ju
     assert (answer.proof.able, answer.proof.tests) == (True, ("tests/test_real.py",))
 
 
+@pytest.mark.slow
 async def test_a_script_without_an_ending_is_behaviour(judge: Judge) -> None:
     answer = await judge({"bin/tool": "#!/usr/bin/env python3\nprint(2)\n", "tests/test_idle.py": IDLE})
     assert answer.proof is not None

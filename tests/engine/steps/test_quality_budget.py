@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.project import Project, code, engineer
 
 from swarmgate.domain import events as ev
@@ -26,6 +27,7 @@ def attempts(project: Project) -> tuple[Attempt, ...]:
     return project.state.task("1.1").attempts
 
 
+@pytest.mark.slow
 def test_a_costly_change_is_rejected_and_an_override_with_its_reason_lets_it_pass(project: Project) -> None:
     project.planned(code({PART: BRANCHY}, task="1.1"), gates__quality={"min_test_to_code_ratio": "off"})
     project.swarm("run", exits=1)
@@ -50,6 +52,7 @@ def test_the_settings_reach_the_gate_in_the_loop(project: Project) -> None:
     assert attempts(project)[-1].outcome is Outcome.COMPLETE
 
 
+@pytest.mark.slow
 def test_too_few_tests_are_judged_after_the_test_engineer(project: Project) -> None:
     project.planned(
         code({PART: WIDE}, task="1.1"),

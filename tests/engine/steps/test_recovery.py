@@ -64,6 +64,7 @@ def killed(project: Project) -> None:
     assert process.returncode == -signal.SIGKILL, err
 
 
+@pytest.mark.slow
 def test_killed_in_the_coders_turn_with_half_written_files(project: Project, tmp_path: Path) -> None:
     half = [
         call("write_file", path=PART, content="half"),
@@ -80,6 +81,7 @@ def test_killed_in_the_coders_turn_with_half_written_files(project: Project, tmp
     assert [path.read_text() for path in project.quarantined("stray.txt")] == ["stray"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "step", "reply"),
     [
@@ -99,6 +101,7 @@ def test_killed_while_a_role_is_asked(project: Project, role: str, step: str, re
     assert not project.events(ev.AttemptInterrupted)
 
 
+@pytest.mark.slow
 @pytest.mark.suite("pytest")
 def test_killed_while_the_tests_run(project: Project, tmp_path: Path) -> None:
     lock = tmp_path / "lock"  # tests run in a checkout, and a command that names the project is led there
@@ -110,6 +113,7 @@ def test_killed_while_the_tests_run(project: Project, tmp_path: Path) -> None:
     assert not project.events(ev.AttemptInterrupted)
 
 
+@pytest.mark.slow
 def test_killed_between_the_commit_and_its_event(project: Project, tmp_path: Path) -> None:
     project.hook("post-commit", killing(tmp_path / "mark"))
     project.planned(plan("1.1", "1.2"))
@@ -121,6 +125,7 @@ def test_killed_between_the_commit_and_its_event(project: Project, tmp_path: Pat
     assert len(project.events(ev.TaskDelegated)) == 2
 
 
+@pytest.mark.slow
 def test_killed_before_the_commit(project: Project, tmp_path: Path) -> None:
     project.hook("pre-commit", killing(tmp_path / "mark"))
     project.planned(plan("1.1", "1.2"))
@@ -131,6 +136,7 @@ def test_killed_before_the_commit(project: Project, tmp_path: Path) -> None:
     assert project.git("rev-list", "--count", "main..HEAD") == "2"
 
 
+@pytest.mark.slow
 def test_killed_while_the_architect_plans(project: Project) -> None:
     hangs = {
         "fault": {"kind": "hang", "times": 1},
@@ -147,6 +153,7 @@ def test_killed_while_the_architect_plans(project: Project) -> None:
     assert len(project.events(ev.GoalSet)) == 1
 
 
+@pytest.mark.slow
 def test_the_cost_of_calls_that_a_crash_cut_off_is_counted(project: Project, tmp_path: Path) -> None:
     work = [call("run_command", command=killing(tmp_path / "mark"))]
     crash = rule("coder", "code", work, _FINISH, task="1.1", attempt="1")
@@ -158,6 +165,7 @@ def test_the_cost_of_calls_that_a_crash_cut_off_is_counted(project: Project, tmp
     assert project.state.usage.calls == len(project.requests) > before
 
 
+@pytest.mark.slow
 def test_a_torn_last_line_is_cut_off_and_reported(project: Project) -> None:
     project.planned(plan("1.1", "1.2"))
     with project.folder.ledger.open("ab") as file:
@@ -173,6 +181,7 @@ def test_a_torn_last_line_is_cut_off_and_reported(project: Project) -> None:
 # --- signals ---
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_between_steps_and_the_same_attempt_goes_on(project: Project) -> None:
     project.planned(plan("1.1", "1.2"))
     assert project.server is not None
@@ -191,6 +200,7 @@ def test_ctrl_c_stops_between_steps_and_the_same_attempt_goes_on(project: Projec
     assert len(project.state.task("1.1").attempts) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)])
 def test_a_second_ctrl_c_stops_at_once_and_the_files_are_put_back(project: Project, signals: tuple[int, ...]) -> None:
     half = [call("write_file", path=PART, content="half"), call("write_file", path="stray.txt", content="s")]
@@ -218,6 +228,7 @@ def until_told(process: subprocess.Popen[str], number: int) -> None:
                 return
 
 
+@pytest.mark.slow
 @pytest.mark.suite("pytest")
 def test_ctrl_c_in_the_tests_ends_them_too(project: Project, tmp_path: Path) -> None:
     mark = tmp_path / "marks/mark"
@@ -244,6 +255,7 @@ def test_a_read_only_disk_loses_nothing(project: Project) -> None:
     finished_well(project)
 
 
+@pytest.mark.slow
 def test_an_interrupted_override_is_still_an_override(project: Project) -> None:
     project.planned(
         plan("1.1", "1.2"),

@@ -17,6 +17,7 @@ PART = call("write_file", path="src/calc/part_1.1.py", content=part("1.1"))
 FINISH = call("finish", summary="x")
 
 
+@pytest.mark.slow
 @case(
     "commands",
     "a command makes `.gitattributes` a pipe and a tracked file a socket, so that git waits or fails",
@@ -37,6 +38,7 @@ def test_a_pipe_in_the_place_of_gits_own_file(project: Project, then: list[dict[
     assert "3 taken back into .swarm/quarantine/" in notes[0]
 
 
+@pytest.mark.slow
 def test_a_pipe_that_a_killed_run_left_is_taken_away_by_the_next(project: Project) -> None:
     project.planned(rule("coder", "code", *hanging([[PART], [FINISH]], 1)))
     killed_at(project, ("run",), "coder", "code", 1)

@@ -41,6 +41,7 @@ def coder(*calls: dict[str, object], **match: str) -> Rule:
     return rule("coder", "code", [*writes, *calls], [call("finish", summary="done")], **match)
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "the coder deletes a test that its change would break",
@@ -62,6 +63,7 @@ def test_a_deleted_test_is_missed_and_taken_back(old: Project) -> None:
     assert old.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "the coder adds a conftest.py, a pytest.ini or a product file that keeps a test from the runner",
@@ -89,6 +91,7 @@ def test_however_a_test_is_switched_off_it_is_missed(old: Project, path: str, te
     assert (last.stage, last.reason.endswith(f"{OLD}::test_f {what}")) == (STAGE, True), last.reason
 
 
+@pytest.mark.slow
 def test_the_user_may_pass_it_and_the_next_task_does_not_miss_it_again(old: Project) -> None:
     old.planned(
         plan("1.1", "1.2"),
@@ -107,6 +110,7 @@ def test_the_user_may_pass_it_and_the_next_task_does_not_miss_it_again(old: Proj
     assert not list((old.folder.evidence / "1.2").rglob("tests-base.json"))
 
 
+@pytest.mark.slow
 def test_what_an_earlier_task_tested_counts_for_the_next(old: Project) -> None:
     fresh = {"tests/test_n.py": "def test_n() -> None:\n    assert True\n"}
     old.planned(
@@ -120,6 +124,7 @@ def test_what_an_earlier_task_tested_counts_for_the_next(old: Project) -> None:
     assert attempts(old, "1.2")[0].reason.endswith("tests/test_n.py::test_n is not run")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule_", "noted"), [("warn", [Effect.WARNED]), ("off", [])])
 def test_the_settings_say_what_it_means(old: Project, rule_: str, noted: list[Effect]) -> None:
     old.planned(coder(call("delete_file", path=OLD)), tests={"vanished": rule_})
@@ -128,6 +133,7 @@ def test_the_settings_say_what_it_means(old: Project, rule_: str, noted: list[Ef
     assert [note.effect for note in notes(old, "tests-switched-off")] == noted
 
 
+@pytest.mark.slow
 def test_a_test_that_moved_is_there_and_a_change_without_tests_costs_no_run(old: Project) -> None:
     moved = call("write_file", path="tests/unit/test_new.py", content="def test_f() -> None:\n    assert 1 + 2 == 3\n")
     old.planned(
@@ -141,6 +147,7 @@ def test_a_test_that_moved_is_there_and_a_change_without_tests_costs_no_run(old:
     assert not list(old.folder.evidence.rglob("tests-base.json"))
 
 
+@pytest.mark.slow
 @case(
     "files",
     "the test engineer adds a conftest.py whose hook drops a test, by its tool and by a command",

@@ -17,6 +17,7 @@ PROVEN = "from pathlib import Path\n\n\ndef test_part() -> None:\n    assert Pat
 GOOD_TEST = {"tests/test_part.py": PROVEN}
 
 
+@pytest.mark.slow
 def test_new_tests_and_the_whole_suite_are_run_and_committed(project: Project) -> None:
     project.planned(engineer(GOOD_TEST))
     project.swarm("run", exits=3)
@@ -26,6 +27,7 @@ def test_new_tests_and_the_whole_suite_are_run_and_committed(project: Project) -
     assert set(project.git("show", "--name-only", "--format=").split()) == {"src/calc/part_1.1.py", *GOOD_TEST}
 
 
+@pytest.mark.slow
 def test_no_test_ran_is_not_a_pass(project: Project) -> None:
     project.planned(tests={"command": f"{sys.executable} -m pytest -q -k nothing_of_that_name"})
     project.swarm("run", exits=1)
@@ -33,12 +35,14 @@ def test_no_test_ran_is_not_a_pass(project: Project) -> None:
     assert "no test ran" in project.state.task("1.1").attempts[0].reason
 
 
+@pytest.mark.slow
 def test_a_command_that_says_nothing_of_tests_is_not_a_pass(project: Project) -> None:
     project.planned(tests={"command": "true"})
     project.swarm("run", exits=1)
     assert "names no test count" in project.state.task("1.1").reason
 
 
+@pytest.mark.slow
 def test_tests_that_hang_are_ended_with_their_whole_process_group(project: Project) -> None:
     project.planned(
         tests={"command": "sleep 611 & sleep 612", "timeout_s": 1}, loop={"max_rejections": 1, "replies": 1}
@@ -63,6 +67,7 @@ def test_a_missing_program_ends_with_6_and_the_attempt_goes_on_later(project: Pr
     assert len(project.briefs("test_engineer", "test")) == 1
 
 
+@pytest.mark.slow
 def test_a_project_without_any_test_command_says_what_to_set(project: Project) -> None:
     project.git("rm", "-r", "--quiet", "tests")
     project.git("commit", "--quiet", "--message=No tests")
@@ -72,6 +77,7 @@ def test_a_project_without_any_test_command_says_what_to_set(project: Project) -
     project.swarm("run", exits=1)  # it goes on, and no test runs
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 @case(
     "lies",
@@ -98,6 +104,7 @@ def test_code_that_forges_the_runner_is_rejected_and_honest_code_leaves_no_trace
     assert "canary" not in {event.note.rule for event in project.events(ev.GuardActed)}
 
 
+@pytest.mark.slow
 def test_a_suite_that_loads_no_canary_is_noted_and_passes(project: Project) -> None:
     project.planned(engineer(GOOD_TEST), tests={"command": f"{sys.executable} -E -m pytest -q"})
     project.swarm("run", exits=3)
@@ -105,6 +112,7 @@ def test_a_suite_that_loads_no_canary_is_noted_and_passes(project: Project) -> N
     assert note.detail.startswith("not possible here: its tests run in no Python that takes PYTHONPATH")
 
 
+@pytest.mark.slow
 def test_files_that_tests_leave_behind_are_not_committed(project: Project) -> None:
     litter = PROVEN + "    open('left-behind.txt', 'w').close()\n"
     project.planned(engineer({"tests/test_part.py": litter}))
@@ -114,6 +122,7 @@ def test_files_that_tests_leave_behind_are_not_committed(project: Project) -> No
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a test that rewrites the code while it runs",
@@ -128,6 +137,7 @@ def test_a_test_that_writes_over_the_code_does_not_get_that_committed(project: P
     assert (project.root / "src/calc/part_1.1.py").read_text(encoding="utf-8") == part("1.1")
 
 
+@pytest.mark.slow
 def test_a_test_engineer_cannot_delete_tests(project: Project) -> None:
     project.planned(rule("test_engineer", "test", [call("run_command", command="rm tests/*.py")], [verdict()]))
     before = project.git("ls-files", "tests")
@@ -154,6 +164,7 @@ def test_a_test_engineer_writes_tests_only(project: Project) -> None:
     assert project.quarantined("new.py")
 
 
+@pytest.mark.slow
 def test_gates_judge_the_new_tests_too(project: Project) -> None:
     mends = [call("delete_file", path="tests/test_part.py"), call("finish", summary="x")]
     project.planned(
@@ -165,6 +176,7 @@ def test_gates_judge_the_new_tests_too(project: Project) -> None:
     assert first.tests == ("tests/test_part.py",)
 
 
+@pytest.mark.slow
 def test_keys_are_not_in_the_environment_of_agents_commands(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "sk-test-1234567890abcdef")
     work = [call("write_file", path="src/calc/part_1.1.py", content=part("x")), call("finish", summary="x")]

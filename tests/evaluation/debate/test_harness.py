@@ -57,6 +57,7 @@ def worth(home: Path) -> Any:
 # --- when a decision is written ---
 
 
+@pytest.mark.slow
 def test_a_decision_that_is_sure_is_written(home: Path) -> None:
     report = measured(home, 30)
     assert report.decision is not None
@@ -79,6 +80,7 @@ def test_a_smoke_test_switches_nothing_off_unless_asked_to(home: Path) -> None:
     assert worth(home).items == 6
 
 
+@pytest.mark.slow
 def test_what_is_not_to_be_written_or_decides_nothing_is_not_written(home: Path) -> None:
     assert measured(home, 30, write_decision=False).undecided == "--no-decision was given"
     one_label = home / "bad.jsonl"
@@ -112,6 +114,7 @@ def test_a_report_that_cannot_be_written_leaves_no_decision(home: Path) -> None:
 # --- what is read, once ---
 
 
+@pytest.mark.slow
 def test_fixtures_that_change_or_go_during_a_run_are_those_that_were_read(home: Path) -> None:
     path = written(home, 4)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -143,6 +146,7 @@ def test_an_item_that_does_not_fit_is_named_before_the_first_call(home: Path, se
 # --- what is kept, and what is spent ---
 
 
+@pytest.mark.slow
 def test_settings_that_change_the_answer_are_asked_anew_and_patience_is_not(home: Path, server: JudgesServer) -> None:
     assert measured(home).asked == 8
     configured(home, server, more="timeout_s = 77\nmax_retries = 1\n")
@@ -161,6 +165,7 @@ def test_the_budget_sees_what_was_spent(home: Path, server: JudgesServer) -> Non
     assert worth(home) is None
 
 
+@pytest.mark.slow
 def test_a_slow_endpoint_is_no_verdict(home: Path, server: JudgesServer) -> None:
     configured(home, server, head="[council]\ntimeout_s = 1\n")
     server.latency_s = 1.6

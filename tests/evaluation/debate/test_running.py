@@ -36,6 +36,7 @@ def compared(found: Run) -> Comparison:
     return compare(of(found, Arm.DEBATE), of(found, Arm.PARALLEL), resamples=999)
 
 
+@pytest.mark.slow
 async def test_a_debate_that_lifts_by_twenty_points_is_found(tmp_path: Path) -> None:
     # Six ballots of accuracy 0.6 are right in 68%, of three voices of accuracy 0.8 the most in 90%.
     found = compared(await ran(Simulated(judges(0.6, 0.8)), tmp_path, 60, arms=BOTH))
@@ -139,6 +140,7 @@ async def test_a_tie_goes_by_confidence_in_every_arm_alike(
     assert {rates(arm, of(found, arm), resamples=50).tied for arm in BOTH} == {2}
 
 
+@pytest.mark.slow
 async def test_models_that_know_nothing_lift_nothing(tmp_path: Path) -> None:
     """One always rejects, one always approves, over designs as they are shipped: who judges says nothing of them."""
     known = load(Path(__file__).parents[3] / "examples/eval/designs.jsonl").items

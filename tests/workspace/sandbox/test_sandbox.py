@@ -69,6 +69,7 @@ def test_ordinary_work_is_possible(cage: Cage) -> None:
     assert (cage.root / "src/deep").is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -145,6 +146,7 @@ def test_the_network_is_not_there(cage: Cage, server: int) -> None:
     assert "Error" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["setsid", "env -i setsid", "env -i SWARMGATE_CALL=1-1-a setsid"])
 def test_all_that_was_started_ends_with_the_command(cage: Cage, start: str) -> None:
     if cage.sandbox.name == "sandbox-exec":
@@ -164,6 +166,7 @@ def test_memory_and_processes_are_limited(cage: Cage) -> None:
         assert done.exit_code != 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
     [
@@ -189,6 +192,7 @@ def test_servers_of_tests_have_a_loopback_of_their_own(cage: Cage) -> None:
     assert cage.python(script).exit_code == 0
 
 
+@pytest.mark.slow
 def test_the_network_is_there_when_it_is_allowed(cage: Cage, server: int) -> None:
     script = f"import socket; socket.create_connection(('127.0.0.1', {server}), timeout=5)"
     done = cage.python(script, network=True)
@@ -271,6 +275,7 @@ def test_a_git_folder_of_another_name_is_guarded(cage: Cage, tmp_path: Path, git
     assert cage.run("echo x > src/new").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_time_limit_holds(cage: Cage) -> None:
     assert cage.run("sleep 30", timeout_s=0.5).timed_out
 
@@ -417,6 +422,7 @@ def test_around_another_tree_the_project_can_only_be_read(cage: Cage, tmp_path: 
     assert not (cage.root / "src/here").exists()
 
 
+@pytest.mark.slow
 def test_what_may_only_read_the_tree_writes_its_own_folder_and_what_is_open(cage: Cage, tmp_path: Path) -> None:
     own, inside, outside = cage.root / ".swarm/runtime/own", cage.root / "build/out", tmp_path / "outside"
     for folder in (own, inside, outside):

@@ -13,11 +13,13 @@ import hashlib
 import hmac
 import json
 import os
+import random
 import re
 import secrets
 import shlex
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,8 @@ _GROUPS = 16
 """Groups of canaries that a runner may use, besides the first and the last one."""
 _LAST = "PPPPPPUUUUpu"
 """One for each way in which those of `inside.pytest_cases` fail."""
+_FIRST = tuple("".join(order) for other in "pau" for order in permutations(f"PAU{other}"))
+_PAIRS = tuple("".join(order) for other in "AUpau" for order in permutations(f"P{other}"))
 _CHUNK = 1 << 16
 _OWN_PATH = re.compile(r"\bPYTHONPATH=(?=\S)")
 _MOST = 512 << 20
@@ -41,18 +45,13 @@ _MOST = 512 << 20
 _INSIDE = ("startup.py", "pytest_witness.py", "pytest_cases.py", "unittest_witness.py")
 
 
-def _plan() -> str:
+def _plan(chance: random.Random) -> str:
     """Groups of letters in an order that nobody can know; a capital letter is a canary that must fail.
 
     P is a plain function, A one with the fixtures that every test of the project has, U a method of unittest's.
     """
-    chance = secrets.SystemRandom()
-
-    def shuffled(*letters: str) -> str:
-        return "".join(chance.sample(letters, len(letters)))
-
-    groups = [shuffled("P", chance.choice("AUpau")) for _ in range(_GROUPS)]
-    return ".".join([shuffled("P", "A", "U", chance.choice("pau")), *groups, shuffled(*_LAST)])
+    last = "".join(chance.sample(_LAST, len(_LAST)))
+    return ".".join([chance.choice(_FIRST), *chance.choices(_PAIRS, k=_GROUPS), last])
 
 
 @dataclass
@@ -170,9 +169,11 @@ class Channel:
             "variables": before,
         }
         (self.inside / "places").write_text(json.dumps(places), encoding="utf-8")
+        # Seeded anew for each run, and no runner sees more than its own short plan: that tells nothing of the others.
+        chance = random.Random(secrets.token_bytes(32))  # noqa: S311 - `SystemRandom` asks the kernel for each letter
         for _ in range(_SESSIONS):
             name, key = secrets.token_hex(6), secrets.token_bytes(16)
-            session = Session(key, _plan())
+            session = Session(key, _plan(chance))
             self.sessions[name] = session
             (self.folder / "sessions" / name).write_text(f"{key.hex()} {session.plan}", encoding="ascii")
 
