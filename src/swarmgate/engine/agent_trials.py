@@ -46,6 +46,8 @@ NOT_FOUND, NO_VARIABLE, ASKED = "not-found", "variable-not-set", "permission-ask
 WROTE_NOTHING, WROTE_OUTSIDE, NO_COMMAND = "wrote-nothing", "wrote-outside", "ran-no-command"
 _LACKS = frozenset({NOT_FOUND, NO_VARIABLE, Cause.LOGIN, Cause.NETWORK, Cause.LACKS_FILE})
 _UNDONE = frozenset({ASKED, WROTE_NOTHING, WROTE_OUTSIDE, NO_COMMAND, Cause.READ_ONLY})
+PROBLEMS = frozenset({*_LACKS, *_UNDONE, Cause.TIME, Cause.OTHER})
+"""What can be wrong with a program, by name."""
 
 
 class Way(Frozen):
