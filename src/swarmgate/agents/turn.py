@@ -93,13 +93,20 @@ async def take_turn(
         _note(desk, brief, ended, f"{error.breaker}: {error.message}")
         raise
     finally:
-        await desk.end_turn()
-        desk.on_count(None)
-        if not tripped:
-            _warned(desk, brief, watch)
-        _replayed(desk, brief, watch)
-        spared = desk.prompts.saved(brief.role, brief.step) * watch.calls
-        desk.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
+        try:
+            await desk.end_turn()
+        finally:
+            _over(desk, brief, watch, talk, tripped)
+
+
+def _over(desk: Desk, brief: Brief, watch: Watch, talk: Talk, tripped: str) -> None:
+    """Tells what the turn took, and what was noticed in it."""
+    desk.on_count(None)
+    if not tripped:
+        _warned(desk, brief, watch)
+    _replayed(desk, brief, watch)
+    spared = desk.prompts.saved(brief.role, brief.step) * watch.calls
+    desk.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
 
 
 def _watch(desk: Desk, brief: Brief) -> Watch:

@@ -15,7 +15,7 @@ from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Peer, Pipe, Refusal
-from swarmgate.llm.program_events import Event, Use, use
+from swarmgate.llm.program_events import Event, LastWords, Use, use
 
 VERSION = 1
 """Of the protocol."""
@@ -25,6 +25,8 @@ _CHANGING = frozenset({"edit", "delete", "move"})
 _PATHS = ("file_path", "filePath", "filepath", "path", "absolute_path", "source", "destination")
 """Arguments of the tools of programs that name a file."""
 _TITLE = 120
+_CALLS = 500
+"""Tools that are in use at a time which are kept in mind."""
 
 
 class Asked(Frozen):
@@ -74,7 +76,7 @@ class Session:
         self._usd_before = self._usd = 0.0
 
     def _begin(self) -> None:
-        self._text: list[str] = []
+        self._words = LastWords()
         self._message: Any = None
         self._heard = 0
         self._context = 0
@@ -120,7 +122,7 @@ class Session:
         found = said if isinstance(said, dict) else {}
         usage = self._usage(found.get("usage"), len(text))
         self._usd_before = self._usd
-        return Turn(text="".join(self._text), stop=str(found.get("stopReason") or "end_turn"), usage=usage)
+        return Turn(text=self._words.text, stop=str(found.get("stopReason") or "end_turn"), usage=usage)
 
     async def cancel(self) -> None:
         """Ask the program to end its turn."""
@@ -157,7 +159,7 @@ class Session:
             self._said(update, spoken=kind == "agent_message_chunk")
         elif kind in {"tool_call", "tool_call_update"}:
             if kind == "tool_call":
-                self._text.clear()  # what was said before a tool is not the last word
+                self._words.clear()  # what was said before a tool is not the last word
             self._used(update)
         elif kind == "plan":
             steps = _dicts(update.get("entries"))
@@ -177,9 +179,9 @@ class Session:
             return
         message = update.get("messageId")
         if message != self._message:
-            self._text.clear()
+            self._words.clear()
             self._message = message
-        self._text.append(text)
+        self._words.add(text)
 
     def _used(self, update: dict[str, Any]) -> None:
         """Shows a tool once: as soon as its arguments are known, at its end at the latest."""
@@ -187,7 +189,7 @@ class Session:
         call, name = self._merged(update), str(update.get("toolCallId"))
         found = use(str(call.get("kind") or "tool"), call.get("rawInput"))
         if name not in self._shown and (found.summary or call.get("status") in _OVER):
-            self._shown.add(name)
+            self._shown = {*self._shown, name} if len(self._shown) < _CALLS else {name}
             named = {} if found.summary else {"summary": _line(str(call.get("title") or ""))}
             self._on_event(Event(uses=(found.model_copy(update=named),)), self.running)
 
@@ -199,6 +201,8 @@ class Session:
             self._calls.pop(name, None)
         else:
             self._calls[name] = call
+            if len(self._calls) > _CALLS:
+                self._calls.pop(next(iter(self._calls)))
         return call
 
     def _counted(self, update: dict[str, Any]) -> None:

@@ -57,6 +57,32 @@ class Event(Frozen):
     denied: tuple[str, ...] = ()
 
 
+class LastWords:
+    """What a program says that comes in pieces; of a flood, the end is kept."""
+
+    def __init__(self, most: int = 1_000_000) -> None:
+        self._most = most
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets what was said."""
+        self._pieces: list[str] = []
+        self._size = 0
+
+    def add(self, text: str) -> None:
+        """Takes the next piece."""
+        self._pieces.append(text)
+        self._size += len(text)
+        if self._size > 2 * self._most:
+            self._pieces = [self.text[-self._most :]]
+            self._size = len(self._pieces[0])
+
+    @property
+    def text(self) -> str:
+        """All that is kept."""
+        return "".join(self._pieces)
+
+
 def read(value: dict[str, Any]) -> Event:
     """The event of one JSON object; one that says nothing where it is none that is known."""
     kind = value.get("type")

@@ -16,8 +16,10 @@ from swarmgate.domain.json_text import loaded, loaded_at
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.json_tools import calls_of
 from swarmgate.llm.model import ToolCall, ToolSpec
-from swarmgate.llm.program_events import Event, read
+from swarmgate.llm.program_events import Event, LastWords, read
 
+_DENIED = 20
+"""Tools that were denied which are kept."""
 _ASKS_FOR_EVENTS = re.compile(r"(?:^|\s)(?:--json|--(?:output-)?format[ =](?:stream-)?json)(?:\s|$)")
 _TAIL = re.compile(r"[\s`]*")
 _OPENING = re.compile(r"[\[{]")
@@ -52,11 +54,13 @@ class Output:
     def __init__(self, command: str = "", on_event: Callable[[Event, Usage], None] | None = None) -> None:
         self._on_event = on_event
         self._structured: bool | None = True if _ASKS_FOR_EVENTS.search(command) else None
-        self._text: str | None = None
+        self._words = LastWords()
+        self._answered = False
         self._fresh = True
         self._error = ""
         self._denied: tuple[str, ...] = ()
-        self._parts: dict[str, Usage] = {}
+        self._before, self._now, self._part = Usage(), Usage(), ""
+        self._counted = False
         self._whole: Usage | None = None
 
     @property
@@ -64,7 +68,7 @@ class Output:
         """What it says that it used up to now; None where it says nothing."""
         if self._whole is not None:
             return self._whole
-        return sum(self._parts.values(), Usage()) if self._parts else None
+        return self._before + self._now if self._counted else None
 
     def feed(self, line: bytes) -> None:
         """Takes a line; raises what `on_event` raises."""
@@ -82,23 +86,28 @@ class Output:
 
     def said(self, stdout: str) -> Said:
         """The final answer; `stdout` is what was kept of all that was printed."""
-        if self._text is None and not self._error and (value := _loaded(stdout)) is not None:
+        if not self._answered and not self._error and (value := _loaded(stdout)) is not None:
             self._take(read(value))  # one JSON object over many lines
-        text = self._text if self._text is not None else "" if self._error else stdout
+        text = self._words.text if self._answered else "" if self._error else stdout
         return Said(text=text, usage=self.usage, error=self._error, denied=self._denied)
 
     def _take(self, event: Event) -> None:
         self._fresh = self._fresh or event.begins
         if event.text is not None:
-            self._text = event.text if self._fresh or not event.joins else f"{self._text or ''}{event.text}"
+            if self._fresh or not event.joins:
+                self._words.clear()
+            self._words.add(event.text)
+            self._answered = True
             self._fresh = False
             self._error = ""  # it went on after a failure
         self._error = event.error or self._error
-        self._denied += event.denied
+        self._denied = (self._denied + event.denied)[:_DENIED]
         if event.usage is not None and event.whole:
             self._whole = event.usage
         elif event.usage is not None:
-            self._parts[event.part] = event.usage
+            if event.part != self._part:
+                self._before, self._part = self._before + self._now, event.part
+            self._now, self._counted = event.usage, True
 
 
 def said(stdout: str, command: str = "") -> Said:

@@ -17,6 +17,9 @@ from swarmgate.llm.events import OnEvent, Working
 from swarmgate.llm.model import Model
 from swarmgate.llm.program_events import Event
 
+_SHOWN = 2_000
+"""Uses of tools that are shown of one call; who says that it uses more floods the screen."""
+
 
 class AgentRunner(Program, Talking, Protocol):
     """Starts the agent programs of a role, either kind."""
@@ -42,6 +45,7 @@ class Programs:
     on_event: OnEvent
     meter: Metered | None = None
     _open: list[AcpModel] = field(default_factory=list)
+    _told: int = 0
 
     def model(self, name: str, *, heard: Callable[[Event], None] = lambda _event: None) -> Model:
         """The model of that name; `heard` gets all that it says it does.
@@ -54,11 +58,14 @@ class Programs:
 
         def shown(event: Event, usage: Usage) -> None:
             heard(event)
-            for use in event.uses:
+            told = self._told
+            self._told += len(event.uses)
+            for use in event.uses[: max(_SHOWN - told, 0)]:
                 self.on_event(Working(model=name, role=self.role_name, tool=use.tool, summary=use.summary, usage=usage))
 
         @contextmanager
         def metering() -> Iterator[Callable[[Usage], None]]:
+            self._told = 0
             if self.meter is None:
                 yield lambda _usage: None
                 return
