@@ -26,12 +26,14 @@ from swarmgate.domain import events
 from swarmgate.domain.evidence import Verdict
 from swarmgate.domain.finding import Severity
 from swarmgate.engine import personas_file
+from swarmgate.engine.agent_trials import PROBLEMS
 from swarmgate.engine.initialise import initialise
 from swarmgate.gates import definition
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.sensitivity import definition as sensitivity
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.llm.recipes import RECIPES
 from swarmgate.testing import Script
 
 ROOT = Path(__file__).parent.parent
@@ -332,6 +334,16 @@ def test_the_page_of_guards_explains_every_rule_that_stands_on_record() -> None:
 
 
 # --- programs ---
+
+
+def test_the_page_of_agent_programs_has_every_recipe_and_every_problem() -> None:
+    page = (ROOT / "docs/agent-programs.md").read_text("utf-8")
+    for each in RECIPES:
+        assert f"| {each.title} |" in page
+        for model in each.ways.values():
+            assert f"`{model.partition(':')[2]}` (" in page
+    cells = " ".join(first_cells(section(ROOT / "docs/agent-programs.md", "What is wrong with it"))[1:])
+    assert set(re.findall(r"`([a-z-]+)`", cells)) == PROBLEMS
 
 
 def test_ten_lines_check_the_chain(repo: Path, tmp_path: Path) -> None:

@@ -29,6 +29,37 @@ def test_a_prompt_speaks_of_tools_that_are_on_offer_and_of_the_end(role: str, st
     assert "{%" not in text
 
 
+@pytest.mark.parametrize(("role", "step"), OFFERED)
+def test_an_agent_program_is_told_of_no_tool_that_it_does_not_have(role: str, step: str) -> None:
+    text = Prompts(compact=(role,)).render(role, step, program=True)
+    mine = {tool.name for tool in offered(role, step) if tool.spec.answers}
+    spoken = {word for word in re.findall(r"[a-z_]+", text) if word in TOOLS and "_" in word}
+    assert spoken <= mine
+    assert not re.search(r"tool calls?\b|[Yy]our tools:", text)
+    assert SHORT not in text
+    assert not re.search(r"\n{4,}|\{[{%]", text)
+    assert max(map(len, text.splitlines())) <= 130
+    assert "current folder" in text or role == "sme" or step in {"moderate", "first_look"}
+    if (role, step) not in IN_TEXT and mine != {"finish"}:
+        assert any(name in text for name in mine)
+
+
+def test_a_coder_that_is_a_program_is_told_how_to_check_its_work() -> None:
+    text = " ".join(Prompts().render("coder", "code", program=True).split())
+    assert "`swarm gates run`" in text
+    assert "the project's test command" in text
+    assert "the declared scope (the FILE lines)" in text
+    assert "do not commit" in text
+    assert "finish" not in text
+
+
+def test_the_projects_own_prompt_is_told_to_programs_as_well(tmp_path: Path) -> None:
+    own = "---\nrole: coder\ninputs: [tools, program]\nreply: {code: [finish]}\n---\n{{ tools }}; {{ program }}\n"
+    (tmp_path / "coder.md").write_text(own)
+    assert Prompts(tmp_path).render("coder", "code", program=True) == "finish; True"
+    assert Prompts(tmp_path).render("coder", "code").endswith("finish; False")
+
+
 def test_the_reviewer_is_told_what_has_run_before_and_what_has_not() -> None:
     text = " ".join(Prompts().render("reviewer", "review").split())
     checked = re.search(r"The gates have already checked ([^.]*)\.", text)

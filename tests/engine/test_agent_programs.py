@@ -53,6 +53,18 @@ def test_the_brief_can_go_in_by_a_file(work: Project) -> None:
 
 
 @pytest.mark.slow
+def test_a_program_can_run_the_gates_inside_of_the_sandbox(work: Project) -> None:
+    python = shlex.quote(sys.executable)
+    lines = ("git status --short && swarm gates run", f"{python} -m swarmgate gates run --skip sast_scan")
+    work.planned(roles__coder=program("runs-the-gates", *lines))
+    work.swarm("run", exits=3)
+    said = work.state.task("1.1").attempts[0].summary
+    assert said.count("0 ['passed (") == len(lines), said
+    assert work.git("fsck", "--strict") == ""
+    assert not list((work.root / ".git/objects").glob("**/tmp_obj*"))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "passed"), [("reviews", True), ("rejects", False), ("changes-its-mind", False)])
 def test_a_programs_verdict_is_the_json_at_the_end(work: Project, mode: str, *, passed: bool) -> None:
     work.planned(roles__reviewer=program(mode), loop={"max_rejections": 1})

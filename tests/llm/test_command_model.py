@@ -7,6 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from swarmgate.domain.budget import Account
+from swarmgate.domain.usage import Allowance, Usage
+from swarmgate.errors import BudgetExhausted
+from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.command_model import CommandModel, Ran
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
 
@@ -28,9 +32,15 @@ class Program:
         self.respond = respond
         self.calls: list[tuple[str, str, bool]] = []
 
-    async def __call__(self, command: str, *, brief: str, writes: bool) -> Ran:
+    async def __call__(
+        self, command: str, *, brief: str, writes: bool, on_line: Callable[[bytes], None] | None = None
+    ) -> Ran:
         self.calls.append((command, brief, writes))
-        return self.respond(brief)
+        ran = self.respond(brief)
+        if on_line:
+            for line in ran.stdout.encode().splitlines():
+                on_line(line)
+        return ran
 
 
 def printing(stdout: str, *, exit_code: int | None = 0, stderr: str = "") -> Program:
@@ -52,8 +62,58 @@ async def test_it_is_told_the_brief_and_only_the_tools_that_answer() -> None:
     assert (command, writes) == ("agent --print", True)
     assert brief.startswith("You are it.\n")
     assert brief.endswith("ROLE: coder\n\nDo it.\n")
-    assert '"tool": "finish"' in brief
+    assert "When the work is done, say" in brief
+    assert "finish" not in brief
     assert "write_file" not in brief
+
+
+async def test_who_judges_is_told_how_a_verdict_is_handed_in() -> None:
+    program = printing("ok")
+    await complete(program, VERDICT)
+    brief = program.calls[0][1]
+    assert '{"tool": "submit_verdict", "description": "About submit_verdict.", "arguments": {"type": "object"' in brief
+    assert "at the very end of your last message, with nothing after it" in brief
+    assert "read_file" not in brief
+
+
+async def test_a_program_is_told_its_own_instructions_and_not_those_of_models_with_tools() -> None:
+    program = printing("ok")
+    model = CommandModel("command:agent", program)
+    system = Message(role="system", content="Call read_file.")
+    await model.complete(ModelRequest(messages=(system,), tools=(VERDICT,), instructions="You work by yourself."))
+    assert program.calls[0][1].startswith("You work by yourself.\n")
+    assert "read_file" not in program.calls[0][1]
+
+
+EVENTS = """{"type":"thread.started"}
+{"type":"item.started","item":{"type":"command_execution","command":"pytest -q\\ntests"}}
+{"type":"item.completed","item":{"type":"file_change","changes":[{"path":"a.py","kind":"add"}]}}
+{"type":"item.completed","item":{"type":"agent_message","text":"done"}}
+{"type":"turn.completed","usage":{"input_tokens":900,"output_tokens":100}}
+"""
+
+
+async def test_what_a_program_does_is_heard_while_it_does_it() -> None:
+    heard: list[str] = []
+    model = CommandModel(
+        "command:codex exec --json -",
+        printing(EVENTS),
+        on_event=lambda event, _usage: heard.extend(f"{use.tool} {use.summary}" for use in event.uses),
+    )
+    reply = await model.complete(ModelRequest(messages=(Message(role="system", content="You."),)))
+    assert heard == ["command_execution pytest -q tests", "file_change a.py"]
+    assert (reply.text, reply.usage.tokens) == ("done", 1000)
+
+
+async def test_a_budget_that_is_used_up_ends_a_program_and_what_it_used_counts() -> None:
+    spent = Usage()
+    budget = Budget(lambda: (Account("", "budget", Allowance(tokens=500), spent + metered.pending),))
+    model = CommandModel("command:x", printing(EVENTS), metering=lambda: metered.metering("command:x"))
+    metered = Metered(model, budget)
+    with pytest.raises(BudgetExhausted, match="1,000 of 500 tokens"):
+        await metered.complete(ModelRequest(messages=(Message(role="system", content="You."),)))
+    assert (metered.total.tokens, metered.total.calls) == (1000, 1)
+    assert metered.pending == metered.total
 
 
 async def test_what_was_said_since_is_told_with_it() -> None:

@@ -135,6 +135,13 @@ def phones(_brief: str) -> str:
     return "sent"
 
 
+def runs_the_gates(brief: str) -> str:
+    """Does the work, judges it by the gates as it was told, and says what they said."""
+    honest(brief)
+    done = [subprocess.run(line, shell=True, check=False, capture_output=True, text=True) for line in sys.argv[2:]]  # noqa: S602 - a line of its own
+    return " | ".join(f"{each.returncode} {each.stdout.splitlines()[-1:]} {each.stderr}" for each in done)
+
+
 def floods(brief: str) -> str:
     for _ in range(64):
         sys.stdout.write("spam " * 200_000)
@@ -211,7 +218,7 @@ def edits_while_reviewing(_brief: str) -> str:
 DEEDS = (
     honest, reviews, rejects, words_only, quotes_a_verdict, changes_its_mind, claims, wanders, invades, escapes, spies,
     phones, floods, hangs, leaves_a_daemon, fails, dies_half_way, deletes_tests, edits_while_reviewing,
-    forges, instructs, obeys,
+    forges, instructs, obeys, runs_the_gates,
 )  # fmt: skip
 MODES: dict[str, Callable[[str], str]] = {deed.__name__.replace("_", "-"): deed for deed in DEEDS}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -63,6 +63,10 @@ def ignore(_what: object) -> None:
     """Tell nobody."""
 
 
+async def nothing_open() -> None:
+    """Ends nothing."""
+
+
 @dataclass(frozen=True)
 class Desk:
     """The surroundings of one role's turns.
@@ -77,7 +81,7 @@ class Desk:
     tool writes or deletes it, `ignored_by` names the rule by which git ignores a path, `uncollected` says why the test
     runner passes over a test file. `sweep` takes away what a
     command left that nobody can read, pipes and the like, and gives the paths. `persona` is the voice's own part of
-    the system message, after the prompt of its role.
+    the system message, after the prompt of its role. `end_turn` ends what a model holds open for a turn.
     """
 
     model: Model
@@ -100,3 +104,4 @@ class Desk:
     uncollected: Callable[[str], str] = lambda _path: ""
     sweep: Callable[[], tuple[str, ...]] = lambda: ()
     persona: str = ""
+    end_turn: Callable[[], Awaitable[None]] = nothing_open

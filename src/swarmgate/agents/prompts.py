@@ -36,8 +36,9 @@ from swarmgate.llm.wire import estimated_tokens
 if TYPE_CHECKING:
     from jinja2 import Template
 
-INPUTS = ("step", "tools")
-"""What a prompt can be rendered with: the step, and the names of the tools on offer, separated by commas."""
+INPUTS = ("step", "tools", "program")
+"""What a prompt can be rendered with: the step, the names of the tools on offer, separated by commas, and whether it is
+for an agent program, which has tools of its own: of ours it is offered only those that are its answer."""
 
 SHORT = "[Enforcement: programmatic gates active]"
 """What a section of guidance becomes in a compact prompt."""
@@ -68,7 +69,7 @@ class Prompts:
         self._override_dir = override_dir
         self._compact = frozenset(compact)
         self._loaded: dict[str, tuple[Path, FrontMatter, Template]] = {}
-        self._rendered: dict[tuple[str, str], str] = {}
+        self._rendered: dict[tuple[str, str, bool], str] = {}
 
     def load(self, roles: Iterable[str]) -> None:
         """Reads the files of these roles now; what is written into them later has no effect.
@@ -80,14 +81,14 @@ class Prompts:
         for role in roles:
             self._loaded[role] = _load(self._path(role), role)
 
-    def render(self, role: str, step: str) -> str:
-        """The system message, full or compact as the role gets it.
+    def render(self, role: str, step: str, *, program: bool = False) -> str:
+        """The system message, full or compact as the role gets it; what it is for a `program` is never compact.
 
         Raises:
             ConfigError: the file cannot be read, or does not fit its role, its inputs or the tools; names the file.
         """
-        text = self._text(role, step)
-        return compacted(text) if role in self._compact else _MARK_LINE.sub("", text).strip()
+        text = self._text(role, step, program=program)
+        return compacted(text) if role in self._compact and not program else _MARK_LINE.sub("", text).strip()
 
     def saved(self, role: str, step: str) -> int:
         """Tokens that the compact prompt spares in each call of the role at the step; 0 where it gets the full one."""
@@ -102,18 +103,19 @@ class Prompts:
         text = self._text(role, step)
         return estimated_tokens(len(_MARK_LINE.sub("", text).strip())) - estimated_tokens(len(compacted(text)))
 
-    def _text(self, role: str, step: str) -> str:
+    def _text(self, role: str, step: str, *, program: bool = False) -> str:
         """The rendered prompt with its marks; a file that was read once is rendered once for each step."""
-        if (role, step) not in self._rendered:
-            self._rendered[role, step] = self._render(role, step)
-        return self._rendered[role, step]
+        if (role, step, program) not in self._rendered:
+            self._rendered[role, step, program] = self._render(role, step, program=program)
+        return self._rendered[role, step, program]
 
-    def _render(self, role: str, step: str) -> str:
+    def _render(self, role: str, step: str, *, program: bool) -> str:
         if role not in self._loaded:
             self._loaded[role] = _load(self._path(role), role)
         path, front, template = self._loaded[role]
         _check_reply(path, front, step)
-        values = {"step": step, "tools": ", ".join(tool.name for tool in offered(role, step))}
+        tools = [tool.name for tool in offered(role, step) if tool.spec.answers or not program]
+        values = {"step": step, "tools": ", ".join(tools), "program": program}
         from jinja2 import TemplateError  # noqa: PLC0415 - late: a tenth of a second
 
         try:

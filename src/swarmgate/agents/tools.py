@@ -41,7 +41,7 @@ class Tool:
     def spec(self) -> ToolSpec:
         """The tool as it is offered to a model."""
         note = " Ends your turn." if self.ends else ""
-        answers = self.ends or self.name == "declare_scope"
+        answers = self.ends or self.name in {"declare_scope", "send_message"}
         parameters = schema(self.arguments)
         return ToolSpec(name=self.name, description=self.description + note, parameters=parameters, answers=answers)
 

@@ -80,6 +80,7 @@ async def take_turn(
     brief = replace(brief, opening=desk.opening())
     tools = offered(brief.role, brief.step)
     system = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step), desk.persona)))
+    inside = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step, program=True), desk.persona)))
     told = brief.text(sections(desk.house_rules(brief.files)), section=desk.limits.section_chars)
     talk = Talk(system, told, tools, desk.limits.context_tokens)
     worked = WorkTime()
@@ -88,7 +89,7 @@ async def take_turn(
     hands = _Hands(desk, brief, tools, work, endings, answer, watch, trespasses)
     tripped = ""
     try:
-        return await _in_time(desk, brief, hands, talk, worked)
+        return await _in_time(desk, brief, hands, talk, worked, inside)
     except BreakerTripped as error:
         tripped = error.breaker
         _warned(desk, brief, watch)
@@ -96,12 +97,20 @@ async def take_turn(
         _note(desk, brief, ended, f"{error.breaker}: {error.message}")
         raise
     finally:
-        desk.on_count(None)
-        if not tripped:
-            _warned(desk, brief, watch)
-        _replayed(desk, brief, watch)
-        spared = desk.prompts.saved(brief.role, brief.step) * watch.calls
-        desk.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
+        try:
+            await desk.end_turn()
+        finally:
+            _over(desk, brief, watch, talk, tripped)
+
+
+def _over(desk: Desk, brief: Brief, watch: Watch, talk: Talk, tripped: str) -> None:
+    """Tells what the turn took, and what was noticed in it."""
+    desk.on_count(None)
+    if not tripped:
+        _warned(desk, brief, watch)
+    _replayed(desk, brief, watch)
+    spared = desk.prompts.saved(brief.role, brief.step) * watch.calls
+    desk.on_turn(_turn(brief, watch, talk, tripped).model_copy(update={"prompt_tokens_saved": spared}))
 
 
 def _watch(desk: Desk, brief: Brief, worked: WorkTime) -> Watch:
@@ -125,24 +134,26 @@ def _watch(desk: Desk, brief: Brief, worked: WorkTime) -> Watch:
     )
 
 
-async def _in_time(desk: Desk, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime) -> Ending[T]:
+async def _in_time(desk: Desk, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime, told: str) -> Ending[T]:
     """The turn under its wall time, which also ends a model call or a tool that hangs; no wait for a limit counts."""
     try:
         async with worked.limited(desk.limits.bounds.wall_time_s):
-            return await _until_its_end(desk, brief, hands, hands.watch, talk)
+            return await _until_its_end(desk, brief, hands, hands.watch, talk, told)
     except TimeoutError:
         if worked.expired:
             hands.watch.out_of_time()
         raise
 
 
-async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk) -> Ending[T]:
+async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watch, talk: Talk, told: str) -> Ending[T]:
     purpose = {**brief.purpose, "brief_tokens": str(talk.brief_tokens)}
     while True:
         messages = talk.fitted()
         watch.before_reply(dropped=talk.dropped)
         hands.tell_counts()
-        request = ModelRequest(messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None)
+        request = ModelRequest(
+            messages=messages, tools=talk.specs, purpose=purpose, call_due=hands.answer is None, instructions=told
+        )
         reply = with_own_ids(await desk.model.complete(request), talk.messages)
         watch.replied(
             model=reply.model,

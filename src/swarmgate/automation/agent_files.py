@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from swarmgate.automation.program_modules import loaded_with
-from swarmgate.config import COMMAND, Config, Role, command_lines
+from swarmgate.config import Config, Role, command_lines, command_of, is_program
 from swarmgate.config.command_lines import CommandLine
 from swarmgate.errors import ConfigError
 from swarmgate.workspace import trusted
@@ -110,8 +110,8 @@ def agents_of(config: Config, roles: Iterable[str]) -> Iterator[tuple[str, Role,
         except ConfigError:
             continue
         for model in dict.fromkeys((role.model, *role.fallback)):
-            if model.startswith(COMMAND):
-                yield name, role, command_lines.read(model.removeprefix(COMMAND).strip())
+            if is_program(model):
+                yield name, role, command_lines.read(command_of(model))
 
 
 def located(word: str, root: Path) -> Path:

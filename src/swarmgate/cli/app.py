@@ -49,6 +49,7 @@ VERBS = (
     "handoff",
     "eval",
     "doctor",
+    "agents",
     "demo",
 )
 """Each is a file beside this one, with a `command`, or with an `app` of its own where it has verbs below it."""

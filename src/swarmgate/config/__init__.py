@@ -9,7 +9,7 @@ echoed: one of them could be a key pasted by mistake.
 from __future__ import annotations
 
 from swarmgate.config.automation import CAPABILITIES, Automation, Capabilities, Evidence
-from swarmgate.config.base import COMMAND, RoleName, Section, nearest
+from swarmgate.config.base import ACP, COMMAND, RoleName, Section, command_of, is_program, nearest
 from swarmgate.config.council import Chat, Council
 from swarmgate.config.guards import (
     Authority,
@@ -43,6 +43,7 @@ from swarmgate.config.sections import (
 )
 
 __all__ = [
+    "ACP",
     "CAPABILITIES",
     "COMMAND",
     "PREFIX",
@@ -76,6 +77,8 @@ __all__ = [
     "Size",
     "Spend",
     "Suite",
+    "command_of",
+    "is_program",
     "load",
     "nearest",
     "program_of",

@@ -10,11 +10,22 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-COMMAND = "command:"
-"""What the name of a model begins with that is an agent program."""
+COMMAND, ACP = "command:", "acp:"
+"""What the name of a model begins with that is an agent program: one that gets a brief and prints its answer, and one
+that speaks the Agent Client Protocol."""
 
 KEY_SHAPES = re.compile(r"(sk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|gsk_|hf_|Bearer )[A-Za-z0-9_\-]{4,}")
 """What the usual keys of providers look like."""
+
+
+def is_program(model: str) -> bool:
+    """Whether the name of a model means an agent program, whichever way it is spoken to."""
+    return model.startswith((COMMAND, ACP))
+
+
+def command_of(model: str) -> str:
+    """The command line of an agent program."""
+    return model.partition(":")[2].strip()
 
 
 def _variable_name(value: str) -> str:
@@ -38,18 +49,21 @@ def no_key(value: str) -> str:
 
 
 def _model_name(value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*/\S+|command:\s*\S[^\n]*", value):
-        raise ValueError('must read "provider/model", or "command:PROGRAM ARGUMENTS" for an agent program')
-    if value.startswith(COMMAND):
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*/\S+|(?:command|acp):\s*\S[^\n]*", value):
+        raise ValueError(
+            'must read "provider/model", or "command:PROGRAM ARGUMENTS" for an agent program, or "acp:PROGRAM '
+            'ARGUMENTS" for one that speaks the Agent Client Protocol'
+        )
+    if is_program(value):
         try:
-            shlex.split(value.removeprefix(COMMAND))
+            shlex.split(command_of(value))
         except ValueError as error:
             raise ValueError(f"no shell can read this command line: {str(error).lower()}") from error
     return no_key(value)
 
 
 ModelName = Annotated[str, AfterValidator(_model_name)]
-"""`provider/model`, or `command:` and an agent program."""
+"""`provider/model`, or `command:` or `acp:` and an agent program."""
 Seconds = Annotated[float, Field(ge=1, le=86_400)]
 RoleName = Literal["default", "architect", "critic", "coder", "reviewer", "test_engineer", "sme", "participant"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from swarmgate.config.base import COMMAND, KEY_SHAPES, nearest
+from swarmgate.config.base import KEY_SHAPES, is_program, nearest
 from swarmgate.config.sections import Config, unknown_provider
 from swarmgate.errors import ConfigError
 
@@ -151,6 +151,6 @@ def check_providers(config: Config, sources: list[Source]) -> None:
         models = {("model",): role.model} | {("fallback", str(at)): model for at, model in enumerate(role.fallback)}
         for where, model in models.items():
             provider = model.partition("/")[0]
-            if not model.startswith(COMMAND) and provider not in config.providers:
+            if not is_program(model) and provider not in config.providers:
                 what = unknown_provider(provider, config.providers)
                 raise _located(("roles", name, *where), what, sources).error

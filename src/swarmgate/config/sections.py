@@ -11,7 +11,17 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from swarmgate.config import command_lines
 from swarmgate.config.automation import Automation, Evidence, HookName
-from swarmgate.config.base import COMMAND, ModelName, RoleName, Seconds, Section, VariableName, nearest, no_key
+from swarmgate.config.base import (
+    ModelName,
+    RoleName,
+    Seconds,
+    Section,
+    VariableName,
+    command_of,
+    is_program,
+    nearest,
+    no_key,
+)
 from swarmgate.config.council import Council
 from swarmgate.config.guards import Authority, Breakers, Commands, Enforce, Models, Reviews, Scope, Spend
 from swarmgate.errors import ConfigError
@@ -100,7 +110,8 @@ class Role(Section):
     """`[roles.NAME]`: which model speaks as this role."""
 
     model: ModelName = Field(
-        description="`provider/model`, the model's own name may contain slashes; or `command:` and an agent program."
+        description="`provider/model`, the model's own name may contain slashes; or an agent program: `acp:` and its "
+        "command line where it speaks the Agent Client Protocol, `command:` and its command line where it does not."
     )
     fallback: tuple[ModelName, ...] = Field((), description="Models asked in this order when the first has failed.")
     temperature: float | None = Field(None, ge=0, le=2, description="Sampling temperature; unset: the endpoint's own.")
@@ -307,7 +318,7 @@ class Config(Section):
             ConfigError: no such provider.
         """
         name, _, served = model.partition("/")
-        if model.startswith(COMMAND):
+        if is_program(model):
             raise ConfigError(f"`{model}` is an agent program and has no endpoint")
         if name not in self.providers:
             raise ConfigError(unknown_provider(name, self.providers), hint=f"add [providers.{name}] to {PROJECT_FILE}")
@@ -315,8 +326,8 @@ class Config(Section):
 
 
 def program_of(model: str) -> str:
-    """The program that a `command:` model starts, such as `claude`; variables before it are passed over."""
-    return command_lines.read(model.removeprefix(COMMAND)).program
+    """The program that a model starts that is one, such as `claude`; variables before it are passed over."""
+    return command_lines.read(command_of(model)).program
 
 
 def unknown_provider(name: str, known: Iterable[str]) -> str:

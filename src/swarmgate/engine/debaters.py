@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from swarmgate.automation.agent_rules import missing_program
-from swarmgate.config import COMMAND, PROJECT_FILE, Config, command_lines
+from swarmgate.config import PROJECT_FILE, Config, command_lines, command_of, is_program
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import ConfigError
 from swarmgate.llm.connect import key_of
@@ -64,8 +64,8 @@ def require_debaters(config: Config, environ: Mapping[str, str], root: Path) -> 
         )
     for seat in (advocate(config), challenger(config)):
         key_of(seat.model, config, environ, "participant")
-        if seat.model.startswith(COMMAND):
-            line = command_lines.read(seat.model.removeprefix(COMMAND).strip())
+        if is_program(seat.model):
+            line = command_lines.read(command_of(seat.model))
             for problem in missing_program(line, root, "participant"):
                 raise problem
     return ()

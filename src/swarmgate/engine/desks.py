@@ -7,9 +7,10 @@ from functools import cached_property
 
 from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse
 from swarmgate.agents.expert import Expert
+from swarmgate.agents.permissions import permit
 from swarmgate.agents.prompts import Prompts
 from swarmgate.automation.agent_rules import JUDGING
-from swarmgate.config import COMMAND, Config
+from swarmgate.config import Config, is_program
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account
 from swarmgate.domain.guard import Turn
@@ -123,7 +124,15 @@ class Desks:
             budget=self._budget,
             on_event=self._tell_model,
             memory=self._memory,
-            program=lambda settings: AgentProgram(ctx.commands, settings, self._environ, judges=role in JUDGING),
+            program=lambda settings: AgentProgram(
+                ctx.commands,
+                settings,
+                self._environ,
+                judges=role in JUDGING,
+                permits=lambda asked, folder, writes: permit(
+                    self._made[role], asked, folder=folder, writes=writes, network=settings.network
+                ),
+            ),
             limits=self._limits,
         )
 
@@ -149,6 +158,7 @@ class Desks:
             ignored_by=ctx.ignored.rule_against,
             uncollected=ctx.uncollected,
             sweep=lambda: sweep(ctx, role),
+            end_turn=model.end_turn,
         )
 
     def _ended(self, turn: Turn) -> None:
@@ -159,7 +169,7 @@ class Desks:
     def _replayed(self, role: str, model: Metered) -> Model:
         """The model of a role before the record; a program's work is not in its answer, and it is asked again."""
         settings = self.context.config.role(role)
-        if any(name.startswith(COMMAND) for name in (settings.model, *settings.fallback)):
+        if any(is_program(name) for name in (settings.model, *settings.fallback)):
             return model
         return Replayed(model, self._finished, settings=settings.model_dump_json())
 

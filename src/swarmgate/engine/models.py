@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from pydantic import Field
 
-from swarmgate.config import COMMAND, Config, RoleName
+from swarmgate.config import Config, RoleName, is_program
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
@@ -152,7 +152,7 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     by_provider: dict[str, list[str]] = {}
     models = dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback))
     for model in models:
-        if not model.startswith(COMMAND):
+        if not is_program(model):
             by_provider.setdefault(model.partition("/")[0], []).append(model)
     if not models:
         config.role("default")  # raises with the snippet to add where no role is set
@@ -169,7 +169,7 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     known = current(config, probes.load(folder))
     return ModelsReport(
         models=found,
-        programs=tuple(model for model in models if model.startswith(COMMAND)),
+        programs=tuple(model for model in models if is_program(model)),
         prompts=_tiers(steered(config, known), folder, known),
         usage=sum((each.usage for each in found), Usage()),
         kept=folder.relative(folder.models),
@@ -242,9 +242,7 @@ def _longest_answer(role: str, config: Config, known: Mapping[str, Capabilities]
     own = settings.max_tokens or longest_answer(role, settings.context_tokens)
     found = known.get(settings.model)
     most = min(own, (found and found.longest_answer) or own)
-    return (
-        {} if settings.model.startswith(COMMAND) else {"longest_answer": most, "written": most == settings.max_tokens}
-    )
+    return {} if is_program(settings.model) else {"longest_answer": most, "written": most == settings.max_tokens}
 
 
 def _row(found: Capabilities) -> list[str]:

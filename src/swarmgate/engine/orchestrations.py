@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
-from swarmgate.config import COMMAND
+from swarmgate.config import is_program
 from swarmgate.config.sections import unknown_provider
 from swarmgate.domain.orchestration import MapStep, Orchestration
 from swarmgate.domain.orchestration_results import OrchestrationOutcome, OrchestrationRecord
@@ -190,7 +190,7 @@ class Orchestrations(InProject):
         providers = self._swarm.config.providers
         for place, model in models(asked):
             provider, sign, _ = model.partition("/")
-            if model and not model.startswith(COMMAND) and not (sign and provider in providers):
+            if model and not is_program(model) and not (sign and provider in providers):
                 raise _Wrong(Problem(place, f"is {model[:80]!r}: {unknown_provider(provider, providers)}"))
 
     def _with_items(self, asked: Orchestration) -> Orchestration:

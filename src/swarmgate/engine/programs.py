@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from swarmgate.automation.agent_files import expanded, visible
 from swarmgate.config import Role, command_lines
+from swarmgate.llm.acp_session import Asked, Permit
 from swarmgate.llm.command_model import Ran
+from swarmgate.llm.json_rpc import Pipe
 from swarmgate.workspace import temporary, trusted
 from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -34,14 +36,40 @@ class AgentProgram:
         role: its network, variables, paths and time limit.
         environ: where the values of its variables stand.
         judges: whether the role gives verdicts.
+        permits: answers the questions of programs that ask whether they may; gets what they ask for, the repository as
+            they see it, and whether the role writes at this step.
     """
 
     commands: CommandRunner
     role: Role
     environ: Mapping[str, str]
     judges: bool = False
+    permits: Callable[[Asked, str, bool], str] = lambda _asked, _folder, _writes: "nobody answers for the user here"
 
-    async def __call__(self, command: str, *, brief: str, writes: bool) -> Ran:
+    @property
+    def folder(self) -> str:
+        """The repository as the program sees it."""
+        return str(self.commands.confinement.place or self.commands.confinement.cwd)
+
+    def permit(self, *, writes: bool) -> Permit:
+        """Who answers the program's questions."""
+        return lambda asked: self.permits(asked, self.folder, writes)
+
+    @asynccontextmanager
+    async def talk(self, command: str, *, writes: bool) -> AsyncIterator[Pipe]:
+        """A program that is spoken to while it runs, in the repository, which is read-only to it unless it `writes`.
+
+        Raises:
+            MissingRequirement: the sandbox's program is not there.
+            WorkspaceError: the operating system refused to start it.
+        """
+        runner = self._runner(command, writes=writes)
+        async with runner.talk(command, env=self._variables(command)) as program:
+            yield program
+
+    async def __call__(
+        self, command: str, *, brief: str, writes: bool, on_line: Callable[[bytes], None] | None = None
+    ) -> Ran:
         """Run it in the repository, which is read-only to it unless it `writes`.
 
         Raises:
@@ -57,6 +85,7 @@ class AgentProgram:
                 writable=(place.parent,) if by_file else (),
                 stdin=None if by_file else brief.encode(errors="replace"),
                 output_limit=_OUTPUT,
+                on_line=on_line,
             )
         return Ran(exit_code=done.exit_code, stdout=done.stdout, stderr=done.stderr)
 

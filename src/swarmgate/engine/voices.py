@@ -6,19 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from swarmgate.agents.authority import Authority, Right
 from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse, ignore
 from swarmgate.agents.house_rules import HouseRulesOf
 from swarmgate.agents.house_rules import none as no_rules
+from swarmgate.agents.permissions import permit
 from swarmgate.agents.prompts import Prompts
 from swarmgate.automation.agent_files import survey
 from swarmgate.automation.agent_rules import require
-from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role
+from swarmgate.config import PROJECT_FILE, Config, Role, is_program
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.engine.build import command_runner
 from swarmgate.engine.programs import AgentProgram
 from swarmgate.errors import CommandRefused, ConfigError, CouncilRefused, UnsafePath
 from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.llm.acp_session import Asked
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.events import OnEvent
@@ -115,8 +118,9 @@ class EngineVoices:
         return place
 
     def _made(self, role: str, config: Config, place: Path, *, who: str, persona: str = "") -> Desk:
+        model = self._model(role, config, who)
         return Desk(
-            model=self._model(role, config, who),
+            model=model,
             files=FileTree(place, guarded=(place,)),
             prompts=self._prompts_of(role, compact_roles(config, (role,))),
             commands=CommandRunner(_NoCommands(), Confinement(root=place, home=place)),
@@ -126,6 +130,7 @@ class EngineVoices:
             on_guard=self.on_guard,
             on_turn=self.on_turn,
             persona=persona,
+            end_turn=model.end_turn,
         )
 
     def _prompts_of(self, role: str, compact: tuple[str, ...]) -> Prompts:
@@ -168,7 +173,19 @@ class EngineVoices:
             )
         bounds = commands.confinement
         closed = replace(commands, confinement=replace(bounds, hidden=_of_nobody(bounds)))
-        return AgentProgram(closed, settings, self.environ, judges=True)
+
+        def permits(asked: Asked, folder: str, _writes: bool) -> str:  # noqa: FBT001 - as `AgentProgram` calls it
+            desk = Desk(
+                model=self.meters[f"{role} {config.role(role).model}"],
+                files=FileTree(root, guarded=(root,)),
+                prompts=self._prompts_of(role, ()),
+                commands=closed,
+                on_guard=self.on_guard,
+                authority=Authority(role=role, right=Right.NOTHING),
+            )
+            return permit(desk, asked, folder=folder, writes=False, network=settings.network)
+
+        return AgentProgram(closed, settings, self.environ, judges=True, permits=permits)
 
 
 def _of_nobody(bounds: Confinement) -> tuple[Path, ...]:
@@ -194,7 +211,7 @@ def seat_config(config: Config, seat: Seat) -> Config:
         settings = config.role(PARTICIPANT)
     elif settings is None or seat.model != settings.model:
         settings = _other(settings if PARTICIPANT in own else None, seat)
-    if not settings.model.startswith(COMMAND):
+    if not is_program(settings.model):
         config.provider(settings.model)
     return config.model_copy(update={"roles": {**config.roles, PARTICIPANT: settings}})
 

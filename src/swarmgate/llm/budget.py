@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -201,6 +201,7 @@ class Metered:
         budget: checked before each call.
         role: whose calls these are.
         close: closes the connections below.
+        end_turn: ends the sessions of agent programs.
         price: what its calls cost, before they are made; None: only its answers say that.
         limits: waits for the ends of limits, outside of the budget: others may go on meanwhile.
     """
@@ -212,6 +213,7 @@ class Metered:
         *,
         role: str = "",
         close: Callable[[], Awaitable[None]] | None = None,
+        end_turn: Callable[[], Awaitable[None]] | None = None,
         price: Price | None = None,
         limits: AccountLimits | None = None,
     ) -> None:
@@ -219,9 +221,11 @@ class Metered:
         self.role = role
         self.total = Usage()
         self._undrained = Usage()
+        self._running: dict[object, Usage] = {}
         self._inner = inner
         self._budget = budget
         self._close = close
+        self._end_turn = end_turn
         self._price = price
         self._limits = limits
 
@@ -253,13 +257,41 @@ class Metered:
 
     @property
     def pending(self) -> Usage:
-        """What was used since the last drain."""
-        return self._undrained
+        """What was used since the last drain, with what calls that go on say that they used so far."""
+        return sum(map(_so_far, self._running.values()), self._undrained)
+
+    @contextmanager
+    def metering(self, model: str) -> Iterator[Callable[[Usage], None]]:
+        """A call of an agent program, which may say what it uses while it goes on; gives what hears that.
+
+        That raises BudgetExhausted where a budget is used up: the call ends then, and what it used is counted.
+        """
+        call = object()
+
+        def tell(usage: Usage) -> None:
+            self._running[call] = usage
+            self._budget.check()
+
+        try:
+            yield tell
+        except CallFailed:  # it says itself what it used
+            raise
+        except BaseException:
+            if used := self._running.get(call):
+                self._count(used.model_copy(update={"calls": 1}), model)
+            raise
+        finally:
+            self._running.pop(call, None)
 
     def drain(self) -> Usage:
         """What was used since the last drain: the part that the ledger does not know yet."""
         drained, self._undrained = self._undrained, Usage()
         return drained
+
+    async def end_turn(self) -> None:
+        """A turn of the role is over: an agent program that its conversation goes on with is ended."""
+        if self._end_turn:
+            await self._end_turn()
 
     async def aclose(self) -> None:
         """Close the connections below; a later call opens new ones."""
@@ -285,6 +317,11 @@ def require_end(accounts: Iterable[Account], unknown: Sequence[str]) -> None:
             hint=f'set [prices."{unknown[0]}"] in {PROJECT_FILE} (input = 0 and output = 0 where it is free), or limit '
             "`tokens` beside `usd`",
         )
+
+
+def _so_far(usage: Usage) -> Usage:
+    """What a call has used for certain: that nobody knows its cost yet does not make that unknown for good."""
+    return usage.model_copy(update={"usd": usage.least_usd, "known_usd": 0.0})
 
 
 def _measured(accounts: Iterable[Account]) -> frozenset[str]:

@@ -14,42 +14,112 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
-from typing import Protocol
+from enum import StrEnum
+from typing import Any, Protocol
 
-from swarmgate.config import COMMAND, PROJECT_FILE
+from swarmgate.config import PROJECT_FILE, command_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.limit_ends import Limit, of_program, of_whole_answer
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
-from swarmgate.llm.program_output import Said, answer, said
+from swarmgate.llm.program_events import Event
+from swarmgate.llm.program_output import Output, Said, answer
 
 _CHARACTERS_PER_TOKEN = 4
 _SUMMARY = 1_000
 _COMPLAINT = 500
 
+
+class Cause(StrEnum):
+    """What the failure of a program most likely comes from."""
+
+    TIME = "timed-out"
+    READ_ONLY = "read-only"
+    LACKS_FILE = "lacks-file"
+    LOGIN = "not-logged-in"
+    NETWORK = "network-needed"
+    OTHER = "failed"
+
+
 _CAUSES = {
-    r"read-only file system|permission denied|EROFS|EACCES": "`.git`, `.swarm` and what agent programs are and go by "
-    "stay as they are, to a judge the whole repository; outside of it, it may write what `writable` names: see there,",
-    r"no such file|can't open|cannot find|ENOENT|not found|no module named": "outside of the repository it sees the "
-    "files of its command line, and what `readable` and `writable` name: add what it lacks",
-    r"api.?key|log ?in|auth|credential|unauthorized|\b401\b|\b403\b": "hand it the variable with its key (`env`) or "
-    "the files of its login (`readable`, `writable`)",
-    r"resolve|network|connect|ENOTFOUND|ECONNREFUSED|unreachable|timed? ?out": "look whether it may reach the network "
-    "that it needs: `network`",
+    Cause.READ_ONLY: r"read-only file system|permission denied|EROFS|EACCES",
+    Cause.LACKS_FILE: r"no such file|can't open|cannot find|ENOENT|not found|no module named|MODULE_NOT_FOUND",
+    Cause.LOGIN: r"api.?key|log ?in|auth|credential|unauthorized|\b401\b|\b403\b",
+    Cause.NETWORK: r"\bresolve\b|network|connect|ENOTFOUND|ECONNREFUSED|unreachable|timed? ?out",
 }
-"""What programs complain of, and the settings that it may come from."""
-_ANY_CAUSE = "start it by hand; if it works there, see `env`, `readable`, `writable`, `network`"
+"""What programs complain of, the first that fits."""
+
+_HINTS = {
+    Cause.READ_ONLY: "`.git`, `.swarm` and what agent programs are and go by stay as they are, to a judge the whole "
+    "repository; outside of it, it may write what `writable` names: see there,",
+    Cause.LACKS_FILE: "outside of the repository it sees the files of its command line, and what `readable` and "
+    "`writable` name: add what it lacks",
+    Cause.LOGIN: "hand it the variable with its key (`env`) or the files of its login (`readable`, `writable`)",
+    Cause.NETWORK: "look whether it may reach the network that it needs: `network`",
+    Cause.OTHER: "start it by hand; if it works there, see `env`, `readable`, `writable`, `network`",
+}
+"""The settings that a failure may come from."""
 
 _LIMITED = "the limit is that of the program's account: look there what is left, or name another model as `fallback`"
 
-_HOW = """
-# How you answer
-You are a command line agent and work in the repository that is your current folder, with your own tools. You have none
-of the tools named above but these, and you call them by ending your output with one JSON object and nothing after it:
+
+_WORKS = "When the work is done, say in two or three sentences what you did and what you could not do; that ends it.\n"
+_ANSWERS = """Your answer is JSON, and stands at the very end of your last message, with nothing after it:
 {"tool": "NAME", "arguments": {...}}
-To call several, end with a JSON list of such objects. With the JSON schema of their arguments, they are:
+JSON further up counts for nothing, and neither do words. To give several, end with a JSON list of such objects. What
+can be given, with the JSON schema of its arguments:
 """
+_IN_WORDS = "Your last message is your answer: plain text, and nothing that is not part of it.\n"
+
+
+class ProgramFailed(CallFailed):
+    """A call of an agent program failed; not retriable, since its work stays in the tree.
+
+    Args:
+        cause: what it most likely comes from.
+        said: what the program complained of.
+    """
+
+    def __init__(self, message: str, *, cause: Cause, said: str, hint: str, usage: Usage | None = None) -> None:
+        super().__init__(message, hint=hint, usage=usage)
+        self.cause = cause
+        self.said = said
+
+
+def cause_of(said: str) -> Cause:
+    """What the complaint of a program most likely means."""
+    found = (cause for cause, words in _CAUSES.items() if re.search(words, said, re.IGNORECASE))
+    return next(found, Cause.OTHER)
+
+
+def hint_of(cause: Cause, table: str) -> str:
+    """Which key of the role's settings a failure has most likely to do with."""
+    if cause is Cause.TIME:
+        return f"give it more time ({table} timeout_s), or make it faster"
+    return f"{_HINTS[cause]} in {table} of {PROJECT_FILE}"
+
+
+Hearing = Callable[[Event, Usage], None]
+"""Hears what a program does, and what it says that this call used so far."""
+
+Metering = Callable[[], AbstractContextManager[Callable[[Usage], None]]]
+"""The time of a call; gives what hears the use so far, and may raise."""
+
+
+def nobody(_event: Event, _usage: Usage) -> None:
+    """Shows nothing."""
+
+
+def ignored(_usage: Usage) -> None:
+    """Counts nothing."""
+
+
+def unmetered() -> AbstractContextManager[Callable[[Usage], None]]:
+    """A call that nobody counts."""
+    return nullcontext(ignored)
 
 
 class Ran(Frozen):
@@ -63,13 +133,16 @@ class Ran(Frozen):
 class Program(Protocol):
     """Runs a command line, confined as the settings say."""
 
-    async def __call__(self, command: str, *, brief: str, writes: bool) -> Ran:
+    async def __call__(
+        self, command: str, *, brief: str, writes: bool, on_line: Callable[[bytes], None] | None = None
+    ) -> Ran:
         """Start it with the brief on its standard input, and in a file where the command line says `{brief}`.
 
         Args:
             command: a shell's command line.
             brief: the whole conversation as text.
             writes: whether it may change the repository's files.
+            on_line: hears each line that it prints, as it prints it; what it raises ends the program.
 
         Raises:
             MissingRequirement: there is no such program, or no sandbox for it.
@@ -83,15 +156,28 @@ class CommandModel:
     Args:
         name: `command:` and the command line.
         run: starts the program.
+        on_event: hears of the tools that it uses, where it tells.
+        metering: the time of a call; gives what hears the use so far, and may raise.
         role: whose settings it has, for hints.
         timeout_s: the time limit that those set, for messages.
     """
 
-    def __init__(self, name: str, run: Program, *, role: str = "ROLE", timeout_s: float | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        run: Program,
+        *,
+        on_event: Hearing = nobody,
+        metering: Metering = unmetered,
+        role: str = "ROLE",
+        timeout_s: float | None = None,
+    ) -> None:
         self.name = name
         self._table, self._timeout_s = f"[roles.{role}]", timeout_s
-        self._command = name.removeprefix(COMMAND).strip()
+        self._command = command_of(name)
         self._run = run
+        self._on_event = on_event
+        self._metering = metering
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Run the program on the conversation; it may change files where `write_file` is on offer.
@@ -99,25 +185,31 @@ class CommandModel:
         Raises:
             CallFailed: it failed, or was ended at its time limit; not retriable, since its work stays in the tree.
             MissingRequirement: there is no such program, or no sandbox for it.
+            BudgetExhausted: what it says that it used is more than is left.
         """
         tools = tuple(tool for tool in request.tools if tool.answers)
         writes = any(tool.name == "write_file" for tool in request.tools)
-        brief = conversation(request.messages, tools)
+        brief = conversation(request.messages, tools, request.instructions)
         started = time.monotonic()
-        ran = await self._run(self._command, brief=brief, writes=writes)
-        final = said(ran.stdout)
+        with self._metering() as tell:
+
+            def heard(event: Event, usage: Usage) -> None:
+                self._on_event(event, usage)
+                tell(usage)
+
+            output = Output(self._command, heard)
+            ran = await self._run(self._command, brief=brief, writes=writes, on_line=output.feed)
+        final = output.said(ran.stdout)
         usage = _usage(final, brief, ran.stdout, time.monotonic() - started)
         if limit := _limit(ran, final):
             hint = f"{_LIMITED} of {self._table} in {PROJECT_FILE}"
             raise CallFailed(self._failure(ran, final), hint=hint, limit=limit, usage=usage)
         if ran.exit_code != 0 or final.error:
-            raise CallFailed(self._failure(ran, final), hint=self._hint(ran, final), usage=usage)
-        found = answer(final.text, tools, prefix=f"call_{len(request.messages)}")
-        calls = found.calls
-        if not calls and not found.doubt and (finish := _finish(tools, found.text)):
-            calls = (finish,)
-        read = {"thought": found.thought, "repaired": found.repaired, "doubt": found.doubt}
-        return ModelReply(text=found.text, tool_calls=calls, usage=usage, model=self.name, **read)
+            told = _told(ran, final)
+            cause = Cause.TIME if ran.exit_code is None else cause_of(told)
+            hint = hint_of(cause, self._table)
+            raise ProgramFailed(self._failure(ran, final), cause=cause, said=told, hint=hint, usage=usage)
+        return ModelReply(**ending(request, final.text), usage=usage, model=self.name)
 
     def _failure(self, ran: Ran, final: Said) -> str:
         how = f"ended with exit code {ran.exit_code}"
@@ -127,27 +219,49 @@ class CommandModel:
         told = _told(ran, final)
         return f"the agent `{self._command[:100]}` {how}{': ' + told if told else ''}"
 
-    def _hint(self, ran: Ran, final: Said) -> str:
-        """Which key of the role's settings the failure has most likely to do with."""
-        if ran.exit_code is None:
-            return f"give it more time ({self._table} timeout_s), or make it faster"
-        told = _told(ran, final)
-        likely = next((hint for words, hint in _CAUSES.items() if re.search(words, told, re.IGNORECASE)), _ANY_CAUSE)
-        return f"{likely} in {self._table} of {PROJECT_FILE}"
+
+def ending(request: ModelRequest, text: str) -> dict[str, Any]:
+    """The fields of a reply that last words of a program come to; a working turn ends where they say nothing else."""
+    tools = tuple(tool for tool in request.tools if tool.answers)
+    found = answer(text, tools, prefix=f"call_{len(request.messages)}")
+    calls = found.calls
+    if not calls and not found.doubt and (finish := _finish(tools, found.text)):
+        calls = (finish,)
+    read = {"thought": found.thought, "repaired": found.repaired, "doubt": found.doubt}
+    return {"text": found.text, "tool_calls": calls, **read}
 
 
-def conversation(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> str:
-    """A conversation as one text: the role's instructions, how to answer, the brief, then what was said since."""
+def conversation(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], instructions: str = "") -> str:
+    """A conversation as one text: who it is, how to answer, the brief, then what was said since."""
     system, *rest = messages
-    schemas = "\n".join(
-        json.dumps({"tool": tool.name, "description": tool.description, "arguments": tool.parameters}) for tool in tools
-    )
-    parts = [f"{system.content}\n{_HOW}{schemas}"]
-    for message in rest:
+    told = f"{instructions or system.content}\n\n# How you answer\n{_how(tools)}"
+    return "\n\n".join([told, *_said(rest, own=True)]) + "\n"
+
+
+def since(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> str:
+    """What is new to a program that remembers the conversation and its own words."""
+    return "\n\n".join([*_said(messages, own=False), _how(tools)])
+
+
+def _said(messages: Sequence[Message], *, own: bool) -> Iterator[str]:
+    for message in messages:
+        if message.role == "assistant" and not own:
+            continue
         spoken = "".join(f"\n{call.name} {call.arguments}" for call in message.tool_calls)
         title = {"user": "", "assistant": "# Your last answer\n", "tool": "# Its result\n"}[message.role]
-        parts.append(f"{title}{message.content}{spoken}")
-    return "\n\n".join(parts) + "\n"
+        yield f"{title}{message.content}{spoken}"
+
+
+def _how(tools: tuple[ToolSpec, ...]) -> str:
+    """How the answer is given: by the end of the work, as JSON, or in words."""
+    if not tools:
+        return _IN_WORDS
+    if [tool.name for tool in tools] == ["finish"]:
+        return _WORKS
+    schemas = (
+        json.dumps({"tool": tool.name, "description": tool.description, "arguments": tool.parameters}) for tool in tools
+    )
+    return _ANSWERS + "\n".join(schemas)
 
 
 def _finish(tools: tuple[ToolSpec, ...], text: str) -> ToolCall | None:

@@ -9,12 +9,11 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
 
-from swarmgate.config import COMMAND, PROJECT_FILE, Config, Role
+from swarmgate.config import PROJECT_FILE, Config, Role, is_program
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import ConfigError, MissingRequirement
+from swarmgate.errors import MissingRequirement
 from swarmgate.llm.answer_length import longest_answer
 from swarmgate.llm.budget import Budget, Metered
-from swarmgate.llm.command_model import CommandModel, Program
 from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.fallback import Fallback
 from swarmgate.llm.families import family, own_name
@@ -22,6 +21,7 @@ from swarmgate.llm.limits import AccountLimits, Gated
 from swarmgate.llm.model import Model
 from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.prices import cost, unpriced
+from swarmgate.llm.programs import AgentRunner, Programs
 from swarmgate.llm.retry import Retry
 from swarmgate.llm.trace import Recorder, Traced
 
@@ -34,7 +34,7 @@ def connect(
     recorder: Recorder | None,
     budget: Budget,
     on_event: OnEvent = ignore,
-    program: Callable[[Role], Program] | None = None,
+    program: Callable[[Role], AgentRunner] | None = None,
     memory: ModelMemory | None = None,
     limits: AccountLimits | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -65,11 +65,11 @@ def connect(
         traced = Traced(model, recorder, secrets=secrets, clock=clock) if recorder is not None else model
         return Gated(traced, limits)
 
+    programs = Programs(role_name, role, table, program, on_event)
+
     def endpoint(name: str) -> Model:
-        if name.startswith(COMMAND):
-            if program is None:
-                raise ConfigError(f"[roles.{role_name}] `{name}`: agent programs cannot be started here")
-            return gated(CommandModel(name, program(role), role=table, timeout_s=role.timeout_s))
+        if is_program(name):
+            return gated(programs.model(name))
         from swarmgate.llm.openai_model import OpenAIModel  # noqa: PLC0415 - late: loads openai
 
         provider, _ = config.provider(name)
@@ -97,9 +97,19 @@ def connect(
     for name in unpriced(names, config):
         budget.admit(name)
     models = [endpoint(name) for name in names]
-    dearest = None if any(model.startswith(COMMAND) for model in names) else partial(_dearest, names, config)
-    asked = Fallback(models, on_event=on_event, limited=limits.reached)
-    return Metered(asked, budget, role=role_name, close=stack.aclose, price=dearest, limits=limits)
+    dearest = None if any(is_program(model) for model in names) else partial(_dearest, names, config)
+    answers = Fallback(models, on_event=on_event, limited=limits.reached)
+    stack.push_async_callback(programs.end_turn)
+    programs.meter = Metered(
+        answers,
+        budget,
+        role=role_name,
+        close=stack.aclose,
+        end_turn=programs.end_turn,
+        price=dearest,
+        limits=limits,
+    )
+    return programs.meter
 
 
 def check_keys(config: Config, environ: Mapping[str, str], *, roles: Iterable[str]) -> None:
@@ -143,7 +153,7 @@ def key_of(model: str, config: Config, environ: Mapping[str, str], role_name: st
     Raises:
         MissingRequirement: its variable is not set.
     """
-    if model.startswith(COMMAND):
+    if is_program(model):
         return ""
     provider, _ = config.provider(model)
     variable = provider.api_key_env

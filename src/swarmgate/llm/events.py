@@ -7,7 +7,11 @@ from datetime import datetime
 from typing import ClassVar
 
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Usage
 from swarmgate.llm.moments import shown, utc
+
+_UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"))
+"""Seconds of the units in which a wait is told, of at least two."""
 
 _UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"))
 """Seconds of the units in which a wait is told, of at least two."""
@@ -150,7 +154,26 @@ class CutOff(Told):
         return f"{self.model}: the answer was cut off: {self.reason}"
 
 
-ModelEvent = Retrying | FellBack | CostUnknown | Adapted | CutOff | Answering | WaitingForLimit | LimitOver
+class Working(Told):
+    """An agent program uses a tool of its own; `usage` is what it says that this call used so far."""
+
+    kind: ClassVar[str] = "tool"
+
+    model: str
+    role: str
+    tool: str
+    summary: str
+    usage: Usage
+
+    @property
+    def text(self) -> str:
+        """One line, as the tool uses of our own roles are shown."""
+        tokens = f"({self.usage.tokens:,} tokens)" if self.usage.tokens else ""
+        cost = f"(${self.usage.least_usd:.4f})" if self.usage.least_usd else ""
+        return " ".join(filter(None, (f"{self.role}: {self.tool}", self.summary, tokens, cost)))
+
+
+ModelEvent = Retrying | FellBack | CostUnknown | Adapted | CutOff | Answering | WaitingForLimit | LimitOver | Working
 """Everything that a model may report; `text` is for people."""
 
 

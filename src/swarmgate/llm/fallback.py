@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from swarmgate.config import COMMAND
+from swarmgate.config import is_program
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.events import FellBack, OnEvent, ignore
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
@@ -74,7 +74,7 @@ class Fallback:
 
 def _awaited(models: Sequence[Model]) -> str:
     """What has to happen before it is worth another try."""
-    programs = [model.name.startswith(COMMAND) for model in models]
+    programs = [is_program(model.name) for model in models]
     if all(programs):
         return "the program works"
     return "one of them works" if any(programs) else "the endpoint answers"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from swarmgate.config import COMMAND, PROJECT_FILE, Config, command_lines
+from swarmgate.config import PROJECT_FILE, Config, command_lines, command_of, is_program
 from swarmgate.errors import ConfigError
 
 _FAMILIES = (
@@ -67,7 +67,7 @@ def own_name(model: str) -> str:
     Args:
         model: `provider/model`, or `command:...` for a coding agent.
     """
-    if model.startswith(COMMAND):
+    if is_program(model):
         return _program(model)
     served = _REVISION.sub("", _CLOUD.sub("", model.rpartition("/")[2].lower()))
     first, *words = _DATE.sub("", served.replace(":", "-")).split("-")
@@ -124,5 +124,5 @@ def _models(config: Config, role: str) -> dict[str, str]:
 
 def _program(model: str) -> str:
     """What a command line agent runs on: the model that it is told, else what tells the program from another."""
-    line = command_lines.read(model.removeprefix(COMMAND))
+    line = command_lines.read(command_of(model))
     return own_name(line.model) if line.model else line.identity

@@ -75,6 +75,9 @@ class ToolSpec(Frozen):
 class ModelRequest(Frozen):
     """A conversation to complete: exactly one system message, first.
 
+    `instructions` is what an agent program is told in the place of the system message, since it has tools of its own
+    and none of ours. It is no part of the conversation.
+
     `purpose` says what the call is for (role, step, task, attempt ...) and goes to traces only, never to the model; so
     does `key`, by which the answer is found again (`llm.replay`). `call_due`: words without a call are no answer.
     """
@@ -84,6 +87,7 @@ class ModelRequest(Frozen):
     purpose: dict[str, str] = Field(default_factory=dict)
     key: str = ""
     call_due: bool = False
+    instructions: str = Field("", exclude=True)
 
     @model_validator(mode="after")
     def _one_system_message_first(self) -> Self:

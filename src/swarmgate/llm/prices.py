@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from swarmgate.config import COMMAND, Config, Price
+from swarmgate.config import Config, Price, is_program
 from swarmgate.domain.usage import Usage
 
 _PER = 1_000_000
@@ -47,9 +47,7 @@ def price_of(model: str, config: Config) -> Price | None:
 
 def unpriced(models: Iterable[str], config: Config) -> tuple[str, ...]:
     """Those of these models whose price is unknown before they are asked; agent programs may say theirs."""
-    return tuple(
-        model for model in dict.fromkeys(models) if not model.startswith(COMMAND) and price_of(model, config) is None
-    )
+    return tuple(model for model in dict.fromkeys(models) if not is_program(model) and price_of(model, config) is None)
 
 
 def cost(model: str, usage: Usage, config: Config) -> float | None:

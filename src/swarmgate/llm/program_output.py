@@ -1,47 +1,121 @@
 """What a command line agent printed: its last words, what it used, and the call that its answer is meant as. Pure.
 
-Known envelopes are unwrapped, by the field that holds the final answer: `claude -p --output-format json` (and the last
-line of `stream-json`): `result`; `gemini --output-format json`: `response`; `codex exec --json`: the text of the last
-`agent_message` item. Anything else is the answer as it stands.
+Where a program prints events (`program_events`), the answer is the text of its last message. Anything else is the
+answer as it stands.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.json_text import loaded, loaded_at
 from swarmgate.domain.usage import Usage
+from swarmgate.llm import program_events
 from swarmgate.llm.model import ToolCall, ToolSpec
+from swarmgate.llm.program_events import Event, LastWords
 from swarmgate.llm.spelled import Reading, read
 
+_DENIED = 20
+"""Tools that were denied which are kept."""
+_ASKS_FOR_EVENTS = re.compile(r"(?:^|\s)(?:--json|--(?:output-)?format[ =](?:stream-)?json)(?:\s|$)")
 _TAIL = re.compile(r"[\s`]*")
 _CANDIDATES = 500
 """How many `{` of an answer are tried, from its end: it is the last thing that is said."""
 
 
 class Said(Frozen):
-    """The final answer of a program. `usage` is None where the program reports none; `error` is its own complaint."""
+    """The final answer of a program.
+
+    `usage` is None where the program reports none; `error` is its own complaint, `denied` the tools that it was not
+    permitted to use.
+    """
 
     text: str
     usage: Usage | None = None
     error: str = ""
+    denied: tuple[str, ...] = ()
 
 
-def said(stdout: str) -> Said:
+class Output:
+    """Reads what a program prints, as it prints it.
+
+    Its events count only where the output is made of them: where its first line is one, or the command line asks for
+    them. Plain words that quote such a line, out of a file of the repository perhaps, stay words.
+
+    Args:
+        command: the command line.
+        on_event: hears of tools that the program uses, and what it has used up so far.
+    """
+
+    def __init__(self, command: str = "", on_event: Callable[[Event, Usage], None] | None = None) -> None:
+        self._on_event = on_event
+        self._structured: bool | None = True if _ASKS_FOR_EVENTS.search(command) else None
+        self._words = LastWords()
+        self._answered = False
+        self._fresh = True
+        self._error = ""
+        self._denied: tuple[str, ...] = ()
+        self._before, self._now, self._part = Usage(), Usage(), ""
+        self._counted = False
+        self._whole: Usage | None = None
+
+    @property
+    def usage(self) -> Usage | None:
+        """What it says that it used up to now; None where it says nothing."""
+        if self._whole is not None:
+            return self._whole
+        return self._before + self._now if self._counted else None
+
+    def feed(self, line: bytes) -> None:
+        """Takes a line; raises what `on_event` raises."""
+        if not line.strip() or self._structured is False:
+            return
+        value = _loaded(line.decode(errors="replace"))
+        if self._structured is None:
+            self._structured = value is not None and ("type" in value or _is_whole_answer(value))
+        if not self._structured or value is None:
+            return
+        event = program_events.read(value)
+        self._take(event)
+        if self._on_event and (event.uses or event.denied or event.usage is not None):
+            self._on_event(event, self.usage or Usage())
+
+    def said(self, stdout: str) -> Said:
+        """The final answer; `stdout` is what was kept of all that was printed."""
+        if not self._answered and not self._error and (value := _loaded(stdout)) is not None:
+            self._take(program_events.read(value))  # one JSON object over many lines
+        text = self._words.text if self._answered else "" if self._error else stdout
+        return Said(text=text, usage=self.usage, error=self._error, denied=self._denied)
+
+    def _take(self, event: Event) -> None:
+        self._fresh = self._fresh or event.begins
+        if event.text is not None:
+            if self._fresh or not event.joins:
+                self._words.clear()
+            self._words.add(event.text)
+            self._answered = True
+            self._fresh = False
+            self._error = ""  # it went on after a failure
+        self._error = event.error or self._error
+        self._denied = (self._denied + event.denied)[:_DENIED]
+        if event.usage is not None and event.whole:
+            self._whole = event.usage
+        elif event.usage is not None:
+            if event.part != self._part:
+                self._before, self._part = self._before + self._now, event.part
+            self._now, self._counted = event.usage, True
+
+
+def said(stdout: str, command: str = "") -> Said:
     """The final answer in what a program printed."""
-    final: Said | None = None
-    usage: Usage | None = None
-    for value in _objects(stdout):
-        usage = _usage(value) or usage
-        found = _answer(value)
-        final = found if found is not None else final
-    if final is None:
-        return Said(text=stdout, usage=usage)
-    return final.model_copy(update={"usage": usage})
+    output = Output(command)
+    for line in stdout.encode(errors="replace").splitlines():
+        output.feed(line)
+    return output.said(stdout)
 
 
 def answer(text: str, tools: Sequence[ToolSpec], *, prefix: str) -> Reading:
@@ -77,14 +151,6 @@ def _distinct(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
     return tuple({(call.name, call.arguments): call for call in calls}.values())
 
 
-def _objects(stdout: str) -> Iterator[dict[str, Any]]:
-    """The whole output as one JSON object, else each line that is one."""
-    pieces = [stdout] if _loaded(stdout) else stdout.splitlines()
-    for piece in pieces:
-        if value := _loaded(piece):
-            yield value
-
-
 def _loaded(text: str) -> dict[str, Any] | None:
     if not text.lstrip().startswith("{"):
         return None
@@ -95,40 +161,8 @@ def _loaded(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _answer(value: dict[str, Any]) -> Said | None:
-    if value.get("type") == "result" and isinstance(value.get("result"), str):
-        return Said(text=value["result"], error=value["result"] if value.get("is_error") else "")
-    failure = value.get("error")
-    if isinstance(failure, dict) and (value.get("type") == "turn.failed" or "stats" in value):
-        return Said(text="", error=str(failure.get("message", failure)))
-    if isinstance(value.get("response"), str) and "stats" in value:
-        return Said(text=value["response"])
-    item = value.get("item")
-    if isinstance(item, dict) and item.get("type") == "agent_message" and isinstance(item.get("text"), str):
-        return Said(text=item["text"])
-    return None
-
-
-def _usage(value: dict[str, Any]) -> Usage | None:
-    """The tokens that an envelope reports, by the names of Anthropic's and OpenAI's; cost where it names one."""
-    counts = value.get("usage")
-    if not isinstance(counts, dict):
-        return None
-    cached = _number(counts, "cache_read_input_tokens", "cached_input_tokens")
-    prompt = _number(counts, "input_tokens", "prompt_tokens")
-    if "cache_read_input_tokens" in counts:  # Anthropic counts cached tokens beside the input, OpenAI as a part of it
-        prompt += cached + _number(counts, "cache_creation_input_tokens")
-    cost = value.get("total_cost_usd")
-    return Usage(
-        prompt_tokens=prompt,
-        cached_tokens=cached,
-        completion_tokens=_number(counts, "output_tokens", "completion_tokens"),
-        usd=float(cost) if isinstance(cost, int | float) else None,
-    )
-
-
-def _number(counts: dict[str, Any], *names: str) -> int:
-    return next((counts[name] for name in names if isinstance(counts.get(name), int)), 0)
+def _is_whole_answer(value: dict[str, Any]) -> bool:
+    return "stats" in value and ("response" in value or "error" in value)
 
 
 def _fits(value: Any, tool: ToolSpec) -> bool:

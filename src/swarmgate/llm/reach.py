@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 import openai
 
-from swarmgate.config import COMMAND, PROJECT_FILE, Config, Provider
+from swarmgate.config import PROJECT_FILE, Config, Provider, is_program
 from swarmgate.domain.preflight import Reach
 from swarmgate.llm.openai_model import is_transport
 from swarmgate.llm.redact import redact
@@ -59,7 +59,7 @@ async def reach(
     Raises:
         ConfigError: there is no such provider.
     """
-    named = dict.fromkeys(model.partition("/")[0] for model in models if not model.startswith(COMMAND))
+    named = dict.fromkeys(model.partition("/")[0] for model in models if not is_program(model))
     providers = {name: config.provider(f"{name}/any")[0] for name in named}
     looks = (_reached(name, provider, environ, timeout_s) for name, provider in providers.items())
     return tuple(await asyncio.gather(*looks))

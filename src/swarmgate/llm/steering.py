@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-from swarmgate.config import COMMAND, Config, Role
+from swarmgate.config import Config, Role, is_program
 from swarmgate.domain.capabilities import Capabilities
 
 SMALL_WINDOW = 16_384
@@ -49,7 +49,7 @@ def _role(role: Role, config: Config, found: Mapping[str, Capabilities]) -> Role
 
 def _matches(model: str, patterns: Iterable[str]) -> bool:
     """Whether a pattern fits the model's name, with its provider or without; case does not matter."""
-    if model.startswith(COMMAND):
+    if is_program(model):
         return False
     names = {model.lower(), model.lower().partition("/")[2]}
     return any(fnmatchcase(re.sub(r"\s+", "", name), pattern.lower()) for name in names for pattern in patterns)

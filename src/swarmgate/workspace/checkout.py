@@ -23,7 +23,7 @@ from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.sandbox.running import CommandRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from swarmgate.workspace.brought import Item
     from swarmgate.workspace.process import Completed
@@ -189,6 +189,7 @@ class _Inside(CommandRunner):
         writable: Sequence[Path] = (),
         stdin: bytes | None = None,
         output_limit: int | None = None,
+        on_line: Callable[[bytes], None] | None = None,
     ) -> Completed:
         """As its base, with the checkout in the place of the project."""
         here, own = self.checkout.command, () if self.checkout.in_place else (self.checkout.root.parent,)
@@ -200,6 +201,7 @@ class _Inside(CommandRunner):
             writable=(*writable, *own),
             stdin=stdin,
             output_limit=output_limit,
+            on_line=on_line,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import re
@@ -107,7 +108,8 @@ def call(
     """
     # Messages are read by `failure`, so they must not follow the user's language.
     own = {"LANGUAGE": "C", "LC_ALL": "C"}
-    settings = {**trusted.environment(folder), **own, **_TRUE_OBJECTS, **leftovers.of_git(), **(env or {})}
+    around = {**trusted.environment(folder), **_store_beside(folder)}
+    settings = {**around, **own, **_TRUE_OBJECTS, **leftovers.of_git(), **(env or {})}
     program = trusted.find("git", folder)
     if program is None:
         raise MissingRequirement(
@@ -126,6 +128,38 @@ def call(
         command = next((each for each in args if not each.startswith("-") and "=" not in each), "")
         raise GitKilled(f"`git {command}` was ended by signal {number}", hint="Run the command again.")
     return process.returncode, out, err.decode(errors="replace")
+
+
+@functools.cache
+def _store_beside(folder: Path) -> dict[str, str]:
+    """Where new objects go in a repository that can only be read, as in our own sandbox; nothing for any other.
+
+    Nothing can refer to them there: references can no more be written than objects, or this does not hold.
+    """
+    git = next((each / ".git" for each in (folder, *folder.parents) if (each / ".git").is_dir()), None)
+    if git is None or any(_takes_files(place) for place in (git, git / "refs", git / "objects")):
+        return {}
+    return {
+        "GIT_OBJECT_DIRECTORY": str(_store(git)),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(git / "objects"),
+    }
+
+
+def _takes_files(folder: Path) -> bool:
+    """Whether a file can be made in a folder; tried with one that never has a name, since rights do not tell all."""
+    if not os.access(folder, os.W_OK):
+        return False
+    try:
+        os.close(os.open(folder, getattr(os, "O_TMPFILE", 0) | os.O_RDWR, 0o600))
+    except OSError as error:
+        return error.errno not in {errno.EACCES, errno.EPERM, errno.EROFS}  # others: it has no nameless files
+    return True
+
+
+@functools.cache
+def _store(git: Path) -> Path:
+    """The folder of such objects, gone with this process."""
+    return temporary.made(f"objects-of-{git.parent.name[:40]}")
 
 
 def _signal(code: int) -> int:

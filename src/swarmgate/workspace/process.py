@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import MissingRequirement, WorkspaceError
 from swarmgate.workspace import leftovers, temporary
+from swarmgate.workspace.lines import Lines
 from swarmgate.workspace.supervision.call import Call
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ async def run(
     inherit: bool = True,
     stdin: bytes | None = None,
     output_limit: int = 200_000,
+    on_line: Callable[[bytes], None] | None = None,
 ) -> Completed:
     """Run a program in a session of its own and wait for its end.
 
@@ -82,6 +84,8 @@ async def run(
         inherit: False: `env` is the whole environment.
         stdin: its standard input, empty when None.
         output_limit: characters kept of each of stdout and stderr.
+        on_line: hears each line of stdout as it comes (`lines.Lines`); what it raises ends the program, and is raised
+            here afterwards.
 
     Raises:
         MissingRequirement: the program is not there or cannot be executed.
@@ -92,18 +96,19 @@ async def run(
     shown = argv if isinstance(argv, str) else shlex.join(command)
     if not cwd.is_dir():  # noqa: ASYNC240 - one stat call
         raise WorkspaceError(f"`{shown}` cannot run in {cwd}: there is no such folder")
-    capture = _Capture(output_limit)
-    variables = {**(os.environ if inherit else {}), **(env or {})}
-    variables[leftovers.VARIABLE] = variables.get(leftovers.VARIABLE, "") + leftovers.mark()
+    capture = _Capture(output_limit, on_line)
+    variables = marked(env, inherit=inherit)
     started, timed_out = time.monotonic(), False
-    with temporary.holding(stdin) as source, _started(command, shown):
+    with temporary.holding(stdin) as source, starting(command, shown):
         call = Call(command, cwd, variables, source, capture)
+        capture.stop = call.ended.set
         async with call:
             try:
                 async with asyncio.timeout(timeout_s):
                     await call.ended.wait()
             except TimeoutError:
                 timed_out = True
+    capture.raise_refusal()
     return Completed(
         command=shown.encode(errors="replace").decode(),
         exit_code=None if timed_out else call.exit_code,
@@ -120,8 +125,15 @@ async def again_if_killed(once: Callable[[], Awaitable[Completed]]) -> Completed
     return await once() if completed.was_killed else completed
 
 
+def marked(env: Mapping[str, str] | None, *, inherit: bool) -> dict[str, str]:
+    """The environment of a program that is about to be started, with the mark by which what it leaves is found."""
+    variables = {**(os.environ if inherit else {}), **(env or {})}
+    variables[leftovers.VARIABLE] = variables.get(leftovers.VARIABLE, "") + leftovers.mark()
+    return variables
+
+
 @contextlib.contextmanager
-def _started(command: list[str], shown: str) -> Iterator[None]:
+def starting(command: list[str], shown: str) -> Iterator[None]:
     """Says of a program that could not be started why, and what to do."""
     try:
         yield
@@ -139,19 +151,33 @@ def _started(command: list[str], shown: str) -> Iterator[None]:
 
 
 class _Capture:
-    """What a process printed, bounded."""
+    """What a process printed, bounded; `stop` is called where somebody who hears its lines raises."""
 
-    def __init__(self, limit: int) -> None:
-        self._streams = {1: _Bounded(limit), 2: _Bounded(limit)}
+    def __init__(self, limit: int, on_line: Callable[[bytes], None] | None = None) -> None:
+        self._streams = {1: Bounded(limit), 2: Bounded(limit)}
+        self._lines = Lines(on_line) if on_line else None
+        self._refusal: Exception | None = None
+        self.stop: Callable[[], None] = lambda: None
 
     def feed(self, stream: int, data: bytes) -> None:
         self._streams[stream].feed(data)
+        if stream == 1 and self._lines and self._refusal is None:
+            try:
+                self._lines.feed(data)
+            except Exception as error:  # noqa: BLE001 - it is raised where the program was started
+                self._refusal = error
+                self.stop()
+
+    def raise_refusal(self) -> None:
+        """Raises what ended the program, where a hearer did."""
+        if self._refusal is not None:
+            raise self._refusal
 
     def text(self, stream: int) -> str:
         return self._streams[stream].text()
 
 
-class _Bounded:
+class Bounded:
     """The first and the last characters of a stream, and how many stood between them."""
 
     def __init__(self, limit: int) -> None:
@@ -164,6 +190,7 @@ class _Bounded:
         self._dropped = 0
 
     def feed(self, data: bytes, *, final: bool = False) -> None:
+        """Takes bytes; the last ones are `final`."""
         text = self._decoder.decode(data, final)
         if self._head_room:
             self._head.append(text[: self._head_room])
@@ -177,6 +204,7 @@ class _Bounded:
             self._dropped += gone
 
     def text(self) -> str:
+        """What was kept."""
         self.feed(b"", final=True)
         tail = "".join(self._tail)
         surplus = max(0, len(tail) - self._tail_room)

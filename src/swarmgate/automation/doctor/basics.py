@@ -9,7 +9,7 @@ from pathlib import Path
 from swarmgate import config as settings
 from swarmgate.automation import agent_rules
 from swarmgate.automation.agent_files import agents_of
-from swarmgate.config import COMMAND, PROJECT_FILE, Config
+from swarmgate.config import PROJECT_FILE, Config, is_program
 from swarmgate.errors import LedgerRolledBack, SwarmError
 from swarmgate.gates.definition import load as load_gates
 from swarmgate.ledger import guidance
@@ -92,7 +92,7 @@ def _models(config: Config, environ: Mapping[str, str], roles: tuple[str, ...]) 
             continue
         models.append(f"{name}={role.model}")
         for model in (role.model, *role.fallback):
-            if model.startswith(COMMAND):
+            if is_program(model):
                 continue  # see _programs
             variable = config.provider(model)[0].api_key_env
             if variable and not environ.get(variable):

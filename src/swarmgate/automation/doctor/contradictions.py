@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from swarmgate.automation.doctor.places import Places
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.config import COMMAND, Config, Provider, Role, nearest
+from swarmgate.config import Config, Provider, Role, is_program, nearest
 
 NAME = "contradictions"
 
@@ -57,7 +57,7 @@ def _roles(config: Config) -> Iterator[_Found]:
                 f"an answer of {role.max_tokens:,} tokens does not fit into a window of {role.context_tokens:,}",
                 "max_tokens must be less than context_tokens",
             )
-        if not any(model.startswith(COMMAND) for model in (role.model, *role.fallback)):
+        if not any(is_program(model) for model in (role.model, *role.fallback)):
             for key in sorted({"network", "env", "readable", "writable"} & role.model_fields_set):
                 yield (
                     (*where, key),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from swarmgate.automation.doctor.places import Places
 from swarmgate.automation.doctor.problem import Problem
-from swarmgate.config import COMMAND, Config
+from swarmgate.config import Config, is_program
 
 NAME = "variables"
 
@@ -29,7 +29,7 @@ def told(config: Config, environ: Mapping[str, str]) -> str:
 def _named(config: Config) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """The key that names it, the variable, and who wants it; keys of roles' own providers are of the check `models`."""
     models = [model for role in config.roles.values() for model in (role.model, *role.fallback)]
-    used = {model.partition("/")[0] for model in models if not model.startswith(COMMAND)}
+    used = {model.partition("/")[0] for model in models if not is_program(model)}
     for role, settings in config.roles.items():
         for name in settings.env:
             yield ("roles", role, "env"), name, f"the program of the role {role} is to get it"

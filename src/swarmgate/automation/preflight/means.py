@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from swarmgate.automation import agent_rules
 from swarmgate.automation.preflight.ground import Found, Ground, few
-from swarmgate.config import COMMAND
+from swarmgate.config import is_program
 from swarmgate.domain.budget import Account
 from swarmgate.domain.estimate import expected_of, shortfalls
 from swarmgate.domain.events import PhaseEstimated
@@ -73,7 +73,7 @@ def _models(ground: Ground, role: str) -> tuple[str, ...]:
 
 
 def _answers(model: str, reached: Mapping[str, Reach]) -> bool:
-    return model.startswith(COMMAND) or not reached[model.partition("/")[0]].problem
+    return is_program(model) or not reached[model.partition("/")[0]].problem
 
 
 def look_at_budget(ground: Ground) -> Mapping[str, Found]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.config import COMMAND
+from swarmgate.config import is_program
 from swarmgate.domain.budget import accounts
 from swarmgate.domain.decide import waiting_for, worked_on
 from swarmgate.domain.events import EditRefused, GoalSet, ProjectInitialised
@@ -226,7 +226,7 @@ def _roles(config: Config) -> tuple[HandoffRole, ...]:
     for name, role in config.roles.items():
         models, keys, places = (role.model, *role.fallback), list[str](), list[str]()
         for model in models:
-            if model.startswith(COMMAND):
+            if is_program(model):
                 keys += role.env
                 continue
             provider = config.providers.get(model.partition("/")[0])

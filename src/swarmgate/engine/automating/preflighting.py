@@ -13,6 +13,7 @@ from immutables import Map
 
 from swarmgate.automation.preflight.ground import Ground
 from swarmgate.automation.preflight.running import FIRST, GROUPS, longest, run_checks
+from swarmgate.config import is_program
 from swarmgate.domain.automation import AutomationEvent, PreflightRan
 from swarmgate.domain.budget import Account, accounts
 from swarmgate.domain.preflight import PreflightReport, Reach
@@ -234,7 +235,7 @@ def _budgets(state: State, folder: SwarmFolder) -> tuple[Account, ...]:
 
 def _reach(config: Config, environ: Mapping[str, str]) -> Callable[[Sequence[str]], Awaitable[Sequence[Reach]]]:
     async def reach(models: Sequence[str]) -> Sequence[Reach]:
-        if all(model.startswith("command:") for model in models):
+        if all(is_program(model) for model in models):
             return ()
         from swarmgate.llm.reach import reach as look  # noqa: PLC0415 - late: loads openai
 

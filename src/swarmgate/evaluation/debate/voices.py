@@ -9,7 +9,7 @@ from typing import Self
 
 from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits
 from swarmgate.agents.prompts import Prompts
-from swarmgate.config import COMMAND, Config, Role
+from swarmgate.config import Config, Role, is_program
 from swarmgate.domain.budget import Account
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.debate import Seat
@@ -145,7 +145,7 @@ class SeatedVoices:
 
 
 def _require_measurable(name: str, config: Config, allowance: Allowance) -> None:
-    if name.startswith(COMMAND):
+    if is_program(name):
         raise UsageError(
             f"--models {name}: agent programs cannot be measured: what they read and ask is their own business",
             hint="Name models of endpoints: provider/model.",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
-from swarmgate.workspace import process, temporary, trusted
+from swarmgate.workspace import piped, process, temporary, trusted
 from swarmgate.workspace.sandbox.confinement import Confinement, environment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from swarmgate.workspace.piped import Piped
     from swarmgate.workspace.process import Completed
     from swarmgate.workspace.sandbox.confinement import Sandbox
 
@@ -24,6 +26,15 @@ _OF_LOADER = ("LD_", "DYLD_", "GCONV_PATH")
 _IN_HOME = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "PYTHONUSERBASE": ".local", "NVM_DIR": ".nvm",
             "PYENV_ROOT": ".pyenv", "GOPATH": "go"}  # fmt: skip
 """Where toolchains look below the home: told to commands whose home is another folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A command as it is started: its words, its variables, and whether it inherits ours besides."""
+
+    argv: list[str]
+    env: dict[str, str]
+    inherit: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,7 @@ class CommandRunner:
         writable: Sequence[Path] = (),
         stdin: bytes | None = None,
         output_limit: int | None = None,
+        on_line: Callable[[bytes], None] | None = None,
     ) -> Completed:
         """Run a command, confined; all that it started ends with it.
 
@@ -112,18 +124,56 @@ class CommandRunner:
             writable: folders that this command may write too.
             stdin: its standard input, empty when None.
             output_limit: instead of `output_chars`.
+            on_line: hears each line of stdout as it comes; what it raises ends the command, and is raised here.
 
         Raises:
             MissingRequirement: the sandbox's program is not there.
             WorkspaceError: the operating system refused to start it.
         """
+        with self._confined(command, env, writable) as start:
+            return await process.run(
+                start.argv,
+                cwd=self.confinement.cwd,
+                timeout_s=timeout_s,
+                env=start.env,
+                inherit=start.inherit,
+                stdin=stdin,
+                output_limit=self.output_chars if output_limit is None else output_limit,
+                on_line=on_line,
+            )
+
+    @asynccontextmanager
+    async def talk(self, command: str, *, env: Mapping[str, str] | None = None) -> AsyncIterator[Piped]:
+        """A command line, confined, that is spoken to while it runs; all that it started ends with the block.
+
+        Args:
+            command: for `/bin/sh -c`.
+            env: variables on top of the harmless ones that are inherited.
+
+        Raises:
+            MissingRequirement: the sandbox's program is not there.
+            WorkspaceError: the operating system refused to start it.
+        """
+        with self._confined(command, env, ()) as start:
+            async with piped.start(
+                start.argv,
+                cwd=self.confinement.cwd,
+                env=start.env,
+                inherit=start.inherit,
+                output_limit=self.output_chars,
+            ) as program:
+                yield program
+
+    @contextmanager
+    def _confined(
+        self, command: Sequence[str] | str, env: Mapping[str, str] | None, writable: Sequence[Path]
+    ) -> Iterator[_Start]:
+        """How a command is started, confined, with a home and a temporary folder that are gone afterwards."""
         argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-        limit = self.output_chars if output_limit is None else output_limit
-        bounds, cwd = self.confinement, self.confinement.cwd
-        around = trusted.given()
+        bounds, around = self.confinement, trusted.given()
         if self.sandbox.name == "none":
-            env = {**around, **(env or {})}
-            return await process.run(argv, cwd=cwd, timeout_s=timeout_s, env=env, stdin=stdin, output_limit=limit)
+            yield _Start(argv, {**around, **(env or {})}, inherit=True)
+            return
         if writable:
             bounds = replace(bounds, writable=(*bounds.writable, *(place.resolve() for place in writable)))
         variables = environment(around, {name: around[name] for name in self.inherit if name in around})
@@ -131,15 +181,7 @@ class CommandRunner:
             for name in _PRIVATE:
                 (own / name).mkdir()
             outer, inner = _apart({**variables, **self._places(own), **(env or {})})
-            return await process.run(
-                self.sandbox.argv([*inner, *argv], bounds, own),
-                cwd=cwd,
-                timeout_s=timeout_s,
-                env=outer,
-                inherit=False,
-                stdin=stdin,
-                output_limit=limit,
-            )
+            yield _Start(self.sandbox.argv([*inner, *argv], bounds, own), outer, inherit=False)
 
     def _places(self, own: Path) -> dict[str, str]:
         """Home and temporary folder of a command, and where its toolchains are nevertheless found."""

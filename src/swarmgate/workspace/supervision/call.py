@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 30.0
 """For how long a supervisor that does not answer is waited for; its own limit for stubborn processes is shorter."""
-_PIPE_GRACE_S = 1.0
+PIPE_GRACE_S = 1.0
 """How long output is still collected when all is over; only who was handed the pipe from outside holds it open."""
 _CUT_SHORT_S = 5.0
 """How long the rest of a call is waited for by who is cancelled twice, or gave up on it."""
@@ -56,9 +56,10 @@ class Call:
     """Minus the number of the signal that ended it; so, too, where somebody killed its supervisor."""
     ended: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     """The program itself has ended; what it started may not have."""
+    silent: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    """Nobody can print anything any more, and all that was printed was taken."""
     _lines: asyncio.Queue[str] = field(default_factory=asyncio.Queue, init=False)
     _over: asyncio.Event = field(default_factory=asyncio.Event, init=False)
-    _silent: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _talk: socket.socket | None = field(default=None, init=False)
     _said: bytes = field(default=b"", init=False)
     _streams: dict[int, int] = field(default_factory=dict, init=False)
@@ -103,8 +104,8 @@ class Call:
                     hint="end it by hand: what it writes would count as the work of whoever comes next",
                 )
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_PIPE_GRACE_S):
-                    await self._silent.wait()
+                async with asyncio.timeout(PIPE_GRACE_S):
+                    await self.silent.wait()
         finally:
             self._close()
 
@@ -152,7 +153,7 @@ class Call:
             return
         self._shut(reading)
         if not self._streams:
-            self._silent.set()
+            self.silent.set()
 
     def _shut(self, reading: int) -> None:
         asyncio.get_running_loop().remove_reader(reading)
