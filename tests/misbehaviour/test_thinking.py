@@ -148,9 +148,10 @@ async def test_two_verdicts_of_a_program(scene: Scene) -> None:
     ]
     briefs: list[str] = []
 
-    async def program(command: str, *, brief: str, writes: bool) -> Ran:
+    async def program(command: str, *, brief: str, writes: bool, on_line: Callable[[bytes], None] | None = None) -> Ran:
         assert command == "agent"
         assert not writes
+        assert on_line
         briefs.append(brief)
         return Ran(exit_code=0, stdout=outputs[len(briefs) - 1], stderr="")
 
