@@ -27,3 +27,18 @@ def test_a_wait_is_a_line_and_a_countdown_until_something_goes_on() -> None:
         Console(file=later, width=120).print(status.renderable)
     assert "1:02" not in later.getvalue()
     assert out.getvalue().count("62 min\n") == 1
+
+
+def test_tokens_of_an_answer_are_in_the_live_line_and_nowhere_else() -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=120, color_system=None)
+    with console.status("") as status:
+        tell = _Printer(console, status)
+        tell(Progress(kind="step", text="code"))
+        tell(Progress(kind="answer", text="a/b: 1,234 tokens of the answer"))
+        shown = io.StringIO()
+        Console(file=shown, width=120).print(status.renderable)
+        assert "1,234 tokens of the answer" in shown.getvalue()
+    piped = io.StringIO()
+    _Printer(Console(file=piped), None)(Progress(kind="answer", text="a/b: 1,234 tokens of the answer"))
+    assert piped.getvalue() == ""

@@ -15,7 +15,7 @@ from swarmgate.config import Provider, Role
 from swarmgate.llm.assembly import KEPT
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, Message, ModelRequest, ToolCall, ToolSpec
 from swarmgate.llm.openai_model import OpenAIModel
-from swarmgate.llm.pace import Limits
+from swarmgate.llm.pace import TimeLimits
 from swarmgate.testing import ScriptedServer
 
 SYSTEM = Message(role="system", content="You code.")
@@ -136,7 +136,7 @@ async def test_retry_after_is_passed_on_and_an_empty_answer_is_paid_for() -> Non
 
 
 async def test_a_hang_ends_at_the_time_limit() -> None:
-    error = await failure([{"fault": {"kind": "hang"}}], limits=Limits(0.2, 0.2, 0.2))
+    error = await failure([{"fault": {"kind": "hang"}}], limits=TimeLimits(0.2, 0.2, 0.2))
     assert "no complete answer within 0.2 s" in error.message
     assert error.retriable
 
@@ -156,7 +156,7 @@ async def test_a_silent_stream_ends_before_the_time_limit() -> None:
 
     async with await asyncio.start_server(stalled, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        async with opened(f"http://127.0.0.1:{port}/v1", limits=Limits(5, 5, 0.1)) as model:
+        async with opened(f"http://127.0.0.1:{port}/v1", limits=TimeLimits(5, 5, 0.1)) as model:
             with pytest.raises(CallFailed, match=r"within 0\.1 s of silence"):
                 await model.complete(ASK)
         over.set()

@@ -14,7 +14,7 @@ from swarmgate.config import Provider, Role
 from swarmgate.llm.events import Answering, CutOff, ModelEvent
 from swarmgate.llm.model import REPEATS, CallFailed, Message, ModelRequest
 from swarmgate.llm.openai_model import OpenAIModel
-from swarmgate.llm.pace import Limits, Pace
+from swarmgate.llm.pace import Pace, TimeLimits
 
 ASK = ModelRequest(messages=(Message(role="system", content="s"), Message(role="user", content="u")))
 Write = Callable[[bytes], Awaitable[None]]
@@ -51,7 +51,7 @@ async def streaming(play: Callable[[Write], Awaitable[None]]) -> AsyncIterator[s
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
 
 
-async def asked(url: str, limits: Limits, told: list[ModelEvent] | None = None) -> Any:
+async def asked(url: str, limits: TimeLimits, told: list[ModelEvent] | None = None) -> Any:
     model = OpenAIModel("local/m", Provider(base_url=url), limits=limits, on_event=(told or []).append)
     try:
         return await model.complete(ASK)
@@ -67,7 +67,7 @@ async def test_a_slow_beginning_is_bounded_by_its_own_limit() -> None:
 
     async with streaming(thinks) as url:
         with pytest.raises(CallFailed, match=r"no answer began within 0\.1 s \(first_byte_s\)") as caught:
-            await asked(url, Limits(30, 0.1, 30))
+            await asked(url, TimeLimits(30, 0.1, 30))
         assert caught.value.retriable
         assert "[providers.local]" in caught.value.hint
         never.set()
@@ -82,7 +82,7 @@ async def test_a_keep_alive_is_a_sign_of_life_before_the_answer(sign: bytes) -> 
         await write(chunk(content="at last") + END)
 
     async with streaming(alive) as url:
-        assert (await asked(url, Limits(60, 0.9, 0.01))).text == "at last"
+        assert (await asked(url, TimeLimits(60, 0.9, 0.01))).text == "at last"
 
 
 async def test_a_keep_alive_without_an_end_is_bounded_by_the_whole() -> None:
@@ -93,7 +93,7 @@ async def test_a_keep_alive_without_an_end_is_bounded_by_the_whole() -> None:
 
     async with streaming(for_ever) as url:
         with pytest.raises(CallFailed, match=r"no complete answer within 0\.5 s \(timeout_s\)"):
-            await asked(url, Limits(0.5, 0.4, 0.4))
+            await asked(url, TimeLimits(0.5, 0.4, 0.4))
 
 
 async def test_arguments_that_are_held_back_are_waited_for() -> None:
@@ -107,23 +107,23 @@ async def test_arguments_that_are_held_back_are_waited_for() -> None:
         await write(chunk(tool_calls=[{"index": 0, "function": {"arguments": '{"path": "a"}'}}]) + END)
 
     async with streaming(holds) as url:
-        reply = await asked(url, Limits(60, 60, 60))
+        reply = await asked(url, TimeLimits(60, 60, 60))
     assert held.is_set()
     assert reply.tool_calls[0].arguments == '{"path": "a"}'
 
 
 def test_the_limits_follow_timeout_s_and_the_role_says_it_first() -> None:
     at_home = Provider(base_url="http://h/v1", timeout_s=1800)
-    assert Limits.of(at_home) == Limits(1800, 1800, 1800)
+    assert TimeLimits.of(at_home) == TimeLimits(1800, 1800, 1800)
     tight = Provider(base_url="http://h/v1", timeout_s=100, first_byte_s=20, silence_s=10)
-    assert Limits.of(tight) == Limits(100, 20, 10)
-    assert Limits.of(tight, Role(model="a/b", silence_s=30)) == Limits(100, 20, 30)
-    assert Limits.of(tight, Role(model="a/b", timeout_s=15)) == Limits(15, 15, 10)
-    assert Limits.of(tight).whole == Limits(100, 100, 100)
+    assert TimeLimits.of(tight) == TimeLimits(100, 20, 10)
+    assert TimeLimits.of(tight, Role(model="a/b", silence_s=30)) == TimeLimits(100, 20, 30)
+    assert TimeLimits.of(tight, Role(model="a/b", timeout_s=15)) == TimeLimits(15, 15, 10)
+    assert TimeLimits.of(tight).whole == TimeLimits(100, 100, 100)
 
 
 def test_a_whole_answer_has_one_limit() -> None:
-    pace = Pace(Limits(100, 1, 1).whole, lambda: 0.0)
+    pace = Pace(TimeLimits(100, 1, 1).whole, lambda: 0.0)
     assert pace.until == 100
 
 
@@ -140,7 +140,7 @@ async def test_a_loop_is_cut_while_it_streams_and_counted() -> None:
 
     told: list[ModelEvent] = []
     async with streaming(loops) as url:
-        model = OpenAIModel("local/m", Provider(base_url=url), limits=Limits(60, 60, 60), on_event=told.append)
+        model = OpenAIModel("local/m", Provider(base_url=url), limits=TimeLimits(60, 60, 60), on_event=told.append)
         reply = await model.complete(ASK)
         await model.aclose()
     assert reply.finish_reason == REPEATS

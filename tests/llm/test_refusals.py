@@ -330,10 +330,37 @@ async def test_a_window_leaves_room_for_a_shorter_answer(message: str) -> None:
     assert memory.known["local/m"].longest_answer is None, "the next prompt may be shorter"
 
 
-async def test_a_conversation_that_fits_no_window_is_too_long() -> None:
-    message = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
+@pytest.mark.parametrize(
+    ("message", "most"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 1),
+        ("prompt is too long: 210000 tokens > 200000 maximum", 1),
+        ("request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it", 1),
+        ("This model's maximum context length is 40960 tokens.", 3),
+    ],
+)
+async def test_a_conversation_that_fits_no_window_is_too_long(message: str, most: int) -> None:
+    count: list[int] = []
+
+    def refusal(_body: Body) -> str:
+        count.append(1)
+        return message
+
     with pytest.raises(CallFailed, match="too long for the model"):
-        await asked(lambda _body: message)
+        await asked(refusal)
+    assert len(count) <= most
+
+
+async def test_a_field_whose_name_is_part_of_another_stays() -> None:
+    both = '{"reasoning": "r", "reasoning_content": "r"}'
+    talk = (*TALK[:2], Message(role="assistant", content="x", opaque=both), Message(role="user", content="go on"))
+
+    def refusal(body: Body) -> str:
+        there = "reasoning_content" in body["messages"][2]
+        return "messages.2.assistant.reasoning_content: property is unsupported" if there else ""
+
+    _, seen, _ = await asked(refusal, talk=talk)
+    assert seen[-1]["messages"][2]["reasoning"] == "r"
 
 
 @pytest.mark.parametrize("refused", ["stream_options", "temperature", "max_tokens", "tools"])
@@ -347,6 +374,31 @@ async def test_a_refusal_without_a_word_of_why_is_found_by_leaving_out_one_after
     assert kept <= seen[-1].keys(), "what was left out for once is there again"
     assert len(told) == 1
     assert "it said: " in told[0].text
+
+
+async def test_a_refusal_that_passes_teaches_nothing() -> None:
+    memory, seen = ModelMemory(), Seen()
+    refusal = lambda _body: "Bad Request" if len(seen) == 1 else ""  # noqa: E731 - as above
+    with chat_server(message={"content": "x"}, seen=seen, refusal=refusal) as url:
+        role = Role(model="local/m", temperature=0.2)
+        model = OpenAIModel("local/m", Provider(base_url=url), role, memory=memory)
+        await model.complete(ModelRequest(messages=TALK, tools=(FINISH,)))
+        await model.aclose()
+    assert seen[0] == seen[1]
+    assert len(seen) == 2
+    assert dict(memory.known) == {}
+
+
+async def test_an_answer_of_the_model_that_the_endpoint_refuses_is_asked_for_again() -> None:
+    seen = Seen()
+    error = {"message": "Failed to call a function. See 'failed_generation'.", "code": "tool_use_failed"}
+    with chat_server(message={"content": "x"}, seen=seen, refusal=lambda _body: error) as url:
+        model = OpenAIModel("local/m", Provider(base_url=url))
+        with pytest.raises(CallFailed, match="Failed to call a function") as caught:
+            await model.complete(ModelRequest(messages=TALK, tools=(FINISH,)))
+        await model.aclose()
+    assert caught.value.retriable
+    assert len(seen) == 1
 
 
 async def test_what_nothing_mends_fails_with_the_first_words_within_bounds() -> None:

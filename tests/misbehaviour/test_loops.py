@@ -204,6 +204,23 @@ async def test_refused_end(scene: Scene) -> None:
     assert scene.noted("breaker", Effect.REJECTED)
 
 
+@case(
+    "loops",
+    "say the same lines to the end of the window, streamed",
+    "the answer is cut after about 1,000 tokens of the same, which count; the model and the user are told",
+)
+def test_the_same_lines_without_end(project: Project) -> None:
+    looping = {"text": "The plan is to add the parts, one after the other.\n" * 4_000}
+    writing = [wire("write_file", path=PART, content=part("1.1"))]
+    project.planned(rule("coder", "code", looping, writing, [wire("finish", summary="done")]))
+    shown = " ".join(plain(project.swarm("run", exits=3).stderr).split())
+    assert "local/junior: the answer was cut off: it said the same over and over" in shown
+    second = next(each for each in project.requests if each.headers["ROLE"] == "coder" and len(each.messages) > 2)
+    assert "Say each thing once" in str(second.messages[-1]["content"])
+    turn = next(each for each in project.state.task("1.1").turns if each.role == "coder")
+    assert 1_000 < turn.tokens < 40_000
+
+
 @case("loops", "a result of 3 MB, to fill the window of the next role", "long results are cut, with how to read on")
 async def test_long_results(scene: Scene) -> None:
     (scene.root / "src/big.txt").write_text("line\n" * 600_000)

@@ -29,7 +29,8 @@ class Negotiation:
 
     `dropped` are features that the endpoint complained about, with its words; `given` those that it asked for after
     all. `on_trial` is left out for once, and the first of `suspects` next; `first` is the complaint that named nothing.
-    `longest` is an answer that the endpoint may give, `room` one that the window has room for, `window` its size.
+    `longest` is an answer that the endpoint may give, `room` one that the window has room for, `window` its size, and
+    `windows` how often it was full all the same.
     """
 
     dropped: dict[str, str] = field(default_factory=dict)
@@ -41,6 +42,7 @@ class Negotiation:
     shortened: str = ""
     room: int | None = None
     window: int | None = None
+    windows: int = 0
     tries: int = 0
 
 
@@ -137,7 +139,7 @@ class Adapting:
             call: what was tried for this answer.
         """
         call.tries += 1
-        if complaint.of_answer or call.tries >= _TRIES or (status is not None and status not in _STATUSES):
+        if refusals.said_wrongly(complaint) or call.tries >= _TRIES or (status is not None and status not in _STATUSES):
             return False
         return (
             self._has_room(complaint, body, call)
@@ -155,8 +157,10 @@ class Adapting:
         if asked is None or found is None:
             return False
         size, room = found
-        room = room - max(room // 16, 1) if call.room is None else call.room // 2
-        if not _LEAST_ANSWER <= room < asked:
+        if call.room is not None:  # counted otherwise than we do: a much shorter answer is worth one more try
+            room, call.windows = call.room // 2, call.windows + 1
+        room -= max(room // 16, 1)
+        if not _LEAST_ANSWER <= room < asked or call.windows > 1:
             return False
         call.room, call.window = room, size
         return True
@@ -182,10 +186,11 @@ class Adapting:
         return bool(feature)
 
     def _tried(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
-        """Leaves out one more for once, of what no request was answered with so far."""
+        """Leaves out one more for once, of what no request was answered with so far; first, nothing at all."""
         if call.suspects is None:
             call.suspects = refusals.suspects(complaint, refusals.sent(body), self._accepted)
             call.first = complaint
+            return bool(call.suspects)  # as it is: some refuse an answer of the model, which is another the next time
         call.on_trial = call.suspects.pop(0) if call.suspects else ""
         return bool(call.on_trial)
 

@@ -26,7 +26,7 @@ from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
 from swarmgate.llm.limit_ends import of_answer, of_stream
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.model_memory import ModelMemory
-from swarmgate.llm.pace import Limits, Pace
+from swarmgate.llm.pace import Pace, TimeLimits
 from swarmgate.llm.redact import redact
 
 _LOOK_S = 10.0
@@ -66,7 +66,7 @@ class OpenAIModel:
         memory: ModelMemory | None = None,
         on_event: OnEvent = ignore,
         longest: int | None = None,
-        limits: Limits | None = None,
+        limits: TimeLimits | None = None,
         timeout_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -80,7 +80,7 @@ class OpenAIModel:
         self._written_max_tokens = role.max_tokens if role else None
         self._max_tokens = self._written_max_tokens or longest
         self._window = role.context_tokens if role else None
-        self._limits = limits or Limits.of(provider, role, at_most=timeout_s)
+        self._limits = limits or TimeLimits.of(provider, role, at_most=timeout_s)
         self._on_event = on_event
         self._adapting = Adapting(
             name,
@@ -356,7 +356,8 @@ class OpenAIModel:
 
     def _refusal(self, error: openai.APIStatusError, first: refusals.Complaint | None = None) -> CallFailed:
         """What a status says, and what the user should look at; `first` is what was said before other forms failed."""
-        status, said = error.status_code, (first or complaint(error)).shown
+        status, what = error.status_code, first or complaint(error)
+        said = what.shown
         if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
             return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
@@ -364,8 +365,8 @@ class OpenAIModel:
         limit = of_answer(status, headers, error.response.text, now=datetime.now(UTC))
         quota = limit is not None and limit.ends is None
         final = quota or headers.get("x-should-retry") == "false"  # OpenAI's own way to say so
-        passing = status in _RETRIED or status >= 500  # noqa: PLR2004 - server errors
-        retriable = (passing or limit is not None or complaint(error).of_answer) and not final
+        passing = status in _RETRIED or status >= 500 or limit is not None  # noqa: PLR2004 - server errors
+        retriable = (passing or refusals.said_wrongly(what)) and not final
         key = self._provider.api_key_env
         hint = {
             401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",

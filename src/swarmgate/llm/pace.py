@@ -16,7 +16,7 @@ _SHOWN_EVERY_S = 2.0
 
 
 @dataclass(frozen=True)
-class Limits:
+class TimeLimits:
     """Longest times in seconds: of a whole call, until its answer begins, and of a silence in the answer.
 
     Reading a long prompt takes a slow model minutes, and servers hold back the arguments of a call until they are
@@ -37,9 +37,9 @@ class Limits:
         return cls(whole, min(first, whole), min(silence, whole))
 
     @property
-    def whole(self) -> Limits:
+    def whole(self) -> TimeLimits:
         """The limits of an answer that comes in one piece."""
-        return Limits(self.whole_s, self.whole_s, self.whole_s)
+        return TimeLimits(self.whole_s, self.whole_s, self.whole_s)
 
 
 class Pace:
@@ -50,7 +50,7 @@ class Pace:
         clock: seconds, that of the event loop.
     """
 
-    def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
+    def __init__(self, limits: TimeLimits, clock: Callable[[], float]) -> None:
         self._limits = limits
         self._clock = clock
         self._end = clock() + limits.whole_s

@@ -30,6 +30,13 @@ _FINAL = re.compile(
 )
 """What no other form of a request would mend."""
 
+_SAID_WRONGLY = re.compile(
+    r"tool_use_failed|failed_generation|output_parse_failed|failed to (call a function|generate|parse)|"
+    r"(model|generated).{0,40}(malformed|could not be parsed|invalid json)",
+    _FLAGS,
+)
+"""What refuses the answer of the model, and not the request."""
+
 
 def _beside(words: str) -> re.Pattern[str]:
     """A pattern that finds these words near to a word of refusal."""
@@ -71,7 +78,8 @@ _WINDOW_SIZE = re.compile(
 )
 _INPUT = re.compile(
     r"([\d,]+) (?:in the messages|input tokens|of text input|`?inputs`? tokens)|: ([\d,]+) \+ [\d,]+ >|"
-    r"(?:resulted in|prompt contains(?: at least)?) ([\d,]+)",
+    r"(?:resulted in|prompt contains(?: at least)?|prompt is too long:|request \() ?([\d,]+)|"
+    r"n_prompt_tokens\W+([\d,]+)",
     _FLAGS,
 )
 
@@ -140,11 +148,6 @@ class Complaint(Frozen):
         """For people: on one line, at most 300 characters."""
         return re.sub(r"\s+", " ", self.text)[:300]
 
-    @property
-    def of_answer(self) -> bool:
-        """Whether it is about what the model wrote, not about the request: Groq refuses malformed calls so."""
-        return self.code == "tool_use_failed"
-
 
 def read(body: Any, message: str) -> Complaint:
     """The complaint in the body of a refusal, of whichever form; `message` where it has none.
@@ -199,7 +202,7 @@ def wanted(complaint: Complaint, left_out: frozenset[str]) -> str:
     if not _WANTED.search(complaint.text):
         return ""
     fields = (each for each in sorted(left_out) if "." in each or each in _FIELDS)
-    return next((each for each in fields if each.rpartition(".")[2] in complaint.text), "")
+    return next((each for each in fields if _says(complaint.text, each.rpartition(".")[2])), "")
 
 
 def most_tokens(complaint: Complaint, asked: int) -> int | None:
@@ -228,9 +231,14 @@ def window(complaint: Complaint, prompt: int) -> tuple[int, int] | None:
     return (size, size - (given or prompt)) if size else None
 
 
+def said_wrongly(complaint: Complaint) -> bool:
+    """Whether an endpoint refuses what the model answered: another answer to the same request may do."""
+    return _SAID_WRONGLY.search(f"{complaint.code} {complaint.text}") is not None
+
+
 def suspects(complaint: Complaint, there: set[str], accepted: set[str]) -> list[str]:
     """What to leave out for once, in this order, of a request that was refused without a word of why."""
-    if _FINAL.search(f"{complaint.code} {complaint.text}"):
+    if _FINAL.search(f"{complaint.code} {complaint.text}") or said_wrongly(complaint):
         return []
     new = there - accepted
     return [*sorted(each for each in new if "." in each), *(each for each in _SUSPECTS if each in new)]
@@ -244,7 +252,7 @@ def _meant(complaint: Complaint, there: Collection[str], accepted: Collection[st
         return (each for each, words in patterns.items() if words.search(text))
 
     if not _WANTED.search(complaint.text):
-        yield from (each for each in sorted(there) if "." in each and each.rpartition(".")[2] in text)
+        yield from (each for each in sorted(there) if "." in each and _says(text, each.rpartition(".")[2]))
     yield complaint.param
     yield from fitting({"call_ids": _IDS})
     yield from fitting(_FIELDS)
@@ -256,6 +264,11 @@ def _meant(complaint: Complaint, there: Collection[str], accepted: Collection[st
     yield from (each for each in fitting(_FORMS) if each not in accepted)
     if _ROLES.search(text):
         yield from ("system", "tools")
+
+
+def _says(text: str, name: str) -> bool:
+    """Whether a name stands in a text, and not only as a part of another one."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _first_number(words: re.Pattern[str], text: str) -> int:
