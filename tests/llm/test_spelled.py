@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tests.llm.spellings import SPELLINGS, THOUGHTS, Call
 
@@ -66,6 +66,9 @@ def test_every_spelling_is_read(spelling: str) -> None:
         '<|tool_call>call:read_file{path:<|"|>a.py<|"|>}<tool_call|>',
         "<start_function_call>call:read_file{path:<escape>a.py<escape>}<end_function_call>",
         "<read_file>\n<path>a.py</path>\n</read_file>",
+        '<function_call> {"name": "read_file", "arguments": {"path": "a.py"}}',
+        '<tool_use>{"name": "read_file", "input": {"path": "a.py"}}</tool_use>',
+        '<|action_start|><|plugin|>{"name": "read_file", "parameters": {"path": "a.py"}}<|action_end|>',
         'print(default_api.read_file(path="a.py"))',
         'read_file("a.py")',
         'analysisLook first.assistantcommentary to=functions.read_file json{"path": "a.py"}',
@@ -78,6 +81,7 @@ def test_what_models_make_of_a_call_besides_is_put_right_and_told(text: str) -> 
         (name, {key: each for key, each in given.items() if each is not None}) for name, given in meant(reading)
     ] == [("read_file", {"path": "a.py"})]
     assert reading.repaired[0].startswith("read_file: ")
+    assert (reading.after, reading.doubt) == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -399,6 +403,8 @@ _PIECES = st.sampled_from(
 
 
 @given(st.one_of(st.text(), st.lists(_PIECES, max_size=30).map("".join)))
+@example('<|CHANNEL|>0"<|channel|>0<|MESSAGE|>"')
+@example("<thi<think>a</think>nk>b")
 def test_any_text_is_read_and_what_is_left_of_it_says_the_same(text: str) -> None:
     reading = read(text, TOOLS)
     assert said(said(text).text).text == said(text).text

@@ -35,7 +35,7 @@ _HEADS = (
     rf"<(?:\|tool_call|start_function_call)>\s*call:{_NAME}(?=\{{)",  # Gemma 4; FunctionGemma
     rf"(?:commentary\s+)?(?:to=)?\bfunctions\.{_NAME}(?::\d+\s*)?\(?\s*(?:<\|constrain\|>)?{_JSON}",
     rf"Action\s*:{_NAME}\n\s*Action[ _]Input\s*:\s*{_JSON}",  # ReAct
-    rf"<function\s*=?{_NAME}>?\s*{_JSON}",  # Llama 3, Functionary
+    rf"<function\s*={_NAME}>?\s*{_JSON}",  # Llama 3, Functionary
     rf"<(?:tool_call|function_call|function|tool|invoke)\s+name\s*={_NAME}>\s*{_JSON}",
     rf"<(?:tool_call|function_call)>{_NAME}\n\s*{_JSON}",  # GLM and others, with JSON behind the name
 )
@@ -103,7 +103,7 @@ NOISE = re.compile(
     rf"|<\|tool_call_(?:start|end)\|>|<{_B}(?:tool_calls?_section_\w+|tool_call_(?:begin|end|argument_begin)){_B}>"
     r"|<\|python_tag\|>|<\|(?:eom_id|eot_id|im_end|end|call|return|start|message|endoftext|END_OF_TURN_TOKEN)\|>|\bfunctools(?=\s*$)"
     r"|<\|(?:START|END)_(?:ACTION|RESPONSE)\|>|<tool_call\|>|<(?:start|end)_function_call>|<\|tools_(?:prefix|suffix)\|>"
-    r"|</?(?:answer|response|output|final|final_answer|result|json|verdict)>|</function>",
+    r"|<\|(?:action_start|action_end|plugin)\|>|</?(?:tool_use|xml|answer|response|output|final|final_answer|result|json|verdict)>|</function>",
 )
 """Marks that stand around calls and say nothing by themselves."""
 

@@ -32,6 +32,8 @@ _CANDIDATES = 200
 """How many `{`, `[` and marks of calls are tried; prose with more of them holds no call in good faith."""
 _EFFORT = 2_000_000
 """Characters that are read in vain, in all, for JSON with liberties."""
+_CUTS = 10
+"""How often thinking is cut out of what is left after it was; more comes of no model in good faith."""
 _NESTED = 3
 """Levels of fences within fences."""
 
@@ -76,14 +78,28 @@ def read(text: str, tools: Sequence[ToolSpec] = (), *, prefix: str = "text", dat
     scan.run()
     if not scan.has_calls:
         scan.only_python()
-    return scan.reading(prefix)
+    found = scan.reading(prefix)
+    if found.calls or not found.thought:
+        return found
+    rest = said(found.text)
+    return found._replace(text=rest.text, thought=f"{found.thought}\n{rest.thought}".strip())
 
 
 def said(text: str) -> Reading:
-    """What an answer says where no tool is on offer: all of it but its thinking."""
-    scan = _Scan(text, {}, _Quotable(()), calls=False)
-    scan.run()
-    return scan.reading("")
+    """What an answer says where no tool is on offer: all of it but its thinking.
+
+    What is left may come together to marks of thinking again, until nothing does.
+    """
+    thought: list[str] = []
+    for _ in range(_CUTS):
+        scan = _Scan(text, {}, _Quotable(()), calls=False)
+        scan.run()
+        found = scan.reading("")
+        thought.append(found.thought)
+        if found.text == text:
+            return Reading(text, thought="\n".join(filter(None, thought)))
+        text = found.text
+    return Reading("", thought="\n".join(filter(None, [*thought, text])))
 
 
 class _Quotable:
