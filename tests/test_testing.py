@@ -240,3 +240,24 @@ def test_as_a_process_it_ends_on_sigterm_and_refuses_a_bad_script(tmp_path: Path
     assert refused.returncode == 2
     assert "bad.json is not valid JSON" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_as_a_process_it_plays_habits_and_lists_them(tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text(JSON)
+    command = [sys.executable, "-m", "swarmgate.testing"]
+    listed = subprocess.run([*command, "--list-habits"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "error-no-money: Status 402" in listed.stdout
+    playing = [*command, "s.json", "--habit", "models-not-listed", "--habit", "gzip"]
+    with subprocess.Popen(playing, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        url = process.stdout.readline().strip()
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(f"{url}/models", timeout=5)  # noqa: S310 - our own server
+        assert caught.value.code == 404
+        caught.value.close()
+        process.terminate()
+    unknown = subprocess.run(
+        [*command, "s.json", "--habit", "gzi"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert unknown.returncode == 2
+    assert "did you mean gzip" in unknown.stderr

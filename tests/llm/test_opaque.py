@@ -12,7 +12,7 @@ from tests.llm.habits import Refusal, Seen, chat_server
 from swarmgate.agents.conversation import fitted, size
 from swarmgate.agents.replies import answers
 from swarmgate.config import Provider
-from swarmgate.llm.assembly import Assembly
+from swarmgate.llm.assembly import Assembly, Malformed
 from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolSpec
 from swarmgate.llm.openai_model import OpenAIModel
 from swarmgate.llm.replay import key_of
@@ -166,3 +166,12 @@ def test_parts_that_think_are_no_words() -> None:
     parts = [thinking, {"type": "reasoning", "text": "APPROVED"}, {"type": "text", "text": "no"}]
     assembly.add({"choices": [{"message": {"content": parts}}]})
     assert assembly.text == "no"
+
+
+def test_what_is_nested_without_end_is_unreadable_and_no_fault_of_ours() -> None:
+    deep: Any = 1
+    for _ in range(400):
+        deep = {"a": [deep]}
+    for message in ({"content": "x", "inner": deep}, {"tool_calls": [{**CALL, "inner": deep}]}):
+        with pytest.raises(Malformed, match="nested too deeply"):
+            Assembly().add({"choices": [{"delta": message}]})

@@ -25,6 +25,8 @@ _FIXED = re.compile(
     r"(^|_)(type|id|index|format|role|name|object|model|status|kind|provider|version|encoding|timestamp|created)$"
 )
 """Keys whose text is said anew with each part of a stream; that of any other key goes on where it was."""
+_DEEPEST = 100
+"""Levels of nesting."""
 _SEALS = ("signature", "data", "encrypted", "encrypted_content")
 """What ends a block that has no index (Anthropic's, by LiteLLM): the next one of its type is another."""
 
@@ -36,7 +38,13 @@ class Parts:
         self._fields: dict[str, Any] = {}
 
     def add(self, fields: Mapping[str, Any]) -> int:
-        """Take in more of them; how many characters that was. Null says nothing."""
+        """Take in more of them; how many characters that was. Null says nothing.
+
+        Raises:
+            RecursionError: they are nested too deeply to be anything in good faith.
+        """
+        if not _shallow(fields):
+            raise RecursionError("too deep")
         _merge(self._fields, fields)
         return sum(len(each) if isinstance(each, str) else len(json.dumps(each)) for each in fields.values())
 
@@ -73,6 +81,21 @@ def names(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
         for call in message.get("tool_calls") or ():
             yield from (("call", key) for key in call.keys() - CALL)
             yield from (("function", key) for key in call["function"].keys() - FUNCTION)
+
+
+def _shallow(value: Any) -> bool:
+    """Whether a value is nested less deeply than what recursion takes."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, dict | list)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return True
+    return False
 
 
 class _Text:
