@@ -53,6 +53,7 @@ def test_use_that_an_agent_does_not_tell_is_estimated(work: Project) -> None:
     assert used.usd == 0.25
 
 
+@pytest.mark.slow
 @case(
     "programs",
     "by ACP: ask to write outside, into `.git` and `.swarm`, to push, to pipe a download into a shell, or not say what",
@@ -130,17 +131,17 @@ def test_a_failure_pauses_the_run_and_says_what_it_is(work: Project, mode: str, 
 @pytest.mark.slow
 @case("programs", "by ACP: never end", "told to cancel at its time limit, then ended with all that it started")
 def test_an_agent_that_hangs_is_cancelled_at_its_time_limit(work: Project) -> None:
-    work.planned(roles__coder=program("hangs", timeout_s=3))
+    work.planned(roles__coder=program("hangs", timeout_s=10))
     started = time.monotonic()
     result = work.swarm("run", exits=5)
     assert time.monotonic() - started < 60
-    assert "its time limit of 3 s" in plain(result.stderr)
+    assert "its time limit of 10 s" in plain(result.stderr)
     assert (work.root / "src/calc/cancelled.txt").read_text().startswith("session-")
 
 
 @pytest.mark.slow
 def test_an_agent_that_hangs_is_ended_by_its_breaker(work: Project) -> None:
-    work.planned(roles__coder=program("hangs"), breakers={"wall_time_s": 3}, loop={"max_rejections": 1})
+    work.planned(roles__coder=program("hangs"), breakers={"wall_time_s": 10}, loop={"max_rejections": 1})
     work.swarm("run", exits=3)
     assert work.events(AttemptRejected)[0].stage == "breaker: wall_time"
 
