@@ -65,6 +65,7 @@ def test_the_program_of_the_project_is_named_where_path_has_none(project: Projec
     assert '[tests] command = ".venv/bin/my-runner --all"' in text
 
 
+@pytest.mark.slow
 def test_a_new_project_goes_on(project: Project) -> None:
     shutil.rmtree(project.root / "tests")
     project.git("commit", "--all", "--quiet", "--message=New")
@@ -76,6 +77,7 @@ def test_a_new_project_goes_on(project: Project) -> None:
     assert "the project has no tests yet" in report.checks[0].detail
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_a_script_that_the_work_will_bring_is_no_blocker(project: Project) -> None:
     shutil.rmtree(project.root / "tests")
@@ -87,6 +89,7 @@ def test_a_script_that_the_work_will_bring_is_no_blocker(project: Project) -> No
     project.swarm("run", exits=3)
 
 
+@pytest.mark.slow
 def test_red_tests_keep_nobody_from_mending_them(project: Project) -> None:
     project.write("tests/test_red.py", "from calc.part import VALUE\n\n\ndef test_red() -> None:\n    assert VALUE\n")
     project.git("add", "--all")
@@ -109,6 +112,7 @@ def test_nothing_collected_where_there_are_tests_stops_with_the_reason(project: 
     assert len(project.requests) == spent
 
 
+@pytest.mark.slow
 def test_places_that_the_user_chose_are_no_mistake(project: Project) -> None:
     project.write("new/README.md", "A new service.\n")
     project.git("add", "--all")
@@ -118,6 +122,7 @@ def test_places_that_the_user_chose_are_no_mistake(project: Project) -> None:
     assert "the test command looks in new only" in plain(result.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_a_look_is_remembered_for_the_same_tree_and_settings(project: Project) -> None:
     planned(project, command=project.test_command)
@@ -133,6 +138,7 @@ def test_a_look_is_remembered_for_the_same_tree_and_settings(project: Project) -
     project.swarm("run", exits=1)
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_it_is_switched_off_like_every_preflight(project: Project) -> None:
     planned(project, command="no-such-runner")

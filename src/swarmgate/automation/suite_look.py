@@ -26,7 +26,6 @@ _MOST_READ = 400
 _SHOWN = 3
 _FOLDERS = 8
 """Folders of PATH that are named."""
-_OWN_PROGRAMS = (".venv/bin", "venv/bin", "node_modules/.bin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ async def look_at_suite(
         limit = min(limit_s, config.tests.timeout_s)
         pattern = config.tests.count_pattern
         listing = await ask(command, runner=made.runner(commands), limit_s=limit, count_pattern=pattern)
-    rules = Rules(runner_of(command, repository.root), command, files, lambda path: _text(repository, tree, path))
+    rules = rules_of(config, detected, files, repository, tree)
     return _Judged(listing, rules, repository, tree, config.tests.paths or detected.test_globs).look()
 
 
@@ -139,8 +138,7 @@ class _Judged:
             more = f" and {len(folders) - _FOLDERS} more" if len(folders) > _FOLDERS else ""
             if problem.endswith("was not found"):
                 problem += f" on PATH ({', '.join(folders[:_FOLDERS])}{more})"
-        own = next((f"{each}/{name}" for each in _OWN_PROGRAMS if (self.repository.root / each / name).exists()), "")
-        if own:
+        if own := trusted.own_program(name, self.repository.root):
             line = self.listing.command.replace(name, own, 1)
             return f"{problem}; the project has {own}", f'In {PROJECT_FILE}: [tests] command = "{line}"'
         return problem, f"Install it, or {where}."

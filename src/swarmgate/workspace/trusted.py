@@ -153,6 +153,12 @@ def located(name: str, root: Path, folder: str = "", *, further: str = "") -> st
     return next(_all(name, os.pathsep.join((own, given().get("PATH", os.defpath), further))), None)
 
 
+def own_program(name: str, root: Path) -> str:
+    """The path, from the root, of a program that the project has of its own; empty where it has none."""
+    places = (f"{folder}/{name}" for folder in _PROJECTS)
+    return "" if os.sep in name else next((each for each in places if (root / each).is_file()), "")
+
+
 def project_variables(root: Path) -> dict[str, str]:
     """Variables by which a confined command finds the project's own programs first, as in an activated environment.
 

@@ -13,6 +13,8 @@ from tests.project import Project, call, code, engineer, part, plain, rule, verd
 from swarmgate.domain import events as ev
 from swarmgate.domain.state import TaskStatus
 
+pytestmark = pytest.mark.slow
+
 PYTEST = f"{sys.executable} -m pytest -q"
 NEW_TEST = """from runpy import run_path
 

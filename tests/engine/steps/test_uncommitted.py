@@ -37,6 +37,7 @@ def test_packages_that_git_does_not_ignore_stay_with_the_line_that_ignores_them(
     assert project.git("stash", "list") == ""
 
 
+@pytest.mark.slow
 def test_the_hint_does_what_it_says(project: Project) -> None:
     project.planned()
     project.write(".venv/pyvenv.cfg", "")
@@ -52,6 +53,7 @@ def test_the_hint_does_what_it_says(project: Project) -> None:
     assert project.state.task("1.1").status is TaskStatus.COMPLETE
 
 
+@pytest.mark.slow
 def test_a_rule_that_would_be_stashed_itself_is_committed_first(project: Project) -> None:
     project.planned()
     project.write(".venv/pyvenv.cfg", "")
@@ -74,6 +76,7 @@ def test_a_script_that_the_test_command_names_is_committed_first(project: Projec
     assert (project.root / "check.sh").exists()
 
 
+@pytest.mark.slow
 def test_other_changes_are_stashed_as_ever(project: Project) -> None:
     project.planned(tests={"command": f"{UNITTEST}"})
     project.write("tests/test_mine.py", "import unittest\n")

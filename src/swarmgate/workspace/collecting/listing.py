@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.workspace.collecting.record import Listing, Standing
@@ -80,11 +79,3 @@ def _of_run(command: str, ran: TestRun) -> Listing:
         standing = Standing.NOTHING if nothing else Standing.STARTS
         return listing.model_copy(update={"standing": standing, "problem": ran.reason})
     return listing.model_copy(update={"standing": Standing.RED, "problem": ran.reason})
-
-
-def nearby(name: str, root: Path) -> str:
-    """Where the project has a program of its own by that name, from its root; empty where it has none."""
-    for folder in (".venv/bin", "venv/bin", "node_modules/.bin"):
-        if (root / folder / name).is_file():
-            return f"{folder}/{name}"
-    return ""
