@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import ast
+import io
+import re
+import sys
+import tokenize
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 
 from swarmgate.workspace.instrumentation import FIRST, PROBE, Mode, Rewritten, Unit
 
@@ -15,7 +20,11 @@ _LOGS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "cr
 """Calls by which an error branch speaks or ends."""
 _ELSEWHERE = ("TYPE_CHECKING", "__name__", "sys.platform", "os.name", "sys.version_info", "platform.system")
 """What a condition asks whose branch another program, system or version of Python takes."""
-_NO_BODY = frozenset({"overload", "abstractmethod", "abstractproperty"})
+_COOKIE = re.compile(r"^([ \t\f]*#.*?coding)[:=](?=[ \t]*[-\w.]+)", re.ASCII)
+"""How a file declares its encoding in one of its first two lines (PEP 263)."""
+_NOTHING = frozenset({"None", "NotImplemented"})
+_DEEP = 12_000
+"""Frames for a tree of the depth that Python's own compiler still takes (3,000 in 3.11), at a few frames a level."""
 _QUIET = frozenset({"__exit__", "__aexit__"})
 """A true result of these swallows the errors of the tests themselves."""
 _BOOLEAN = frozenset({"isinstance", "issubclass", "any", "all", "bool", "callable", "hasattr"})
@@ -35,15 +44,37 @@ def rewritten(
         lines: the numbers of the added lines, from 1.
         number: makes the probes of several files different.
     """
-    source = after.removeprefix(b"\xef\xbb\xbf")
     try:
-        tree = ast.parse(source.decode())
-        olds = [ast.parse(text) for text in before]
-        found = _Marking(path, source, tree, olds, lines, number).result()
-        ast.parse(found.text(Mode.RAISE, (), name="_probe"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        with _deep():
+            source = _in_utf8(after)
+            tree = ast.parse(source.decode())
+            olds = [ast.parse(text) for text in before]
+            found = _Marking(path, source, tree, olds, lines, number).result()
+            ast.parse(found.text(Mode.RAISE, (), name="_probe"))
+    except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError):
         return None
     return found
+
+
+def _in_utf8(content: bytes) -> bytes:
+    """The text of a file in UTF-8, whatever it declares; of another encoding it declares none any more."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    if encoding in {"utf-8", "utf-8-sig"}:
+        return content.removeprefix(b"\xef\xbb\xbf")
+    lines = content.decode(encoding).splitlines(keepends=True)
+    head = [_COOKIE.sub(r"\1 ", line) for line in lines[:2]]
+    return "".join([*head, *lines[2:]]).encode()
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    """Trees are read as deep as the compiler takes them: what it takes can run."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, Function]]:
@@ -74,15 +105,17 @@ class _Marking:
         self._insertions: list[tuple[int, int, str]] = []
         self._units: list[Unit] = []
         self._functions: dict[str, str] = {}
+        self._defined: dict[str, str] = {}
+        self._lambdas = {ast.dump(node) for old in olds for node in ast.walk(old) if isinstance(node, ast.Lambda)}
         self._module: list[tuple[str, int]] = []
         self._count = 0
 
     def result(self) -> Rewritten:
         self._outside(self._tree.body)
-        meanings = _meanings(ast.parse(self._source))
+        meanings = _meanings(ast.parse(self._source.decode()))
         for (name, node), meant in zip(definitions(self._tree), meanings, strict=True):
-            if meant not in self._same and id(node) not in self._elsewhere and not _has_no_body(node):
-                self._function(name, node)
+            if meant not in self._same and not _only_declares(node):
+                self._function(name, node, self._statement(node) if id(node) in self._elsewhere else "")
         if self._module:
             probes = tuple(probe for probe, _ in self._module)
             self._units.append(Unit(self._path, "the module", min(line for _, line in self._module), probes))
@@ -91,7 +124,14 @@ class _Marking:
         ordered = sorted(self._insertions, key=lambda each: each[:2])
         places = tuple((offset, text) for offset, _, text in ordered)
         units = tuple(sorted(self._units, key=lambda unit: unit.line))
-        return Rewritten(self._path, units, dict(self._functions), self._source, places)
+        return Rewritten(
+            self._path, units, dict(self._functions), self._source, places, dict(self._defined), self._imported
+        )
+
+    @property
+    def _imported(self) -> str:
+        """The probe that says that the file ran at all."""
+        return f"{self._number}.0"
 
     def _outside(self, body: list[ast.stmt]) -> None:
         """Changed statements of the module and its classes: one of them has to run."""
@@ -102,11 +142,28 @@ class _Marking:
                 continue
             elif self._group(node) is not None and self._can_stand_before(node):
                 self._module.append((self._statement(node), node.lineno))
+                for each in _named_lambdas(node):
+                    self._lambda(each)
 
-    def _function(self, name: str, node: Function) -> None:
+    def _lambda(self, node: ast.Lambda) -> None:
+        """Puts the probe of a function without a name around what it gives."""
+        if ast.dump(node) in self._lambdas:
+            return
+        probe, body = self._probe(), node.body
+        self._functions[probe] = f"a lambda ({self._path}:{node.lineno})"
+        gives = "untrue" if _is_boolean(body) else "wrong"
+        end = self._starts[(body.end_lineno or body.lineno) - 1] + (body.end_col_offset or 0)
+        start = self._starts[body.lineno - 1] + body.col_offset
+        self._insertions.append((start, 0, f'({PROBE}.{gives} if {PROBE}("{probe}", 1) else ('))
+        self._insertions.append((end, 0, "))"))
+
+    def _function(self, name: str, node: Function, defined: str) -> None:
+        """`defined`: the probe before a definition that another program, system or error would reach; else empty."""
         entry = self._entry(name, node)
-        if name not in self._known:
-            self._units.append(Unit(self._path, name, node.lineno, (entry,)))
+        if defined:
+            self._defined[entry] = defined
+        if name not in self._known or defined:
+            self._units.append(Unit(self._path, name, node.lineno, (entry,), defined, self._imported))
             return
         asked: dict[int, list[tuple[str, int]]] = {}
         headers: dict[int, list[tuple[str, int]]] = {}
@@ -155,7 +212,8 @@ class _Marking:
         """What makes the probe stands before everything that asks it."""
         later = (each for each in self._tree.body if not _is_docstring(each) and not _is_future(each))
         node = next(later)
-        self._insertions.append((self._offset(node), -1, self._before(node, FIRST)))
+        first = self._before(node, FIRST)
+        self._insertions.append((self._offset(node), -1, first.replace(FIRST, f'{FIRST};{PROBE}("{self._imported}")')))
 
     def _before(self, node: ast.stmt, call: str) -> str:
         if not isinstance(node, _Compound | ast.ClassDef | Function):
@@ -251,10 +309,27 @@ def _meanings(tree: ast.Module) -> list[str]:
     return [ast.dump(node) for _, node in definitions(tree)]
 
 
-def _has_no_body(node: Function) -> bool:
-    """Whether there is nothing to replace: a declaration, or a body that only raises or does nothing."""
-    decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
-    return bool(decorators & _NO_BODY) or all(_is_exempt(each) for each in node.body)
+def _named_lambdas(node: ast.stmt) -> Iterator[ast.Lambda]:
+    """The lambdas that a statement gives a name or a place in a table: what a call takes by a keyword is a detail."""
+    stack: list[ast.AST] = [node]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, ast.Lambda):
+            yield each
+        elif isinstance(each, ast.stmt) and each is not node:
+            continue
+        elif not isinstance(each, ast.keyword):
+            stack.extend(ast.iter_child_nodes(each))
+
+
+def _only_declares(node: Function) -> bool:
+    """Whether there is nothing to replace: a body does nothing, or raises. What decorates it says nothing of that."""
+    return all(
+        isinstance(each, ast.Raise | ast.Pass)
+        or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        or (isinstance(each, ast.Return) and (each.value is None or ast.unparse(each.value) in _NOTHING))
+        for each in node.body
+    )
 
 
 def _wrong(node: Function) -> str:
@@ -291,6 +366,17 @@ def _scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, _Scope):
             yield from _scope(ast.iter_child_nodes(node))
+
+
+def functions_of(texts: Iterable[bytes]) -> set[tuple[str, str]]:
+    """The functions of these files by their names alone, with what they mean; nothing of what is no Python."""
+    found = set()
+    for text in texts:
+        try:
+            found |= {(node.name, ast.dump(node)) for _, node in definitions(ast.parse(text))}
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return found
 
 
 def unchanged(path: str, before: bytes | None, after: bytes | None) -> Callable[[str], bool]:

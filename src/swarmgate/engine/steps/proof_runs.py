@@ -217,11 +217,16 @@ class Runs:
 def is_product_code(file: ChangedFile, is_test_path: Callable[[str], bool]) -> bool:
     """Whether a changed file, by its path, may be the project's own code: nothing of tests, documentation or others.
 
-    What a change adds under the name of vendored or generated code is the project's own until it was there once.
+    What a change adds under the name of vendored or generated code is the project's own until it was there once; what
+    it moves counts by both of its names.
     """
-    if is_test_path(file.path) or steers(file.path) or file.path.startswith(_DOCS):
+
+    def exempt(path: str) -> bool:
+        return is_test_path(path) or steers(path) or path.startswith(_DOCS)
+
+    if all(map(exempt, file.touched)):
         return False
-    return not (file.old_mode and traits_of(file.path) & _NOT_OWN)
+    return not (file.old_mode and all(traits_of(path) & _NOT_OWN for path in file.touched))
 
 
 def differs(ctx: Context, change: ChangeSet, file: ChangedFile) -> bool:
@@ -238,6 +243,8 @@ def unchanged_tests(ctx: Context, change: ChangeSet, files: Collection[str], kin
     Of pytest in one of these files; of other runners, which run the whole suite, in any that is a test's.
     """
     read = ctx.repository.read
+    if kind == "unittest":
+        return _stood_as_function(ctx, change)
     if kind != "pytest":
         return _stood_anywhere(ctx, change)
     known = {file.path: file for file in change.present if file.path in files and file.old_mode}
@@ -246,6 +253,25 @@ def unchanged_tests(ctx: Context, change: ChangeSet, files: Collection[str], kin
         for path, file in known.items()
     ]
     return lambda name: any(each(name) for each in stood)
+
+
+def _stood_as_function(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
+    """By the name of the method: one that the change neither adds nor alters, whatever else it says of that name."""
+    repository = ctx.repository
+    old = repository.read_many(
+        change.base, [path for path in repository.list_tree(change.base) if ctx.is_test_path(path)]
+    )
+    new = repository.read_many(change.tree, [file.path for file in change.present if ctx.is_test_path(file.path)])
+    known = python_changes.functions_of(text for path, text in old.items() if path.endswith(".py"))
+    fresh = python_changes.functions_of(text for path, text in new.items() if path.endswith(".py"))
+    changed = {name for name, meant in fresh if (name, meant) not in known}
+    there = {name for name, _ in known}
+
+    def stood(name: str) -> bool:
+        words = {re.split(r"[./]", name)[-1].strip(" )"), name.strip().partition(" ")[0]} - {""}
+        return any(word in there for word in words) and not any(word in changed for word in words)
+
+    return stood
 
 
 def _stood_anywhere(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
