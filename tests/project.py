@@ -172,18 +172,22 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 @dataclass
 class Project:
-    """A git repository on `main` with one package and one test, initialised; `play` gives it its model."""
+    """A git repository on `main` with one package and one test, initialised; `play` gives it its model.
+
+    `habits` are those of the endpoint, see `swarmgate.testing.habits`.
+    """
 
     root: Path
     suite: str = "pytest"
     requests: list[ReceivedRequest] = field(default_factory=list)
     server: ScriptedServer | None = None
+    habits: tuple[str, ...] = ()
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def play(self, *rules: Rule, **tables: dict[str, Any]) -> ScriptedServer:
         """Serves DEFAULTS and these rules from now on; `tables` are added to the settings, `a__b` for `[a.b]`."""
         self.silence()
-        self.server = ScriptedServer([*DEFAULTS, *rules]).start()
+        self.server = ScriptedServer([*DEFAULTS, *rules], habits=self.habits, pace=0.002).start()
         self.server.requests = self.requests
         self.configure(**tables)
         return self.server

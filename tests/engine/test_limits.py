@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.engine.debate_script import ballot, debating
 from tests.misbehaviour.case import case
-from tests.project import Project, call, event_lines, part, plain, rule, until
+from tests.project import GOAL, Project, call, event_lines, part, plain, rule, save, task, until
 
 from swarmgate.domain import events as ev
 
@@ -77,6 +77,7 @@ def test_past_the_limit_a_run_pauses_and_a_later_one_goes_on(project: Project) -
     whole(project)
 
 
+@SLOW
 def test_a_pause_is_told_in_json(project: Project) -> None:
     work_with(project, retry_after=7200)
     told = project.json("run", exits=4)
@@ -104,6 +105,7 @@ def test_within_the_limit_a_run_waits_and_no_clock_of_work_runs_on(project: Proj
     assert project.state.usage.seconds < time.monotonic() - began - 2.4
 
 
+@SLOW
 def test_run_wait_waits_longer_than_the_limit(project: Project) -> None:
     work_with(project, headers={"retry-after-ms": "1500"}, loop={"wait_limit": 0})
     project.configure(providers__local={"max_retries": 0}, loop={"wait_limit": 0})
@@ -112,7 +114,8 @@ def test_run_wait_waits_longer_than_the_limit(project: Project) -> None:
     assert not pauses(project)
 
 
-@pytest.mark.parametrize("how", [pytest.param("ctrl-c", marks=SLOW), "stop", pytest.param("kill", marks=SLOW)])
+@SLOW
+@pytest.mark.parametrize("how", ["ctrl-c", "stop", "kill"])
 def test_a_wait_ends_at_once_when_the_user_wants_it(project: Project, how: str) -> None:
     work_with(project, retry_after=600)
     process = project.start("run")
@@ -134,17 +137,20 @@ def test_a_wait_ends_at_once_when_the_user_wants_it(project: Project, how: str) 
     whole(project)
 
 
+@SLOW
 def test_a_free_fallback_is_asked_first(project: Project) -> None:
     project.planned(
         rule("coder", "code", {"fault": {"kind": "429", "retry_after": 7200}}, model="junior"),
         rule("coder", "code", *WORK, model="spare"),
         roles__coder={"model": "local/junior", "fallback": ["local/spare"]},
     )
-    project.swarm("run", exits=3)
+    told = plain(project.swarm("run", exits=3).stderr)
+    assert "local/junior reached its usage limit" in told
     whole(project)
     assert sum(each.model == "junior" for each in project.requests) == 1  # it is not asked again before its end
 
 
+@SLOW
 def test_a_quota_without_an_end_pauses_at_once_with_the_account(project: Project) -> None:
     body = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
     work_with(project, times=None, body=body, retry_after=20)
@@ -153,6 +159,16 @@ def test_a_quota_without_an_end_pauses_at_once_with_the_account(project: Project
     assert time.monotonic() - began < 15
     assert "check the account at the provider" in told.stderr
     assert pauses(project)[0].reason is ev.PauseReason.ENDPOINT
+
+
+@SLOW
+def test_planning_pauses_and_goes_on_as_well(project: Project) -> None:
+    planned = {"fault": {"kind": "429", "times": 1, "retry_after": 7200}, "then": {"tool_calls": [save(task("1.1"))]}}
+    project.play(rule("architect", "plan", planned))
+    project.swarm("plan", GOAL, exits=4)
+    assert "swarm run --wait: wait until the limit ends" in project.swarm("status").stdout
+    project.swarm("run", exits=3)
+    assert not project.events(ev.PlanningFailed)
 
 
 # --- agent programs ---
@@ -202,6 +218,7 @@ def test_a_programs_limit_past_the_bound_pauses(with_program: Project, text: str
     whole(with_program)
 
 
+@SLOW
 def test_a_programs_limit_without_an_end_pauses_with_the_account(with_program: Project) -> None:
     with_program.planned(roles__coder=program(time.time() + 9999, "Your credit balance is too low"))
     told = with_program.swarm("run", exits=5)
@@ -209,6 +226,7 @@ def test_a_programs_limit_without_an_end_pauses_with_the_account(with_program: P
     assert not with_program.events(ev.AttemptRejected)
 
 
+@SLOW
 @case(
     "programs",
     "a reviewer program that says its limit is reached instead of giving a verdict, with exit code 0",

@@ -84,3 +84,19 @@ async def test_a_folder_that_takes_no_file_stops_no_work(tmp_path: Path) -> None
     path.parent.mkdir()
     live.show(turn(2))
     assert calls_shown(path) == 2
+
+
+async def test_a_wait_is_shown_at_once_and_gone_with_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "breakers.json"
+    live = LiveCounts(path)
+    live.wait("before any turn", "2026-11-22T14:00:05+00:00")  # nothing to show it with
+    live.wait("", "")
+    live.show(turn(1))
+    live.wait("rate limit of a/b", "2026-11-22T14:00:05+00:00")
+    shown = read(path, ME)
+    assert shown
+    assert (shown.waits, shown.until) == ("rate limit of a/b", "2026-11-22T14:00:05+00:00")
+    live.wait("", "")
+    shown = read(path, ME)
+    assert shown
+    assert (shown.waits, shown.until) == ("", "")

@@ -71,6 +71,16 @@ HEADERS: list[tuple[dict[str, str], float | None]] = [
         },
         7,
     ),
+    # the same for subscriptions, as Claude Code reads them
+    (
+        {
+            "anthropic-ratelimit-unified-5h-status": "rejected",
+            "anthropic-ratelimit-unified-5h-reset": str(EPOCH + 2 * HOUR),
+            "anthropic-ratelimit-unified-7d-status": "allowed",
+            "anthropic-ratelimit-unified-7d-reset": str(EPOCH + 90 * HOUR),
+        },
+        2 * HOUR,
+    ),
     # openrouter.ai/docs/api-reference/limits: milliseconds
     ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(EPOCH * 1000 + 5000)}, 5),
     # docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api: seconds (GitHub Models)

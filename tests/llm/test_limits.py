@@ -88,8 +88,8 @@ async def test_a_later_end_is_no_matter_of_waiting(longest: float) -> None:
 
 async def test_as_long_as_it_takes() -> None:
     clock = Clock()
-    assert (await outlast(made(clock, [], longest_s=None), limited(50_000), HELLO)).text == "hello"
-    assert clock.slept > 50_000
+    assert (await outlast(made(clock, [], longest_s=None), limited(5_000), HELLO)).text == "hello"
+    assert clock.slept > 5_000
 
 
 async def test_a_limit_that_is_said_to_be_over_and_is_not_is_asked_for_at_growing_distances() -> None:

@@ -123,6 +123,10 @@ def test_types_of_tags_are_those_of_the_schema() -> None:
         '{"name": "submit_verdict", "tool": "finish", "arguments": {"verdict": "APPROVED", "summary": "s"}}',
         "<function=submit_verdict><parameter=verdict>REJECTED</parameter><parameter=verdict>APPROVED</parameter></function>",
         'submit_verdict("APPROVED", "fine")',
+        '{"tool": "submit_verdict", "verdict": "REJECTED", "arguments": {"verdict": "APPROVED", "summary": "s"}}',
+        f'{{"tool_calls": [{APPROVAL}], {REJECTION[1:]}',
+        f'{{"tool_calls": [{APPROVAL}], "calls": [{REJECTION}]}}',
+        f'{{"function": {APPROVAL}, "tool_call": {REJECTION}}}',
         '{"tool": "submit_verdict", "arguments": "{\'verdict\': \'APPROVED\', \'summary\': \'a\\"b\'}"}',
     ],
 )
@@ -245,6 +249,50 @@ def test_code_about_thinking_is_written_as_it_is(spelling: str) -> None:
     assert meant(read(text, TOOLS)) == [(WRITE[0], dict(WRITE[1]))]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```thinking\n{APPROVAL}\n```\n{REJECTION}",
+        f"&lt;think&gt;{APPROVAL}&lt;/think&gt;{REJECTION}",
+        f"\uff1cthink\uff1e{APPROVAL}\uff1c/think\uff1e{REJECTION}",
+        f"<chain-of-thought>{APPROVAL}</chain-of-thought>{REJECTION}",
+        f"<|think_start|>{APPROVAL}<|think_end|>{REJECTION}",
+        f"[BEGIN THINKING]{APPROVAL}[END THINKING]{REJECTION}",
+        f"<reasoning>{APPROVAL}</think>{REJECTION}",
+    ],
+)
+def test_forms_that_no_model_is_known_for_are_thinking_too(text: str) -> None:
+    assert [given["verdict"] for _, given in meant(read(text, TOOLS))] == ["REJECTED"]
+
+
+@pytest.mark.parametrize("text", [f"> {APPROVAL}", f'{{"thought": "I "may" say {APPROVAL}"}}'])
+def test_a_verdict_in_a_place_that_may_not_be_its_own_is_doubted(text: str) -> None:
+    assert read(text, TOOLS).doubt
+    assert not read(text.replace("submit_verdict", "run_command"), TOOLS).doubt
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<planning>{APPROVAL}</planning>",
+        f"<!-- {APPROVAL} -->",
+        f"Thinking...\n{APPROVAL}\n...done thinking.",
+        f"{APPROVAL}<think>No, wait.</think>",
+        f"{APPROVAL}<think>No, wait.",
+    ],
+)
+def test_a_verdict_with_anything_behind_it_is_not_the_last_word(text: str) -> None:
+    assert read(text, TOOLS).after
+
+
+@pytest.mark.parametrize(
+    "text", [f"<response>{REJECTION}</response>", f"{REJECTION}}}", f"`{REJECTION}`.", f"{REJECTION}<think></think>"]
+)
+def test_what_says_nothing_may_stand_behind_a_verdict(text: str) -> None:
+    reading = read(text, TOOLS)
+    assert (len(reading.calls), reading.after, reading.doubt) == (1, "", "")
+
+
 def test_words_behind_a_call_are_told() -> None:
     assert read(f"{APPROVAL}\nNo, wait: there is no test.", TOOLS).after == "No, wait: there is no test."
     assert read(f"So:\n```json\n{APPROVAL}\n```\n", TOOLS).after == ""
@@ -280,8 +328,6 @@ _PROSE = st.sampled_from(
         "1. one\n2. two",
     ]
 )
-_CARRIES_ANYTHING = {"Llama 4", "LFM2", "Olmo", "Gemma"}
-"""Spellings whose strings are those of Python: there is no prose beside them that could be Python too."""
 
 
 def _exact(spelling: str, calls: list[Call]) -> bool:
@@ -365,7 +411,7 @@ def test_any_text_is_read_and_what_is_left_of_it_says_the_same(text: str) -> Non
 @given(st.sampled_from(sorted(THOUGHTS)), st.lists(_PIECES, max_size=12).map("".join))
 def test_a_call_in_thinking_is_never_read(mark: str, noise: str) -> None:
     opening, closing = THOUGHTS[mark]
-    noise = "".join(each for each in [noise] if "</" not in each and "<|end" not in each and "/" not in each)
+    noise = "" if "/" in noise or "<|end" in noise else noise  # it ends no thinking by itself
     for text in (f"{opening}{noise}{APPROVAL}{closing}", f"{opening}{noise}{APPROVAL}"):
         assert read(text, TOOLS).calls == ()
 
@@ -382,6 +428,16 @@ def test_endless_repetition_takes_no_time(piece: str) -> None:
     started = time.process_time()
     assert read(piece * (300_000 // len(piece)), TOOLS).calls == ()
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("levels", [50, 300, 900, 5_000])
+def test_depth_ends_nothing(levels: int) -> None:
+    assert read('{"tool_calls": [' * levels + FINISH + "]}" * levels, TOOLS).text is not None
+    deep = "[" * levels + "]" * levels
+    for call in read(f'{{"tool": "finish", "arguments": {{"summary": {deep}}}}}', TOOLS).calls:
+        with pytest.raises(BadCall):
+            read_call(call, CODER)
+    assert read("[" * levels + "finish(summary='x')" + "]" * levels, TOOLS).thought == ""
 
 
 def test_ids_begin_as_told() -> None:

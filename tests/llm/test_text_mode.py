@@ -12,7 +12,7 @@ from tests.llm.test_model_memory import Kept, speaking
 from swarmgate.agents.tools import offered
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.llm.events import ModelEvent
-from swarmgate.llm.model import Message, ModelRequest
+from swarmgate.llm.model import REPEATS, TOO_LONG, Message, ModelRequest
 from swarmgate.llm.model_memory import ModelMemory
 
 TOOLS = tuple(tool.spec for tool in offered("coder", "code"))
@@ -198,3 +198,13 @@ async def test_fields_of_reasoning_are_never_read(serving: Any) -> None:
         async with speaking(url, ModelMemory(), []) as model:
             reply = await model.complete(ASK.model_copy(update={"call_due": False}))
     assert (reply.text, reply.tool_calls) == ("Words.", ())
+
+
+@pytest.mark.parametrize("thought", ["So many thoughts, " * 70_000, " ".join(map(str, range(200_000)))])
+async def test_thinking_of_an_answer_that_was_cut_off_is_not_shown(serving: Any, thought: str) -> None:
+    endpoint = Endpoint(lambda _body: {"content": f"<think>{thought}"})
+    with serving(endpoint) as url:
+        async with speaking(url, ModelMemory(), []) as model:
+            reply = await model.complete(ASK)
+    assert reply.finish_reason in (TOO_LONG, REPEATS)
+    assert reply.text == ""

@@ -20,9 +20,10 @@ HEADERS = ("ROLE", "STEP", "TASK", "ATTEMPT", "PHASE", "GOAL", "FILE", "DOMAIN",
 # First character -> the rest, of the marks in public chat templates: ChatML, Llama 2 to 4, Mistral, Gemma, Phi,
 # DeepSeek (full-width bars), and the calls in text of Hermes, Qwen and Anthropic.
 _ANYWHERE = {
-    "<": r"[|\uff5c][^|\uff5c<>\n]{1,60}[|\uff5c]>|/?(?:start_of_turn|end_of_turn|bos|eos|s|think)>|</?SYS>>"
+    "<": r"[|\uff5c][^|\uff5c<>\n]{1,60}[|\uff5c]>|/?(?:start_of_turn|end_of_turn|bos|eos|s)>|</?SYS>>"
+    r"|/?(?:\w{1,20}:)?(?:think(?:ing)?|thought|reasoning)>|/?(?:function|parameter)(?:=\w{1,80})?>|/?arg_(?:key|value)>"
     r"|/?(?:antml:)?(?:tool_calls?|tool_response|tool_results?|function_calls?|function_results?|invoke)\b",
-    r"\[": r"/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)\]",
+    r"\[": r"/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK)\]",
 }
 # The same at the beginning of a line only: Alpaca, Vicuna, Anthropic's older form, and our own headers.
 _LINE_HEADS = (

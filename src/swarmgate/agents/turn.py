@@ -159,14 +159,12 @@ async def _until_its_end(desk: Desk, brief: Brief, hands: _Hands[T], watch: Watc
 
 def _noticed(desk: Desk, brief: Brief, reply: ModelReply, model: str) -> None:
     """Puts on record what of a reply was not as it should be and was put right."""
-    found: list[tuple[str, str]] = []
+    about: dict[str, Any] = {"effect": Effect.NOTED, "role": brief.role, "step": brief.step}
     if reply.halves:
-        found.append(
-            ("unicode", f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each")
-        )
-    found += [("repaired", cut(one_line(each), _TOLD, "...")) for each in reply.repaired]
-    for rule, told in found:
-        desk.on_guard(GuardNote(rule=rule, effect=Effect.NOTED, detail=told, role=brief.role, step=brief.step))
+        told = f"{reply.halves} halves of characters in an answer of {model}: U+FFFD stands for each"
+        desk.on_guard(GuardNote(rule="unicode", detail=told, **about))
+    for each in reply.repaired:
+        desk.on_guard(GuardNote(rule="repaired", detail=cut(one_line(each), _TOLD, "..."), **about))
 
 
 @dataclass(frozen=True)

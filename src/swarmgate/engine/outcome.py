@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.budget import accounts
@@ -133,6 +133,8 @@ def _past_limit(state: State) -> tuple[str, ...]:
     if state.pause is None or not state.pause.until:
         return ()
     end = datetime.fromisoformat(state.pause.until).astimezone()
+    if end <= datetime.now(UTC):
+        return ()
     return (f"swarm run --wait: wait until the limit ends, on {end:%a %d %b at %H:%M:%S}, and go on",)
 
 

@@ -23,6 +23,9 @@ MAX_BODY = 4 * MAX_REPLY
 MAX_HEAD = 64_000
 """Bytes that are kept of what is no answer, to say what it is."""
 
+_NONE = re.compile(r"\A\s*(null)?\s*\Z")
+"""How servers spell no arguments at all."""
+
 KEPT = 4_000
 """Characters of text that stay of an answer that was too long: enough to see what the model was at."""
 
@@ -74,6 +77,7 @@ class Assembly:
         self.size = 0
         self.usage: Usage | None = None
         self._text: list[str] = []
+        self._declined: list[str] = []
         self._opaque = Parts()
         self._watches: dict[str, Repetition] = {}
         self._slots: list[_Slot] = []
@@ -97,7 +101,7 @@ class Assembly:
         for choice in choices[:1]:
             self.finish_reason = str(choice.get("finish_reason") or self.finish_reason)
             try:
-                self._add_message(choice.get("delta") or choice.get("message") or {})
+                self._add_message(choice.get("delta") or choice.get("message") or {}, whole=not choice.get("delta"))
             except RecursionError as error:
                 raise Malformed("the message is nested too deeply") from error
         self.too_long = self.size > MAX_REPLY
@@ -115,7 +119,7 @@ class Assembly:
     @property
     def text(self) -> str:
         """What was said; only the beginning of an answer that was too long or repeats itself."""
-        text = "".join(self._text)
+        text = "".join(self._text) or "".join(self._declined)
         if self.repeats and (watch := self._watches.get("content")):
             text = text[: watch.found]
         return text[:KEPT] if self.enough else text
@@ -129,7 +133,7 @@ class Assembly:
             ToolCall(
                 id=slot.id or f"call_{number}",
                 name=slot.name,
-                arguments="".join(slot.arguments) or "{}",
+                arguments=_NONE.sub("{}", "".join(slot.arguments)),
                 opaque=slot.opaque.text,
             )
             for number, slot in enumerate(self._slots)
@@ -140,7 +144,7 @@ class Assembly:
         """What was said beside the words, as JSON (`llm.opaque`); nothing of an answer that was too long."""
         return "" if self.enough else self._opaque.text
 
-    def _add_message(self, message: Any) -> None:
+    def _add_message(self, message: Any, *, whole: bool) -> None:
         if not isinstance(message, dict):
             raise Malformed("the message is not an object")
         text = _content(message.get("content"))
@@ -150,10 +154,11 @@ class Assembly:
         for name, said in {**more, "content": text}.items():
             if isinstance(said, str) and said:
                 self.repeats |= self._watches.setdefault(name, Repetition()).feed(said)
-        for delta in message.get("tool_calls") or []:
+        self._declined.append(_content(message.get("refusal")))
+        for number, delta in enumerate(_calls_of(message)):
             if not isinstance(delta, dict):
                 raise Malformed("a tool call is not an object")
-            self._add_call(delta)
+            self._add_call({"index": number, **delta} if whole else delta)
 
     def _add_call(self, delta: dict[str, Any]) -> None:
         function = delta.get("function") or {}
@@ -161,7 +166,7 @@ class Assembly:
             raise Malformed("the function of a tool call is not an object")
         slot = self._slot(delta)
         slot.id = str(delta.get("id") or slot.id)
-        slot.name = str(function.get("name") or slot.name)
+        slot.name = _joined(slot.name, str(function.get("name") or ""))
         arguments = function.get("arguments") or ""
         arguments = arguments if isinstance(arguments, str) else json.dumps(arguments)
         slot.arguments.append(arguments)
@@ -177,7 +182,7 @@ class Assembly:
         index, call_id = delta.get("index"), delta.get("id")
         place = index if isinstance(index, int) else len(self._slots) if call_id or not self._slots else -1
         slot = self._slots[-1] if place == -1 else self._places.get(place)
-        if slot is None or (call_id and slot.id and call_id != slot.id):
+        if slot is None or (call_id and slot.id and call_id != slot.id) or (not call_id and _begins(delta, slot)):
             slot = _Slot()
             self._slots.append(slot)
             self._places[place] = slot
@@ -237,8 +242,8 @@ class EventBody:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             payload = line.removeprefix(b"data:").strip()
-            if not line.startswith(b"data:") or not payload or self.done:
-                continue
+            if not line.startswith(b"data:") or payload[:1] in (b"", b":") or self.done:
+                continue  # also a comment that a gateway passed on as data
             self._events = True
             if payload == b"[DONE]":
                 self.done = True
@@ -287,6 +292,27 @@ def _content(content: Any) -> str:
         parts = (part for part in content if isinstance(part, dict) and part.get("type", "text") in _WORDS)
         content = "".join(str(part.get("text") or "") for part in parts)
     return content if isinstance(content, str) else ""
+
+
+def _calls_of(message: dict[str, Any]) -> list[Any]:
+    """The calls of a message, or of a delta; the one in the field that OpenAI's API had before `tools` is the first."""
+    old = message.get("function_call")
+    found = message.get("tool_calls") or ([{"index": 0, "function": old}] if old else [])
+    if not isinstance(found, list):
+        raise Malformed("`tool_calls` is not a list")
+    return found
+
+
+def _begins(delta: dict[str, Any], slot: _Slot) -> bool:
+    """Whether a delta without an id begins another call: it names another tool, and the last one has arguments."""
+    function = delta.get("function")
+    name = function.get("name") if isinstance(function, dict) else ""
+    return bool(name) and name != slot.name and any(slot.arguments)
+
+
+def _joined(name: str, more: str) -> str:
+    """A name that comes in pieces, or again and again."""
+    return more if more.startswith(name) else name if name.startswith(more) else name + more
 
 
 def _usage(report: Any) -> Usage | None:

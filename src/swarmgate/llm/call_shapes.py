@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from swarmgate.domain.json_text import DuplicateKey, loaded
 from swarmgate.llm.model import ToolSpec
@@ -47,26 +47,35 @@ def own_name(name: str) -> str:
 
 def entries_of(value: Any, tools: Tools) -> tuple[Entry, ...]:
     """The calls that a decoded value means; none where any entry of it means something else."""
+    try:
+        return _entries_of(value, tools)
+    except RecursionError:  # calls within calls within calls: nobody means that
+        return ()
+
+
+def _entries_of(value: Any, tools: Tools) -> tuple[Entry, ...]:
     if isinstance(value, dict):
-        for key in _LISTED_BY:
-            if isinstance(value.get(key), list) and not any(isinstance(value.get(by), str) for by in _NAMED_BY):
-                return _noted(entries_of(value[key], tools), f"under `{key}`")
-    entries = value if isinstance(value, list) else [value]
-    found = [_entry(each, tools) for each in entries]
-    return tuple(each for each in found if each) if all(found) else ()
+        return _entries(value, tools)
+    found = [_entries(each, tools) if isinstance(each, dict) else () for each in value]
+    return tuple(entry for each in found for entry in each) if all(found) else ()
 
 
-def _noted(entries: tuple[Entry, ...], repair: str) -> tuple[Entry, ...]:
-    return tuple(each._replace(repairs=(repair, *each.repairs)) for each in entries)
+def _entries(value: dict[str, Any], tools: Tools) -> tuple[Entry, ...]:
+    """The calls of an object: its own, or those that it holds. Where it has both, none of them is clear."""
+    held: list[tuple[Entry, ...]] = []
+    for key in (*_LISTED_BY, *_WRAPPED_BY):
+        inner = value.get(key)
+        wrapped = isinstance(inner, dict) and key in _WRAPPED_BY and bool({*inner} & {*_NAMED_BY})
+        listed = isinstance(inner, list) and key in _LISTED_BY
+        if (wrapped or listed) and (entries := _entries_of(inner, tools)):
+            told = f"under `{key}`"
+            held.append(tuple(each._replace(repairs=(told, *each.repairs)) for each in entries))
+    own = _entry(value, tools)
+    sources = [*held, *([(own,)] if own else [])]
+    return tuple(each._replace(unclear=each.unclear or len(sources) > 1) for entries in sources for each in entries)
 
 
-def _entry(value: Any, tools: Tools) -> Entry | None:
-    if not isinstance(value, dict):
-        return None
-    for key in _WRAPPED_BY:
-        if isinstance(inner := value.get(key), dict) and ({*inner} & {*_NAMED_BY}):
-            entry = _entry(inner, tools)
-            return entry and entry._replace(repairs=(f"under `{key}`", *entry.repairs))
+def _entry(value: dict[str, Any], tools: Tools) -> Entry | None:
     names = [key for key in _NAMED_BY if isinstance(value.get(key), str)]
     if not names:
         return _keyed(value, tools)
@@ -80,8 +89,8 @@ def _entry(value: Any, tools: Tools) -> Entry | None:
         return None
     ours = key == "tool" and given[0] == "arguments" and name == value[key]
     repairs = () if ours else (f"`{key}` and `{given[0]}`",)
-    own = _properties(tools.get(name))
-    unclear = len([each for each in given if each not in own]) > 1 or len({own_name(value[each]) for each in names}) > 1
+    beside = {*_properties(tools.get(name))} & value.keys() - {*names} - {given[0]}
+    unclear = bool(beside) or len(given) > 1 or len({own_name(value[each]) for each in names}) > 1
     return Entry(name, value[given[0]], repairs, unclear)
 
 
@@ -135,13 +144,13 @@ def mended(text: str, spec: ToolSpec | None) -> tuple[str, tuple[str, ...]]:
     if fenced := _FENCED.match(text):
         text, repairs = fenced[1], ("a fence around the arguments",)
     try:
-        loaded(text.strip() or "{}", strict=False)
+        value = loaded(text.strip() or "{}", strict=False)
     except DuplicateKey:
         return text, ()
     except ValueError:
         pass
     else:
-        return text, repairs
+        return (value, (*repairs, "arguments encoded twice")) if _is_object(value) else (text, repairs)
     try:
         found = relaxed_at(text, len(text) - len(text.lstrip()))
     except Unreadable:
@@ -150,6 +159,14 @@ def mended(text: str, spec: ToolSpec | None) -> tuple[str, tuple[str, ...]]:
     if doubtful or text[found.end :].strip() or not isinstance(found.value, dict):
         return text, ()
     return json.dumps(found.value), (*repairs, *found.repairs)
+
+
+def _is_object(value: Any) -> TypeGuard[str]:
+    """Whether a value is a text that is a JSON object: arguments that were encoded once too often."""
+    try:
+        return isinstance(value, str) and isinstance(loaded(value, strict=False), dict)
+    except ValueError:
+        return False
 
 
 def python_calls(source: str, tools: Tools) -> tuple[Entry, ...]:

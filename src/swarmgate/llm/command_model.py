@@ -108,7 +108,8 @@ class CommandModel:
         final = said(ran.stdout)
         usage = _usage(final, brief, ran.stdout, time.monotonic() - started)
         if limit := _limit(ran, final):
-            raise CallFailed(self._failure(ran, final), hint=_LIMITED, limit=limit, usage=usage)
+            hint = f"{_LIMITED} of {self._table} in {PROJECT_FILE}"
+            raise CallFailed(self._failure(ran, final), hint=hint, limit=limit, usage=usage)
         if ran.exit_code != 0 or final.error:
             raise CallFailed(self._failure(ran, final), hint=self._hint(ran, final), usage=usage)
         found = answer(final.text, tools, prefix=f"call_{len(request.messages)}")

@@ -44,16 +44,18 @@ class Retrying(Told):
 
 
 class FellBack(Told):
-    """`model` failed for good; `to` is asked instead."""
+    """`model` failed for good, or reached its `limit`, which has a name then; `to` is asked instead."""
 
     model: str
     to: str
     reason: str
+    limit: str = ""
 
     @property
     def text(self) -> str:
         """For people."""
-        return f"{self.model} failed for good ({self.reason}); asking {self.to}"
+        what = f"reached its {self.limit}" if self.limit else "failed for good"
+        return f"{self.model} {what} ({self.reason}); asking {self.to}"
 
 
 class CostUnknown(Told):

@@ -57,7 +57,8 @@ class Fallback:
                 if error.retriable if error.limit is None else error.limit.ends is None:
                     self._rests_until[model.name] = self._clock() + REST_S
                 if following:
-                    self._on_event(FellBack(model=model.name, to=following.name, reason=error.message))
+                    limit = error.limit.kind if error.limit else ""
+                    self._on_event(FellBack(model=model.name, to=following.name, reason=error.message, limit=limit))
             else:
                 self._rests_until.pop(model.name, None)
                 return reply.model_copy(update={"usage": wasted + reply.usage})

@@ -202,8 +202,8 @@ def _exhausted(headers: Mapping[str, str], now: datetime) -> list[datetime]:
     resets = {name: said for name, said in headers.items() if "ratelimit" in name and "reset" in name}
     found: list[datetime] = []
     for name, said in resets.items():
-        remains = headers.get(name.replace("reset", "remaining"))
-        if (remains is None and len(resets) == 1) or (remains is not None and _is_nothing(remains)):
+        remains, status = (headers.get(name.replace("reset", word), "") for word in ("remaining", "status"))
+        if _is_nothing(remains) or status == "rejected" or (len(resets) == 1 and not remains and not status):
             found += [when] if (when := value(said, now=now, server=server)) else []
     for name in ("ratelimit", "x-ratelimit"):  # "limit=100, remaining=0, reset=30", and later "burst";r=0;t=30
         for part in re.split(r",(?=\s*\")", headers.get(name, "")):

@@ -1,4 +1,4 @@
-"""AccountLimits that were reached: who waits for their end, how long, and who asks first when they are over.
+"""Limits that were reached: who waits for their end, how long, and who asks first when they are over.
 
 One object serves all models of a run, or of a council's sitting. A model whose limit is known is not asked before its
 end: everybody who wants it waits for the same moment, and then one call finds out whether the limit is over, before
@@ -209,7 +209,9 @@ class Gated:
             if first:
                 self._limits.over(self.name)
         except CallFailed as error:
-            raise self._limits.note(self.name, error) from error
+            if (noted := self._limits.note(self.name, error)) is error:
+                raise
+            raise noted from error
         finally:
             if first:
                 self._limits.found_out(self.name)

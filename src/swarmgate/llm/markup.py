@@ -108,10 +108,11 @@ NOISE = re.compile(
 """Marks that stand around calls and say nothing by themselves."""
 
 PYTHON = re.compile(
-    r"(?:<\|tool_call_start\|>|<\|python_tag\|>|<function_calls>)(.*?)(?:<\|tool_call_end\|>|<\|eo[mt]_id\|>|</function_calls>|\Z)",
+    r"(?:<\|tool_call_start\|>|<\|python_tag\|>|<function_calls>|<tool_call>)(.*?)"
+    r"(?:<\|tool_call_end\|>|<\|eo[mt]_id\|>|</function_calls>|</tool_call>|\Z)",
     re.DOTALL,
 )
-"""Marks between which some models write calls of Python: LFM2, Llama, Olmo."""
+"""Marks between which some models write calls of Python: LFM2, Llama, Olmo, Qwen."""
 
 ORPHAN = r"</(?:\w{1,20}:)?(?:param(?:eter)?|invoke|(?:longcat_)?arg_value)>|<(?:parameter\s*=|(?:longcat_)?arg_key>)"
 """A mark of an argument outside of any call: one that came before it was not whole."""

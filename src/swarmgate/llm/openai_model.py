@@ -28,6 +28,7 @@ from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, Model
 from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.pace import Pace, TimeLimits
 from swarmgate.llm.redact import redact
+from swarmgate.llm.spelled import said
 
 _LOOK_S = 10.0
 """Longest time of a look at what an endpoint states about itself."""
@@ -284,7 +285,7 @@ class OpenAIModel:
     def _reply(self, request: ModelRequest, body: dict[str, Any], assembly: Assembly, seconds: float) -> ModelReply:
         usage = self._usage(body, assembly, seconds)
         if assembly.too_long:
-            reply = ModelReply(text=assembly.text)
+            reply = _words(assembly)
         else:
             asked: Asked = "native" if "tools" in body else "schema" if "response_format" in body else "text"
             reply = answered(request, assembly.text, assembly.tool_calls, asked=asked)
@@ -307,7 +308,8 @@ class OpenAIModel:
         usage = self._usage(body, assembly, seconds)
         told = f"it said the same over and over; stopped after about {wire.estimated_tokens(assembly.size):,} tokens"
         self._on_event(CutOff(model=self.name, reason=told))
-        return ModelReply(text=assembly.text, usage=usage, model=self.name, finish_reason=REPEATS, cut=told)
+        found = {"usage": usage, "model": self.name, "finish_reason": REPEATS, "cut": told}
+        return _words(assembly).model_copy(update=found)
 
     def _usage(self, body: dict[str, Any], assembly: Assembly, seconds: float) -> Usage:
         """What the call used: as the endpoint says, else estimated."""
@@ -374,6 +376,12 @@ class OpenAIModel:
             404: f"check the model name `{self._served}` and base_url {self._provider.base_url}",
         }.get(status, "check the account at the provider" if quota else "")
         return self._failure(f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, limit=limit)
+
+
+def _words(assembly: Assembly) -> ModelReply:
+    """What an answer says of which no call is read, without its thinking."""
+    words = said(assembly.text)
+    return ModelReply(text=words.text, thought=words.thought)
 
 
 def _written(provider: Provider, role: Role | None) -> dict[str, bool]:

@@ -334,7 +334,10 @@ class _Scan:
     def _settled(self, entry: Entry, raw: str) -> _Call:
         """A call whose arguments can be read, or which whoever reads it refuses and says why."""
         spec = self._tools.get(entry.name)
-        arguments, repairs = argument_text(entry.arguments, spec)
+        try:
+            arguments, repairs = argument_text(entry.arguments, spec)
+        except RecursionError:
+            arguments, repairs = raw, ()
         doubtful = TWO_WAYS & {*entry.repairs} and (spec is None or spec.answers)
         if entry.unclear or doubtful:
             arguments = raw

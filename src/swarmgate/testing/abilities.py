@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
 
 from swarmgate.errors import UsageError
+from swarmgate.testing.exchange import Exchange, refused
+from swarmgate.testing.habits.habit import Habit
 from swarmgate.testing.script import Call, Reply
 
 LACKING = ("tools", "parallel_tools", "stream", "json_schema", "system")
@@ -23,16 +24,35 @@ def checked(lacks: Collection[str]) -> frozenset[str]:
     return frozenset(lacks)
 
 
-def refusal(body: Mapping[str, Any], lacks: Collection[str]) -> str:
-    """Why a request is answered 400; empty when it asks for nothing that is lacking."""
-    messages = [each for each in body.get("messages", ()) if isinstance(each, dict)]
-    asked = {
-        "tools": bool(body.get("tools")) and "this model does not support tools",
-        "stream": bool(body.get("stream")) and "streaming is not supported by this endpoint",
-        "json_schema": bool(body.get("response_format")) and "response_format is not supported by this model",
-        "system": any(each.get("role") == "system" for each in messages) and "System role not supported",
-    }
-    return next((why for feature, why in asked.items() if feature in lacks and why), "")
+def _refusing(feature: str, why: str, asked: Callable[[Exchange], bool]) -> Habit:
+    return Habit(
+        name=f"lacks-{feature}",
+        about=f"It answers 400: {why}",
+        source="`lacks` of the scripted server",
+        group="refusals",
+        refuse=lambda exchange: refused(400, why, type="scripted") if asked(exchange) else None,
+    )
+
+
+_REFUSING = {
+    "tools": _refusing("tools", "this model does not support tools", lambda exchange: exchange.offers_tools),
+    "stream": _refusing("stream", "streaming is not supported by this endpoint", lambda exchange: exchange.streams),
+    "json_schema": _refusing(
+        "json_schema",
+        "response_format is not supported by this model",
+        lambda exchange: bool(exchange.body.get("response_format")),
+    ),
+    "system": _refusing(
+        "system",
+        "System role not supported",
+        lambda exchange: any(each.get("role") == "system" for each in exchange.messages),
+    ),
+}
+
+
+def lacking(lacks: Collection[str]) -> tuple[Habit, ...]:
+    """What is lacking as habits that refuse it; what is not refused by a status is left out."""
+    return tuple(habit for feature, habit in _REFUSING.items() if feature in lacks)
 
 
 def probe_reply(headers: Mapping[str, str | list[str]]) -> Reply | None:

@@ -1,9 +1,9 @@
-"""A scripted reply as the bytes of a chat completion, in one JSON body or as server-sent events. Pure."""
+"""A scripted reply as a chat completion: one JSON object, the chunks of a stream, server-sent events. Pure."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,42 +48,68 @@ def answer(reply: Reply, request: Mapping[str, Any], headers: Mapping[str, str |
     )
 
 
-def as_json(given: Answer) -> bytes:
-    """The whole answer in one body."""
+def completion(given: Answer) -> dict[str, Any]:
+    """The whole answer as one `chat.completion`."""
     message: dict[str, Any] = {"role": "assistant", "content": given.text or None}
     if given.calls:
         message["tool_calls"] = [_call(*call) for call in given.calls]
     choice = {"index": 0, "message": message, "finish_reason": given.finish_reason}
-    return json.dumps({**_frame(given, "chat.completion"), "choices": [choice], "usage": given.usage}).encode()
+    return {
+        "id": given.id,
+        "object": "chat.completion",
+        "created": 0,
+        "model": given.model,
+        "choices": [choice],
+        "usage": given.usage,
+    }
 
 
-def as_events(given: Answer, *, include_usage: bool) -> list[bytes]:
-    """The answer as events, `[DONE]` last."""
-    frame = _frame(given, "chat.completion.chunk")
-    events = [{**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in _deltas(given)]
-    events.append({**frame, "choices": [{"index": 0, "delta": {}, "finish_reason": given.finish_reason}]})
+def chunks(whole: Mapping[str, Any], *, include_usage: bool) -> list[dict[str, Any]]:
+    """The same answer as the chunks of a stream: texts in pieces, whatever fields the message has."""
+    frame = {**{key: whole[key] for key in ("id", "created", "model")}, "object": "chat.completion.chunk"}
+    choice = whole["choices"][0]
+    found: list[dict[str, Any]] = [
+        {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        for delta in _deltas(choice["message"])
+    ]
+    found.append({**frame, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
     if include_usage:
-        events.append({**frame, "choices": [], "usage": given.usage})
-    return [*(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events), b"data: [DONE]\n\n"]
+        found.append({**frame, "choices": [], "usage": whole["usage"]})
+    return found
 
 
-def _deltas(given: Answer) -> Iterator[dict[str, Any]]:
+def events(of: Iterable[Mapping[str, Any]]) -> list[bytes]:
+    """Chunks as server-sent events, `[DONE]` last."""
+    return [*(b"data: " + json.dumps(each).encode() + b"\n\n" for each in of), b"data: [DONE]\n\n"]
+
+
+def _deltas(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"role": "assistant", "content": ""}
-    for piece in _pieces(given.text):
-        yield {"content": piece}
-    for index, (call_id, name, arguments) in enumerate(given.calls):
-        yield {"tool_calls": [{"index": index, **_call(call_id, name, "")}]}
-        for piece in _pieces(arguments):
-            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
+    for key, value in message.items():
+        if key in {"role", "tool_calls"} or value is None:
+            continue
+        if isinstance(value, str):
+            yield from ({key: piece} for piece in _pieces(value))
+        else:
+            yield {key: value}
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        yield from _call_deltas(index, call)
+
+
+def _call_deltas(index: int, call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The head of a call with its name, then its arguments in pieces; arguments that are no text come with the head."""
+    arguments = call["function"]["arguments"]
+    if not isinstance(arguments, str):
+        yield {"tool_calls": [{"index": index, **call}]}
+        return
+    yield {"tool_calls": [{"index": index, **call, "function": {**call["function"], "arguments": ""}}]}
+    for piece in _pieces(arguments):
+        yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
 
 def _pieces(text: str) -> Iterator[str]:
     step = min(_PIECE, max(1, -(-len(text) // 2)))
     return (text[at : at + step] for at in range(0, len(text), step))
-
-
-def _frame(given: Answer, kind: str) -> dict[str, Any]:
-    return {"id": given.id, "object": kind, "created": 0, "model": given.model}
 
 
 def _call(call_id: str, name: str, arguments: str) -> dict[str, Any]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
+import math
 import threading
-import time
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler
-from socketserver import TCPServer, ThreadingMixIn
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self
 
-from swarmgate.testing.abilities import checked, probe_reply, refusal
-from swarmgate.testing.answers import Answer, answer, as_events, as_json
+from swarmgate.testing import habits as known
+from swarmgate.testing.abilities import checked, lacking, probe_reply
+from swarmgate.testing.answers import Answer, answer, chunks, completion, events
+from swarmgate.testing.exchange import EVENTS, JSON, Exchange, Response, answered, refused
+from swarmgate.testing.habits.habit import chunked, completed, refusal, sent
+from swarmgate.testing.listener import Listener
 from swarmgate.testing.script import Fault, Reply, Script, brief_headers
 
 
@@ -46,6 +46,8 @@ class ScriptedServer:
         latency_s: how long each answer is held back.
         keep_requests: whether `requests` is filled; off for long runs.
         lacks: features that the endpoint refuses, see `abilities.LACKING`.
+        habits: names of habits of real endpoints that it plays, see `swarmgate.testing.habits`.
+        pace: how much of each pause of a habit is really waited: 0.01 makes 0.7 seconds of 70.
         context_tokens: the window that `/v1/models` states for every model, as vLLM does; None: nothing is stated. The
             list holds the models that the script's rules name, and those that were asked for so far.
     """
@@ -59,12 +61,16 @@ class ScriptedServer:
         latency_s: float = 0.0,
         keep_requests: bool = True,
         lacks: Collection[str] = (),
+        habits: Sequence[str] = (),
+        pace: float = 1.0,
         context_tokens: int | None = None,
     ) -> None:
         self.script = Script.of(script)
         self.requests: list[ReceivedRequest] = []
         self.latency_s = latency_s
         self.lacks = checked(lacks)
+        self.habits = (*lacking(self.lacks), *known.named(habits))
+        self.pace = pace
         self.context_tokens = context_tokens
         self.stopping = threading.Event()
         self._turns = tuple(rule.turns for rule in self.script.rules)
@@ -72,8 +78,8 @@ class ScriptedServer:
         self._asked_for: set[str] = set()
         self._fired: Counter[tuple[int, int, int]] = Counter()
         self._lock = threading.Lock()
-        self._listener = _Listener((host, port), _Handler)
-        self._listener.plays = self
+        self._listener = Listener((host, port), self)
+        self._number = 0
         self._thread = threading.Thread(target=self._listener.serve_forever, args=(0.02,), daemon=True)
 
     @property
@@ -116,6 +122,48 @@ class ScriptedServer:
         with self._lock:
             return sorted((named | self._asked_for) - {""}) or ["scripted"]
 
+    def list_models(self) -> Response:
+        """The answer to `GET /v1/models`."""
+        for habit in self.habits:
+            if habit.models is not None:
+                return habit.models
+        stated = {"max_model_len": self.context_tokens} if self.context_tokens else {}
+        common = {"object": "model", "created": 0, "owned_by": "script", **stated}
+        return answered({"object": "list", "data": [{"id": name, **common} for name in self.models]})
+
+    def respond(self, body: Mapping[str, Any], http_headers: Mapping[str, str]) -> Response:
+        """The answer to `POST /v1/chat/completions`: what the script says, as the habits have it."""
+        with self._lock:
+            self._number += 1
+            exchange = Exchange(body, self._number)
+        if (no := refusal(self.habits, exchange)) is not None:
+            return sent(self.habits, no, exchange)
+        due = self.play(body, http_headers)
+        if isinstance(due, str):
+            # OpenAI's way to say that trying again is of no use: whoever writes the script sees this at once.
+            return refused(500, due, headers={"x-should-retry": "false"}, type="scripted")
+        return sent(self.habits, self._answer(*due, exchange), exchange)
+
+    def _answer(self, fault: Fault | None, given: Answer, exchange: Exchange) -> Response:
+        kind = fault.kind if fault else ""
+        if fault and kind.isdecimal():
+            return _failed(fault)
+        if kind == "hang":
+            return Response(held_s=math.inf)
+        if kind == "empty":
+            given = replace(given, text="", calls=())
+        whole = completed(self.habits, completion(given), exchange)
+        cut = kind == "cut_stream"
+        if not exchange.streams:
+            data = b'{"choices": [{"message": ' if kind == "invalid_json" else json.dumps(whole).encode()
+            return Response(parts=(data[: len(data) // 2] if cut else data,), cut=cut)
+        options = exchange.body.get("stream_options") or {}
+        found = chunked(self.habits, chunks(whole, include_usage=bool(options.get("include_usage"))), exchange)
+        told = events(found)
+        if kind == "invalid_json":
+            told = [told[0], b'data: {"choices": [{"delta": \n\n', told[-1]]
+        return Response(headers=EVENTS, parts=tuple(told[: len(told) // 2] if cut else told), streamed=True, cut=cut)
+
     def play(self, body: Mapping[str, Any], http_headers: Mapping[str, str]) -> tuple[Fault | None, Answer] | str:
         """What is due for a request: an answer and the fault that spoils it, or why there is none."""
         messages = tuple(body.get("messages", ()))
@@ -155,151 +203,14 @@ class ScriptedServer:
         return f"no rule of the script fits: model {model!r}, headers {json.dumps(headers)}; rules match {known}"
 
 
-class _Listener(ThreadingMixIn, TCPServer):
-    """One thread a connection. Not http.server's own: that one asks the DNS for its name before it starts."""
-
-    allow_reuse_address = True
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 64
-    plays: ScriptedServer
-
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
-        self._open: set[socket.socket] = set()
-        super().__init__(address, handler)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Keep count of open connections, so that they can be dropped."""
-        self._open.add(request)
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._open.discard(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away in the middle is a part of the play."""
-
-    def drop_connections(self) -> None:
-        """Cut what is still connected."""
-        for each in list(self._open):
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    """Speaks HTTP; what it says is `ScriptedServer.play`'s business."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = 1 << 16
-
-    def do_GET(self) -> None:
-        """`GET /v1/models`."""
-        if self.path.split("?")[0].endswith("/models"):
-            stated = {"max_model_len": self._plays.context_tokens} if self._plays.context_tokens else {}
-            common = {"object": "model", "created": 0, "owned_by": "script", **stated}
-            entries = [{"id": name, **common} for name in self._plays.models]
-            self._send(200, json.dumps({"object": "list", "data": entries}).encode())
-        else:
-            self._refuse(404, f"no such path: {self.path}")
-
-    def do_POST(self) -> None:
-        """`POST /v1/chat/completions`."""
-        data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if not self.path.split("?")[0].endswith("/chat/completions"):
-            self._refuse(404, f"no such path: {self.path}")
-            return
-        try:
-            body = json.loads(data)
-            if why := refusal(body, self._plays.lacks):
-                self._refuse(400, why)
-                return
-            due = self._plays.play(body, {key.lower(): value for key, value in self.headers.items()})
-        except (ValueError, AttributeError, TypeError) as error:
-            self._refuse(400, f"not a chat/completions request: {error}")
-            return
-        if self._plays.latency_s:
-            time.sleep(self._plays.latency_s)
-        if isinstance(due, str):
-            # OpenAI's way to say that trying again is of no use: whoever writes the script sees this at once.
-            self._refuse(500, due, {"x-should-retry": "false"})
-        else:
-            self._answer(*due, body)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Silent: the requests are kept by the server."""
-
-    @property
-    def _plays(self) -> ScriptedServer:
-        return cast("_Listener", self.server).plays
-
-    def _answer(self, fault: Fault | None, given: Answer, body: Mapping[str, Any]) -> None:
-        kind = fault.kind if fault else ""
-        if fault and kind.isdecimal():
-            self._fail(fault)
-        elif kind == "hang":
-            self.close_connection = True
-            self.plays_dead()
-        elif body.get("stream"):
-            options = body.get("stream_options") or {}
-            self._stream(kind, as_events(_spoilt(given, kind), include_usage=bool(options.get("include_usage"))))
-        else:
-            self._whole(kind, as_json(_spoilt(given, kind)))
-
-    def _fail(self, fault: Fault) -> None:
-        """An HTTP error, with the headers and the body that the script gives it."""
-        wait = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after}"}
-        headers = {**wait, **fault.headers}
-        if not fault.body:
-            self._refuse(int(fault.kind), f"the script says {fault.kind}", headers)
-            return
-        text = fault.body if isinstance(fault.body, str) else json.dumps(fault.body)
-        self._send(int(fault.kind), text.encode(), headers=headers)
-
-    def plays_dead(self) -> None:
-        """Say nothing until the server stops."""
-        self._plays.stopping.wait()
-
-    def _whole(self, kind: str, data: bytes) -> None:
-        if kind == "invalid_json":
-            data = b'{"choices": [{"message": '
-        if kind == "cut_stream":
-            self.close_connection = True
-        self._send(200, data, sent=data[: len(data) // 2] if kind == "cut_stream" else data)
-
-    def _stream(self, kind: str, events: list[bytes]) -> None:
-        if kind == "invalid_json":
-            events = [events[0], b'data: {"choices": [{"delta": \n\n', events[-1]]
-        if kind == "cut_stream":
-            self.close_connection = True
-            events = events[: len(events) // 2]
-        self.send_response_only(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        for event in events:
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
-        if kind != "cut_stream":
-            self.wfile.write(b"0\r\n\r\n")
-
-    def _refuse(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
-        error = {"message": message, "type": "scripted", "code": None, "param": None}
-        self._send(status, json.dumps({"error": error}).encode(), headers=headers)
-
-    def _send(
-        self, status: int, data: bytes, *, sent: bytes | None = None, headers: Mapping[str, str] | None = None
-    ) -> None:
-        self.send_response_only(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        for key, value in (headers or {}).items():
-            self.send_header(key, value)
-        self.end_headers()
-        self.wfile.write(data if sent is None else sent)
-
-
-def _spoilt(given: Answer, kind: str) -> Answer:
-    return Answer(given.model, "", (), given.usage, given.id) if kind == "empty" else given
+def _failed(fault: Fault) -> Response:
+    """An HTTP error, with the headers and the body that the script gives it."""
+    wait = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after}"}
+    headers, status = {**wait, **fault.headers}, int(fault.kind)
+    if not fault.body:
+        return refused(status, f"the script says {fault.kind}", headers=headers, type="scripted")
+    text = fault.body if isinstance(fault.body, str) else json.dumps(fault.body)
+    return Response(status, {**JSON, **headers}, (text.encode(),))
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -49,7 +49,7 @@ def test_a_rejection_opens_the_next_attempt_on_the_same_tree(project: Project, s
     assert first.stage.startswith(stage)
     assert project.events(ev.TaskDelegated)[1].tree == first.tree
     assert f"- Attempt 1: REJECTED ({first.stage}) - {first.reason}" in project.plan_md
-    assert f"Attempt 1: REJECTED by {first.stage}" in project.briefs("coder", "code")[1]
+    assert f"Attempt 1: REJECTED by {first.stage}" in project.briefs("coder", "code", attempt="2")[0]
     assert project.trailers()["Swarm-Attempts"] == "2"
     groups = {(group["stage"], group["count"], *group["tasks"]) for group in project.json("failures")}
     assert groups == {(first.stage, 1, "1.1")}
