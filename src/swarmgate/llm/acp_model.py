@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Protocol
 
 from swarmgate.config import command_of
@@ -31,11 +32,13 @@ from swarmgate.llm.command_model import (
     ending,
     hint_of,
     ignored,
+    limited,
     nobody,
     since,
     unmetered,
 )
 from swarmgate.llm.json_rpc import AUTHENTICATION_REQUIRED, Hung, Pipe, Refusal
+from swarmgate.llm.limit_ends import of_program
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest
 from swarmgate.llm.program_events import Event
 
@@ -220,7 +223,7 @@ class AcpModel:
     def _refused(self, refusal: Refusal) -> CallFailed:
         said = refusal.message[:_COMPLAINT]
         if refusal.code != AUTHENTICATION_REQUIRED:
-            return self._failed(f"answers with an error: {said}", cause=cause_of(said))
+            return self._failed(f"answers with an error: {said}", cause=cause_of(said), complaint=said)
         ways = ", ".join(self._open.session.logins if self._open else ())
         hint = f"log in by hand{f' ({ways})' if ways else ''}, or {hint_of(Cause.LOGIN, self._table)}"
         return self._failed(f"is not logged in ({said})", cause=Cause.LOGIN, hint=hint)
@@ -231,13 +234,21 @@ class AcpModel:
         code = pipe.exit_code if pipe else None
         how = f"ended with exit code {code}" if code is not None else "hung up"
         hint = "" if said else f"does it speak the Agent Client Protocol? If not: `command:` in {self._table}"
-        return self._failed(
-            f"{how} before it had answered{': ' + said if said else ''}", cause=cause_of(said), hint=hint
-        )
+        told = f"{how} before it had answered{': ' + said if said else ''}"
+        return self._failed(told, cause=cause_of(said), complaint=said, hint=hint)
 
     def _failed(
-        self, how: str, *, cause: Cause = Cause.OTHER, hint: str = "", usage: Usage | None = None
-    ) -> ProgramFailed:
+        self,
+        how: str,
+        *,
+        cause: Cause = Cause.OTHER,
+        complaint: str = "",
+        hint: str = "",
+        usage: Usage | None = None,
+    ) -> CallFailed:
         used = usage or (self._open.session.running if self._open else Usage()).model_copy(update={"calls": 1})
         told = f"the agent `{self._command[:100]}` {how}"
+        now = datetime.now(UTC)
+        if limit := of_program(complaint, now=now, zone=now.astimezone().tzinfo or UTC):
+            return limited(told, limit, self._table, used)
         return ProgramFailed(told, cause=cause, said=how, hint=hint or hint_of(cause, self._table), usage=used)

@@ -89,6 +89,11 @@ class ProgramFailed(CallFailed):
         self.said = said
 
 
+def limited(message: str, limit: Limit, table: str, usage: Usage) -> CallFailed:
+    """The failure of a program whose account has reached a limit; `table` is that of its role's settings."""
+    return CallFailed(message, hint=f"{_LIMITED} of {table} in {PROJECT_FILE}", limit=limit, usage=usage)
+
+
 def cause_of(said: str) -> Cause:
     """What the complaint of a program most likely means."""
     found = (cause for cause, words in _CAUSES.items() if re.search(words, said, re.IGNORECASE))
@@ -202,8 +207,7 @@ class CommandModel:
         final = output.said(ran.stdout)
         usage = _usage(final, brief, ran.stdout, time.monotonic() - started)
         if limit := _limit(ran, final):
-            hint = f"{_LIMITED} of {self._table} in {PROJECT_FILE}"
-            raise CallFailed(self._failure(ran, final), hint=hint, limit=limit, usage=usage)
+            raise limited(self._failure(ran, final), limit, self._table, usage)
         if ran.exit_code != 0 or final.error:
             told = _told(ran, final)
             cause = Cause.TIME if ran.exit_code is None else cause_of(told)
