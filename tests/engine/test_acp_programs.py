@@ -157,6 +157,15 @@ def test_a_budget_ends_an_agent_while_it_runs(work: Project) -> None:
 
 
 @pytest.mark.slow
+def test_a_limit_of_its_account_pauses_the_run_until_then(work: Project) -> None:
+    work.planned(roles__coder=program("is-limited"))
+    result = work.swarm("run", exits=4)
+    assert "usage limit" in plain(result.stderr)
+    assert work.json("status")["paused_until"]
+    assert not work.events(AttemptRejected)
+
+
+@pytest.mark.slow
 def test_our_files_are_not_offered(work: Project) -> None:
     work.planned(roles__coder=program("wants-our-files"))
     work.swarm("run", exits=3)

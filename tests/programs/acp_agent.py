@@ -64,6 +64,8 @@ class Agent:
     async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
         if self.mode == "is-a-stranger":
             raise acp.RequestError.auth_required()
+        if self.mode == "is-limited":
+            raise acp.RequestError(-32603, "You've hit your usage limit. Try again in 2 days 3 hours.")
         os.chdir(cwd)
         return NewSessionResponse(session_id=f"session-{os.getpid()}")
 
