@@ -82,7 +82,14 @@ async def test_the_brief_of_the_coder_names_the_test_command(at_desk: Any, say: 
         return "ruff: PASS"
 
     desk, model = at_desk(say("finish", summary=""))
-    work = {"task": task, "attempt": 1, "scope": task.files, "instructions": "x", "feedback": "", "run_gates": gates}
+    work: dict[str, Any] = {
+        "task": task,
+        "attempt": 1,
+        "scope": task.files,
+        "instructions": "x",
+        "feedback": "",
+        "run_gates": gates,
+    }
     await code(desk, **work, test_command=".venv/bin/python -m pytest -q")
     assert "## Test command\nSwarmgate itself runs it" in model.brief
     assert ".venv/bin/python -m pytest -q" in model.brief
