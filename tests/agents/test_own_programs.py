@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.confined import SANDBOX, runner
 from tests.misbehaviour.case import case
 
 from swarmgate.agents import arguments as args
+from swarmgate.agents.coder import code
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.prompts import Prompts
 from swarmgate.agents.toolbox import Toolbox
+from swarmgate.domain.plan import Task
 from swarmgate.llm.model import ModelReply, ModelRequest
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
@@ -72,3 +75,21 @@ async def test_outside_of_a_sandbox_no_program_of_the_tree_is_found_by_its_name(
     program(repo, ".venv/bin/some-own-tool", "planted")
     bare = CommandRunner(choose("none"), Confinement(root=repo, home=repo))
     assert "Exit code 127" in await run(repo, "some-own-tool", bare)
+
+
+async def test_the_brief_of_the_coder_names_the_test_command(at_desk: Any, say: Any, task: Task) -> None:
+    async def gates() -> str:
+        return "ruff: PASS"
+
+    desk, model = at_desk(say("finish", summary=""))
+    work: dict[str, Any] = {
+        "task": task,
+        "attempt": 1,
+        "scope": task.files,
+        "instructions": "x",
+        "feedback": "",
+        "run_gates": gates,
+    }
+    await code(desk, **work, test_command=".venv/bin/python -m pytest -q")
+    assert "## Test command\nSwarmgate itself runs it" in model.brief
+    assert ".venv/bin/python -m pytest -q" in model.brief

@@ -136,8 +136,8 @@ class Context:
         return IgnoredFiles(self.repository, self.folder)
 
     @cached_property
-    def _told(self) -> set[str]:
-        """The instructions of the project that the user knows of, by the ids of their contents."""
+    def _told(self) -> set[tuple[str, str]]:
+        """The instructions of the project that the user knows of, by their paths and the ids of their contents."""
         return set()
 
     @cached_property
@@ -148,8 +148,8 @@ class Context:
         """What the project tells agents about some files, as committed where the running attempt builds on."""
         attempt = self.ledger.state.task(self.ledger.state.open).running
         found = self._rules.at(attempt.base if attempt and attempt.base else self.repository.head(), files)
-        if news := [each for each in found if each.blob not in self._told]:
-            self._told.update(each.blob for each in news)
+        if news := [each for each in found if (each.path, each.blob) not in self._told]:
+            self._told.update((each.path, each.blob) for each in news)
             self.tell("notice", f"agents are told what the project says: {told(news)}")
         return found
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from swarmgate.agents.brief import one_line
 from swarmgate.agents.house_rules import HouseRules
 from swarmgate.workspace import regular
 from swarmgate.workspace.repository import Repository
@@ -66,7 +67,7 @@ def lying(root: Path) -> tuple[HouseRules, ...]:
 
 def told(rules: Sequence[HouseRules]) -> str:
     """What was read, in one line."""
-    return ", ".join(f"{each.path} ({len(each.text):,} characters)" for each in rules)
+    return ", ".join(f"{one_line(each.path)} ({len(each.text):,} characters)" for each in rules)
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
+from tests.confined import SANDBOX
+from tests.misbehaviour.case import case
 from tests.project import Project
 
 from swarmgate import config as settings
@@ -101,6 +104,23 @@ def test_a_missing_program_fails_and_says_where_it_was_looked_for(project: Proje
     found = look(project, "pytset -q")
     assert "`pytset` was not found on PATH (/" in found.problems[0]
     assert "[tests] command" in found.problems[0]
+
+
+@case(
+    "commands",
+    "a cloned project whose settings switch the sandbox off and whose test command is an attack: `swarm doctor`",
+    "the doctor runs nothing that nothing confines, without network, and writing nowhere",
+)
+def test_nothing_of_a_strange_project_runs_with_the_users_rights(project: Project, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    project.write("attack.sh", f"touch {mark}\n")
+    project.configure(commands={"sandbox": "none"}, tests={"command": "sh attack.sh"})
+    found = suite.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
+    assert "nothing would confine it" in found.looked_at
+    project.configure(commands={"writable": [str(tmp_path)], "network": True}, tests={"command": "sh attack.sh"})
+    if SANDBOX != "none":
+        suite.look(project.folder, settings.load(project_file=project.folder.config, environ={}))
+    assert not mark.exists()
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")

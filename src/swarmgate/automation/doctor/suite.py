@@ -21,11 +21,16 @@ _SHOWN = 5
 def look(folder: SwarmFolder, config: Config) -> Check:
     """The check `tests`."""
     repository = Repository.discover(folder.root)
+    # A doctor is asked of strange projects first, whose settings came with them: it opens none of what they name.
+    bounds = config.commands.model_copy(update={"network": False, "writable": ()})
     try:
-        commands = confining.confined(repository.root, config.commands, guarded=(folder.path,))
+        commands = confining.confined(repository.root, bounds, guarded=(folder.path,))
     except SwarmError as error:  # the check `sandbox` fails by it
         told = f"not looked at: {error.message}"
         return Check(NAME, config.tests.command or "the detected command", warnings=(told,))
+    if commands.sandbox.name == "none":
+        told = 'not asked what it would run: [commands] sandbox is "none", and nothing would confine it'
+        return Check(NAME, f"{config.tests.command or 'the detected command'}: {told}")
     asked = look_at_suite(repository, repository.snapshot(), config, commands)
     with ThreadPoolExecutor(1) as apart:  # whoever calls may have an event loop of its own
         return _check(apart.submit(asyncio.run, asked).result())
