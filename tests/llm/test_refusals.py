@@ -351,6 +351,18 @@ async def test_a_conversation_that_fits_no_window_is_too_long(message: str, most
     assert len(count) <= most
 
 
+async def test_an_answer_that_the_account_cannot_afford_is_asked_for_shorter_this_time() -> None:
+    told = "This request requires more credits, or fewer max_tokens. You requested up to 50000 tokens, but can only "
+    seen, memory = Seen(), ModelMemory()
+    refusal = lambda body: f"{told}afford 9000." if body["max_tokens"] > 9_000 else ""  # noqa: E731 - as above
+    with chat_server(message={"content": "hello"}, seen=seen, refusal=refusal, status=402) as url:
+        model = OpenAIModel("local/m", Provider(base_url=url), Role(model="local/m", max_tokens=50_000), memory=memory)
+        await model.complete(ModelRequest(messages=TALK))
+        await model.aclose()
+    assert [each["max_tokens"] for each in seen] == [50_000, 9_000]
+    assert dict(memory.known) == {}
+
+
 async def test_a_field_whose_name_is_part_of_another_stays() -> None:
     both = '{"reasoning": "r", "reasoning_content": "r"}'
     talk = (*TALK[:2], Message(role="assistant", content="x", opaque=both), Message(role="user", content="go on"))

@@ -17,6 +17,8 @@ _STATUSES = {400, 404, 405, 415, 422, 500, 501}
 """By which a feature is refused, where the complaint names it."""
 _UNNAMED = {400, 422}
 """By which one may be refused without a word of why."""
+_UNPAID = 402
+"""By which OpenRouter refuses an answer of a length that the account cannot afford, and names one that it can."""
 _TRIES = 16
 """Requests that are made for one answer at the most, each otherwise than those before."""
 _LEAST_ANSWER = 256
@@ -139,7 +141,11 @@ class Adapting:
             call: what was tried for this answer.
         """
         call.tries += 1
-        if refusals.said_wrongly(complaint) or call.tries >= _TRIES or (status is not None and status not in _STATUSES):
+        if refusals.said_wrongly(complaint) or call.tries >= _TRIES:
+            return False
+        if status == _UNPAID:
+            return self._affordable(complaint, body, call)
+        if status is not None and status not in _STATUSES:
             return False
         return (
             self._has_room(complaint, body, call)
@@ -163,6 +169,15 @@ class Adapting:
         if not _LEAST_ANSWER <= room < asked or call.windows > 1:
             return False
         call.room, call.window = room, size
+        return True
+
+    def _affordable(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
+        """What is left of the money pays for a shorter answer: for this call, since there may be more tomorrow."""
+        asked = _asked(body)
+        most = asked and refusals.most_tokens(complaint, asked)
+        if not most or not _LEAST_ANSWER <= most < asked or call.room is not None:  # type: ignore[operator]  # asked then
+            return False
+        call.room = most
         return True
 
     def _shorter(self, complaint: refusals.Complaint, body: dict[str, Any], call: Negotiation) -> bool:
