@@ -1,7 +1,8 @@
 """A coding agent of the command line whose account has a limit until a moment, and that works after it.
 
-    python limited.py SECONDS_SINCE_1970 TEXT [EXIT_CODE]
+    python limited.py UNTIL TEXT [EXIT_CODE]
 
+UNTIL is in seconds since 1970, or a file: then the limit ends 2 seconds after the first call, which makes the file.
 `{end}` in TEXT becomes the moment. Standard library only; it is run confined.
 """
 
@@ -13,9 +14,19 @@ import time
 from pathlib import Path
 
 
+def until(given: str) -> float:
+    """The moment until which nothing is done."""
+    if given.isdecimal():
+        return int(given)
+    mark = Path(given)
+    if not mark.exists():
+        mark.write_text(str(int(time.time()) + 2))
+    return int(mark.read_text())
+
+
 def main() -> int:
     """Says that the limit was reached, or writes the task's module; returns the exit code."""
-    end, text = int(sys.argv[1]), sys.argv[2]
+    end, text = until(sys.argv[1]), sys.argv[2]
     brief = sys.stdin.read()
     if time.time() < end:
         sys.stdout.write(text.replace("{end}", str(end)) + "\n")
