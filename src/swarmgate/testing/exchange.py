@@ -54,8 +54,8 @@ class Response:
     """What is sent: bytes, and pauses between them.
 
     `streamed` bytes go out in chunks (HTTP/1.1), others with their length. `held_s`: so long, in seconds, nothing at
-    all is sent, no status either. `cut`: the connection ends before the body does. `closes`: the connection ends after
-    it, and nothing announced that.
+    all is sent, no status either. `cut`: the connection ends before the body does. `closes`: nothing is announced, and
+    the next request on the connection is dropped without an answer.
     """
 
     status: int = 200

@@ -66,6 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = 1 << 16
+    _dying = False
 
     def do_GET(self) -> None:
         """`GET /v1/models`."""
@@ -75,6 +76,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """`POST /v1/chat/completions`."""
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self._dying:
+            self.close_connection = True
+            return
         if not self.path.split("?")[0].endswith("/chat/completions"):
             self._send(refused(404, f"no such path: {self.path}"))
             return
@@ -101,7 +105,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, response: Response) -> None:
         self._wait(response.held_s * self._plays.pace)
-        self.close_connection |= response.cut or response.closes or math.isinf(response.held_s)
+        self._dying |= response.closes
+        self.close_connection |= response.cut or math.isinf(response.held_s)
         if math.isinf(response.held_s):
             return
         self.send_response_only(response.status)

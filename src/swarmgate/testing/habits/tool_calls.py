@@ -58,13 +58,11 @@ def _none_as(value: Any) -> Complete:
     return _arguments(lambda arguments: value if _loaded(arguments) == {} else arguments)
 
 
-def _renamed(name: str, number: int, _exchange: Exchange, *, prefix: str = "", suffix: str = "") -> str:
-    return f"{prefix}{name}{suffix if number == 0 else ''}"
-
-
 def _names(*, prefix: str = "", suffix: str = "") -> Complete:
-    def changed(call: dict[str, Any], number: int, exchange: Exchange) -> dict[str, Any]:
-        name = _renamed(call["function"]["name"], number, exchange, prefix=prefix, suffix=suffix)
+    """Names with something in front, and the first with something behind it."""
+
+    def changed(call: dict[str, Any], number: int, _exchange: Exchange) -> dict[str, Any]:
+        name = f"{prefix}{call['function']['name']}{'' if number else suffix}"
         return {**call, "function": {**call["function"], "name": name}}
 
     return _calls(changed)

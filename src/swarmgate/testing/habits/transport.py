@@ -75,7 +75,7 @@ HABITS = (
     ),
     _habit(
         "connection-dies",
-        "A connection that may be used again is closed after each answer, unannounced.",
+        "A connection that may be used again is dropped without a word when it is.",
         "uvicorn's 5 s of keep-alive, vLLM: https://github.com/llm-d/llm-d/pull/1564",
         send=_closes,
     ),
