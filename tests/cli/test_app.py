@@ -22,7 +22,7 @@ VERBS = [
     "init", "plan", "approve", "run", "revise", "stop", "status", "show", "history", "failures", "verify", "retry",
     "skip", "override", "gates", "guard", "dispatch", "debate", "chat", "discuss",
     "decide", "critique", "orchestrate", "metrics", "sync", "watch", "automation", "events", "hooks",
-    "preflight", "evidence", "drift", "handoff", "eval", "doctor", "demo",
+    "preflight", "evidence", "drift", "handoff", "eval", "doctor", "agents", "demo",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "history", "failures", "verify", "stop", "doctor"]
@@ -52,7 +52,7 @@ COUNCIL = ("debate", "chat", "discuss", "decide", "critique", "orchestrate")
 NESTED = (
     "evidence show", "evidence prune",
     *(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain", "dispatch show", "dispatch list",
-    "watch stop", "watch status",
+    "watch stop", "watch status", "agents list", "agents test",
     "eval debate",    *(f"{verb} {name}" for verb in COUNCIL for name in ("hold", "resume", "show", "list")),
 )  # fmt: skip
 
@@ -62,8 +62,8 @@ NESTED = (
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     result = CliRunner().invoke(app, [*verb.split(), "--help"])
     assert result.exit_code == 0
-    assert "--json" in result.stdout or verb in {"gates", "eval", "guard"}
-    assert "Example: " in result.stdout or verb in {"gates", "eval", "guard"}
+    assert "--json" in result.stdout or verb in {"gates", "eval", "guard", "agents"}
+    assert "Example: " in result.stdout or verb in {"gates", "eval", "guard", "agents"}
     assert CliRunner().invoke(app, [*verb.split(), "-h"]).stdout == result.stdout
 
 

@@ -231,6 +231,7 @@ KEYS = st.sampled_from(
 def test_no_line_breaks_the_reading(value: object) -> None:
     output = Output("codex --json", on_event=lambda _event, _usage: None)
     for kind in ("assistant", "result", "item.completed", "turn.failed", "step_finish", "message", "tool_use", "error"):
+        output.feed(json.dumps(value if isinstance(value, dict) else {"type": value}).encode())
         output.feed(json.dumps({**(value if isinstance(value, dict) else {"part": value}), "type": kind}).encode())
     output.said("")
 

@@ -47,6 +47,7 @@ _GRACE_S = 5.0
 """How long a program may take to end its turn when it is asked to."""
 _COMPLAINT = 500
 
+_ANSWERED = frozenset({"end_turn", "max_tokens"})
 _NO_ANSWER = {
     "max_turn_requests": (
         "has used up the requests that it allows itself for a turn",
@@ -213,8 +214,9 @@ class AcpModel:
         self._tell(usage)
 
     def _reply(self, request: ModelRequest, turn: Turn, usage: Usage) -> ModelReply:
-        if turn.stop in _NO_ANSWER:
-            what, hint = _NO_ANSWER[turn.stop]
+        if turn.stop not in _ANSWERED:
+            unknown = (f"ended its turn for a reason that nobody knows: {turn.stop[:80]}", "start it by hand")
+            what, hint = _NO_ANSWER.get(turn.stop, unknown)
             raise self._failed(what, hint=hint, usage=usage)
         if turn.stop == "max_tokens":
             return ModelReply(text=turn.text, usage=usage, model=self.name, finish_reason="length")
@@ -224,7 +226,7 @@ class AcpModel:
         said = refusal.message[:_COMPLAINT]
         if refusal.code != AUTHENTICATION_REQUIRED:
             return self._failed(f"answers with an error: {said}", cause=cause_of(said), complaint=said)
-        ways = ", ".join(self._open.session.logins if self._open else ())
+        ways = ", ".join(self._open.session.logins if self._open else ())[:200]
         hint = f"log in by hand{f' ({ways})' if ways else ''}, or {hint_of(Cause.LOGIN, self._table)}"
         return self._failed(f"is not logged in ({said})", cause=Cause.LOGIN, hint=hint)
 

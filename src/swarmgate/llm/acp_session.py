@@ -15,7 +15,7 @@ from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Peer, Pipe, Refusal
-from swarmgate.llm.program_events import Event, LastWords, Use, use
+from swarmgate.llm.program_events import Event, LastWords, Use, money, use
 
 VERSION = 1
 """Of the protocol."""
@@ -122,7 +122,7 @@ class Session:
         found = said if isinstance(said, dict) else {}
         usage = self._usage(found.get("usage"), len(text))
         self._usd_before = self._usd
-        return Turn(text=self._words.text, stop=str(found.get("stopReason") or "end_turn"), usage=usage)
+        return Turn(text=self._words.text, stop=str(found.get("stopReason")), usage=usage)
 
     async def cancel(self) -> None:
         """Ask the program to end its turn."""
@@ -154,7 +154,7 @@ class Session:
         update = params.get("update")
         if method != "session/update" or not isinstance(update, dict):
             return
-        kind = update.get("sessionUpdate")
+        kind = str(update.get("sessionUpdate"))
         if kind in {"agent_message_chunk", "agent_thought_chunk"}:
             self._said(update, spoken=kind == "agent_message_chunk")
         elif kind in {"tool_call", "tool_call_update"}:
@@ -188,7 +188,7 @@ class Session:
         self._heard += len(json.dumps(update["content"])) if update.get("content") else 0
         call, name = self._merged(update), str(update.get("toolCallId"))
         found = use(str(call.get("kind") or "tool"), call.get("rawInput"))
-        if name not in self._shown and (found.summary or call.get("status") in _OVER):
+        if name not in self._shown and (found.summary or str(call.get("status")) in _OVER):
             self._shown = {*self._shown, name} if len(self._shown) < _CALLS else {name}
             named = {} if found.summary else {"summary": _line(str(call.get("title") or ""))}
             self._on_event(Event(uses=(found.model_copy(update=named),)), self.running)
@@ -197,7 +197,7 @@ class Session:
         """A tool call with all that is known of it by now; those that are over are forgotten."""
         name = str(update.get("toolCallId"))
         call = {**self._calls.get(name, {}), **{key: value for key, value in update.items() if value is not None}}
-        if call.get("status") in _OVER:
+        if str(call.get("status")) in _OVER:
             self._calls.pop(name, None)
         else:
             self._calls[name] = call
@@ -208,9 +208,8 @@ class Session:
     def _counted(self, update: dict[str, Any]) -> None:
         self._context = max(self._context, _number(update, "used"))
         cost = update.get("cost")
-        amount = cost.get("amount") if isinstance(cost, dict) and cost.get("currency") == "USD" else None
-        if isinstance(amount, int | float) and not isinstance(amount, bool):
-            self._usd = max(self._usd, float(amount))
+        if isinstance(cost, dict) and cost.get("currency") == "USD":
+            self._usd = max(self._usd, money(cost.get("amount")))
         self._on_event(Event(), self.running)
 
     def _answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -257,4 +256,4 @@ def _dicts(values: Any) -> list[dict[str, Any]]:
 
 def _number(counts: dict[str, Any], name: str) -> int:
     found = counts.get(name)
-    return max(found, 0) if type(found) is int else 0
+    return min(max(found, 0), 10**12) if type(found) is int else 0

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from swarmgate.domain.json_text import loaded
+from swarmgate.domain.unicode import whole_json
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
@@ -149,7 +150,7 @@ class Peer:
 
 def _message(line: bytes) -> dict[str, Any] | None:
     try:
-        value = loaded(line.decode(errors="replace"), strict=False)
+        value = loaded(whole_json(line.decode(errors="replace")), strict=False)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -16,6 +16,8 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 
 _SUMMARY = 120
+_MOST = 10**12
+"""Tokens and dollars of a call that are believed at most."""
 _TELLING = (
     "command",
     "cmd",
@@ -85,10 +87,10 @@ class LastWords:
 
 def read(value: dict[str, Any]) -> Event:
     """The event of one JSON object; one that says nothing where it is none that is known."""
-    kind = value.get("type")
+    kind = str(value.get("type"))
     if isinstance(value.get("part"), dict) or kind == "error":
         return _of_opencode(value, kind)
-    if isinstance(kind, str) and kind.startswith(("item.", "turn.", "thread.")):
+    if kind.startswith(("item.", "turn.", "thread.")):
         return _of_codex(value, kind)
     if kind in {"assistant", "result"} and "stats" not in value:
         return _of_claude(value, kind)
@@ -118,10 +120,7 @@ def usage_of(counts: Any, cost: Any = None) -> Usage | None:
         prompt += cached + _number(counts, "cache_creation_input_tokens") + _number(cache, "write")
     completion = _number(counts, "output_tokens", "completion_tokens", "output", "candidates")
     completion += _number(counts, "reasoning") + _number(counts, "thoughts")
-    priced = isinstance(cost, int | float) and not isinstance(cost, bool) and cost > 0
-    return Usage(
-        prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion, usd=float(cost) if priced else None
-    )
+    return Usage(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion, usd=money(cost) or None)
 
 
 def _of_claude(value: dict[str, Any], kind: str) -> Event:
@@ -154,7 +153,7 @@ def _of_codex(value: dict[str, Any], kind: str) -> Event:
     item = value.get("item")
     if not isinstance(item, dict):
         return Event()
-    what = item.get("type")
+    what = str(item.get("type"))
     if what == "agent_message" and isinstance(item.get("text"), str):
         return Event(text=item["text"]) if kind == "item.completed" else Event()
     if what == "file_change" and kind == "item.completed":
@@ -164,7 +163,7 @@ def _of_codex(value: dict[str, Any], kind: str) -> Event:
     return Event()
 
 
-def _of_opencode(value: dict[str, Any], kind: Any) -> Event:
+def _of_opencode(value: dict[str, Any], kind: str) -> Event:
     if kind == "error" and value.get("severity") == "warning":
         return Event()
     if kind == "error":
@@ -182,7 +181,7 @@ def _of_opencode(value: dict[str, Any], kind: Any) -> Event:
     return Event()
 
 
-def _of_gemini(value: dict[str, Any], kind: Any) -> Event:
+def _of_gemini(value: dict[str, Any], kind: str) -> Event:
     if kind == "message":
         said = value.get("content") if value.get("role") == "assistant" else None
         return Event(text=said, joins=True) if isinstance(said, str) else Event(begins=True)
@@ -218,5 +217,10 @@ def _dicts(values: Any) -> list[dict[str, Any]]:
     return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
 
 
+def money(value: Any) -> float:
+    """An amount as a program tells it; 0 where it is none that anybody could spend."""
+    return float(value) if type(value) in {int, float} and 0 < value < _MOST else 0.0
+
+
 def _number(counts: dict[str, Any], *names: str) -> int:
-    return max(next((counts[name] for name in names if type(counts.get(name)) is int), 0), 0)
+    return min(max(next((counts[name] for name in names if type(counts.get(name)) is int), 0), 0), _MOST)
