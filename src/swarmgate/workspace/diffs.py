@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.workspace import paths
 from swarmgate.workspace.driver import BIG, LEFT_OUT, OUTSIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
 
     from swarmgate.workspace.driver import Driver
 
@@ -47,6 +48,11 @@ class Raw:
     old_path: bytes
     path: bytes
 
+    @property
+    def entry(self) -> Entry:
+        """Its new side."""
+        return Entry(self.path, self.new_mode, self.new_id)
+
 
 @dataclass
 class _Lines:
@@ -75,6 +81,30 @@ def _raw(header: bytes, records: Iterator[bytes]) -> Raw:
     old_path = next(records)
     path = next(records) if letter[0] in "RC" else old_path
     return Raw(letter[0], old_mode, new_mode, old_id, new_id, old_path, path)
+
+
+class Entry(NamedTuple):
+    """What an index holds at a path. Where nothing is there, the mode is `ABSENT`, and the id is zeros."""
+
+    path: bytes
+    mode: str
+    id: str
+
+
+def entries(change: ChangeSet, wanted: Collection[str]) -> list[Entry]:
+    """The new side of a change at those of its paths that are wanted."""
+    nothing = ABSENT, "0" * len(change.tree)
+    moved = (file.old_path for file in change.files if file.kind is ChangeKind.RENAMED)
+    gone = [Entry(paths.encode(path), *nothing) for path in moved if path in wanted]
+    sides = ((file.path, (file.new_mode, file.new_id) if file.exists else nothing) for file in change.files)
+    return [*gone, *(Entry(paths.encode(path), *side) for path, side in sides if path in wanted)]
+
+
+def enter(git: Driver, found: Iterable[Entry], *, index: Path | None) -> None:
+    """Set entries of an index, the user's own when None; removals first, for a file that became a folder."""
+    ordered = sorted(found, key=lambda each: each.mode != ABSENT)
+    lines = (f"{int(each.mode, 8):o} {each.id}\t".encode() + each.path + b"\0" for each in ordered)
+    git.run("update-index", "-z", "--index-info", stdin=b"".join(lines), index=index)
 
 
 def changes(git: Driver, base: str, tree: str) -> ChangeSet:

@@ -20,7 +20,7 @@ from swarmgate.engine.steps.at_once import at_once
 from swarmgate.gates import behaviour
 from swarmgate.gates.files import Trait, language_of, traits_of
 from swarmgate.workspace import instrumentation, paths, python_changes, regular, replaced_bodies
-from swarmgate.workspace.checkout import Checkout
+from swarmgate.workspace.checkout import Checkout, Mixed
 from swarmgate.workspace.instrumentation import Mode, Rewritten
 from swarmgate.workspace.replaced_bodies import Replaceable
 from swarmgate.workspace.runner_files import may_steer, steers
@@ -115,42 +115,35 @@ class Runs:
     async def before(self, tests: tuple[str, ...]) -> Ran:
         """The new tests over the old code."""
         touched = [path for file in self._change.files for path in file.touched]
-        wanted = [path for path in touched if self._ctx.is_test_path(path) or _configures(path)]
-        return await self._in_copy(tests, lambda copy: copy.put(self._change.tree, wanted))
+        wanted = (path for path in touched if self._ctx.is_test_path(path) or _configures(path))
+        return await self._in_copy(tests, wanted)
 
     async def rewritten(self, mode: Mode, tests: tuple[str, ...], *, everywhere: bool = False) -> Ran:
         """The tests over the new code as it is rewritten in a mode; `everywhere`: while modules are imported, too.
 
         Over the new code as it is they passed already, in a checkout like this one.
         """
-
-        def prepare(copy: Checkout) -> None:
-            copy.put(self._change.tree, self._change.paths)
-            self._rewrite(copy, mode, everywhere=everywhere)
-
-        return await self._in_copy(tests, prepare)
+        return await self._in_copy(tests, self._change.paths, mode, everywhere=everywhere)
 
     async def old(self, tests: tuple[str, ...], *, rewritten: bool = False) -> Ran:
         """The tests of before, in their old form and with their settings, over the new code."""
         touched = [path for file in self._change.files for path in file.touched]
         product = [path for path in touched if not (self._ctx.is_test_path(path) or steers(path))]
-
-        def prepare(copy: Checkout) -> None:
-            copy.put(self._change.tree, product)
-            if rewritten:
-                self._rewrite(copy, Mode.PASS)
-
-        return await self._in_copy(tests, prepare)
+        return await self._in_copy(tests, product, Mode.PASS if rewritten else None)
 
     async def base(self, tests: tuple[str, ...]) -> Ran:
         """The tests of before over the code of before."""
-        return await self._in_copy(tests, lambda _copy: None)
+        return await self._in_copy(tests, ())
 
-    async def _in_copy(self, tests: tuple[str, ...], prepare: Callable[[Checkout], None]) -> Ran:
+    async def _in_copy(
+        self, tests: tuple[str, ...], new: Iterable[str], mode: Mode | None = None, *, everywhere: bool = False
+    ) -> Ran:
+        """The tests over the old code, but the `new` paths, rewritten in a mode where there is one."""
         settings = self._ctx.config.tests
         async with self._lane:
-            with self._ctx.checkout(self._change.base) as copy:
-                prepare(copy)
+            with self._ctx.checkout(Mixed(self._change, frozenset(new))) as copy:
+                if mode is not None:
+                    self._rewrite(copy, mode, everywhere=everywhere)
                 run = await run_tests(
                     self._command,
                     runner=copy.runner(self._ctx.commands),
