@@ -12,7 +12,7 @@ from swarmgate.workspace import paths
 from swarmgate.workspace.driver import BIG, LEFT_OUT, OUTSIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from swarmgate.workspace.driver import Driver
@@ -134,31 +134,12 @@ def _split(out: bytes) -> tuple[tuple[Raw, ...], bytes]:
     return tuple(entries), out[position + 1 :]
 
 
-def patch(git: Driver, base: str, tree: str) -> bytes:
-    """The difference as a patch that `git apply` takes, binary files included.
-
-    Of a file above `BIG` it only says that it differs: who would hold it in memory holds it several times.
-    """
+def patch(git: Driver, base: str, tree: str, *, without: Sequence[str] = ()) -> bytes:
+    """The difference as a patch that `git apply` takes, binary files included; of some paths, only that they differ."""
     wanted = ("diff-tree", "-r", "-p", "--full-index", "-M50%", *_PLAIN)
-    large = _large(git, base, tree)
-    if not large:
-        return git.run(*wanted, "--binary", base, tree, "--", ".", OUTSIDE)
-    without = [f"{LEFT_OUT}{os.fsdecode(path)}" for path in large]
-    whole = git.run(*wanted, "--binary", base, tree, "--", ".", OUTSIDE, *without)
-    return whole + git.run(*wanted, base, tree, "--", *map(os.fsdecode, large))
-
-
-def _large(git: Driver, base: str, tree: str) -> list[bytes]:
-    """The paths of which one side has more than `BIG` bytes."""
-    ids: dict[bytes, set[bytes]] = {}
-    for entry in raw(git, base, tree):
-        if SUBMODULE not in {entry.old_mode, entry.new_mode}:
-            sides = ((entry.old_mode, entry.old_id), (entry.new_mode, entry.new_id))
-            ids[entry.path] = {name.encode() for mode, name in sides if mode != ABSENT}
-    names = sorted(set().union(*ids.values()))
-    out = git.run("cat-file", "--batch-check", stdin=b"".join(name + b"\n" for name in names)) if names else b""
-    big = {line.split()[0] for line in out.splitlines() if line.split()[-1].isdigit() and int(line.split()[-1]) > BIG}
-    return [path for path, names in ids.items() if names & big]
+    names = [os.fsdecode(paths.encode(path)) for path in without]
+    whole = git.run(*wanted, "--binary", base, tree, "--", ".", OUTSIDE, *(f"{LEFT_OUT}{name}" for name in names))
+    return whole + git.run(*wanted, base, tree, "--", *names) if names else whole
 
 
 def _sections(text: bytes) -> Iterator[_Lines]:
