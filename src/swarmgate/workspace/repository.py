@@ -181,8 +181,9 @@ class Repository:
     def dirty(self) -> tuple[str, ...]:
         """What is not committed: tracked or untracked, not ignored, outside `.swarm/`."""
         options = ("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+        state = _state(self._git.git_dir / "index")
         with self._git.index() as index:
-            unseen.unflag(self._git, index)
+            self._look_at_all(state, index)
             said = self._git.run("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE, index=index)
         # Twice is what git says of a file that is gone from the index and untracked in its place.
         return tuple(dict.fromkeys(paths.decode(record[3:]) for record in said.split(b"\0")[:-1]))
@@ -216,8 +217,7 @@ class Repository:
         """
         state = _state(self._git.git_dir / "index")
         with self._git.index() as index:
-            if state != self._unflagged and not unseen.unflag(self._git, index):
-                self._unflagged = state
+            self._look_at_all(state, index)
             # Out of the index, ignored, and back as in HEAD: `git add` with an exclude pathspec fails where the user's
             # .gitignore names the same folder, and would store the growing ledger with every snapshot where not.
             tracked = self._tracks_swarm or _may_hold(index, b".swarm/")
@@ -228,6 +228,11 @@ class Repository:
             if tracked and not self.unborn:
                 self._git.run("reset", "--quiet", "HEAD", "--", ".swarm", index=index)
             return self._tree_in(index)
+
+    def _look_at_all(self, state: tuple[int, ...], index: Path) -> None:
+        """Takes the flags off the copy of an index that was in a state; one known to have none is not asked again."""
+        if state != self._unflagged and not unseen.unflag(self._git, index):
+            self._unflagged = state
 
     def _tree_in(self, index: Path) -> str:
         """The tree of a scratch index; where another one of the same bytes was written before, that one's."""

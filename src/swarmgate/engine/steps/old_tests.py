@@ -117,11 +117,12 @@ async def judged(
 
 
 def _newly_failing(run: TestRun, base: TestRun) -> tuple[str, ...]:
-    """The tests that fail in `run` and did not in `base`; where they have no names, what the run says."""
-    if run.failures:
-        return tuple(name for name in run.failures if name not in set(base.failures))
-    if base.green or (run.failed or 0) > (base.failed or 0):
-        return (run.reason,)
+    """The tests that fail in `run` and did not in `base`; where they have no names, or never ran, what the run says."""
+    if found := tuple(name for name in run.failures if name not in base.failures):
+        return found
+    ended_early = run.ran < base.ran and (run.exit_code != base.exit_code or bool(run.problem))
+    if base.green or ended_early or (not run.failures and (run.failed or 0) > (base.failed or 0)):
+        return (run.reason or f"`{run.command}` ended with exit code {run.exit_code}",)
     return ()
 
 
