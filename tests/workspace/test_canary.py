@@ -416,14 +416,20 @@ async def test_node_is_asked_in_a_run_of_its_own(root: Path) -> None:
     assert (done.canary.failed, done.canary.apart, done.canary.missing) == (1, True, "")
 
 
-@pytest.mark.parametrize("beside", ["long", "dangling"])
+def _readable(place: Path) -> Path:
+    """A file that tests may not read, and swarmgate may."""
+    place.write_text("SECRET\n")
+    return place
+
+
+@pytest.mark.parametrize("beside", ["long", "dangling", "link"])
 async def test_a_test_file_that_cannot_be_read_ends_no_run(root: Path, beside: str) -> None:
     (root / "test").mkdir()
     place = root / "test/app.test.js"
     if beside == "long":
         place.write_text("// x\n" * 60_000)
     else:
-        place.symlink_to("nowhere")
+        place.symlink_to("nowhere" if beside == "dangling" else _readable(root / "key"))
     canary, objection = await control("node --test", "node", runner(root), timeout_s=60)
     assert (canary.failed, objection) == (0, "")
     assert canary.missing.startswith("no test of the project could be read: ")

@@ -191,6 +191,23 @@ async def test_code_of_the_real_project_is_noticed(project: Path) -> None:
         assert copy.strays() == ("src/pkg/__init__.py",)
 
 
+@pytest.mark.parametrize("put", ["pipe", "link", "nothing"])
+async def test_what_stands_in_the_place_of_an_answer_is_not_followed(project: Path, tmp_path: Path, put: str) -> None:
+    users = tmp_path / "key"
+    users.write_text("SECRET\n")
+    with checked_out(project, before(project)) as copy:
+        assert await ran(copy) == "old"
+        (answer,) = copy._seen.iterdir()
+        answer.unlink()
+        if put == "pipe":
+            os.mkfifo(answer)
+        elif put == "link":
+            answer.symlink_to(users)
+        else:
+            answer.parent.rename(tmp_path / "gone")
+        assert copy.strays() is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("linked", [False, True])
 async def test_git_tells_of_the_project_and_writes_nothing(sandboxed: Sandboxed, git: Git, *, linked: bool) -> None:

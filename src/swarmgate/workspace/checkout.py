@@ -126,14 +126,17 @@ class Checkout:
         return _Inside(real.sandbox, bounds, real.inherit, real.output_chars, checkout=self)
 
     def strays(self) -> tuple[str, ...] | None:
-        """The project's modules that a Python here imported; None where no Python has said anything."""
+        """The project's modules that a Python here imported; None where no Python has said anything that is there."""
         if self.in_place:
             return ()
-        answers = list(self._seen.iterdir())
+        try:
+            answers = [regular.read(each, follow=False) for each in self._seen.iterdir()]
+        except OSError:  # taken away, or a pipe or a link in its place
+            return None
         if not answers:
             return None
-        lines = {line for each in answers for line in each.read_text(encoding="utf-8").splitlines()}
-        return tuple(sorted(os.path.relpath(line, self.real) for line in lines))
+        lines = b"".join(answers).decode("utf-8", "replace").splitlines()
+        return tuple(sorted({os.path.relpath(line, self.real) for line in lines}))
 
     def _differing(self) -> tuple[str, ...]:
         """The files that are not as the index has seen them."""

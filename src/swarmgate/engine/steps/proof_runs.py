@@ -154,7 +154,7 @@ class Runs:
                 said = self._said(copy)
                 called = frozenset(line.removesuffix(" called") for line in said if line.endswith(" called"))
                 hits = frozenset(line for line in said if not line.endswith(" called"))
-                return Ran(run, self._doubt(copy), hits, called)
+                return Ran(run, self._doubt(copy, run), hits, called)
 
     def _rewrite(self, copy: Checkout, mode: Mode, *, everywhere: bool = False) -> None:
         places = [str(folder / self._hidden) for folder in (copy.root, self._ctx.repository.root)]
@@ -194,13 +194,17 @@ class Runs:
         others = [read(change.base, path) or b"" for path in sources if language_of(path) == language]
         return language, (own, *others), after
 
-    def _doubt(self, copy: Checkout) -> str:
-        """Why it is not known that the code in the copy was what ran; empty where it is."""
+    def _doubt(self, copy: Checkout, run: TestRun) -> str:
+        """Why it is not known that the code in the copy was what ran; empty where it is.
+
+        What Pythons say of it lies where tests can write. Where the runner took a canary of ours from PYTHONPATH, its
+        silence is no doubt; where the project is out of their sight, neither is that they imported it.
+        """
         if self.kind in PYTHON:
             strays = copy.strays()
-            if strays is None:
+            if strays is None and not (run.canary and run.canary.failed):
                 return "the Python that ran the tests takes no PYTHONPATH: it may have imported other code"
-            if strays:
+            if strays and self._ctx.commands.sandbox.name == "none":
                 return f"the tests imported code of the project itself all the same: {', '.join(strays[:3])}"
         if copy.binaries and any(_is_compiled(path) for path in self._change.paths):
             return f"{copy.binaries[0]} may have been compiled of the changed code"

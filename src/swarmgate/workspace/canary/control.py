@@ -87,6 +87,11 @@ def _missing(why: str) -> tuple[Canary, str]:
     return Canary(apart=True, missing=why), ""
 
 
+def _own(place: Path) -> str:
+    """The text of a file in a tree where tests ran: a link that they left may lead to what they could not read."""
+    return regular.read(place, limit=_BYTES, follow=False).decode("utf-8", "replace")
+
+
 def _beside(root: Path, pattern: re.Pattern[str]) -> Path | None:
     """One of the project's test files, by chance."""
     found = [path for path in _files(root) if pattern.search(path.as_posix())]
@@ -113,7 +118,7 @@ def _script(command: str, root: Path, test: str) -> _Control | None:
     path = beside.with_name(f"{stem}-{secrets.token_hex(3)}{dot}{rest}")
     if match := re.fullmatch(r"(.+)([_-](?:test|spec))", stem):
         path = beside.with_name(f"{match[1]}-{secrets.token_hex(3)}{match[2]}{dot}{rest}")
-    text = regular.read(beside, limit=_BYTES).decode("utf-8", "replace")
+    text = _own(beside)
     separator = " -- " if re.match(r"\s*npm\b", command) and " -- " not in command else " "
     narrowed = f"{command}{separator}{path.relative_to(root).as_posix()}"
     return _Control(path, f"{text}\n;{test.replace('@title@', title)}\n", narrowed, title)
@@ -137,7 +142,7 @@ def _vitest(command: str, root: Path) -> _Control | None:
 def _go(command: str, root: Path) -> _Control | None:
     """A test in one of the packages; all of them are built again, and only it is run."""
     beside = _beside(root, re.compile(r"_test\.go$")) if re.match(r"\s*go test\b", command) else None
-    package = beside and re.search(r"^package\s+\w+", regular.text(beside, errors="replace"), re.MULTILINE)
+    package = beside and re.search(r"^package\s+\w+", _own(beside), re.MULTILINE)
     if not beside or not package:
         return None
     name = f"TestOrder{secrets.token_hex(4)}"
