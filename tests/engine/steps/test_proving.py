@@ -78,7 +78,7 @@ def test_part() -> None:
 @case(
     "lies",
     "under Landlock, tests take away or forge what Pythons say of the code that they imported",
-    "where the runner took a canary, and the project is out of sight, that is no doubt: rejected, `tests prove nothing`",
+    "where the runner took a canary, and the project is out of sight, it is no doubt: rejected, `tests prove nothing`",
 )
 @pytest.mark.parametrize(
     "lie",
