@@ -194,6 +194,13 @@ class Runs:
         others = [read(change.base, path) or b"" for path in sources if language_of(path) == language]
         return language, (own, *others), after
 
+    def _sees_project(self) -> bool:
+        """Whether what runs in a copy can read something of the project itself: an editable install, for one."""
+        commands, real = self._ctx.commands, self._ctx.repository.root
+        opened = commands.confinement.readable
+        inside = any(each.is_relative_to(real) or real.is_relative_to(each) for each in opened)
+        return inside or commands.sandbox.name == "none"
+
     def _doubt(self, copy: Checkout, run: TestRun) -> str:
         """Why it is not known that the code in the copy was what ran; empty where it is.
 
@@ -204,7 +211,7 @@ class Runs:
             strays = copy.strays()
             if strays is None and not (run.canary and run.canary.failed):
                 return "the Python that ran the tests takes no PYTHONPATH: it may have imported other code"
-            if strays and self._ctx.commands.sandbox.name == "none":
+            if strays and self._sees_project():
                 return f"the tests imported code of the project itself all the same: {', '.join(strays[:3])}"
         if copy.binaries and any(_is_compiled(path) for path in self._change.paths):
             return f"{copy.binaries[0]} may have been compiled of the changed code"
