@@ -310,16 +310,22 @@ def _meanings(tree: ast.Module) -> list[str]:
 
 
 def _named_lambdas(node: ast.stmt) -> Iterator[ast.Lambda]:
-    """The lambdas that a statement gives a name or a place in a table: what a call takes by a keyword is a detail."""
+    """The lambdas that a statement gives a name or a place, but for defaults: keywords of a call that ask for nothing."""
     stack: list[ast.AST] = [node]
     while stack:
         each = stack.pop()
         if isinstance(each, ast.Lambda):
             yield each
-        elif isinstance(each, ast.stmt) and each is not node:
-            continue
-        elif not isinstance(each, ast.keyword):
+        elif not ((isinstance(each, ast.stmt) and each is not node) or _is_default(each)):
             stack.extend(ast.iter_child_nodes(each))
+
+
+def _is_default(node: ast.AST) -> bool:
+    """Whether it is `default_factory=lambda: []`: what most tests of a record never look at."""
+    if not (isinstance(node, ast.keyword) and isinstance(node.value, ast.Lambda)):
+        return False
+    takes = node.value.args
+    return not (takes.posonlyargs or takes.args or takes.kwonlyargs or takes.vararg or takes.kwarg)
 
 
 def _only_declares(node: Function) -> bool:

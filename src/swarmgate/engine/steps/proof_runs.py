@@ -33,6 +33,11 @@ _INTERPRETED = PYTHON | {"jest", "vitest", "mocha", "node", "bun", "rspec", "min
 """Runners that build nothing first: how long the tests took says how long they may take in a copy."""
 _LEAST_S, _PATIENCE = 20.0, 10.0
 _DOCS = ("docs/", "doc/")
+_EXPECTED = re.compile(
+    r"(?:^|/)(?:expected|goldens?|__snapshots__|test[-_]?data)/|\.(?:snap|golden|expected|approved(?:\.\w+)?)$",
+    re.IGNORECASE,
+)
+"""Data that by its name is what tests expect, wherever it lies."""
 _NOT_OWN = frozenset({Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOCK})
 _LINK = "120000"
 _HITS = 10_000_000
@@ -133,7 +138,7 @@ class Runs:
     async def old(self, tests: tuple[str, ...], *, rewritten: bool = False) -> Ran:
         """The tests of before, in their old form and with their settings, over the new code."""
         touched = [path for file in self._change.files for path in file.touched]
-        product = [path for path in touched if not (self._ctx.is_test_path(path) or steers(path))]
+        product = [path for path in touched if not is_of_tests(path, self._ctx.is_test_path)]
 
         def prepare(copy: Checkout) -> None:
             copy.put(self._change.tree, product)
@@ -212,6 +217,11 @@ class Runs:
         if copy.binaries and any(_is_compiled(path) for path in self._change.paths):
             return f"{copy.binaries[0]} may have been compiled of the changed code"
         return ""
+
+
+def is_of_tests(path: str, is_test_path: Callable[[str], bool]) -> bool:
+    """Whether a file belongs to the tests: they stand there, it steers their runner, or it holds what they expect."""
+    return is_test_path(path) or steers(path) or bool(_EXPECTED.search(path) and not behaviour.is_code(path))
 
 
 def is_product_code(file: ChangedFile, is_test_path: Callable[[str], bool]) -> bool:
