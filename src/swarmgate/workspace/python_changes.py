@@ -310,7 +310,7 @@ def _meanings(tree: ast.Module) -> list[str]:
 
 
 def _named_lambdas(node: ast.stmt) -> Iterator[ast.Lambda]:
-    """The lambdas that a statement gives a name or a place, but for defaults: keywords of a call that ask for nothing."""
+    """The lambdas that a statement gives a name or a place; no default, which is a keyword that asks for nothing."""
     stack: list[ast.AST] = [node]
     while stack:
         each = stack.pop()

@@ -234,6 +234,17 @@ async def test_a_hollow_test_beside_a_real_one_that_stood_there_proves_nothing(j
     assert stages(await judge({"calc.py": changed, "tests/test_calc.py": real})) == []
 
 
+RECORD = f"""{OLD}
+from dataclasses import dataclass, field
+
+
+@dataclass
+class P:
+    x: int
+    y: list = field(default_factory=lambda: [1])
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "test"),
@@ -246,8 +257,7 @@ async def test_a_hollow_test_beside_a_real_one_that_stood_there_proves_nothing(j
         (f"{OLD}class Box:\n    @property\n    def n(self): return 1\n", "assert calc.Box().n == 1"),
         (f"{OLD}async def a():\n    return 1\n", "import asyncio; assert asyncio.run(calc.a()) == 1"),
         (f"{OLD}def put(to):\n    to.append(1)\n", "a = []; calc.put(a); assert a == [1]"),
-        (f"{OLD}from dataclasses import dataclass, field\n@dataclass\nclass P:\n    x: int\n"
-         "    y: list = field(default_factory=lambda: [1])\n", "assert calc.P(1).x == 1"),
+        (RECORD, "assert calc.P(1).x == 1"),
         (f"{OLD}from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 1\n", "assert calc.P().x == 1"),
         (
             f"{OLD}ALL = []\ndef known(f):\n    ALL.append(f)\n    return f\n@known\ndef one():\n    return 1\n",
