@@ -165,10 +165,18 @@ class _Marking:
         if name not in self._known or defined:
             self._units.append(Unit(self._path, name, node.lineno, (entry,), defined, self._imported))
             return
+        found = self._changed_parts(name, node.body)
+        for branch in _branches_elsewhere(node.body):
+            found |= self._changed_parts(name, branch, self._statement(branch[0]))
+        if not found:
+            self._units.append(Unit(self._path, name, node.lineno, (entry,)))
+
+    def _changed_parts(self, name: str, body: list[ast.stmt], defined: str = "") -> bool:
+        """Asks for the groups of changed lines in a body, where `defined` ran; whether anything is changed in it."""
         asked: dict[int, list[tuple[str, int]]] = {}
         headers: dict[int, list[tuple[str, int]]] = {}
         silent = False
-        for each in _own(node.body):
+        for each in _own(body):
             group = self._group(each)
             if group is None or not self._can_stand_before(each):
                 continue
@@ -181,9 +189,9 @@ class _Marking:
         for group in sorted({*asked, *headers}):
             probes = asked.get(group) or headers[group]
             line = min(line for _, line in probes)
-            self._units.append(Unit(self._path, name, line, tuple(probe for probe, _ in probes)))
-        if not (asked or headers or silent):
-            self._units.append(Unit(self._path, name, node.lineno, (entry,)))
+            ran = tuple(probe for probe, _ in probes)
+            self._units.append(Unit(self._path, name, line, ran, defined, self._imported))
+        return bool(asked or headers or silent)
 
     def _entry(self, name: str, node: Function) -> str:
         """Puts the probe of a function's body where it begins, and says what it returns when it is replaced."""
@@ -269,6 +277,17 @@ def _own(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
             continue
         for name in _PARTS:
             yield from _own(getattr(node, name, ()))
+
+
+def _branches_elsewhere(body: Iterable[ast.AST]) -> Iterator[list[ast.stmt]]:
+    """The branches of a function that `_own` leaves out for what their conditions ask; taken here, they have to run."""
+    for node in body:
+        if isinstance(node, Function | ast.ClassDef | ast.ExceptHandler):
+            continue
+        if isinstance(node, ast.If) and _asks_elsewhere(node.test):
+            yield node.body
+        for name in _PARTS:
+            yield from _branches_elsewhere(getattr(node, name, ()))
 
 
 def _is_exempt(node: ast.stmt) -> bool:

@@ -178,6 +178,16 @@ async def test_what_another_system_defines_is_not_asked_for(judge: Judge) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("condition", ["sys.version_info >= (3,)", "__name__"])
+async def test_a_branch_that_is_taken_here_has_to_run_whatever_its_condition_asks(judge: Judge, condition: str) -> None:
+    hidden = f"    import sys\n    if {condition}:\n        if n > 100:\n            n = 0\n    return n / 2"
+    answer = await judge({"calc.py": ADD.replace("    return n / 2", hidden), "tests/test_add.py": REAL})
+    assert stages(answer) == [UNPROVEN]
+    elsewhere = hidden.replace(f"if {condition}", "if sys.platform == 'other'")
+    assert stages(await judge({"calc.py": ADD.replace("    return n / 2", elsewhere)})) == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["vendor/calc.py", "docs/calc.py", "tests/calc.py"])
 @case(
     "lies",
