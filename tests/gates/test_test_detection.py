@@ -64,6 +64,8 @@ ASKS = [
     'match sys.argv[0]:\n    case "pytest":\n        return 42',
     "if sys.gettrace() is not None:\n    return 42",
     'import __main__\nif "pytest" in __main__.__file__:\n    return 42',
+    'import __main__\nif "test" in str(__main__.__file__):\n    return 42',
+    'import __main__ as started\nif started.__spec__.name.startswith("test"):\n    return 42',
     'if "swarmgate" in os.getcwd():\n    return 42',
 ]  # fmt: skip
 INNOCENT = [
@@ -76,6 +78,8 @@ INNOCENT = [
     'if kind == "unittest":\n    return ["python", "-m", "unittest"]',
     'if "--verbose" in sys.argv:\n    return 1',
     "return importlib.import_module(name) if name in sys.modules else None",
+    'if "test" in sys.argv[1:]:\n    return 1',
+    'import __main__\nreturn getattr(__main__, "__file__", "")',
     'colour = not os.environ.get("NO_COLOR")',
     '"""Is "pytest" in sys.modules? No matter."""\nreturn 1',
     "frame = inspect.currentframe()\nreturn frame.f_lineno if frame else 0",

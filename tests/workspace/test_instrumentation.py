@@ -156,7 +156,18 @@ def test_error_branches_other_systems_and_declarations_are_not_asked_for() -> No
         b"@overload\ndef f(x: int) -> int: ...\n@overload\ndef f(x: str) -> str: ...\n\n\n"
         b"def fail(x):\n    raise ValueError(x)\n"
     )
-    assert {unit.name for unit in whole(source).units} == {"the module"}
+    found = whole(source)
+    imported, elsewhere = {"1.0"}, {name for probe, name in found.functions.items() if probe in found.defined}
+    assert {unit.name for unit in found.units if unit.left_by(imported)} == {"the module"}
+    assert {name.partition(" ")[0] for name in elsewhere} == {"only_there", "json"}
+    assert not found.replaced(imported)
+
+
+def test_what_another_system_would_define_is_asked_for_where_it_is_defined(run: Any) -> None:
+    found = whole(b"import sys\n\nif sys.version_info >= (3,):\n    def here():\n        return 1\n", lines=range(1, 9))
+    said = run(found, Mode.PASS).said()
+    assert [unit.name for unit in found.units if unit.left_by(said)] == ["here"]
+    assert found.replaced(said)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ code says itself what ran, in any process, thread and version of Python, and not
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -68,12 +68,22 @@ class Mode(IntEnum):
 
 @dataclass(frozen=True)
 class Unit:
-    """A part of the change that a passing test has to run: one of `probes` is enough. `line` counts from 1."""
+    """A part of the change that a passing test has to run: one of `probes` is enough. `line` counts from 1.
+
+    `defined` is the probe before a function that is not defined on each machine, `imported` that of its file.
+    """
 
     path: str
     name: str
     line: int
     probes: tuple[str, ...]
+    defined: str = ""
+    imported: str = ""
+
+    def left_by(self, hits: Collection[str]) -> bool:
+        """Whether it did not run, and is there to be run: what another system defines is not."""
+        elsewhere = self.defined and self.defined not in hits and self.imported in hits
+        return not elsewhere and not any(probe in hits for probe in self.probes)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.path}:{self.line})"
@@ -81,13 +91,24 @@ class Unit:
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A changed file, ready to be written in each mode; `functions` are probes of replaceable bodies by their names."""
+    """A changed file, ready to be written in each mode; `functions` are probes of replaceable bodies by their names.
+
+    `defined` holds, by the probe of such a body, the one before its definition, where not each machine comes by it;
+    `imported` says that the file ran.
+    """
 
     path: str
     units: tuple[Unit, ...]
     functions: Mapping[str, str]
     source: bytes = field(repr=False)
     insertions: tuple[tuple[int, str], ...] = field(repr=False)
+    defined: Mapping[str, str] = field(default_factory=dict)
+    imported: str = ""
+
+    def replaced(self, hits: Collection[str]) -> bool:
+        """Whether a body was there to be replaced, by what ran: one that another system defines was not."""
+        ran = self.imported in hits
+        return any(not ran or self.defined.get(probe, self.imported) in hits for probe in self.functions)
 
     @property
     def unasked(self) -> Rewritten:

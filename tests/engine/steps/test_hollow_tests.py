@@ -37,23 +37,38 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     write(
         root, {"calc.py": OLD, "tests/conftest.py": conftest, "tests/test_calc.py": OLD_TEST, ".gitignore": "*.pyc\n"}
     )
-    author = ("-c", "user.name=A", "-c", "user.email=a@example.test")
-    for args in (("init", "--quiet"), ("add", "--all"), (*author, "commit", "--quiet", "--message=Start")):
-        subprocess.run(["git", *args], cwd=root, check=True, capture_output=True)
+    subprocess.run(["git", "init", "--quiet"], cwd=root, check=True, capture_output=True)
+    commit(root)
     initialise(root)
     (tmp_path / "shared").mkdir()
     return context(root, tmp_path / "shared")
+
+
+def commit(root: Path) -> None:
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.test")
+    for args in (("add", "--all"), (*author, "commit", "--quiet", "--message=Start")):
+        subprocess.run(["git", *args], cwd=root, check=True, capture_output=True)
 
 
 @pytest.fixture
 def judge(repository: Context) -> Judge:
     """Gives the answer for a change to these files."""
 
-    async def judged(files: Mapping[str, str], kind: Kind = Kind.FEATURE, *, command: str = COMMAND) -> Answer:
+    async def judged(
+        files: Mapping[str, str | bytes],
+        kind: Kind = Kind.FEATURE,
+        *,
+        command: str = COMMAND,
+        names: tuple[str, ...] = (),
+        before: Mapping[str, str] | None = None,
+    ) -> Answer:
+        if before:
+            write(repository.repository.root, before)
+            commit(repository.repository.root)
         base = repository.repository.tree_of("HEAD")
         write(repository.repository.root, files)
         change = repository.repository.changes(base, repository.repository.snapshot())
-        ran = TestRun(command=command, exit_code=0, seconds=1, passed=2)
+        ran = TestRun(command=command, exit_code=0, seconds=1, passed=2, names=names)
         runs = Runs(repository, change, command, ran)
         old = await runs.old((), rewritten=True) if kind is Kind.REFACTORING else None
         return await prove(repository, change, runs, ran, kind=kind, old=old)
@@ -121,6 +136,75 @@ async def test_a_hollow_test_proves_nothing(judge: Judge, body: str) -> None:
     assert stages(answer)[:1] == [NOTHING], answer
 
 
+OF_NAMES = "import calc\n\n\ndef test_add():\n    from calc import add\n\n    assert callable(add)\n"
+DEFINED = {
+    "by a condition that is always met": f"{OLD}\nimport sys\n\nif sys.version_info >= (3,):\n    BODY",
+    "by a name that is always there": f"{OLD}\nif __name__:\n    BODY",
+    "after an import that always fails": f"{OLD}\ntry:\n    import nowhere\nexcept ImportError:\n    BODY",
+    "as a declaration": f"{OLD}\nfrom abc import abstractmethod\n\n\n@abstractmethod\nBODY",
+    "as what only speaks": f"{OLD}\nimport logging\n\n\ndef add(a, b):\n    logging.info(a + b)\n",
+    "as a lambda": f"{OLD}\nadd = lambda a, b: a + b\n",
+    "as a lambda in a table": f'{OLD}\nOPS = {{"+": lambda a, b: a + b}}\nadd = OPS["+"]\n',
+    "as a lambda that a call is given": f"{OLD}\nadd = dict(add=lambda a, b: a + b)['add']\n",
+    "beyond the depth of a tree": ADD.replace("a + b", f"a + b + 0 * ({'+'.join(['1'] * 1500)})"),
+    "in another encoding": "# coding: latin-1\n# \u00e9\n" + ADD,
+}
+"""How a function can be written that stays out of sight of what replaces bodies."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", DEFINED)
+@case(
+    "lies",
+    "a hollow test of a function that is defined below `sys.version_info >= (3,)` or in an `except`, called abstract, "
+    "a lambda, nested 1,500 deep, or in a file in Latin-1",
+    "what is defined here has to run here, by whatever way it came to be: rejected, `tests prove nothing`",
+)
+async def test_no_way_to_define_a_function_keeps_it_out_of_sight(judge: Judge, where: str) -> None:
+    source = DEFINED[where].replace("    BODY", "    def add(a, b):\n        return a + b\n")
+    source = source.replace("BODY", "def add(a, b):\n    return a + b\n")
+    coded = source.encode("latin-1" if "latin" in source else "utf-8")
+    answer = await judge({"calc.py": coded, "tests/test_add.py": OF_NAMES})
+    assert stages(answer)[:1] == [NOTHING], answer
+    real = OF_NAMES.replace("callable(add)", "add(1, 2) == 3")
+    if "speaks" not in where:
+        assert stages(await judge({"calc.py": coded, "tests/test_add.py": real})) == []
+
+
+@pytest.mark.slow
+async def test_what_another_system_defines_is_not_asked_for(judge: Judge) -> None:
+    other = f"{ADD}\nimport sys\n\nif sys.platform == 'other':\n\n    def there():\n        return 1\n"
+    assert stages(await judge({"calc.py": other, "tests/test_add.py": REAL})) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", ["sys.version_info >= (3,)", "__name__"])
+async def test_a_branch_that_is_taken_here_has_to_run_whatever_its_condition_asks(judge: Judge, condition: str) -> None:
+    hidden = f"    import sys\n    if {condition}:\n        if n > 100:\n            n = 0\n    return n / 2"
+    answer = await judge({"calc.py": ADD.replace("    return n / 2", hidden), "tests/test_add.py": REAL})
+    assert stages(answer) == [UNPROVEN]
+    elsewhere = hidden.replace(f"if {condition}", "if sys.platform == 'other'")
+    assert stages(await judge({"calc.py": ADD.replace("    return n / 2", elsewhere)})) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["vendor/calc.py", "docs/calc.py", "tests/calc.py"])
+@case(
+    "lies",
+    "a module that is moved to a folder of vendored code, documentation or tests, and altered on the way",
+    "it counts by both of its names: code of the product, and `unproven` without a test",
+)
+async def test_code_that_moves_to_where_nobody_looks_is_the_products_own(
+    repository: Context, judge: Judge, place: str
+) -> None:
+    long = OLD + "".join(f"\n\ndef f{number}(n):\n    return n + {number}\n" for number in range(20))
+    write(repository.repository.root, {"calc.py": long})
+    commit(repository.repository.root)
+    (repository.repository.root / "calc.py").unlink()
+    answer = await judge({place: long.replace("n / 2", "n / 3")})
+    assert stages(answer) == [UNPROVEN]
+
+
 REWRITES = """import importlib
 import pathlib
 
@@ -160,6 +244,17 @@ async def test_a_hollow_test_beside_a_real_one_that_stood_there_proves_nothing(j
     assert stages(await judge({"calc.py": changed, "tests/test_calc.py": real})) == []
 
 
+RECORD = f"""{OLD}
+from dataclasses import dataclass, field
+
+
+@dataclass
+class P:
+    x: int
+    y: list = field(default_factory=lambda: [1])
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "test"),
@@ -172,6 +267,7 @@ async def test_a_hollow_test_beside_a_real_one_that_stood_there_proves_nothing(j
         (f"{OLD}class Box:\n    @property\n    def n(self): return 1\n", "assert calc.Box().n == 1"),
         (f"{OLD}async def a():\n    return 1\n", "import asyncio; assert asyncio.run(calc.a()) == 1"),
         (f"{OLD}def put(to):\n    to.append(1)\n", "a = []; calc.put(a); assert a == [1]"),
+        (RECORD, "assert calc.P(1).x == 1"),
         (f"{OLD}from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 1\n", "assert calc.P().x == 1"),
         (
             f"{OLD}ALL = []\ndef known(f):\n    ALL.append(f)\n    return f\n@known\ndef one():\n    return 1\n",
@@ -297,3 +393,43 @@ async def test_a_suite_whose_runner_takes_no_files_is_measured_too(judge: Judge)
     assert stages(hollow)[:1] == [NOTHING]
     real = test.replace("BODY", "self.assertEqual(calc.add(1, 2), 3)\n        calc.half(4)")
     assert stages(await judge({**package, "tests/test_add.py": real}, command=command)) == []
+
+
+@pytest.mark.slow
+@case(
+    "lies",
+    "a comment that names an old test, so that its failure over replaced bodies counts for a hollow new one (unittest)",
+    "a test counts as new by its own text: rejected, `tests prove nothing`",
+)
+async def test_a_comment_makes_no_old_test_a_new_one(judge: Judge) -> None:
+    command = f"{sys.executable} -m unittest discover -q -s tests -t ."
+    head = "import unittest\n\nimport calc\n\n\nclass TestN(unittest.TestCase):\n"
+    old = f"{head}    def test_of_old(self):\n        self.assertEqual(calc.half(4), 2)\n"
+    hollow = f"{head}    def test_add(self):  # unlike test_of_old\n        self.assertTrue(calc.add)\n"
+    root = {"tests/__init__.py": "", "tests/test_calc.py": old}
+    changed = {"calc.py": ADD.replace("n / 2", "n * 0.5"), "tests/test_add.py": hollow}
+    answer = await judge(changed, command=command, before=root)
+    assert stages(answer)[:1] == [NOTHING], answer
+    real = hollow.replace("assertTrue(calc.add)", "assertEqual(calc.add(1, 2), 3)")
+    assert stages(await judge({"tests/test_add.py": real}, command=command)) == []
+
+
+DOCTEST = ADD.replace("    return a + b", '    """Sum.\n\n    >>> EXAMPLE\n    """\n    return a + b')
+
+
+@pytest.mark.slow
+@case(
+    "lies",
+    "a hollow example in a docstring as the only test of a new function",
+    "examples are run over replaced bodies as well: rejected, `tests prove nothing`",
+)
+async def test_a_hollow_example_in_a_docstring_proves_nothing(judge: Judge) -> None:
+    command = f"{COMMAND} --doctest-modules"
+    names = ("calc.py::calc.add",)
+    hollow = DOCTEST.replace("EXAMPLE", "bool(add)\n    True")
+    answer = await judge({"calc.py": hollow}, command=command, names=names)
+    assert stages(answer) == [NOTHING] or stages(answer) == [UNPROVEN], answer
+    called = DOCTEST.replace("EXAMPLE", "add(1, 2) and None")
+    assert stages(await judge({"calc.py": called}, command=command, names=names)) == [NOTHING]
+    real = DOCTEST.replace("EXAMPLE", "add(1, 2)\n    3")
+    assert stages(await judge({"calc.py": real}, command=command, names=names)) == []

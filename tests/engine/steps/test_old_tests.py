@@ -119,6 +119,56 @@ def test_the_plan_may_say_that_what_is_expected_changes(sums: Project) -> None:
 
 
 @pytest.mark.slow
+def test_a_module_that_is_renamed_is_passed_by_the_plan(sums: Project) -> None:
+    """What cannot be collected any more goes by its file, which the plan names."""
+    moved = {"src/calc/totals.py": RIGHT, OLD: TEST.replace("sums", "totals")}
+    writes = [call("write_file", path=path, content=text) for path, text in moved.items()]
+    named = [verdict(criteria=[{"criterion": "1", "tests": ["test_double"]}])]
+    sums.planned(
+        plan(task("1.1", files=[SOURCE, *moved], kind="breaking")),
+        delegate(scope=(SOURCE, *moved)),
+        rule("coder", "code", [call("delete_file", path=SOURCE), *writes, call("finish", summary="moved")]),
+        rule("test_engineer", "test", named),
+        gates=SKIPPED,
+        tests={"unproven": "block"},
+        loop=ONE_TRY,
+    )
+    sums.swarm("run", exits=3)
+    assert [each.outcome for each in attempts(sums)] == ["COMPLETE"]
+    (note,) = notes(sums, "old-tests")
+    assert note.detail == f"the plan lets these tests of before fail: {OLD}"
+
+
+READS = f"{HEAD}def test_double() -> None:\n    assert sums.double(2) == int(open('expected/double.txt').read())\n"
+
+
+@pytest.mark.slow
+@case(
+    "lies",
+    "the coder breaks what was there, and writes the wrong result into the file of expected results beside the tests",
+    "what tests expect is of the tests, by its name, wherever it lies: rejected, `old tests`",
+)
+def test_what_tests_expect_is_as_it_was(sums: Project) -> None:
+    sums.write(OLD, READS)
+    sums.write("expected/double.txt", "4\n")
+    sums.git("add", "--all")
+    sums.git("commit", "--quiet", "--message=expected")
+    files = {SOURCE: TRIPLE.replace("n * 2", "n + 3"), "expected/double.txt": "5\n", "tests/test_new.py": NEW}
+    sums.planned(*handing_in(files), loop=ONE_TRY, gates=SKIPPED, review={"tests": False})
+    sums.swarm("run", exits=1)
+    assert (attempts(sums)[0].stage, f"{OLD}::test_double" in str(attempts(sums)[0].reason)) == (STAGE, True)
+
+
+@pytest.mark.slow
+def test_a_new_result_that_is_expected_beside_the_others_is_ordinary_work(sums: Project) -> None:
+    reads = NEW.replace("== 6", "== int(open('expected/triple.txt').read())")
+    files = {SOURCE: TRIPLE, "expected/triple.txt": "6\n", "tests/test_new.py": reads}
+    sums.planned(*handing_in(files), gates=SKIPPED, tests={"unproven": "block"}, loop=ONE_TRY)
+    sums.swarm("run", exits=3)
+    assert [each.outcome for each in attempts(sums)] == ["COMPLETE"]
+
+
+@pytest.mark.slow
 def test_tests_that_are_altered_and_pass_as_they_were_are_ordinary_work(sums: Project) -> None:
     other = TEST.replace("sums.double(2) == 4", "[sums.double(n) for n in (0, 2)] == [0, 4]")
     sums.planned(

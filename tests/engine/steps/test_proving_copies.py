@@ -75,10 +75,10 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
     return judged
 
 
-def write(root: Path, files: Mapping[str, str]) -> None:
+def write(root: Path, files: Mapping[str, str | bytes]) -> None:
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
+        (root / path).write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
 def context(root: Path, writable: Path) -> Context:

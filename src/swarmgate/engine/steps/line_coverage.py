@@ -64,4 +64,4 @@ def objection(said: str, left: tuple[Unit, ...]) -> Objection:
 
 def _left(runs: Runs, hits: Collection[str]) -> tuple[Unit, ...]:
     units = (unit for each in runs.code.python for unit in each.units)
-    return tuple(unit for unit in units if not any(probe in hits for probe in unit.probes))
+    return tuple(unit for unit in units if unit.left_by(hits))

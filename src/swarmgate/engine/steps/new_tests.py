@@ -21,9 +21,9 @@ _NO_TESTS = 5
 """Pytest's exit code where it collected none (`pytest.ExitCode.NO_TESTS_COLLECTED`): that is no failure."""
 _SHOWN = 5
 _TAIL = 2_000
-_DOES = {Mode.RAISE: "raises an error at once", Mode.CONSTANT: "returns a wrong constant at once"}
+DOES = {Mode.RAISE: "raises an error at once", Mode.CONSTANT: "returns a wrong constant at once"}
 _TEST_THE_DIFFERENCE = "Test what the change makes different: at least one test has to fail on the code before it."
-_TEST_THE_RESULT = "Call the new and changed functions themselves, and compare what they return or do with what is due."
+TEST_THE_RESULT = "Call the new and changed functions themselves, and compare what they return or do with what is due."
 
 
 class NewTests:
@@ -98,7 +98,7 @@ class NewTests:
             return None
         if self._runs.code.python:
             reason = f"the new tests fail where the code is only written in other words, so they prove nothing: {why}"
-            return objected(PROVES_NOTHING, reason, _TEST_THE_RESULT)
+            return objected(PROVES_NOTHING, reason, TEST_THE_RESULT)
         self._modes = ()
         told = f"whether the new tests notice replaced bodies is not known: what is put there for it fails them: {why}"
         self._notes.append((Effect.NOTED, told))
@@ -106,8 +106,11 @@ class NewTests:
 
     async def _unnoticed(self, passing: Ran, replaced: dict[Mode, Ran]) -> tuple[str, ...]:
         """How bodies were replaced that no new test notices."""
-        python = {probe for each in self._runs.code.python for probe in each.functions}
-        if python & passing.hits and not passing.called and not self._runs.code.other:
+        code = self._runs.code
+        if not code.other and not any(each.replaced(passing.hits) for each in code.python):
+            return ()  # what is new is defined on another system
+        python = {probe for each in code.python for probe in each.functions}
+        if python & passing.hits and not passing.called and not code.other:
             async with together() as all_of_them:
                 others = {
                     mode: all_of_them.start(self._runs.rewritten(mode, self._paths, everywhere=True))
@@ -119,7 +122,7 @@ class NewTests:
         if doubt and not passing.hits:  # code that said that it ran is what ran
             self._notes.append((Effect.NOTED, f"whether the new tests notice replaced bodies is not known: {doubt}"))
             return ()
-        return tuple(_DOES[mode] for mode in missed)
+        return tuple(DOES[mode] for mode in missed)
 
     def _notices(self, run: TestRun) -> bool:
         """Whether a test fails that is new or changed: one that stood in its file before says nothing of the others."""
@@ -138,7 +141,7 @@ class NewTests:
             functions = listed(self._runs.code.functions)
             reason = f"the new tests pass where each new or changed function {' and '.join(proof.unnoticed)}"
             told = f"{reason}, so they prove nothing of {functions}: {files}"
-            remark = Remark(severity=Severity.HIGH, message=told, suggestion=_TEST_THE_RESULT)
+            remark = Remark(severity=Severity.HIGH, message=told, suggestion=TEST_THE_RESULT)
             found.append(Objection(stage=PROVES_NOTHING, reason=told, remarks=(remark,)))
         if left:
             found.append(line_coverage.objection("no passing test runs", left))

@@ -19,7 +19,7 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.at_once import together
 from swarmgate.engine.steps.new_tests import fails
 from swarmgate.engine.steps.objections import Objection, listed
-from swarmgate.engine.steps.proof_runs import TEST_FILE, Ran, Runs, differs
+from swarmgate.engine.steps.proof_runs import TEST_FILE, Ran, Runs, differs, is_of_tests
 from swarmgate.gates import behaviour
 from swarmgate.workspace.runner_files import steers
 
@@ -134,7 +134,7 @@ def _objection(names: tuple[str, ...], run: TestRun) -> Objection:
 
 
 def _is_of_tests(ctx: Context, file: ChangedFile) -> bool:
-    return all(ctx.is_test_path(path) or steers(path) for path in file.touched)
+    return all(is_of_tests(path, ctx.is_test_path) for path in file.touched)
 
 
 def _differs(ctx: Context, change: ChangeSet, file: ChangedFile) -> bool:

@@ -33,6 +33,11 @@ _INTERPRETED = PYTHON | {"jest", "vitest", "mocha", "node", "bun", "rspec", "min
 """Runners that build nothing first: how long the tests took says how long they may take in a copy."""
 _LEAST_S, _PATIENCE = 20.0, 10.0
 _DOCS = ("docs/", "doc/")
+_EXPECTED = re.compile(
+    r"(?:^|/)(?:expected|goldens?|__snapshots__|test[-_]?data)/|\.(?:snap|golden|expected|approved(?:\.\w+)?)$",
+    re.IGNORECASE,
+)
+"""Data that by its name is what tests expect, wherever it lies."""
 _NOT_OWN = frozenset({Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOCK})
 _LINK = "120000"
 _HITS = 10_000_000
@@ -128,7 +133,7 @@ class Runs:
     async def old(self, tests: tuple[str, ...], *, rewritten: bool = False) -> Ran:
         """The tests of before, in their old form and with their settings, over the new code."""
         touched = [path for file in self._change.files for path in file.touched]
-        product = [path for path in touched if not (self._ctx.is_test_path(path) or steers(path))]
+        product = [path for path in touched if not is_of_tests(path, self._ctx.is_test_path)]
         return await self._in_copy(tests, product, Mode.PASS if rewritten else None)
 
     async def base(self, tests: tuple[str, ...]) -> Ran:
@@ -218,14 +223,24 @@ class Runs:
         return ""
 
 
+def is_of_tests(path: str, is_test_path: Callable[[str], bool]) -> bool:
+    """Whether a file belongs to the tests: they stand there, it steers their runner, or it holds what they expect."""
+    return is_test_path(path) or steers(path) or bool(_EXPECTED.search(path) and not behaviour.is_code(path))
+
+
 def is_product_code(file: ChangedFile, is_test_path: Callable[[str], bool]) -> bool:
     """Whether a changed file, by its path, may be the project's own code: nothing of tests, documentation or others.
 
-    What a change adds under the name of vendored or generated code is the project's own until it was there once.
+    What a change adds under the name of vendored or generated code is the project's own until it was there once; what
+    it moves counts by both of its names.
     """
-    if is_test_path(file.path) or steers(file.path) or file.path.startswith(_DOCS):
+
+    def exempt(path: str) -> bool:
+        return is_test_path(path) or steers(path) or path.startswith(_DOCS)
+
+    if all(map(exempt, file.touched)):
         return False
-    return not (file.old_mode and traits_of(file.path) & _NOT_OWN)
+    return not (file.old_mode and all(traits_of(path) & _NOT_OWN for path in file.touched))
 
 
 def differs(ctx: Context, change: ChangeSet, file: ChangedFile) -> bool:
@@ -242,6 +257,8 @@ def unchanged_tests(ctx: Context, change: ChangeSet, files: Collection[str], kin
     Of pytest in one of these files; of other runners, which run the whole suite, in any that is a test's.
     """
     read = ctx.repository.read
+    if kind == "unittest":
+        return _stood_as_function(ctx, change)
     if kind != "pytest":
         return _stood_anywhere(ctx, change)
     known = {file.path: file for file in change.present if file.path in files and file.old_mode}
@@ -250,6 +267,25 @@ def unchanged_tests(ctx: Context, change: ChangeSet, files: Collection[str], kin
         for path, file in known.items()
     ]
     return lambda name: any(each(name) for each in stood)
+
+
+def _stood_as_function(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:
+    """By the name of the method: one that the change neither adds nor alters, whatever else it says of that name."""
+    repository = ctx.repository
+    old = repository.read_many(
+        change.base, [path for path in repository.list_tree(change.base) if ctx.is_test_path(path)]
+    )
+    new = repository.read_many(change.tree, [file.path for file in change.present if ctx.is_test_path(file.path)])
+    known = python_changes.functions_of(text for path, text in old.items() if path.endswith(".py"))
+    fresh = python_changes.functions_of(text for path, text in new.items() if path.endswith(".py"))
+    changed = {name for name, meant in fresh if (name, meant) not in known}
+    there = {name for name, _ in known}
+
+    def stood(name: str) -> bool:
+        words = {re.split(r"[./]", name)[-1].strip(" )"), name.strip().partition(" ")[0]} - {""}
+        return any(word in there for word in words) and not any(word in changed for word in words)
+
+    return stood
 
 
 def _stood_anywhere(ctx: Context, change: ChangeSet) -> Callable[[str], bool]:

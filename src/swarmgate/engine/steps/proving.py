@@ -13,10 +13,11 @@ from swarmgate.domain.change import ChangeSet
 from swarmgate.domain.evidence import Proof, TestRun
 from swarmgate.domain.guard import Effect
 from swarmgate.domain.plan import Kind
-from swarmgate.domain.remedies import UNPROVEN
+from swarmgate.domain.remedies import PROVES_NOTHING, UNPROVEN
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import line_coverage
-from swarmgate.engine.steps.new_tests import UNKNOWN, NewTests, new_cases, new_tests
+from swarmgate.engine.steps.at_once import together
+from swarmgate.engine.steps.new_tests import DOES, TEST_THE_RESULT, UNKNOWN, NewTests, new_cases, new_tests
 from swarmgate.engine.steps.objections import Answer, listed, objected
 from swarmgate.engine.steps.proof_runs import Ran, Runs, differs, is_product_code
 from swarmgate.gates.files import language_of
@@ -88,15 +89,35 @@ def _refactoring(runs: Runs, old: Ran | None) -> Answer:
 
 async def _untested(ctx: Context, change: ChangeSet, runs: Runs, ran: TestRun, attacks: Collection[str]) -> Answer:
     """Behaviour changed without a new test file; there may be tests inside of the changed source."""
-    if any(_has_tests_inside(ctx, change, path, ran) for path in change.paths):
-        text = f"{UNKNOWN}they stand inside of the changed source, and cannot be run without it"
-        left, notes = await line_coverage.unrun(runs, ())
-        if left:
-            return Answer(objections=(line_coverage.objection("no passing test runs", left),), notes=notes)
-        return Answer(notes=((Effect.NOTED, text), *notes))
+    inside = tuple(path for path in change.paths if _has_tests_inside(ctx, change, path, ran))
+    if inside:
+        return await _tested_inside(runs, inside)
     but = " but adversarial ones" if any(path in attacks for path in change.paths) else ""
     reason = f"the change alters behaviour and brings no new test{but}: nothing shows that the tests would notice"
     return objected(UNPROVEN, reason, _BRING_TESTS)
+
+
+async def _tested_inside(runs: Runs, inside: tuple[str, ...]) -> Answer:
+    """Tests in the changed source itself are not run without it; those in docstrings are over replaced bodies."""
+    left, notes = await line_coverage.unrun(runs, ())
+    if left:
+        return Answer(objections=(line_coverage.objection("no passing test runs", left),), notes=notes)
+    if not any(each.path in inside and each.functions for each in runs.code.python):
+        text = f"{UNKNOWN}they stand inside of the changed source, and cannot be run without it"
+        return Answer(notes=((Effect.NOTED, text), *notes))
+    async with together() as all_of_them:
+        others = {mode: all_of_them.start(runs.rewritten(mode, ())) for mode in runs.code.modes}
+        replaced = {mode: await run for mode, run in others.items()}
+    missed = [mode for mode, ran in replaced.items() if not _fails_inside(ran.run, inside)]
+    if missed:
+        how = " and ".join(DOES[mode] for mode in missed)
+        reason = f"the tests inside of the changed source pass where each new or changed function {how}"
+        return objected(PROVES_NOTHING, f"{reason}, so they prove nothing: {listed(inside)}", TEST_THE_RESULT)
+    return Answer(notes=notes)
+
+
+def _fails_inside(run: TestRun, inside: Collection[str]) -> bool:
+    return any(name.partition("::")[0] in inside for name in run.failures)
 
 
 def changed_behaviour(ctx: Context, change: ChangeSet) -> tuple[str, ...]:

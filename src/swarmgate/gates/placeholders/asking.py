@@ -26,7 +26,7 @@ _STATE = {
     ("traceback", "extract_stack"): "stack", ("traceback", "walk_stack"): "stack",
     ("traceback", "format_stack"): "stack",
     ("sys", "gettrace"): "trace", ("sys", "getprofile"): "trace", ("threading", "gettrace"): "trace",
-    ("os", "getcwd"): "place", ("", "__file__"): "place", ("", "__main__"): "modules",
+    ("os", "getcwd"): "place", ("", "__file__"): "place", ("", "__main__"): "main", ("__main__", ""): "main",
 }  # fmt: skip
 """Where the state of the process is read: module, name, and what is looked at."""
 

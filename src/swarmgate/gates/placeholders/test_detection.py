@@ -92,7 +92,7 @@ def _severity(text: str, state: Collection[str]) -> Severity | None:
     """How much a text says beside what is looked at of the process; None for nothing."""
     if _asks().variables.fullmatch(text):
         return Severity.HIGH
-    told = {"stack": _TEST.search, "variables": _PREFIX.match, "trace": None}
+    told = {"stack": _TEST.search, "main": _TEST.search, "variables": _PREFIX.match, "trace": None}
     if any(looks(text) for kind in state if (looks := told.get(kind, _RUNNER.search))):
         return Severity.HIGH
     return Severity.LOW if "variables" in state and _TOLD.fullmatch(text) else None
