@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ from tests.confined import runner
 
 from swarmgate.domain.evidence import TestRun
 from swarmgate.workspace.canary.channel import opened
+from swarmgate.workspace.canary.control import control
 from swarmgate.workspace.canary.verdict import judge
 from swarmgate.workspace.checkout import checked_out
 from swarmgate.workspace.lost_tests import lost
+from swarmgate.workspace.process import run
 from swarmgate.workspace.suite import run_tests
 
 PYTHON = shlex.quote(sys.executable)
@@ -353,6 +356,32 @@ async def test_whoever_reads_from_the_channel_is_noticed() -> None:
         assert judge(channel, Path()).tampered == "a record was not signed by the runner"
 
 
+@pytest.mark.parametrize(
+    "record", ["[[],0,{}]", "[1,0]", "{", "[1,0,7]", '[1,0,{"kind":"canary","number":999}]', "[" * 10_000]
+)
+async def test_who_has_the_key_of_a_runner_and_writes_nonsense_is_noticed(record: str) -> None:
+    with opened() as channel:
+        channel.line("true", {})
+        name, session = next(iter(channel.sessions.items()))
+        start = '[2,0,{"kind":"start","runner":"pytest","distributes":false}]'
+        for body in (start, record):
+            channel.hear(f"{name} {session.signed(body)} {body}")
+        assert judge(channel, Path()).tampered == "a record of the runner cannot be read"
+
+
+async def test_a_flood_without_an_end_of_line_is_read_in_no_time() -> None:
+    async def flood() -> None:
+        with opened() as channel:
+            channel.line("true", {})
+            code = "import sys; file = open(sys.argv[1], 'wb', 0)\nfor _ in range(1600): file.write(b'x' * 65536)"
+            done = await run([sys.executable, "-c", code, str(channel.folder / "pipe")], cwd=Path("/"), timeout_s=60)
+            assert done.ok
+
+    before = time.process_time()
+    await flood()
+    assert time.process_time() - before < 2.0  # 3 s and more where each part is copied again with each that follows
+
+
 # --- a run of its own ---
 
 NODE = {
@@ -385,6 +414,25 @@ async def test_node_is_asked_in_a_run_of_its_own(root: Path) -> None:
     assert (done.green, done.passed) == (True, 1), done.output
     assert done.canary
     assert (done.canary.failed, done.canary.apart, done.canary.missing) == (1, True, "")
+
+
+def _readable(place: Path) -> Path:
+    """A file that tests may not read, and swarmgate may."""
+    place.write_text("SECRET\n")
+    return place
+
+
+@pytest.mark.parametrize("beside", ["long", "dangling", "link"])
+async def test_a_test_file_that_cannot_be_read_ends_no_run(root: Path, beside: str) -> None:
+    (root / "test").mkdir()
+    place = root / "test/app.test.js"
+    if beside == "long":
+        place.write_text("// x\n" * 60_000)
+    else:
+        place.symlink_to("nowhere" if beside == "dangling" else _readable(root / "key"))
+    canary, objection = await control("node --test", "node", runner(root), timeout_s=60)
+    assert (canary.failed, objection) == (0, "")
+    assert canary.missing.startswith("no test of the project could be read: ")
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")

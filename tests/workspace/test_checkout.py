@@ -15,7 +15,8 @@ from tests.confined import runner
 
 from swarmgate.errors import MissingRequirement
 from swarmgate.workspace import process
-from swarmgate.workspace.checkout import Checkout, checked_out
+from swarmgate.workspace.brought import Item
+from swarmgate.workspace.checkout import Checkout, Mixed, checked_out
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.sandbox.confinement import Sandbox
@@ -61,17 +62,81 @@ async def test_the_checkout_holds_the_tree_and_vanishes(project: Path) -> None:
     assert (project / "src/pkg/__init__.py").read_text() == NEW
 
 
-async def test_files_of_another_tree_are_put_over_it(project: Path) -> None:
+async def test_of_a_change_only_some_paths_are_taken(project: Path, git: Git) -> None:
     repository = Repository.discover(project)
     (project / "src/pkg/more.py").write_text("X = 1\n")
     (project / "README.md").unlink()
-    tree = repository.snapshot()
-    with checked_out(project, before(project)) as copy:
-        (copy.root / "src/pkg/more.py").mkdir()  # something a run left there
-        copy.put(tree, ["src/pkg/more.py", "README.md", "src/never-there.py"])
+    git(project, "mv", ".gitignore", "rules")
+    change = repository.changes(before(project), repository.snapshot())
+    some = Mixed(change, frozenset({"src/pkg/more.py", "README.md", ".gitignore", "src/never-there.py"}))
+    with checked_out(project, some) as copy:
         assert (copy.root / "src/pkg/more.py").read_text() == "X = 1\n"
         assert not (copy.root / "README.md").exists()
+        assert not (copy.root / ".gitignore").exists()
+        assert not (copy.root / "rules").exists()
         assert (copy.root / "src/pkg/__init__.py").read_text() == OLD
+        assert copy.rewritten() == ()
+        (copy.root / "src/pkg/more.py").write_text("X = 2\n")
+        (copy.root / "src/pkg/__init__.py").touch()
+        assert copy.rewritten() == ("src/pkg/more.py",)
+    with checked_out(project, Mixed(change, frozenset(change.paths))) as copy:
+        assert (copy.root / "src/pkg/__init__.py").read_text() == NEW
+        assert (copy.root / "rules").exists()
+
+
+@pytest.mark.parametrize("then", ["folder", "file"])
+async def test_nothing_is_written_or_removed_where_a_committed_link_leads(
+    project: Path, git: Git, tmp_path: Path, then: str
+) -> None:
+    users = tmp_path / "users"
+    users.mkdir()
+    (users / "test_a.py").write_text("the user's\n")
+    (project / "tests").symlink_to(users)
+    git(project, "add", "tests")
+    git(project, "commit", "--quiet", "--message=a link")
+    repository = Repository.discover(project)
+    base = repository.head_tree()
+    (project / "tests").unlink()
+    if then == "folder":
+        (project / "tests").mkdir()
+        (project / "tests/test_a.py").write_text("the change's\n")
+    else:
+        (project / "tests").write_text("the change's\n")
+    change = repository.changes(base, repository.snapshot())
+    with checked_out(project, Mixed(change, frozenset({"tests/test_a.py", "src/pkg/__init__.py"}))) as copy:
+        if then == "folder":
+            assert (copy.root / "tests/test_a.py").read_text() == "the change's\n"
+    assert [(each.name, each.read_text()) for each in users.iterdir()] == [("test_a.py", "the user's\n")]
+
+
+async def test_no_ignored_file_is_copied_where_a_committed_link_leads(project: Path, git: Git, tmp_path: Path) -> None:
+    users = tmp_path / "users"
+    users.mkdir()
+    (project / "conf").mkdir()
+    (project / "conf/my.env").write_text("KEY=1\n")
+    (project / "conf/data.env").mkdir()
+    noted = tuple(
+        Item(f"conf/{name}", project / "conf" / name, copied=copied)
+        for name, copied in ((("my.env"), True), ("data.env", False))
+    )
+    tree = linked_tree(project, git, "conf", users)
+    with checked_out(project, tree, items=noted) as copy:
+        assert (copy.root / "conf").is_symlink()
+    assert list(users.iterdir()) == []
+
+
+def linked_tree(project: Path, git: Git, name: str, target: Path) -> str:
+    """A tree in which a link of that name leads to a place outside of the project."""
+    blob = subprocess.run(
+        ["git", "hash-object", "-w", "--stdin"],
+        cwd=project,
+        input=str(target),
+        text=True,
+        capture_output=True,
+        check=True,
+    ).stdout.strip()
+    git(project, "update-index", "--add", "--cacheinfo", f"120000,{blob},{name}")
+    return git(project, "write-tree")
 
 
 async def test_pythonpath_leads_into_the_copy(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,6 +189,23 @@ async def test_code_of_the_real_project_is_noticed(project: Path) -> None:
         (copy.root / "run.py").write_text(sly)
         assert await ran(copy, command=line) == "new"
         assert copy.strays() == ("src/pkg/__init__.py",)
+
+
+@pytest.mark.parametrize("put", ["pipe", "link", "nothing"])
+async def test_what_stands_in_the_place_of_an_answer_is_not_followed(project: Path, tmp_path: Path, put: str) -> None:
+    users = tmp_path / "key"
+    users.write_text("SECRET\n")
+    with checked_out(project, before(project)) as copy:
+        assert await ran(copy, "print('old')") == "old"
+        (answer,) = copy._seen.iterdir()
+        answer.unlink()
+        if put == "pipe":
+            os.mkfifo(answer)
+        elif put == "link":
+            answer.symlink_to(users)
+        else:
+            answer.parent.rename(tmp_path / "gone")
+        assert copy.strays() is None
 
 
 @pytest.mark.slow

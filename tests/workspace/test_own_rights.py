@@ -59,6 +59,20 @@ def test_a_file_that_a_setting_names_is_found(repo: Path, key: str, value: str) 
     assert found(repo) == {"tools/x.sh"}
 
 
+@pytest.mark.parametrize("variable", ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"])
+def test_a_file_of_settings_that_a_variable_names_is_found_empty_and_refused_where_it_is_not_there(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, str(put(tmp_path / "home", ".gitconfig", "")))
+    assert found(repo) == set()
+    for value in (str(repo / "tools/gitconfig"), "tools/gitconfig"):
+        monkeypatch.setenv(variable, value)
+        with pytest.raises(WorkspaceError, match=f"the variable {variable} names .*, which is not there"):
+            own_rights.places(repo)
+    put(repo, "tools/gitconfig", "")
+    assert found(repo) == {"tools/gitconfig"}
+
+
 def test_settings_that_are_included_are_read_like_others(repo: Path) -> None:
     put(repo, "tools/x.sh")
     put(repo, ".gitconfig", '[filter "lfs"]\n\tclean = tools/x.sh\n')

@@ -210,6 +210,20 @@ async def test_a_server_that_is_killed_is_replaced_and_its_calls_go_on(project: 
     assert (await call).exit_code == 5
 
 
+async def test_a_call_that_is_begun_again_loses_nothing_of_its_output(project: Path) -> None:
+    await run("true", cwd=project, timeout_s=60)
+    server = connection._state.beside
+    assert server
+    server.process.send_signal(signal.SIGSTOP)  # it has the call's descriptors, and never answers
+    call = asyncio.create_task(
+        run("head -c 900000 /dev/zero | tr '\\0' x; sleep 0.1; echo end", cwd=project, timeout_s=60, output_limit=10**6)
+    )
+    await asyncio.sleep(0)
+    server.process.kill()
+    done = await call
+    assert (len(done.stdout), done.stdout[-4:]) == (900_004, "end\n")
+
+
 def test_a_fork_has_a_supervisor_of_its_own(project: Path) -> None:
     script = (
         "import asyncio, os, pathlib\n"

@@ -44,7 +44,7 @@ from swarmgate.ledger.sessions import Beside
 from swarmgate.llm.budget import Metered
 from swarmgate.llm.worktime import WorkTime
 from swarmgate.workspace import history
-from swarmgate.workspace.checkout import Checkout, checked_out
+from swarmgate.workspace.checkout import Checkout, Mixed, checked_out
 from swarmgate.workspace.collecting.rules import Rules
 from swarmgate.workspace.detect import Detection, detect, is_test_path
 from swarmgate.workspace.repository import Repository
@@ -159,7 +159,7 @@ class Context:
         return detect(self.repository.root, self.repository.list_tree(self.repository.snapshot()))
 
     @contextmanager
-    def checkout(self, tree: str) -> Iterator[Checkout]:
+    def checkout(self, tree: str | Mixed) -> Iterator[Checkout]:
         """A clean checkout of a tree: where tests run that decide something.
 
         Raises:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from swarmgate.gates.behaviour import is_code
@@ -38,17 +39,17 @@ class IgnoredFiles:
         self._since = 0
         self._hidden: frozenset[str] | None = None
 
-    def begin(self, tree: str) -> Left | None:
+    def begin(self, tree: Callable[[], str]) -> Left | None:
         """Before a step: at the first of a run, copies are made; gives what is too much for that, else None.
 
         Args:
-            tree: whose rules for ignoring count.
+            tree: gives the tree whose rules for ignoring count.
         """
         left = None
         if self._hidden is None:
             self._since = time.time_ns()
             found = ignored(self._git)
-            self._hidden = hidden(self._repository, tree, matters, git=self._git, found=found)
+            self._hidden = hidden(self._repository, tree(), matters, git=self._git, found=found)
             left = self._copies.take(found, but=self._brought.begin(found, died_at_ns=self._died_at_ns))
         self._at_work.touch()
         return left

@@ -6,37 +6,29 @@ Import this module late: `openai` takes long to load.
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable
 from contextlib import aclosing
-from datetime import UTC, datetime
 from typing import Any
 
 import openai
 
 from swarmgate.config import Provider, Role
 from swarmgate.domain.usage import Usage
-from swarmgate.llm import pages, refusals, wire
+from swarmgate.llm import refusals, wire
 from swarmgate.llm.adapting import Adapting, Negotiation
 from swarmgate.llm.answer_length import where_cut
 from swarmgate.llm.answered import Asked, answered
 from swarmgate.llm.assembly import Assembly, EventBody, JsonBody, Malformed, NoAnswer, Refused
 from swarmgate.llm.events import Answering, CutOff, OnEvent, ignore
-from swarmgate.llm.limit_ends import of_answer, of_stream
+from swarmgate.llm.failing import Failing
 from swarmgate.llm.model import REPEATS, TOO_LONG, CallFailed, ModelReply, ModelRequest
 from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.pace import Pace, TimeLimits
-from swarmgate.llm.redact import redact
 from swarmgate.llm.spelled import said
 
 _LOOK_S = 10.0
 """Longest time of a look at what an endpoint states about itself."""
-
-_RETRIED = {408, 409, 425, 429}
-_CONTEXT = re.compile(
-    r"context.{0,20}(length|window|size)|maximum context|prompt is too long|too many (input )?tokens", re.IGNORECASE
-)
 
 
 class OpenAIModel:
@@ -72,7 +64,6 @@ class OpenAIModel:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
-        self._served = name.partition("/")[2]
         self._provider = provider
         self._key = api_key
         self._price = price
@@ -83,6 +74,7 @@ class OpenAIModel:
         self._window = role.context_tokens if role else None
         self._limits = limits or TimeLimits.of(provider, role, at_most=timeout_s)
         self._on_event = on_event
+        self._failing = Failing(name, provider, api_key)
         self._adapting = Adapting(
             name,
             provider.base_url,
@@ -140,10 +132,11 @@ class OpenAIModel:
                 await self._exchange(body, assembly)
             except openai.APIStatusError as error:
                 if not self._adapting.adapt(error.status_code, complaint(error), body, call):
-                    raise self._refusal(error, call.first) from error
+                    told = error.response.headers, error.response.text, call.first or complaint(error)
+                    raise self._failing.refused(error.status_code, *told) from error
             except Refused as error:
                 if assembly.size or not self._adapting.adapt(error.status, error.complaint, body, call):
-                    raise self._reported(error) from error
+                    raise self._failing.reported(error) from error
             else:
                 self._adapting.answered(body, call)
                 reply = self._answer(request, body, assembly, started)
@@ -202,7 +195,7 @@ class OpenAIModel:
         try:
             await self._exchange(body, assembly)
         except Refused as error:
-            raise self._reported(error) from error
+            raise self._failing.reported(error) from error
         return assembly
 
     async def look(self, url: str, *, body: dict[str, Any] | None = None) -> Any:
@@ -229,18 +222,17 @@ class OpenAIModel:
                 await self._read(response, assembly, pace, limit)
         except TimeoutError:
             if not pace.done:
-                told, hint = pace.missed, f"raise it in [providers.{self.name.partition('/')[0]}] or the role"
-                raise self._failure(told, hint=f"{hint}, if the model is only slow", retriable=True) from None
+                raise self._failing.out_of_time(pace.missed) from None
         except NoAnswer as error:
-            raise self._no_answer(error) from error
+            raise self._failing.no_answer(error) from error
         except Malformed as error:
-            raise self._failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
+            raise self._failing.failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
         except (openai.APIStatusError, Refused):
             raise
         except Exception as error:
             if not is_transport(error):
                 raise
-            raise self._no_connection(error) from error
+            raise self._failing.no_connection(error) from error
 
     async def _read(self, response: Any, assembly: Assembly, pace: Pace, limit: asyncio.Timeout) -> None:
         """Read the body of an answer; each sign of life sets the limit anew."""
@@ -325,57 +317,13 @@ class OpenAIModel:
         window = self._window or self._adapting.known.context_tokens
         return where_cut(usage, asked=asked, written=self._written_max_tokens is not None, window=window)
 
-    def _no_answer(self, error: NoAnswer) -> CallFailed:
-        """What the endpoint sent that is no answer of a model."""
-        value = pages.loaded(error.head)
-        url = self._provider.base_url
-        if isinstance(value, dict):
-            found = pages.other(value, url)
-        else:
-            found = pages.page(error.head, url) if pages.is_page(error.head) else pages.words(error.head, url)
-        return self._failure(f"the endpoint sent {found.what}", hint=found.hint, retriable=found.passing)
-
-    def _failure(self, message: str, *, hint: str = "", retriable: bool = False, **more: Any) -> CallFailed:
-        return CallFailed(f"{self.name}: {redact(message, (self._key,))}", hint=hint, retriable=retriable, **more)
-
     def _empty(self, reason: str, usage: Usage) -> CallFailed:
         if reason == "length":
             where, hint = self._cut(usage)
-            return self._failure(f"the answer was cut off {where} before it said anything", hint=hint, usage=usage)
-        return self._failure(f"the answer is empty (finish_reason {reason})", retriable=True, usage=usage)
-
-    def _no_connection(self, error: Exception) -> CallFailed:
-        cause = error if error.__cause__ is None else error.__cause__
-        url, why = self._provider.base_url, str(cause) or type(cause).__name__
-        hint = f"is the endpoint running? [providers] base_url says {url}"
-        return self._failure(f"the connection failed: {url}: {why}", hint=hint, retriable=True)
-
-    def _reported(self, error: Refused) -> CallFailed:
-        """What an answer with status 200 says that is an error."""
-        now = datetime.now(UTC)
-        limit = of_answer(error.status, {}, str(error), now=now) if error.status else of_stream(str(error), now=now)
-        return self._failure(f"the endpoint reported an error: {error}", retriable=True, limit=limit)
-
-    def _refusal(self, error: openai.APIStatusError, first: refusals.Complaint | None = None) -> CallFailed:
-        """What a status says, and what the user should look at; `first` is what was said before other forms failed."""
-        status, what = error.status_code, first or complaint(error)
-        said = what.shown
-        if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
-            hint = "use a model with a larger context for this role, or split the task"
-            return self._failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
-        headers = error.response.headers
-        limit = of_answer(status, headers, error.response.text, now=datetime.now(UTC))
-        quota = limit is not None and limit.ends is None
-        final = quota or headers.get("x-should-retry") == "false"  # OpenAI's own way to say so
-        passing = status in _RETRIED or status >= 500 or limit is not None  # noqa: PLR2004 - server errors
-        retriable = (passing or refusals.said_wrongly(what)) and not final
-        key = self._provider.api_key_env
-        hint = {
-            401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",
-            403: f"check what the key in {key or '[providers] api_key_env'} may use",
-            404: f"check the model name `{self._served}` and base_url {self._provider.base_url}",
-        }.get(status, "check the account at the provider" if quota else "")
-        return self._failure(f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, limit=limit)
+            return self._failing.failure(
+                f"the answer was cut off {where} before it said anything", hint=hint, usage=usage
+            )
+        return self._failing.failure(f"the answer is empty (finish_reason {reason})", retriable=True, usage=usage)
 
 
 def _words(assembly: Assembly) -> ModelReply:

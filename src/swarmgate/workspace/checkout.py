@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace import brought, hidden, paths, redirect, regular, temporary, trusted
-from swarmgate.workspace.diffs import SUBMODULE
+from swarmgate.workspace.diffs import SUBMODULE, enter, entries
 from swarmgate.workspace.driver import Driver
 from swarmgate.workspace.sandbox.running import CommandRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from swarmgate.domain.change import ChangeSet
     from swarmgate.workspace.brought import Item
     from swarmgate.workspace.process import Completed
     from swarmgate.workspace.sandbox.confinement import Sandbox
@@ -35,6 +36,14 @@ _ASIDE = Path("/.project")
 """Where a checkout in the project's place finds what it shares with the project."""
 _ROOTED = ("autoload.php", "composer", "bin")
 """Of composer's `vendor`: files that find the project by where they lie themselves, links followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """The tree before a change, but these paths, which are as after it."""
+
+    change: ChangeSet
+    paths: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -58,36 +67,17 @@ class Checkout:
     _private: Path = field(default=Path(), repr=False)
     _git: Driver = field(repr=False, default_factory=lambda: Driver(Path()))
 
-    def put(self, tree: str, wanted: Iterable[str]) -> None:
-        """Make these paths those of `tree`; one that it does not have is removed.
-
-        Raises:
-            WorkspaceError: git failed.
-        """
-        names = list(dict.fromkeys(wanted))
-        for path in names:
-            place = self.root / os.fsdecode(paths.encode(path))
-            if place.is_dir() and not place.is_symlink():
-                shutil.rmtree(place)
-            else:
-                with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                    place.unlink()
-        with self._git.index(copied=False) as index:
-            self._git.run("read-tree", tree, index=index)
-            there = set(self._git.records("ls-tree", "-r", "-z", "--name-only", tree))
-            listing = b"".join(raw + b"\0" for path in names if (raw := paths.encode(path)) in there)
-            options = ("--force", "-z", "--stdin")
-            self._git.run("checkout-index", *options, stdin=listing, index=index, work_tree=self.root)
-
     def rewritten(self) -> tuple[str, ...]:
         """The files of the tree that a run changed or removed here.
 
         Raises:
             WorkspaceError: git failed.
         """
-        self._git.run("update-index", "-q", "--really-refresh", index=self._index, work_tree=self.root)
-        found = self._git.run("diff-files", "--name-only", "-z", index=self._index, work_tree=self.root)
-        return tuple(paths.decode(raw) for raw in found.split(b"\0")[:-1])
+        found = self._differing()
+        if found:  # by size and times alone, perhaps
+            self._git.run("update-index", "-q", "--really-refresh", index=self._index, work_tree=self.root)
+            found = self._differing()
+        return found
 
     def command(self, line: str) -> str:
         """A command line as it has to be here: the project's folder replaced, a PYTHONPATH of its own behind ours."""
@@ -136,14 +126,22 @@ class Checkout:
         return _Inside(real.sandbox, bounds, real.inherit, real.output_chars, checkout=self)
 
     def strays(self) -> tuple[str, ...] | None:
-        """The project's modules that a Python here imported; None where no Python has said anything."""
+        """The project's modules that a Python here imported; None where no Python has said anything that is there."""
         if self.in_place:
             return ()
-        answers = list(self._seen.iterdir())
+        try:
+            answers = [regular.read(each, follow=False) for each in self._seen.iterdir()]
+        except OSError:  # taken away, or a pipe or a link in its place
+            return None
         if not answers:
             return None
-        lines = {line for each in answers for line in each.read_text(encoding="utf-8").splitlines()}
-        return tuple(sorted(os.path.relpath(line, self.real) for line in lines))
+        lines = b"".join(answers).decode("utf-8", "replace").splitlines()
+        return tuple(sorted({os.path.relpath(line, self.real) for line in lines}))
+
+    def _differing(self) -> tuple[str, ...]:
+        """The files that are not as the index has seen them."""
+        found = self._git.run("diff-files", "--name-only", "-z", index=self._index, work_tree=self.root)
+        return tuple(paths.decode(raw) for raw in found.split(b"\0")[:-1])
 
     def _is_own(self, place: Path) -> bool:
         """Whether a command in the project could read a place as a part of it: an ignored link may lead anywhere."""
@@ -207,13 +205,17 @@ class _Inside(CommandRunner):
 
 @contextlib.contextmanager
 def checked_out(
-    root: Path, tree: str, *, items: Iterable[Item] | None = None, sandbox: Sandbox | None = None
+    root: Path,
+    tree: str | Mixed,
+    *,
+    items: Iterable[Item] | None = None,
+    sandbox: Sandbox | None = None,
 ) -> Iterator[Checkout]:
     """A checkout of `tree`, a tree of the repository at `root`, which vanishes afterwards.
 
     Args:
         root: top level of the work tree.
-        tree: its id.
+        tree: its id, or what of a change it has.
         items: what of the ignored files comes along; all that is there where nobody took note of what was.
         sandbox: what confines the commands: where it can, it shows them the checkout in the project's place.
 
@@ -240,19 +242,30 @@ def checked_out(
         yield Checkout(place, root, in_place, tuple(shared), brought.binaries(found), private, git)
 
 
-def _write(git: Driver, tree: str, place: Path, index: Path) -> None:
+def _write(git: Driver, tree: str | Mixed, place: Path, index: Path) -> None:
     """Writes the files of a tree; of submodules those of their commits, where they have them."""
-    git.run("read-tree", tree, index=index)
+    _read_tree(git, tree, index)
     git.run("checkout-index", "--all", "--force", "--index", index=index, work_tree=place)
     if _SUBMODULE not in index.read_bytes():
         return
-    for record in git.records("ls-tree", "-r", "-z", tree):
+    for record in git.run("ls-files", "--stage", "-z", index=index).split(b"\0")[:-1]:
         header, _, raw = record.partition(b"\t")
         inner, target = git.root / os.fsdecode(raw), place / os.fsdecode(raw)
         if header.startswith(SUBMODULE.encode()) and (inner / ".git").exists():
             target.mkdir(parents=True, exist_ok=True)
             with Driver(inner).index(copied=False) as own, contextlib.suppress(WorkspaceError):
-                _write(Driver(inner), header.split()[2].decode(), target, own)
+                _write(Driver(inner), header.split()[1].decode(), target, own)
+
+
+def _read_tree(git: Driver, tree: str | Mixed, index: Path) -> None:
+    """Fills an index. Nothing is put over files that lie there: a link among them may lead anywhere."""
+    if isinstance(tree, str):
+        git.run("read-tree", tree, index=index)
+        return
+    whole = tree.paths.issuperset(tree.change.paths)
+    git.run("read-tree", tree.change.tree if whole else tree.change.base, index=index)
+    if not whole and (found := entries(tree.change, tree.paths)):
+        enter(git, found, index=index)
 
 
 def _history(root: Path, place: Path, *, aside: Path) -> Iterator[Path]:
@@ -281,6 +294,8 @@ def _laid(items: Iterable[Item], place: Path, real: Path, *, aside: Path) -> Ite
     links = _Links(real, place, aside)
     for item in sorted(items, key=lambda each: (each.copied, each.path)):  # copies go into folders that links made
         target = place / os.fsdecode(paths.encode(item.path))
+        if not target.parent.resolve().is_relative_to(place):  # the tree has a link there, which may lead anywhere
+            continue
         if item.copied:
             _copy(item.source, target)
         elif not os.path.lexists(target) and os.path.lexists(item.source):

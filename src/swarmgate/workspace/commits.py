@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CommitRefused, HeadMoved, WorkspaceError
-from swarmgate.workspace import diffs, paths
+from swarmgate.workspace import diffs
 from swarmgate.workspace.driver import call, failure, locked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from swarmgate.domain.change import ChangeSet
-    from swarmgate.workspace.diffs import Raw
+    from swarmgate.workspace.diffs import Entry
     from swarmgate.workspace.driver import Driver
     from swarmgate.workspace.locks import Locks
 
@@ -50,8 +50,7 @@ def commit(
     git: Driver, locks: Locks, change: ChangeSet, message: str, trailers: Sequence[tuple[str, str]], *, onto: str = ""
 ) -> Commit:
     """Commit `change` on top of HEAD; the contract is `Repository.commit`'s."""
-    wanted = {paths.encode(path) for path in change.paths}
-    entries = [entry for entry in diffs.raw(git, change.base, change.tree) if entry.path in wanted]
+    entries = diffs.entries(change, change.paths)
     if not entries:
         raise WorkspaceError("there is nothing to commit: the change set is empty")
     place = git.run("rev-parse", "--symbolic-full-name", "HEAD").decode().strip()
@@ -62,7 +61,7 @@ def commit(
     return made
 
 
-def _on_top(git: Driver, entries: Sequence[Raw], message: bytes, onto: str) -> Commit:
+def _on_top(git: Driver, entries: Sequence[Entry], message: bytes, onto: str) -> Commit:
     """Makes the commit, and gives the one that HEAD was before."""
     head = read(git)
     if onto not in ("", head.id):
@@ -71,7 +70,7 @@ def _on_top(git: Driver, entries: Sequence[Raw], message: bytes, onto: str) -> C
     # nothing to clean up.
     with git.index() as index:
         git.run("read-tree", "--reset", head.id, index=index)
-        _put(git, entries, index=index)
+        diffs.enter(git, entries, index=index)
         try:
             _commit(git, index, message)
         except CommitRefused as error:
@@ -201,29 +200,12 @@ def _commit(git: Driver, index: Path, message: bytes) -> None:
 
 def follow(git: Driver, locks: Locks, old: str, new: str) -> None:
     """Bring the user's index along when HEAD moves between two trees; other staged changes stay staged."""
-    entries = diffs.raw(git, old, new)
+    entries = [each.entry for each in diffs.raw(git, old, new)]
 
     def along() -> None:
-        _put(git, entries, index=None)
+        diffs.enter(git, entries, index=None)
         # Fill in the new entries' file times, so that the next snapshot need not read these files again. Exit code 1
         # only says that some files differ.
         call(git.root, "update-index", "-q", "--refresh")
 
     locks.take("update-index", along)
-
-
-def _put(git: Driver, entries: Iterable[Raw], *, index: Path | None) -> None:
-    """Set index entries to the new side of `entries`; removals first, for a file that became a folder."""
-    ordered = sorted(entries, key=lambda entry: entry.new_mode != diffs.ABSENT)
-    lines = (
-        (
-            b"0 " + b"0" * len(entry.new_id)
-            if entry.new_mode == diffs.ABSENT
-            else f"{entry.new_mode} {entry.new_id}".encode()
-        )
-        + b"\t"
-        + entry.path
-        + b"\0"
-        for entry in ordered
-    )
-    git.run("update-index", "-z", "--index-info", stdin=b"".join(lines), index=index)

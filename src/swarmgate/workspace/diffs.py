@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.workspace import paths
 from swarmgate.workspace.driver import BIG, LEFT_OUT, OUTSIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from swarmgate.workspace.driver import Driver
 
@@ -47,6 +48,11 @@ class Raw:
     old_path: bytes
     path: bytes
 
+    @property
+    def entry(self) -> Entry:
+        """Its new side."""
+        return Entry(self.path, self.new_mode, self.new_id)
+
 
 @dataclass
 class _Lines:
@@ -77,6 +83,30 @@ def _raw(header: bytes, records: Iterator[bytes]) -> Raw:
     return Raw(letter[0], old_mode, new_mode, old_id, new_id, old_path, path)
 
 
+class Entry(NamedTuple):
+    """What an index holds at a path. Where nothing is there, the mode is `ABSENT`, and the id is zeros."""
+
+    path: bytes
+    mode: str
+    id: str
+
+
+def entries(change: ChangeSet, wanted: Collection[str]) -> list[Entry]:
+    """The new side of a change at those of its paths that are wanted."""
+    nothing = ABSENT, "0" * len(change.tree)
+    moved = (file.old_path for file in change.files if file.kind is ChangeKind.RENAMED)
+    gone = [Entry(paths.encode(path), *nothing) for path in moved if path in wanted]
+    sides = ((file.path, (file.new_mode, file.new_id) if file.exists else nothing) for file in change.files)
+    return [*gone, *(Entry(paths.encode(path), *side) for path, side in sides if path in wanted)]
+
+
+def enter(git: Driver, found: Iterable[Entry], *, index: Path | None) -> None:
+    """Set entries of an index, the user's own when None; removals first, for a file that became a folder."""
+    ordered = sorted(found, key=lambda each: each.mode != ABSENT)
+    lines = (f"{int(each.mode, 8):o} {each.id}\t".encode() + each.path + b"\0" for each in ordered)
+    git.run("update-index", "-z", "--index-info", stdin=b"".join(lines), index=index)
+
+
 def changes(git: Driver, base: str, tree: str) -> ChangeSet:
     """The change set from `base` to `tree`."""
     wanted = ("--raw", "-p", "-U0", "-M50%", *_PLAIN)
@@ -104,31 +134,12 @@ def _split(out: bytes) -> tuple[tuple[Raw, ...], bytes]:
     return tuple(entries), out[position + 1 :]
 
 
-def patch(git: Driver, base: str, tree: str) -> bytes:
-    """The difference as a patch that `git apply` takes, binary files included.
-
-    Of a file above `BIG` it only says that it differs: who would hold it in memory holds it several times.
-    """
+def patch(git: Driver, base: str, tree: str, *, without: Sequence[str] = ()) -> bytes:
+    """The difference as a patch that `git apply` takes, binary files included; of some paths, only that they differ."""
     wanted = ("diff-tree", "-r", "-p", "--full-index", "-M50%", *_PLAIN)
-    large = _large(git, base, tree)
-    if not large:
-        return git.run(*wanted, "--binary", base, tree, "--", ".", OUTSIDE)
-    without = [f"{LEFT_OUT}{os.fsdecode(path)}" for path in large]
-    whole = git.run(*wanted, "--binary", base, tree, "--", ".", OUTSIDE, *without)
-    return whole + git.run(*wanted, base, tree, "--", *map(os.fsdecode, large))
-
-
-def _large(git: Driver, base: str, tree: str) -> list[bytes]:
-    """The paths of which one side has more than `BIG` bytes."""
-    ids: dict[bytes, set[bytes]] = {}
-    for entry in raw(git, base, tree):
-        if SUBMODULE not in {entry.old_mode, entry.new_mode}:
-            sides = ((entry.old_mode, entry.old_id), (entry.new_mode, entry.new_id))
-            ids[entry.path] = {name.encode() for mode, name in sides if mode != ABSENT}
-    names = sorted(set().union(*ids.values()))
-    out = git.run("cat-file", "--batch-check", stdin=b"".join(name + b"\n" for name in names)) if names else b""
-    big = {line.split()[0] for line in out.splitlines() if line.split()[-1].isdigit() and int(line.split()[-1]) > BIG}
-    return [path for path, names in ids.items() if names & big]
+    names = [os.fsdecode(paths.encode(path)) for path in without]
+    whole = git.run(*wanted, "--binary", base, tree, "--", ".", OUTSIDE, *(f"{LEFT_OUT}{name}" for name in names))
+    return whole + git.run(*wanted, base, tree, "--", *names) if names else whole
 
 
 def _sections(text: bytes) -> Iterator[_Lines]:

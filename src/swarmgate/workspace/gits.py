@@ -1,4 +1,4 @@
-"""Git commands that are at work now, as far as the system tells: whose they are, and whether they hold a lock."""
+"""Git commands that are at work now, as far as the system tells, and whether they may hold a lock."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from swarmgate.workspace import leftovers
+from swarmgate.workspace.supervision import processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _NAME = re.compile(r"git(-[a-z-]+)?")
-_LOOKING = frozenset({"blame", "cat-file", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "status"})
-"""Commands that hold no lock however long they are open in somebody's pager."""
+_LOOKING = frozenset({
+    "blame", "cat-file", "check-attr", "check-ignore", "diff", "diff-files", "diff-index", "diff-tree", "for-each-ref",
+    "grep", "help", "log", "ls-files", "ls-remote", "ls-tree", "merge-base", "reflog", "rev-list", "rev-parse",
+    "shortlog", "show", "show-ref", "status", "version",
+})  # fmt: skip
+"""Commands that hold no lock, however long they are open in somebody's pager, or at work for somebody's editor."""
 _SHOWN = 80
 _DAEMON = "daemon"
 """Part of the name of commands that stay: `fsmonitor--daemon`, `credential-cache--daemon`."""
@@ -28,12 +32,6 @@ class Git(NamedTuple):
 
     pid: int
     command: str
-
-
-def of_run(name: str) -> list[Git]:
-    """The git commands that a process which is gone began, and that are still at work; `identity` gives its name."""
-    sought = f"{leftovers.GIT}={name};".encode()
-    return [git for git in _at_work() if any(part.startswith(sought) for part in _environment(git.pid))]
 
 
 def holders(lock: Path, folders: Sequence[Path]) -> list[Git]:
@@ -65,28 +63,16 @@ def _verb(arguments: Sequence[str]) -> str:
 
 def _processes() -> Iterator[tuple[int, list[str]]]:
     """All processes with their command lines."""
-    if os.path.isdir("/proc/self"):  # noqa: PTH112 - no path is made of it
-        for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - hundreds of them
-            if line := _read(int(name), "cmdline"):
-                yield int(name), os.fsdecode(line).rstrip("\0").split("\0")
+    if processes.is_visible():
+        for pid in processes.numbers():
+            if line := processes.told(pid, "cmdline"):
+                yield pid, os.fsdecode(line).rstrip("\0").split("\0")
         return
     listed = subprocess.run(["/bin/ps", "-A", "-o", "pid=,command="], capture_output=True, check=False)
     for told in os.fsdecode(listed.stdout).splitlines():
-        pid, _, command = told.strip().partition(" ")
-        if pid.isdigit() and command.split():
-            yield int(pid), command.split()
-
-
-def _read(pid: int, name: str) -> bytes:
-    try:
-        with open(f"/proc/{pid}/{name}", "rb") as file:  # noqa: PTH123 - hundreds of them
-            return file.read()
-    except OSError:
-        return b""
-
-
-def _environment(pid: int) -> list[bytes]:
-    return _read(pid, "environ").split(b"\0")
+        number, _, command = told.strip().partition(" ")
+        if number.isdigit() and command.split():
+            yield int(number), command.split()
 
 
 def _has_open(pid: int, lock: Path) -> bool:
@@ -100,7 +86,7 @@ def _has_open(pid: int, lock: Path) -> bool:
 
 def _works_in(pid: int, folders: Sequence[Path]) -> bool:
     """Whether its working folder lies in one of these; where the system does not tell, it does."""
-    if not os.path.isdir("/proc/self"):  # noqa: PTH112 - as above
+    if not processes.is_visible():
         return True
     try:
         place = Path(os.readlink(f"/proc/{pid}/cwd"))  # noqa: PTH115 - as above

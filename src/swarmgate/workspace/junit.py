@@ -69,7 +69,13 @@ def _cases(report: Path) -> list[Element] | None:
 
 
 def named(root: Path, classname: str, name: str) -> str:
-    """`tests/test_a.py::TestX::test_b` where the class name leads to a file, else `class::name`."""
+    """`tests/test_a.py::TestX::test_b` where the class name leads to a file, else `class::name`.
+
+    A file that could not be collected has no class name, and its path with dots for a name: it is called by its path.
+    """
+    if not classname and "::" not in name:
+        file = Path(*name.split(".")[:_DEEPEST]).with_suffix(".py") if all(name.split(".")) else None
+        return file.as_posix() if file and os.path.isfile(root / file) else name  # noqa: PTH113 - as below
     parts = classname.split(".")
     for count in range(min(len(parts), _DEEPEST), 0, -1):
         file = Path(*parts[:count]).with_suffix(".py") if all(parts[:count]) else None

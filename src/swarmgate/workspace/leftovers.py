@@ -108,7 +108,6 @@ def _line() -> set[int]:
 
 
 def _environment(pid: int) -> dict[str, bytes]:
-    with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123 - hundreds in a row
-        data = file.read()
-    pairs = (part.partition(b"=") for part in data.split(b"\0") if part.startswith(_OURS))
+    parts = processes.told(pid, "environ").split(b"\0")
+    pairs = (part.partition(b"=") for part in parts if part.startswith(_OURS))
     return {os.fsdecode(name): value for name, _, value in pairs}

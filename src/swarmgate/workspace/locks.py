@@ -105,30 +105,20 @@ class Locks:
     def recover(self) -> None:
         """Removes the locks of a run that died in the middle of a git command; `drain` says which they were.
 
-        Its git usually lives on and comes to its end by itself: that is waited for first.
+        What was still at work of it has been ended before (`leftovers`). A lock that somebody may hold by now is
+        waited for; the record stays as long as one of them does.
 
         Raises:
-            GitLocked: it has not ended within `WAIT_S` seconds.
+            GitLocked: that takes more than `WAIT_S` seconds.
         """
         work = self._read()
         if work is None or not identity.has_ended(work.process):
             return
-        until, told = time.monotonic() + WAIT_S, False
-        while ours := gits.of_run(work.process):
+        until = time.monotonic() + WAIT_S
+        while held := self._remove(work):
             if time.monotonic() >= until:
-                raise GitLocked(
-                    f"`git {work.command}` of a run that died is still at work (pid {ours[0].pid}).",
-                    lock=str(self._record),
-                    hint=f"Wait for its end, or end it: kill {ours[0].pid}; then: swarm run",
-                )
-            if not told:
-                self.tell(f"waiting for the end of `git {work.command}`, which a run that died began")
-                told = True
+                raise self._named(held[0])
             time.sleep(_POLL_S)
-        for lock in self._since(work):  # what somebody holds by now goes by itself
-            while gits.holders(lock, self._folders) and time.monotonic() < until:
-                time.sleep(_POLL_S)
-        self._remove(work)
         self._record.unlink(missing_ok=True)
 
     # --- the record ---
@@ -136,24 +126,21 @@ class Locks:
     @contextlib.contextmanager
     def _on_record(self, command: str) -> Iterator[None]:
         """Says on disk that a git command of ours is at work; one that was killed under us leaves no lock behind."""
-        work = _AtWork(
-            process=identity.own(),
-            since=time.time_ns() - _SLACK_NS,
-            command=command,
-        )
+        before, since = self._read(), time.time_ns() - _SLACK_NS
+        if before is not None and before.process == identity.own():  # it could not remove all that it left
+            since = min(since, before.since)
+        work, held = _AtWork(process=identity.own(), since=since, command=command), list[Path]()
         with contextlib.suppress(OSError):  # no folder, no room: a lock that is left then is named, and not removed
             atomic.replace(self._record, work.model_dump_json())
         try:
             yield
-        except Exception as error:
-            if isinstance(error, GitKilled):  # else git came to its end, and gave back what it had
-                self._remove(work)
-            raise
-        except BaseException:  # the user, or the system, wants this process to end at once: git was killed
-            self._remove(work)
+        except BaseException as error:
+            if isinstance(error, GitKilled) or not isinstance(error, Exception):  # else git gave back what it had
+                held = self._remove(work)
             raise
         finally:
-            self._record.unlink(missing_ok=True)
+            if not held:
+                self._record.unlink(missing_ok=True)
 
     def _read(self) -> _AtWork | None:
         try:
@@ -165,15 +152,18 @@ class Locks:
 
     # --- the files ---
 
-    def _remove(self, work: _AtWork) -> None:
-        """Removes the locks that stand since the work began, if they are ours and nobody's any more."""
-        found = [lock for lock in self._since(work) if not gits.holders(lock, self._folders)]
+    def _remove(self, work: _AtWork) -> list[Path]:
+        """Removes the locks that stand since the work began, but those that somebody may hold: gives these."""
+        since = self._since(work)
+        held = [lock for lock in since if gits.holders(lock, self._folders)]
+        found = [lock for lock in since if lock not in held]
         for lock in found:
             lock.unlink(missing_ok=True)
         if found:
             self._removed.append(Removed(locks=tuple(map(str, found)), command=work.command))
             named = ", ".join(str(lock) for lock in found)
             self.tell(f"`git {work.command}` was killed in the middle: the locks that it left were removed: {named}")
+        return held
 
     def _since(self, work: _AtWork) -> list[Path]:
         """The locks of this user that were made since the work began."""

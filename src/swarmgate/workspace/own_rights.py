@@ -50,6 +50,9 @@ _PASSED_OVER = frozenset({".git", ".swarm", "node_modules", ".venv", "venv", ".t
                           "dist", "build"})  # fmt: skip
 """Where no repository inside of the repository is looked for: large, and full of what tools put there."""
 
+_FILES_OF_SETTINGS = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+"""Variables by which git reads its settings from another file, without a word where that is empty or not there."""
+
 
 def places(root: Path) -> dict[Path, str]:
     """The files and folders of a work tree that must not change, resolved, each with what makes it so.
@@ -168,7 +171,10 @@ def _outside(root: Path, path: str) -> Iterator[tuple[Path, str]]:
 
 
 def _settings(root: Path) -> Iterator[tuple[Path, str]]:
-    """Files with settings, and what settings name."""
+    """Files with settings, those that are not there yet as well, and what settings name."""
+    for variable in _FILES_OF_SETTINGS:
+        if value := os.environ.get(variable):
+            yield _normal(root / value), f"the variable {variable}"
     code, out, _ = call(root, "config", "--show-origin", "--list", "-z")
     parts = out.decode(errors="surrogateescape").split("\0")[:-1] if not code else []
     large = False

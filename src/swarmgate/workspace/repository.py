@@ -7,11 +7,11 @@ import os
 import re
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from swarmgate.errors import MissingRequirement, NotAProject, WorkspaceError
 from swarmgate.workspace import paths, trusted, unseen  # the records of commits and diffs cost pydantic, 60 ms: late
-from swarmgate.workspace.driver import LEFT_OUT, OUTSIDE, Driver, call, failure
+from swarmgate.workspace.driver import BIG, LEFT_OUT, OUTSIDE, Driver, call, failure
 from swarmgate.workspace.locks import Locks
 
 if TYPE_CHECKING:
@@ -34,13 +34,17 @@ _LINK_MODE = "120000"
 """How git says that an entry of a tree is a symbolic link."""
 _NAMES = 200
 """Up to how many paths git looks up one by one; beyond, the whole tree is listed."""
-_KEPT_BYTES = 16_000_000
-"""Of a tree, so much of what was read is kept."""
+_KEPT_BYTES = 8_000_000
+"""Of a tree, so much of what was read is kept, and of a patch."""
 _REMEMBERED = 4
-"""So many differences, and trees of scratch indexes, are kept: an attempt asks for the same ones again and again."""
+"""So many trees and differences are kept: an attempt asks for the same ones again and again."""
+_SIZES = 10_000
+"""So many sizes of contents are kept."""
 _REPOSITORY = b"\0\0\xe0\0"
 """How an entry of the index says that it is a commit of another repository: mode 160000 (gitformat-index(5))."""
 
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 _ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _OBJECT = re.compile(rb"[0-9a-f]+ ([a-z]+) ([0-9]+)")
 
@@ -59,13 +63,14 @@ class Repository:
         self._git = Driver(root)
         self.locks = Locks(self._git)
         self._unflagged: tuple[int, ...] | None = None  # the state of an index in which no entry has a flag
-        # Of the last two trees, of which one is the base: what every gate asks for.
+        # What names its own content cannot go stale: a tree its files, an index its tree, two trees their difference.
         self._kept: dict[str, dict[bytes, bytes | None]] = {}
         self._listed: dict[str, tuple[str, ...]] = {}
         self._trees: dict[str, str] = {}
-        # What names its own content cannot go stale: an index its tree, two trees their difference.
+        self._sizes: dict[str, int] = {}
         self._written: dict[bytes, str] = {}
         self._changes: dict[tuple[str, str], ChangeSet] = {}
+        self._patches: dict[tuple[str, str], bytes] = {}
 
     @classmethod
     def discover(cls, start: Path, *, lenient: bool = False) -> Repository:
@@ -178,8 +183,9 @@ class Repository:
     def dirty(self) -> tuple[str, ...]:
         """What is not committed: tracked or untracked, not ignored, outside `.swarm/`."""
         options = ("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+        state = _state(self._git.git_dir / "index")
         with self._git.index() as index:
-            unseen.unflag(self._git, index)
+            self._look_at_all(state, index)
             said = self._git.run("status", "--porcelain=v1", "-z", *options, "--", ".", OUTSIDE, index=index)
         # Twice is what git says of a file that is gone from the index and untracked in its place.
         return tuple(dict.fromkeys(paths.decode(record[3:]) for record in said.split(b"\0")[:-1]))
@@ -213,8 +219,7 @@ class Repository:
         """
         state = _state(self._git.git_dir / "index")
         with self._git.index() as index:
-            if state != self._unflagged and not unseen.unflag(self._git, index):
-                self._unflagged = state
+            self._look_at_all(state, index)
             # Out of the index, ignored, and back as in HEAD: `git add` with an exclude pathspec fails where the user's
             # .gitignore names the same folder, and would store the growing ledger with every snapshot where not.
             tracked = self._tracks_swarm or _may_hold(index, b".swarm/")
@@ -226,11 +231,16 @@ class Repository:
                 self._git.run("reset", "--quiet", "HEAD", "--", ".swarm", index=index)
             return self._tree_in(index)
 
+    def _look_at_all(self, state: tuple[int, ...], index: Path) -> None:
+        """Takes the flags off the copy of an index that was in a state; one known to have none is not asked again."""
+        if state != self._unflagged and not unseen.unflag(self._git, index):
+            self._unflagged = state
+
     def _tree_in(self, index: Path) -> str:
         """The tree of a scratch index; where another one of the same bytes was written before, that one's."""
         content = hashlib.sha256(index.read_bytes() if index.exists() else b"").digest()
         tree = self._written.pop(content, "") or self._git.run("write-tree", index=index).decode().strip()
-        self._written = {**dict(list(self._written.items())[1 - _REMEMBERED :]), content: tree}
+        _remember(self._written, content, tree)
         return tree
 
     def _add_all(self, index: Path) -> None:
@@ -286,17 +296,28 @@ class Repository:
 
         if not (_ID.fullmatch(base) and _ID.fullmatch(tree)):  # a name such as HEAD may mean another tree the next time
             return diffs.changes(self._git, base, tree)
-        found = self._changes.pop((base, tree), None)
+        found = self._changes.get((base, tree))
         if found is None:  # an empty one is false
             found = diffs.changes(self._git, base, tree)
-        self._changes = {**dict(list(self._changes.items())[1 - _REMEMBERED :]), (base, tree): found}
+        _remember(self._changes, (base, tree), found)
         return found
 
     def patch(self, base: str, tree: str) -> bytes:
-        """The same difference as a patch for `git apply`, binary files included."""
+        """The same difference as a patch for `git apply`, binary files included.
+
+        Of a file above `BIG` bytes it only says that it differs: who would hold it in memory holds it several times.
+        """
         from swarmgate.workspace import diffs  # noqa: PLC0415 - late: see the imports above
 
-        return diffs.patch(self._git, base, tree)
+        found = self._patches.get((base, tree))
+        if found is None:
+            files = self.changes(base, tree).files
+            sizes = self.sizes(each for file in files for each in (file.old_id, file.new_id))
+            big = (file for file in files if max(sizes.get(file.old_id, 0), sizes.get(file.new_id, 0)) > BIG)
+            found = diffs.patch(self._git, base, tree, without=[path for file in big for path in file.touched])
+        if _ID.fullmatch(base) and _ID.fullmatch(tree) and len(found) <= _KEPT_BYTES:
+            _remember(self._patches, (base, tree), found)
+        return found
 
     def list_tree(self, tree: str) -> tuple[str, ...]:
         """Every path in `tree`, submodules included."""
@@ -304,8 +325,8 @@ class Repository:
         if listed is None:
             records = self._git.records("ls-tree", "-r", "-z", "--name-only", tree)
             listed = tuple(paths.decode(raw) for raw in records)
-            if _ID.fullmatch(tree):
-                self._listed = {**dict(list(self._listed.items())[-1:]), tree: listed}
+        if _ID.fullmatch(tree):
+            _remember(self._listed, tree, listed)
         return listed
 
     def regular_files(self, tree: str, wanted: Sequence[str]) -> dict[str, str]:
@@ -344,11 +365,15 @@ class Repository:
 
     def sizes(self, ids: Iterable[str]) -> dict[str, int]:
         """How many bytes the contents of these ids have, by id; those that are no blob here are left out."""
-        names = sorted({each for each in ids if each})
+        asked = {each for each in ids if each}
+        names = sorted(asked - self._sizes.keys())
         stdin = "".join(f"{each}\n" for each in names).encode()
         out = self._git.run("cat-file", "--batch-check", stdin=stdin) if names else b""
         found = (_OBJECT.fullmatch(line) for line in out.splitlines())
-        return {name: int(each[2]) for name, each in zip(names, found, strict=True) if each and each[1] == b"blob"}
+        fresh = {name: int(each[2]) for name, each in zip(names, found, strict=True) if each and each[1] == b"blob"}
+        known = {**self._sizes, **fresh}
+        self._sizes = known if len(known) <= _SIZES else {}
+        return {name: known[name] for name in asked if name in known}
 
     def restore(self, tree: str, *, quarantine: Path, only: Collection[str] | None = None) -> tuple[str, ...]:
         """Make the files of the work tree those of `tree`, so that `snapshot()` gives it again (less `.swarm/`).
@@ -440,13 +465,14 @@ class Repository:
 
     def _looked_up(self, tree: str, raws: Mapping[bytes, str]) -> dict[str, bytes]:
         """The contents of few files."""
-        kept = self._kept.pop(tree, {})
+        kept = dict(self._kept.get(tree, {}))  # gates ask from threads of their own
         fresh = [raw for raw in raws if raw not in kept]
         kept.update(zip(fresh, self._objects([tree.encode() + b":" + raw for raw in fresh]), strict=True))
         found = {path: content for raw, path in raws.items() if (content := kept[raw]) is not None}
         # A name such as HEAD may stand for another tree the next time.
-        if _ID.fullmatch(tree) and sum(len(content or b"") for content in kept.values()) <= _KEPT_BYTES:
-            self._kept = {**dict(list(self._kept.items())[-1:]), tree: kept}
+        if _ID.fullmatch(tree):
+            size = sum(len(content or b"") for content in kept.values())
+            _remember(self._kept, tree, kept if size <= _KEPT_BYTES else {})
         return found
 
     def _objects(self, names: Sequence[bytes]) -> list[bytes | None]:
@@ -461,6 +487,14 @@ class Repository:
             contents.append(out[start : start + size] if found and found[1] == b"blob" else None)
             position = start + size + 1
         return contents
+
+
+def _remember(known: dict[_K, _V], name: _K, found: _V) -> None:
+    """Keeps an answer; of the others, only those that were asked for last."""
+    known.pop(name, None)
+    known[name] = found
+    for old in list(known)[:-_REMEMBERED]:
+        known.pop(old, None)  # another thread may have been here
 
 
 def _state(path: Path) -> tuple[int, ...]:

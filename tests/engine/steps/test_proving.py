@@ -62,6 +62,39 @@ def test_tests_that_pass_without_the_change_are_refused_and_better_ones_taken(pr
     assert project.json("verify")["passed"]
 
 
+SOWS = """from pathlib import Path
+
+here = Path.cwd()
+
+
+def test_part() -> None:
+    {lie}
+    [each.unlink() for each in here.iterdir() if each.is_file() and each.name[0] == "." and len(each.name) > 12]
+    assert 1 + 1 == 2
+"""
+
+
+@pytest.mark.slow
+@case(
+    "lies",
+    "under Landlock, tests take away or forge what Pythons say of the code that they imported",
+    "where the runner took a canary, and the project is out of sight, it is no doubt: rejected, `tests prove nothing`",
+)
+@pytest.mark.parametrize(
+    "lie",
+    [
+        'Path(f"{here.parent}/seen").rename(f"{here.parent}/gone")',
+        'Path(f"{here.parent}/seen/1").write_text("PROJECT/src/calc/x.py")',
+    ],
+)
+def test_tests_that_sow_doubt_of_what_ran_prove_nothing(project: Project, lie: str) -> None:
+    text = SOWS.format(lie=lie.replace("PROJECT", str(project.root)))
+    project.planned(engineer({TEST: text}), commands={"sandbox": "landlock"}, loop=ONE_TRY)
+    project.swarm("run", exits=1)
+    first = attempts(project)[0]
+    assert first.stage == "tests prove nothing", first.reason
+
+
 @pytest.mark.slow
 def test_a_warning_stands_on_record_and_an_override_passes(project: Project) -> None:
     project.planned(engineer(EMPTY), tests={"must_fail": "warn"})
@@ -207,6 +240,32 @@ def test_tests_that_notice_too_few_mutants_are_refused(project: Project) -> None
     assert "the tests noticed" in note.detail
     assert (project.root / "src/calc/logic.py").read_text() == LOGIC
     assert (project.folder.evidence / "1.1/attempt-2/mutation.json").is_file()
+
+
+@pytest.mark.slow
+@case(
+    "lies",
+    "tests put a link to a file of the user's in the place of a mutant",
+    "each mutant has a checkout of its own: nothing is written where tests were before",
+)
+def test_a_link_in_the_place_of_a_mutant_leads_nowhere(project: Project) -> None:
+    users, source = project.root.parent / "profile", "src/calc/logic.py"
+    users.write_text("the user's\n")
+    leaves = (
+        f"\nfrom pathlib import Path\n\nplace = Path({source!r})\nif place.read_text() != {LOGIC!r}:\n"
+        f"    place.unlink()\n    place.symlink_to({str(users)!r})\n"
+    )
+    project.planned(
+        code({source: LOGIC}),
+        delegate(scope=(source,)),
+        naming("test_part", files={TEST: STRONG + leaves}),
+        tests={"mutation": True, "min_kill_rate": 0.5, "must_fail": "off", "unproven": "off"},
+        gates={"skip": ["sast_scan", "lint_check", "lint_fix", "quality_budget"]},
+    )
+    project.swarm("run", exits=3)
+    assert users.read_text() == "the user's\n"
+    (note,) = notes(project, "mutation")
+    assert "the tests noticed" in note.detail
 
 
 def test_mutation_without_its_library_ends_with_6(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import shutil
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from swarmgate.agents.authority import RULE, Authority
@@ -148,9 +149,12 @@ def _reason(authority: Authority, file: ChangedFile, path: str, *, gone: bool, t
 
 def _texts(ctx: Context, tree: str, changed: Iterable[ChangedFile]) -> Text:
     """The texts of the changed files in a tree; what is not UTF-8 is told apart well enough by replacement."""
-    wanted = sorted({path for file in changed for path in file.touched})
-    contents = ctx.repository.read_many(tree, wanted)
-    return lambda path: contents[path].decode("utf-8", "replace") if path in contents else None
+
+    @cache
+    def contents() -> dict[str, bytes]:  # most changes are settled by their paths alone
+        return ctx.repository.read_many(tree, sorted({path for file in changed for path in file.touched}))
+
+    return lambda path: contents()[path].decode("utf-8", "replace") if path in contents() else None
 
 
 def _tell(ctx: Context, role: str, step: str, found: list[Breach], kept: str) -> None:

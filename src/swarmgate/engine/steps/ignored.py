@@ -57,7 +57,7 @@ def _begin(ctx: Context) -> None:
     if lost := ctx.ignored.left_by_the_dead(folder):
         kept = ctx.folder.relative(folder)
         _tell(ctx, KEPT, "", "", f"ignored files changed in a run that died; what they were lies in {kept}", lost)
-    left = ctx.ignored.begin(_rules(ctx))
+    left = ctx.ignored.begin(lambda: _rules(ctx))
     if left is not None and left.files:
         size = f"{left.size / 1_000_000:,.0f} MB"
         ctx.tell("notice", f"{left.files:,} ignored files ({size}) are not copied before the work: they are too much")

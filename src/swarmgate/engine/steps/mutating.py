@@ -87,43 +87,39 @@ async def mutate(ctx: Context, change: ChangeSet, command: str, ran: TestRun, te
     if not found:
         return Mutation(notes=notes)
     limit = min(ctx.config.tests.timeout_s, _LEAST_S + _PATIENCE * ran.seconds)
+
+    async def run(copy: Checkout, paths: tuple[str, ...], timeout_s: float) -> TestRun:
+        pattern = ctx.config.tests.count_pattern
+        runner = copy.runner(ctx.commands)
+        return await run_tests(command, runner=runner, timeout_s=timeout_s, paths=paths, count_pattern=pattern)
+
     with ctx.checkout(change.tree) as copy:
-
-        async def run(paths: tuple[str, ...], timeout_s: float) -> TestRun:
-            pattern = ctx.config.tests.count_pattern
-            runner = copy.runner(ctx.commands)
-            return await run_tests(command, runner=runner, timeout_s=timeout_s, paths=paths, count_pattern=pattern)
-
-        whole = await run((), ctx.config.tests.timeout_s)
+        whole = await run(copy, (), ctx.config.tests.timeout_s)
         if problem := _unfit(copy, whole):
             return Mutation(total=total, notes=(*notes, f"no mutants were tested: {problem}"))
-        rounds = (tests, ()) if tests else ((),)
-        survived, tested = await _tested(copy, found, lambda paths: run(paths, limit), rounds)
+
+    async def survives(mutant: Mutant) -> bool:
+        with ctx.checkout(change.tree) as copy:  # of its own: what tests left in one may be a link to anywhere
+            (copy.root / mutant.path).write_text(mutant.content, encoding="utf-8", newline="")
+            for paths in (tests, ()) if tests else ((),):
+                if not (await run(copy, paths, limit)).green:
+                    return False
+        return True
+
+    survived, tested = await _tested(found, survives)
     if tested < total:
         notes = (*notes, f"{tested} of {total} mutants were tested, taken evenly: more would have taken too long")
     return Mutation(total=total, tested=tested, survived=tuple(map(_remark, survived)), notes=notes)
 
 
-async def _tested(
-    copy: Checkout,
-    found: list[Mutant],
-    run: Callable[[tuple[str, ...]], Awaitable[TestRun]],
-    rounds: tuple[tuple[str, ...], ...],
-) -> tuple[list[Mutant], int]:
-    """Those of the mutants that all rounds of tests pass, and how many were tested until the time was over."""
+async def _tested(found: list[Mutant], survives: Callable[[Mutant], Awaitable[bool]]) -> tuple[list[Mutant], int]:
+    """Those of the mutants that survive, and how many were tested until the time was over."""
     ends, survived, tested = time.monotonic() + _BOUND_S, [], 0
     for mutant in found:
         if time.monotonic() > ends:
             break
-        place = copy.root / mutant.path
-        original = place.read_bytes()
-        place.write_text(mutant.content, encoding="utf-8", newline="")
-        for paths in rounds:
-            if not (await run(paths)).green:
-                break
-        else:
+        if await survives(mutant):
             survived.append(mutant)
-        place.write_bytes(original)
         tested += 1
     return survived, tested
 

@@ -19,7 +19,7 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.steps.at_once import together
 from swarmgate.engine.steps.new_tests import fails
 from swarmgate.engine.steps.objections import Objection, listed
-from swarmgate.engine.steps.proof_runs import TEST_FILE, Ran, Runs, differs
+from swarmgate.engine.steps.proof_runs import TEST_FILE, Ran, Runs, differs, is_of_tests
 from swarmgate.gates import behaviour
 from swarmgate.workspace.runner_files import steers
 
@@ -117,11 +117,12 @@ async def judged(
 
 
 def _newly_failing(run: TestRun, base: TestRun) -> tuple[str, ...]:
-    """The tests that fail in `run` and did not in `base`; where they have no names, what the run says."""
-    if run.failures:
-        return tuple(name for name in run.failures if name not in set(base.failures))
-    if base.green or (run.failed or 0) > (base.failed or 0):
-        return (run.reason,)
+    """The tests that fail in `run` and did not in `base`; where they have no names, or never ran, what the run says."""
+    if found := tuple(name for name in run.failures if name not in base.failures):
+        return found
+    ended_early = run.ran < base.ran and (run.exit_code != base.exit_code or bool(run.problem))
+    if base.green or ended_early or (not run.failures and (run.failed or 0) > (base.failed or 0)):
+        return (run.reason or f"`{run.command}` ended with exit code {run.exit_code}",)
     return ()
 
 
@@ -133,7 +134,7 @@ def _objection(names: tuple[str, ...], run: TestRun) -> Objection:
 
 
 def _is_of_tests(ctx: Context, file: ChangedFile) -> bool:
-    return all(ctx.is_test_path(path) or steers(path) for path in file.touched)
+    return all(is_of_tests(path, ctx.is_test_path) for path in file.touched)
 
 
 def _differs(ctx: Context, change: ChangeSet, file: ChangedFile) -> bool:

@@ -20,7 +20,7 @@ from swarmgate.engine.steps.at_once import at_once
 from swarmgate.gates import behaviour
 from swarmgate.gates.files import Trait, language_of, traits_of
 from swarmgate.workspace import instrumentation, paths, python_changes, regular, replaced_bodies
-from swarmgate.workspace.checkout import Checkout
+from swarmgate.workspace.checkout import Checkout, Mixed
 from swarmgate.workspace.instrumentation import Mode, Rewritten
 from swarmgate.workspace.replaced_bodies import Replaceable
 from swarmgate.workspace.runner_files import may_steer, steers
@@ -33,6 +33,11 @@ _INTERPRETED = PYTHON | {"jest", "vitest", "mocha", "node", "bun", "rspec", "min
 """Runners that build nothing first: how long the tests took says how long they may take in a copy."""
 _LEAST_S, _PATIENCE = 20.0, 10.0
 _DOCS = ("docs/", "doc/")
+_EXPECTED = re.compile(
+    r"(?:^|/)(?:expected|goldens?|__snapshots__|test[-_]?data)/|\.(?:snap|golden|expected|approved(?:\.\w+)?)$",
+    re.IGNORECASE,
+)
+"""Data that by its name is what tests expect, wherever it lies."""
 _NOT_OWN = frozenset({Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOCK})
 _LINK = "120000"
 _HITS = 10_000_000
@@ -115,42 +120,35 @@ class Runs:
     async def before(self, tests: tuple[str, ...]) -> Ran:
         """The new tests over the old code."""
         touched = [path for file in self._change.files for path in file.touched]
-        wanted = [path for path in touched if self._ctx.is_test_path(path) or _configures(path)]
-        return await self._in_copy(tests, lambda copy: copy.put(self._change.tree, wanted))
+        wanted = (path for path in touched if self._ctx.is_test_path(path) or _configures(path))
+        return await self._in_copy(tests, wanted)
 
     async def rewritten(self, mode: Mode, tests: tuple[str, ...], *, everywhere: bool = False) -> Ran:
         """The tests over the new code as it is rewritten in a mode; `everywhere`: while modules are imported, too.
 
         Over the new code as it is they passed already, in a checkout like this one.
         """
-
-        def prepare(copy: Checkout) -> None:
-            copy.put(self._change.tree, self._change.paths)
-            self._rewrite(copy, mode, everywhere=everywhere)
-
-        return await self._in_copy(tests, prepare)
+        return await self._in_copy(tests, self._change.paths, mode, everywhere=everywhere)
 
     async def old(self, tests: tuple[str, ...], *, rewritten: bool = False) -> Ran:
         """The tests of before, in their old form and with their settings, over the new code."""
         touched = [path for file in self._change.files for path in file.touched]
-        product = [path for path in touched if not (self._ctx.is_test_path(path) or steers(path))]
-
-        def prepare(copy: Checkout) -> None:
-            copy.put(self._change.tree, product)
-            if rewritten:
-                self._rewrite(copy, Mode.PASS)
-
-        return await self._in_copy(tests, prepare)
+        product = [path for path in touched if not is_of_tests(path, self._ctx.is_test_path)]
+        return await self._in_copy(tests, product, Mode.PASS if rewritten else None)
 
     async def base(self, tests: tuple[str, ...]) -> Ran:
         """The tests of before over the code of before."""
-        return await self._in_copy(tests, lambda _copy: None)
+        return await self._in_copy(tests, ())
 
-    async def _in_copy(self, tests: tuple[str, ...], prepare: Callable[[Checkout], None]) -> Ran:
+    async def _in_copy(
+        self, tests: tuple[str, ...], new: Iterable[str], mode: Mode | None = None, *, everywhere: bool = False
+    ) -> Ran:
+        """The tests over the old code, but the `new` paths, rewritten in a mode where there is one."""
         settings = self._ctx.config.tests
         async with self._lane:
-            with self._ctx.checkout(self._change.base) as copy:
-                prepare(copy)
+            with self._ctx.checkout(Mixed(self._change, frozenset(new))) as copy:
+                if mode is not None:
+                    self._rewrite(copy, mode, everywhere=everywhere)
                 run = await run_tests(
                     self._command,
                     runner=copy.runner(self._ctx.commands),
@@ -161,7 +159,7 @@ class Runs:
                 said = self._said(copy)
                 called = frozenset(line.removesuffix(" called") for line in said if line.endswith(" called"))
                 hits = frozenset(line for line in said if not line.endswith(" called"))
-                return Ran(run, self._doubt(copy), hits, called)
+                return Ran(run, self._doubt(copy, run), hits, called)
 
     def _rewrite(self, copy: Checkout, mode: Mode, *, everywhere: bool = False) -> None:
         places = [str(folder / self._hidden) for folder in (copy.root, self._ctx.repository.root)]
@@ -201,17 +199,33 @@ class Runs:
         others = [read(change.base, path) or b"" for path in sources if language_of(path) == language]
         return language, (own, *others), after
 
-    def _doubt(self, copy: Checkout) -> str:
-        """Why it is not known that the code in the copy was what ran; empty where it is."""
+    def _sees_project(self) -> bool:
+        """Whether what runs in a copy can read something of the project itself: an editable install, for one."""
+        commands, real = self._ctx.commands, self._ctx.repository.root
+        opened = commands.confinement.readable
+        inside = any(each.is_relative_to(real) or real.is_relative_to(each) for each in opened)
+        return inside or commands.sandbox.name == "none"
+
+    def _doubt(self, copy: Checkout, run: TestRun) -> str:
+        """Why it is not known that the code in the copy was what ran; empty where it is.
+
+        What Pythons say of it lies where tests can write. Where the runner took a canary of ours from PYTHONPATH, its
+        silence is no doubt; where the project is out of their sight, neither is that they imported it.
+        """
         if self.kind in PYTHON:
             strays = copy.strays()
-            if strays is None:
+            if strays is None and not (run.canary and run.canary.failed):
                 return "the Python that ran the tests takes no PYTHONPATH: it may have imported other code"
-            if strays:
+            if strays and self._sees_project():
                 return f"the tests imported code of the project itself all the same: {', '.join(strays[:3])}"
         if copy.binaries and any(_is_compiled(path) for path in self._change.paths):
             return f"{copy.binaries[0]} may have been compiled of the changed code"
         return ""
+
+
+def is_of_tests(path: str, is_test_path: Callable[[str], bool]) -> bool:
+    """Whether a file belongs to the tests: they stand there, it steers their runner, or it holds what they expect."""
+    return is_test_path(path) or steers(path) or bool(_EXPECTED.search(path) and not behaviour.is_code(path))
 
 
 def is_product_code(file: ChangedFile, is_test_path: Callable[[str], bool]) -> bool:

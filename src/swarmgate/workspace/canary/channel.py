@@ -42,6 +42,7 @@ _CHUNK = 1 << 16
 _OWN_PATH = re.compile(r"\bPYTHONPATH=(?=\S)")
 _MOST = 512 << 20
 """Bytes read of one run; a suite of a million tests says about 150 MB."""
+UNREADABLE = "a record of the runner cannot be read"
 _INSIDE = ("startup.py", "pytest_witness.py", "pytest_cases.py", "unittest_witness.py")
 
 
@@ -74,11 +75,14 @@ class Session:
         if not hmac.compare_digest(self.signed(body), signature):
             self.broken = "a record was not signed by the runner"
             return
-        process, count, record = json.loads(body)
-        if count != self.counts.get(process, 0):
-            self.broken = "records of the runner are missing"
-        self.counts[process] = count + 1
-        self.records.append({**record, "process": process})
+        try:
+            process, count, record = json.loads(body)
+            if count != self.counts.get(process, 0):
+                self.broken = "records of the runner are missing"
+            self.counts[process] = count + 1
+            self.records.append({**record, "process": process})
+        except (TypeError, ValueError, RecursionError):  # who took its key may sign anything
+            self.broken = UNREADABLE
 
 
 @contextlib.contextmanager
@@ -102,7 +106,8 @@ class Channel:
         """Whether a Python was there that loaded us."""
         self.strange = ""
         """Why the pipe holds what no runner of ours writes; empty where it does not."""
-        self._rest, self._read = b"", 0
+        self._parts: list[bytes] = []  # of a line that has not ended
+        self._read = 0
         self._pipe = -1
 
     def commands(self, runner: CommandRunner) -> CommandRunner:
@@ -187,9 +192,12 @@ class Channel:
         if self._read > _MOST:
             self.strange = f"more than {_MOST:,} bytes were written to it"
             return True
-        *lines, self._rest = (self._rest + said).split(b"\n")
-        for line in lines:
-            self.hear(line.decode("utf-8", "replace"))
+        self._parts.append(said)
+        if b"\n" in said:
+            *lines, rest = b"".join(self._parts).split(b"\n")
+            self._parts = [rest]
+            for line in lines:
+                self.hear(line.decode("utf-8", "replace"))
         return bool(said)
 
     def hear(self, line: str) -> None:

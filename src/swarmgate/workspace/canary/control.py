@@ -56,7 +56,10 @@ async def control(command: str, kind: str, runner: CommandRunner, *, timeout_s: 
         WorkspaceError: the operating system refused to start it.
     """
     make = KINDS.get(kind)
-    made = make(command, runner.root) if make and not _SHELL.search(command) else None
+    try:
+        made = make(command, runner.root) if make and not _SHELL.search(command) else None
+    except OSError as error:
+        return _missing(f"no test of the project could be read: {error.strerror}")
     if made is None:
         return _missing("nothing is known of how to run one more test beside those of the project")
     try:
@@ -82,6 +85,11 @@ def _read(done: Completed, kind: str, title: str) -> tuple[Canary, str]:
 
 def _missing(why: str) -> tuple[Canary, str]:
     return Canary(apart=True, missing=why), ""
+
+
+def _own(place: Path) -> str:
+    """The text of a file in a tree where tests ran: a link that they left may lead to what they could not read."""
+    return regular.read(place, limit=_BYTES, follow=False).decode("utf-8", "replace")
 
 
 def _beside(root: Path, pattern: re.Pattern[str]) -> Path | None:
@@ -110,7 +118,7 @@ def _script(command: str, root: Path, test: str) -> _Control | None:
     path = beside.with_name(f"{stem}-{secrets.token_hex(3)}{dot}{rest}")
     if match := re.fullmatch(r"(.+)([_-](?:test|spec))", stem):
         path = beside.with_name(f"{match[1]}-{secrets.token_hex(3)}{match[2]}{dot}{rest}")
-    text = regular.read(beside, limit=_BYTES).decode("utf-8", "replace")
+    text = _own(beside)
     separator = " -- " if re.match(r"\s*npm\b", command) and " -- " not in command else " "
     narrowed = f"{command}{separator}{path.relative_to(root).as_posix()}"
     return _Control(path, f"{text}\n;{test.replace('@title@', title)}\n", narrowed, title)
@@ -134,7 +142,7 @@ def _vitest(command: str, root: Path) -> _Control | None:
 def _go(command: str, root: Path) -> _Control | None:
     """A test in one of the packages; all of them are built again, and only it is run."""
     beside = _beside(root, re.compile(r"_test\.go$")) if re.match(r"\s*go test\b", command) else None
-    package = beside and re.search(r"^package\s+\w+", regular.text(beside, errors="replace"), re.MULTILINE)
+    package = beside and re.search(r"^package\s+\w+", _own(beside), re.MULTILINE)
     if not beside or not package:
         return None
     name = f"TestOrder{secrets.token_hex(4)}"
@@ -146,6 +154,8 @@ def _cargo(command: str, root: Path) -> _Control | None:
     """An integration test of the top crate."""
     manifest = regular.text(root / "Cargo.toml", errors="replace") if (root / "Cargo.toml").is_file() else ""
     if not re.match(r"\s*cargo test\b", command) or "[package]" not in manifest or "autotests" in manifest:
+        return None
+    if (root / "tests").is_symlink():  # it may lead out of the tree
         return None
     name = f"order_{secrets.token_hex(4)}"
     (root / "tests").mkdir(exist_ok=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.evidence import Canary
 from swarmgate.workspace import junit
+from swarmgate.workspace.canary.channel import UNREADABLE
 from swarmgate.workspace.counts import Counts
 
 if TYPE_CHECKING:
@@ -115,7 +116,14 @@ class Verdict:
 
 
 def judge(channel: Channel, root: Path) -> Verdict:
-    """What the records of a command that has ended mean."""
+    """What the records of a command that has ended mean; those that no runner of ours writes speak against it."""
+    try:
+        return _judged(channel, root)
+    except (LookupError, TypeError, ValueError):
+        return Verdict(tampered=UNREADABLE, greeted=True)
+
+
+def _judged(channel: Channel, root: Path) -> Verdict:
     begun = [session for session in channel.sessions.values() if _of("start", session)]
     if not begun:
         who = (

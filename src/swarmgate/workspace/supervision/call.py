@@ -112,8 +112,8 @@ class Call:
     async def _begun(self, request: bytes) -> bool:
         """Whether it was started; False where its supervisor was gone before it could be."""
         self._said = b""
-        self._over.clear()
-        self.ended.clear()
+        for event in (self._over, self.ended, self._silent):
+            event.clear()
         loop = asyncio.get_running_loop()
         self._talk, theirs = socket.socketpair()
         self._talk.setblocking(False)

@@ -43,13 +43,21 @@ def numbers() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()] if is_visible() else []  # noqa: PTH208 - quick
 
 
+def told(pid: int, name: str) -> bytes:
+    """What the kernel's file of that name says of a process; nothing where it is gone, or not ours to ask."""
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:  # noqa: PTH123 - hundreds in a row
+            return file.read()
+    except OSError:
+        return b""
+
+
 def look(pid: int) -> Process | None:
     """A process; None where there is none of that number."""
+    fields = told(pid, "stat").rpartition(b")")[2].split()
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - hundreds in a row
-            fields = file.read().rpartition(b")")[2].split()
         return Process(int(fields[1]), int(fields[2]), int(fields[19]), fields[0] in {b"Z", b"X"})
-    except (OSError, ValueError, IndexError):
+    except (ValueError, IndexError):
         return None
 
 
