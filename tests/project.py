@@ -118,6 +118,11 @@ def part(value: str) -> str:
     return f'"""A part."""\n\nVALUE = "{value}"\n'
 
 
+def flood(length: int) -> str:
+    """So many characters that say nothing twice: an answer that repeats itself is cut."""
+    return "".join(f"{number} " for number in range(length))[: length - 1] + "."
+
+
 DEFAULTS: tuple[Rule, ...] = (
     plan("1.1"),
     plan("1.1", step="revise"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.council.conftest import Council, Files, ballot, moderator, parent, speech, synthesis, voice
+from tests.project import flood
 
 from swarmgate.agents.desk import Limits
 from swarmgate.council.debating import hold
@@ -200,9 +201,9 @@ async def test_a_voice_that_floods_is_cut_or_stopped_alone(council: Council) -> 
     read = {"tool_calls": [{"name": "read_file", "arguments": {"path": "README.md"}}]}
     expensive = {**read, "usage": {"prompt_tokens": 6000, "completion_tokens": 10}}
     council.play(
-        voice("a", 1, "It is wrong. " + "x" * 50_000),
+        voice("a", 1, "It is wrong. " + flood(50_000)),
         voice("b", 1, expensive),
-        voice("a", 2, "y" * 30_000 + "\n" + ballot("REJECT")),
+        voice("a", 2, flood(30_000) + "\n" + ballot("REJECT")),
         voice("b", 2, ballot()),
     )
     outcome = await council.hold("a", "b", tokens=5000, parent=False)

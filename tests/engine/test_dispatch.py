@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.project import Project, Rule, call, rule, until
+from tests.project import Project, Rule, call, flood, rule, until
 
 from swarmgate.domain.dispatch import DispatchResult
 from swarmgate.engine import Swarm
@@ -186,10 +186,10 @@ async def test_a_voice_that_hangs_fails_in_time_and_the_others_answer(project: P
 
 
 async def test_a_voice_that_floods_is_cut_and_what_is_left_out_is_counted(project: Project) -> None:
-    project.play(says("a", "word " * 10_000))
+    project.play(says("a", flood(50_000)))
     [reply] = (await dispatch(project, "single", ask("a"))).replies
     assert len(reply.text) <= 40_000
-    assert reply.cut == len(("word " * 10_000).strip()) - 40_000
+    assert reply.cut == 10_000
 
 
 async def test_an_answer_without_a_word_is_none(project: Project) -> None:
@@ -251,7 +251,7 @@ async def test_the_output_before_is_data_whatever_it_says(project: Project) -> N
 
 async def test_a_task_is_told_whole_whatever_the_output_before_is(project: Project) -> None:
     """A fence is longer than any run of backticks inside of it: such an output takes three times its length."""
-    project.play(says("a", "`" * 39_000), says("b", "So."), roles__default={"context_tokens": 8_000})
+    project.play(says("a", "`" * 13_000 + flood(26_000)), says("b", "So."), roles__default={"context_tokens": 8_000})
     text = "{previous}" + "z" * 3_900 + "{previous} THE-INSTRUCTION"
     await dispatch(project, "chain", [*ask("a"), *ask("b", text=text)])
     told = brief(project, "b")

@@ -110,6 +110,8 @@ VERBS: dict[str, str] = {
     "eval debate": "--fixtures none --models none",
     "eval list": "",
     "doctor": "",
+    "agents list": "",
+    "agents test": "coder",
     "demo": "--live --dir DEMO",
 }
 """Every verb, with arguments that it takes."""

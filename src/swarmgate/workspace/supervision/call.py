@@ -112,7 +112,7 @@ class Call:
     async def _begun(self, request: bytes) -> bool:
         """Whether it was started; False where its supervisor was gone before it could be."""
         self._said = b""
-        for event in (self._over, self.ended, self._silent):
+        for event in (self._over, self.ended, self.silent):
             event.clear()
         loop = asyncio.get_running_loop()
         self._talk, theirs = socket.socketpair()
