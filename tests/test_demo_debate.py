@@ -60,6 +60,7 @@ def test_it_ends_well_though_the_design_is_rejected(done: subprocess.CompletedPr
     assert "REJECT  (decided by the architect's synthesis; 1 approve, 2 reject, 0 abstain, 0 failed)" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_page_of_the_council_shows_what_it_prints(done: subprocess.CompletedProcess[str]) -> None:
     page = (Path(__file__).parent.parent / "docs/council.md").read_text("utf-8")
     shown = done.stdout.strip().partition("\n2 rounds; ")[0]

@@ -152,6 +152,7 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest() for path in shipped(folder)}
 
 
+@pytest.mark.slow
 def test_the_command_of_the_wheel_works(target: Path, repo: Path, tmp_path: Path, git: Callable[..., str]) -> None:
     def swarm(*args: str) -> str:
         done = subprocess.run(

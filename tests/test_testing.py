@@ -242,6 +242,7 @@ def test_as_a_process_it_ends_on_sigterm_and_refuses_a_bad_script(tmp_path: Path
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.slow
 def test_as_a_process_it_plays_habits_and_lists_them(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text(JSON)
     command = [sys.executable, "-m", "swarmgate.testing"]

@@ -120,6 +120,7 @@ def test_a_prompt_that_is_no_text_is_refused(tmp_path: Path) -> None:
         Prompts(tmp_path).render("critic", "review_plan")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("role", "step"), [each for each in OFFERED if each != ("architect", "close_phase")])
 def test_a_compact_prompt_has_one_line_for_each_section_and_says_what_is_saved(role: str, step: str) -> None:
     full, short = Prompts(), Prompts(compact=[role])

@@ -290,6 +290,7 @@ def test_where_the_lock_cannot_be_written_a_watcher_says_so_and_a_run_goes_on(fo
 # --- what goes away ---
 
 
+@pytest.mark.slow
 def test_the_folder_goes_and_comes_back(folder: SwarmFolder) -> None:
     passes, notices = [], list[str]()
     echo = Echo()
@@ -309,6 +310,7 @@ def test_the_folder_goes_and_comes_back(folder: SwarmFolder) -> None:
     assert status(folder).watching == "stopped"
 
 
+@pytest.mark.slow
 def test_a_removed_lock_is_taken_anew(folder: SwarmFolder) -> None:
     with at_work(folder):
         shutil.rmtree(folder.runtime)

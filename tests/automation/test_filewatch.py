@@ -129,6 +129,7 @@ def test_where_the_system_refuses_it_polls_and_says_why(folder: Path) -> None:
         heard.hears("plan.md")
 
 
+@pytest.mark.slow
 def test_where_no_event_comes_it_polls_and_says_why(folder: Path) -> None:
     with watching(folder, Deaf) as heard:
         assert heard.watch.watching is Watching.POLLING
@@ -145,6 +146,7 @@ def test_where_the_probe_cannot_be_written_it_polls(folder: Path, monkeypatch: p
         assert "cannot be tried" in heard.watch.reason
 
 
+@pytest.mark.slow
 def test_a_change_that_no_event_told_of_is_found_and_ends_the_trust(folder: Path) -> None:
     Overflowing.deaf.clear()
     with watching(folder, Overflowing, poll_s=0.05) as heard:
@@ -195,6 +197,7 @@ def test_truncate_and_write(heard: Heard) -> None:
     heard.hears("plan.md")
 
 
+@pytest.mark.slow
 def test_write_beside_and_rename(heard: Heard) -> None:
     (heard.folder / ".plan.md.swp").write_text("new")
     (heard.folder / ".plan.md.swp").rename(heard.folder / "plan.md")

@@ -249,6 +249,7 @@ def test_it_wants_what_concerns_the_worker(journal: Journal) -> None:
     assert types(journal) == []
 
 
+@pytest.mark.slow
 def test_a_thousand_calls_leave_no_thread(journal: Journal) -> None:
     before = threading.active_count()
     guarded = Guarded(Counting(), journal, call_s=10)

@@ -225,6 +225,7 @@ def test_keys_are_withheld_where_nothing_confines(repository: Path, monkeypatch:
     assert os.environ["THE_KEY"] == "secret-value"
 
 
+@pytest.mark.slow
 def test_a_hook_ends_with_the_process_that_runs_it(repository: Path) -> None:
     script = f"""
 import threading, time

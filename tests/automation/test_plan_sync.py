@@ -134,6 +134,7 @@ def test_failures_open_the_breaker_and_it_rests(folder: SwarmFolder) -> None:
         assert sync.snapshot().failures == FAILURES
 
 
+@pytest.mark.slow
 def test_a_failed_pass_is_tried_again_by_itself(folder: SwarmFolder) -> None:
     passes = Passes(lambda: _raise(RuntimeError("odd")))
     with at_work(folder, passes) as (sync, told):
@@ -145,6 +146,7 @@ def test_a_failed_pass_is_tried_again_by_itself(folder: SwarmFolder) -> None:
         assert sync.snapshot().failures == 0
 
 
+@pytest.mark.slow
 def test_a_pass_that_takes_too_long_counts_as_failed_and_no_other_begins_meanwhile(folder: SwarmFolder) -> None:
     go_on = threading.Event()
 
@@ -230,6 +232,7 @@ def test_a_pipe_in_the_place_of_a_plan_holds_nobody_up(folder: SwarmFolder) -> N
         until(lambda: passes.count == 1, 30)
 
 
+@pytest.mark.slow
 def test_an_open_breaker_closes_by_itself_when_passes_succeed_again(
     folder: SwarmFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -125,6 +125,7 @@ def test_progress_tells_people_what_goes_on(project: Project) -> None:
         assert words in told
 
 
+@pytest.mark.slow
 def test_progress_tells_which_tool_call_was_refused(project: Project) -> None:
     sly = [call("write_file", path=".swarm/plan.json", content="{}"), call("finish", summary="x")]
     project.planned(rule("coder", "code", sly), loop={"max_rejections": 1})
@@ -188,6 +189,7 @@ def test_broken_settings_are_named_with_their_line(project: Project) -> None:
     assert "line 1" in told
 
 
+@pytest.mark.slow
 def test_any_subfolder_and_repo_lead_to_the_same_project(project: Project, tmp_path: Path) -> None:
     project.planned()
     below = swarm("status", cwd=project.root / "src/calc")

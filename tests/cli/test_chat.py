@@ -187,6 +187,7 @@ def test_time_that_runs_out_before_anybody_answers_is_an_end(project: Project, f
     assert "0 messages in 2 turns" in told
 
 
+@pytest.mark.slow
 def test_unsent_words_are_shown(project: Project, file: Path) -> None:
     file.write_text(TALK.replace("messages = 20", "ttl_s = 1"))
     project.play(

@@ -70,6 +70,7 @@ def test_a_voice_is_named_as_the_user_named_it(project: Project) -> None:
 # --- files ---
 
 
+@pytest.mark.slow
 def test_a_file_is_found_from_here_from_the_root_and_by_its_whole_path(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_rejection_that_nobody_voted_for_has_its_reasons(project: Project) -> 
     assert again["outcome"]["verdict"] == "REJECT"
 
 
+@pytest.mark.slow
 def test_a_failed_synthesis_and_a_budget_name_the_way_on(project: Project) -> None:
     project.play(*debating(), rule("architect", "synthesize", {"text": "Well."}))
     failed = project.json("debate", "Well?", exits=5)

@@ -41,6 +41,7 @@ def making(*evaluations: dict[str, str]) -> list[Rule]:
 CRITERIA = ("--criterion", "truth=It is so.", "--criterion", "style:0.5:0.6=It reads well.")
 
 
+@pytest.mark.slow
 def test_the_best_version_goes_to_stdout_and_its_scores_to_stderr(project: Project, tmp_path: Path) -> None:
     project.play(
         *making(scored("shorter", truth=0.6, style=0.4), scored(truth=0.9, style=0.5), scored(truth=0.2, style=7))

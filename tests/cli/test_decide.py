@@ -193,6 +193,7 @@ def test_bad_input_is_told_and_costs_nothing(project: Project) -> None:
     assert project.requests == []
 
 
+@pytest.mark.slow
 def test_what_cannot_be_paid_or_heard_says_how_it_goes_on(project: Project) -> None:
     project.play(YES, FACILITATES)
     told = project.json("decide", "Well?", "--tokens", "10", exits=4)

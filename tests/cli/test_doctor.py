@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.project import Project, plain
 
 
@@ -18,6 +19,7 @@ def test_it_names_places_and_ends_with_six(project: Project) -> None:
     assert found["passed"] is False
 
 
+@pytest.mark.slow
 def test_fix_shows_the_diff_keeps_the_old_file_and_is_done_once(project: Project) -> None:
     project.play(tests={"mutation": "no", "unproven": "block"})
     before = project.folder.config.read_text()

@@ -138,6 +138,7 @@ def test_killed_it_goes_on_without_asking_twice(measured: Project, server: Judge
     assert found["done"] == 12
 
 
+@pytest.mark.slow
 def test_ballots_that_cannot_be_read_are_reported(measured: Project, fixtures: Path) -> None:
     def speak(headers: Any, _brief: str) -> str:
         return "Fine." if headers["PARTICIPANT"] == "reviewer-1" else ballot("APPROVE")

@@ -184,6 +184,7 @@ class Followed:
         return self.process.wait(20)
 
 
+@pytest.mark.slow
 def test_new_events_are_shown_soon_and_once(project: Project) -> None:
     tell(project, 1)
     followed = Followed(project, "--json", "--last", "1")

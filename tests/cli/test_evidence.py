@@ -36,6 +36,7 @@ def test_one_row_an_attempt_with_what_is_due_and_what_is_not(done: Project) -> N
     assert "Task 2.1: no attempt yet" in done.swarm("evidence").stdout
 
 
+@pytest.mark.slow
 def test_complete_are_tasks_that_are_done_and_proven_is_what_was_recorded(done: Project) -> None:
     told = done.json("evidence")
     assert (told["complete"], told["proven"]) == (False, True)

@@ -66,6 +66,7 @@ def place(repo: Path, git: Callable[..., str]) -> Place:
 # --- work tree ---
 
 
+@pytest.mark.slow
 def test_the_work_tree_with_untracked_files_is_the_default(place: Place) -> None:
     place.commit(old_py=TODO)
     place.write("new.py")
@@ -309,6 +310,7 @@ def test_a_merge_in_progress_is_judged_and_told(place: Place) -> None:
     assert any("a merge is in progress" in note for note in told["notes"])
 
 
+@pytest.mark.slow
 def test_before_the_first_commit_everything_is_the_change(tmp_path: Path, git: Callable[..., str]) -> None:
     root = tmp_path.resolve() / "fresh"
     root.mkdir()
@@ -354,6 +356,7 @@ def test_a_repository_without_a_commit_is_told_where_nothing_else_changed(place:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_staged_content_that_is_not_on_disk_is_told(place: Place) -> None:
     said = "staged content of src/app.py is not what was judged: judge it with --staged"
     place.write("src/app.py")

@@ -45,6 +45,7 @@ def test_a_try_runs_it_with_a_made_up_event(project: Project) -> None:
     assert Journal(project.folder).read() == ()
 
 
+@pytest.mark.slow
 def test_a_try_that_fails_is_exit_code_1(project: Project) -> None:
     project.configure(
         hooks={"task_completed": "echo oh; exit 3", "watch_started": "sleep 30"}, automation={"hook_s": 1}
@@ -69,6 +70,7 @@ def test_bad_input_is_refused(project: Project) -> None:
     assert "There is no hook on phase_closed" in project.swarm("hooks", "try", "phase_closed", exits=2).stderr
 
 
+@pytest.mark.slow
 def test_a_wrong_name_is_told_with_its_line_and_the_others_work(project: Project) -> None:
     project.configure(hooks={"task_rejected": "true", "task_completed": "echo good"})
     line = project.folder.config.read_text().splitlines().index('task_rejected = "true"') + 1

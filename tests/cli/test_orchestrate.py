@@ -131,6 +131,7 @@ def test_exit_codes(project: Project) -> None:
     assert project.json("orchestrate", "resume", name, "--tokens", "100000")["failed"] == ""
 
 
+@pytest.mark.slow
 def test_a_bound_holds_over_the_sum_of_all_steps(project: Project) -> None:
     project.play(ANSWERS)
     path = write(project, *(ask(f"v{number}") for number in range(6)))

@@ -8,6 +8,7 @@ from tests.project import Project, plain
 pytestmark = pytest.mark.suite("unittest")
 
 
+@pytest.mark.slow
 def test_a_table_of_checks_and_the_verdict(project: Project) -> None:
     project.planned()
     lines = project.swarm("preflight").stdout.splitlines()
@@ -18,6 +19,7 @@ def test_a_table_of_checks_and_the_verdict(project: Project) -> None:
     assert lines[-1].startswith("Phase 1 can begin (")
 
 
+@pytest.mark.slow
 def test_a_blocker_is_told_with_what_to_do_and_exit_code_1(project: Project) -> None:
     project.planned()
     project.write("notes.txt", "mine\n")
@@ -27,6 +29,7 @@ def test_a_blocker_is_told_with_what_to_do_and_exit_code_1(project: Project) -> 
     assert "Phase 1 cannot begin: repository (" in shown
 
 
+@pytest.mark.slow
 def test_what_stops_nothing_is_a_warning(project: Project) -> None:
     project.write("src/calc/old.py", '"""Old."""\n\nimport os\n')
     project.git("add", "--all")

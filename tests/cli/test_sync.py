@@ -80,6 +80,7 @@ def test_a_missing_file_comes_back(planned: Project) -> None:
     assert planned.folder.plan_json.exists()
 
 
+@pytest.mark.slow
 def test_while_somebody_works_an_edit_waits_and_is_no_error(planned: Project) -> None:
     edited = _edit(planned.folder.plan_md, "Task 1.2: Part 1.2", "Task 1.2: Mine")
     with Ledger.write(planned.folder):
@@ -92,6 +93,7 @@ def test_while_somebody_works_an_edit_waits_and_is_no_error(planned: Project) ->
     planned.swarm("sync", "--check")
 
 
+@pytest.mark.slow
 def test_two_edits_that_overlap_lie_side_by_side(planned: Project) -> None:
     _edit(planned.folder.plan_md, "Task 1.2: Part 1.2", "Task 1.2: Mine")
     _edit(planned.folder.plan_json, '"title":"Part 1.2"', '"title":"Other"')
@@ -106,6 +108,7 @@ def test_without_a_plan_there_is_nothing_to_do(project: Project) -> None:
     assert "are what the ledger says" in project.swarm("sync").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
 def test_a_file_that_somebody_is_writing_is_waited_for_and_then_told(
     planned: Project, monkeypatch: pytest.MonkeyPatch

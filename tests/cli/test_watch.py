@@ -113,6 +113,7 @@ def title(folder: SwarmFolder) -> str:
 # --- in the foreground ---
 
 
+@pytest.mark.slow
 def test_it_takes_an_edit_in_says_what_happens_and_ends_on_sigterm(folder: SwarmFolder) -> None:
     watch = Watch(folder)
     edited(folder, "Another title")
@@ -142,6 +143,7 @@ def test_json_is_on_stdout_and_events_are_json_lines_on_stderr(folder: SwarmFold
     assert all(json.loads(line)["kind"] in {"event", "notice"} for line in told.splitlines())
 
 
+@pytest.mark.slow
 def test_nothing_switched_on_is_said(folder: SwarmFolder) -> None:
     folder.config.write_text(SETTINGS + "[automation.capabilities]\nplan_sync = false\n")
     watch = Watch(folder)
@@ -152,6 +154,7 @@ def test_nothing_switched_on_is_said(folder: SwarmFolder) -> None:
     assert "the settings changed; on now: plan_sync" in told
 
 
+@pytest.mark.slow
 def test_a_refused_edit_is_restored_kept_and_told(folder: SwarmFolder) -> None:
     watch = Watch(folder)
     before = folder.plan_md.read_text()
@@ -221,6 +224,7 @@ def test_a_hundred_saves_a_second_lose_nothing(folder: SwarmFolder) -> None:
 # --- two of them, and kill -9 ---
 
 
+@pytest.mark.slow
 def test_a_second_one_names_the_first(folder: SwarmFolder) -> None:
     watch = Watch(folder)
     for args in (["watch"], ["watch", "--daemon"]):
@@ -231,6 +235,7 @@ def test_a_second_one_names_the_first(folder: SwarmFolder) -> None:
     watch.end(signal.SIGTERM)
 
 
+@pytest.mark.slow
 def test_after_kill_9_the_next_one_takes_over_and_says_so(folder: SwarmFolder) -> None:
     first = Watch(folder)
     code, *_ = first.end(signal.SIGKILL)
@@ -248,6 +253,7 @@ def test_after_kill_9_the_next_one_takes_over_and_says_so(folder: SwarmFolder) -
 # --- the daemon ---
 
 
+@pytest.mark.slow
 def test_a_daemon_watches_when_the_command_returns_and_stops_within_two_seconds(folder: SwarmFolder) -> None:
     begun = swarm(folder, "watch", "--daemon", "--json")
     assert begun.exit_code == 0, begun.output

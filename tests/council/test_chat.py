@@ -209,6 +209,7 @@ async def test_a_turn_reads_files_and_its_messages_go_out_together_at_its_end(co
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "told"),
     [

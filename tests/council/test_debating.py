@@ -230,6 +230,7 @@ async def test_a_voice_without_a_verdict_is_asked_once_more_and_then_counts_as_f
     assert "two different verdicts" in str(council.heard(participant="c", round="2")[1].messages[-1]["content"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2])
 async def test_all_failing_is_an_error_on_record_and_the_round_is_held_again(council: Council, number: int) -> None:
     server = council.play(voice(None, number, DOWN))
@@ -494,6 +495,7 @@ async def test_a_synthesis_that_breaks_a_rule_is_asked_for_once_more(council: Co
     assert len(council.store.failures) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "told", "kept"),
     [
@@ -582,6 +584,7 @@ async def test_a_round_that_failed_is_replaced_in_the_project_too(council: Counc
     assert not any(each.failed for held in record.rounds for each in held.speeches)
 
 
+@pytest.mark.slow
 async def test_another_debate_of_the_same_id_is_refused(council: Council, files: Callable[[], Files]) -> None:
     for store in (council.store, files()):
         council.store = store

@@ -96,6 +96,7 @@ def test_it_is_told_the_question_and_the_material() -> None:
 # --- at the table ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "why"),
     [

@@ -112,6 +112,7 @@ def test_a_side_is_part_of_a_claim() -> None:
     assert judged([again], said, threshold=THRESHOLD)[0].nearest == "b"
 
 
+@pytest.mark.slow
 def test_a_full_round_costs_little() -> None:
     """8 seats with 30 claims of 500 characters each, after four such rounds: some words, all orders of some others."""
     pick = random.Random(5)  # noqa: S311 - the same words every time

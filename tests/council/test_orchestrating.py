@@ -185,6 +185,7 @@ async def test_a_failure_inside_of_a_group_may_be_waited_for_too(place: Place) -
     assert (outcome.failed, [each.label for each in outcome.failures]) == ("", ["b", "f"])
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(fails=st.sets(st.sampled_from(["o.a", "o.b", "o.c", "o.d", "o.m.001", "o.m.002", "o.m.reduce"])))
 def test_whatever_fails_first_a_resume_comes_to_the_same(

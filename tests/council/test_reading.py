@@ -273,6 +273,7 @@ def test_two_different_verdicts_are_none(one: Vote, other: Vote, in_json: bool) 
     assert (found is not None) == (one is other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["{" * 200_000, "[" * 100_000 + "{", '{"a":' * 50_000, "x" * 3_000_000, "`" * 100_000])
 def test_a_flood_is_read_in_time(text: str) -> None:
     claims_of(text, "m")

@@ -161,6 +161,7 @@ def test_the_standard_records_break_no_law() -> None:
     assert problem(small.partial, mode=Mode.LIGHTWEIGHT) == ""
 
 
+@pytest.mark.slow
 @given(records())
 @settings(max_examples=25, deadline=None)
 def test_a_legal_record_breaks_no_law_and_each_beginning_of_it_neither(record: DiscussionRecord) -> None:

@@ -58,6 +58,7 @@ def _event_of(command: str, state: State) -> Event:
     return verbs[command.split()[1]]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10)
 @given(SEEDS)
 def test_every_reachable_state_has_exactly_one_of_a_next_step_and_somebody_to_wait_for(seed: int) -> None:
@@ -97,6 +98,7 @@ def test_whatever_the_due_step_records_is_legal(seed: int) -> None:
                 assert legal(state, *batch), (step, batch)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10)
 @given(SEEDS)
 def test_at_most_one_task_is_unfinished_so_that_its_change_stands_alone_in_the_tree(seed: int) -> None:

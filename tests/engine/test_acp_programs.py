@@ -32,6 +32,7 @@ def work(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_an_agent_does_the_coders_work_and_what_it_does_is_shown(work: Project) -> None:
     work.planned(roles__coder=program("honest", fallback=[]))
     result = work.swarm("run", exits=3)

@@ -155,6 +155,7 @@ def test_no_secret_is_seen(work: Project, monkeypatch: pytest.MonkeyPatch) -> No
     assert "the-key-of-the-user" not in seen
 
 
+@pytest.mark.slow
 def test_a_variable_that_the_settings_name_is_given(work: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_MODEL", "the-model-to-use")
     role = {**program("spies"), "env": ["AGENT_MODEL"]}

@@ -18,6 +18,7 @@ TALK = {"text": "I would rather talk."}
 PART = "src/calc/part_1.1.py"
 
 
+@pytest.mark.slow
 @case(
     "loops",
     "a coder that loops in a run",

@@ -12,6 +12,7 @@ from swarmgate.engine.spending import WorkClock
 pytestmark = pytest.mark.suite("unittest")
 
 
+@pytest.mark.slow
 def test_a_tasks_budget_pauses_the_run_and_a_retry_grants_it_again(project: Project) -> None:
     project.planned(budget__task={"tokens": 1})
     told = plain(project.swarm("run", exits=4).stderr)
@@ -65,6 +66,7 @@ def test_a_raised_limit_goes_on_where_it_paused(project: Project) -> None:
     assert len(project.events(TaskCompleted)) == 1
 
 
+@pytest.mark.slow
 def test_every_run_has_its_own_budget_and_each_gets_a_step_further(project: Project) -> None:
     project.planned()
     project.configure(budget__run={"tokens": 1})
@@ -86,6 +88,7 @@ def test_the_time_between_the_calls_is_on_record(project: Project) -> None:
     assert state.usage_in_run.seconds <= state.usage.seconds
 
 
+@pytest.mark.slow
 def test_work_time_holds_too(project: Project) -> None:
     project.planned(budget__task={"seconds": 0})
     assert "of 0 s of work have passed" in plain(project.swarm("run", exits=4).stderr)

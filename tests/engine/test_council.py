@@ -83,6 +83,7 @@ async def test_material_is_text_files_and_the_change(project: Project) -> None:
     assert all("HOUSE-RULE" in brief for brief in project.briefs("participant", "debate"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "kind", "told"),
     [

@@ -102,6 +102,7 @@ def test_what_an_editor_gets_is_read_back_as_it_was(name: str, style: str, axis:
 # --- what is answered again ---
 
 
+@pytest.mark.slow
 async def test_another_state_of_the_project_is_another_request(project: Project) -> None:
     project.play(*discussing())
     council = Swarm(project.root).council

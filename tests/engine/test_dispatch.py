@@ -155,6 +155,7 @@ async def test_a_failed_task_of_several_is_tried_once_more(project: Project) -> 
     assert record(project) == told
 
 
+@pytest.mark.slow
 async def test_what_a_failed_try_used_is_counted_with_the_next_one(project: Project) -> None:
     looks = {"tool_calls": [call("list_files", glob="*")]}
     hangs = {"fault": {"kind": "hang", "times": 1}, "then": {"text": "At last."}}

@@ -17,6 +17,7 @@ from swarmgate.errors import Stopped
 pytestmark = MARKS
 
 
+@pytest.mark.slow
 def test_a_change_of_the_running_task_interrupts_the_coder_and_a_new_attempt_begins(project: Project) -> None:
     project.planned(rule("coder", "code", HALF, HANGS, attempt="1"), plan("1.1"), automation=QUICK)
     run = Run(project)
@@ -95,6 +96,7 @@ def test_a_commit_is_never_cut_and_the_edit_comes_too_late(project: Project) -> 
     assert "The first part" in (project.root / refused.kept).read_text()
 
 
+@pytest.mark.slow
 def test_an_edit_during_the_delegation_opens_the_next_attempt_on_the_new_definition(project: Project) -> None:
     project.planned(automation=QUICK)
     assert project.server is not None

@@ -19,6 +19,7 @@ def asking(task: str, question: str, domain: str = "Storage") -> dict[str, objec
     return rule("coder", "code", [asks], [write, call("finish", summary="done")], task=task)
 
 
+@pytest.mark.slow
 def test_an_answer_is_kept_where_the_user_may_change_it(project: Project) -> None:
     expert = rule("sme", "consult", {"text": "As strings."}, domain="Storage")
     project.planned(

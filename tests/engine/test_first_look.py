@@ -29,6 +29,7 @@ def planned(project: Project, *rules: Any, command: str, **tests: Any) -> int:
     return len(project.requests)
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 @pytest.mark.parametrize(
     ("command", "told"),

@@ -138,6 +138,7 @@ def test_every_forgery_of_every_line_is_found(done: Project) -> None:
     assert _escapes(done, done.folder.ledger, [(each, at) for each in FORGERIES for at in range(count)]) == []
 
 
+@pytest.mark.slow
 def test_a_line_put_behind_the_last_one_is_found(done: Project) -> None:
     lines = done.folder.ledger.read_bytes().splitlines(keepends=True)
     usage = next(at for at, line in enumerate(lines) if b'"type":"usage_recorded"' in line)

@@ -252,6 +252,7 @@ def save_rule() -> dict[str, object]:
     return rule("architect", "plan", [save(hostile)])
 
 
+@pytest.mark.slow
 def test_a_test_engineer_gets_no_say_by_a_comment(project: Project) -> None:
     project.planned(engineer(word="REJECTED", summary="it does not work"), code({"src/calc/part_1.1.py": OBEY}))
     project.swarm("run", exits=1)

@@ -59,6 +59,7 @@ def whole(project: Project) -> None:
     assert project.git("show", f"HEAD:{PART}") == part("1.1").rstrip("\n")
 
 
+@pytest.mark.slow
 def test_past_the_limit_a_run_pauses_and_a_later_one_goes_on(project: Project) -> None:
     work_with(project, retry_after=7200)
     before = datetime.now(UTC)
@@ -203,6 +204,7 @@ def test_a_programs_limit_is_waited_for(with_program: Project, tmp_path: Path, e
     whole(with_program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "hours"),
     [

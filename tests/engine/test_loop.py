@@ -77,6 +77,7 @@ def test_usage_in_the_ledger_is_what_the_server_reported(project: Project) -> No
     assert project.state.usage.model_dump() == pytest.approx(total.model_dump())
 
 
+@pytest.mark.slow
 def test_an_unknown_price_is_shown_as_unknown(project: Project) -> None:
     project.play(roles__coder={"model": "local/nameless"}, budget={"usd": 1.0, "tokens": 1_000_000})
     project.swarm("plan", GOAL, exits=3)

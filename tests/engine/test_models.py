@@ -107,6 +107,7 @@ def test_findings_steer_the_next_run(project: Project) -> None:
     assert turn.prompt_tokens_saved >= found["prompts"]["coder"]["saving"]["code"]
 
 
+@pytest.mark.slow
 def test_what_a_run_finds_out_is_shown_once_and_known_to_the_next(project: Project) -> None:
     project.play(code({"src/calc/part_1.1.py": part("1.1")}))
     with ScriptedServer(project.server.script, lacks=["tools", "system"]) as small:  # type: ignore[union-attr]  # it plays

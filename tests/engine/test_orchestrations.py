@@ -40,6 +40,7 @@ def by_pattern(project: Project) -> dict[str, PatternMetrics]:
     return {each.pattern: each for each in Swarm(project.root).council.metrics()}
 
 
+@pytest.mark.slow
 async def test_every_pattern_is_a_step_and_the_metrics_count_it_once(project: Project) -> None:
     project.play(ANSWERS, AGREES, FACILITATES, *CRITIQUES, *discussing(), *debating())
     council = Swarm(project.root).council

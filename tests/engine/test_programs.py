@@ -76,6 +76,7 @@ def npm_program(prefix: Path, *, depends: str = "node_modules/@x/agent/node_modu
     return prefix / "bin/agent"
 
 
+@pytest.mark.slow
 @NODE
 @pytest.mark.parametrize("how", ["path", "on PATH", "hoisted", "wrapper", "node", "node beside"])
 async def test_an_npm_program_finds_its_modules(

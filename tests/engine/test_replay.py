@@ -130,6 +130,7 @@ def test_a_damaged_answer_is_judged_again(repo: Path) -> None:
     assert verdict(repo) == ("FAIL", True)
 
 
+@pytest.mark.slow
 def test_a_base_that_moved_is_judged_again(repo: Path, git: Callable[..., str]) -> None:
     git(repo, "branch", "start")
     (repo / "new.py").write_text(BAD)

@@ -59,6 +59,7 @@ def test_show_marks_what_was_changed_outside_the_scope(project: Project) -> None
     assert "changed: extra.txt (outside the scope), src/calc/part_1.1.py\n" in told
 
 
+@pytest.mark.slow
 def test_status_names_what_waits_for_the_user(project: Project) -> None:
     project.planned()
     assert "waiting for you" not in project.swarm("status").stdout

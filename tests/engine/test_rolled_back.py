@@ -150,6 +150,7 @@ def test_a_folder_that_was_taken_away_comes_back(project: Project, tool: str) ->
     project.swarm("approve")
 
 
+@pytest.mark.slow
 def test_lines_behind_the_newest_anchor_come_back_too(tracked: Project) -> None:
     tracked.swarm("approve")
     with Swarm(tracked.root)._writing() as ledger:
@@ -169,6 +170,7 @@ def test_a_corrupt_ledger_comes_back_too(tracked: Project) -> None:
     assert tracked.folder.ledger.read_bytes().startswith(whole)
 
 
+@pytest.mark.slow
 def test_where_nothing_is_lost_nothing_is_restored(tracked: Project) -> None:
     before = tracked.folder.ledger.read_bytes()
     assert tracked.json("verify", "--restore")["restored"] is None
@@ -176,6 +178,7 @@ def test_where_nothing_is_lost_nothing_is_restored(tracked: Project) -> None:
     assert tracked.folder.ledger.read_bytes() == before
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "another branch's or a teammate's ledger in the place of the one that was written here",

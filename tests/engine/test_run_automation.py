@@ -91,6 +91,7 @@ def test_the_crew_leaves_it_to_another_process_that_watches(project: Project) ->
     watcher.communicate(timeout=20)
 
 
+@pytest.mark.slow
 def test_an_error_of_the_run_is_told_and_the_crew_ends_all_the_same(project: Project) -> None:
     project.planned(rule("reviewer", "review", {"fault": {"kind": "500", "retry_after": 0}}))
     result = project.swarm("run", exits=5)
@@ -141,6 +142,7 @@ def test_what_a_hook_does_in_the_repository_is_nobodys_work(project: Project) ->
     assert "mine" not in str(project.events(ev.GuardActed))
 
 
+@pytest.mark.slow
 def test_a_hook_with_a_wrong_name_is_told_and_the_others_run(project: Project) -> None:
     project.planned(hooks={"task_rejected": "true", "task_completed": "true"})
     result = plain(project.swarm("run", exits=3).stderr)
@@ -251,6 +253,7 @@ def test_the_doctor_sees_the_keys_that_the_run_keeps_from_its_commands(
     assert not [problem for each in ran for problem in each["problems"] if "MY_KEY" in problem]
 
 
+@pytest.mark.slow
 def test_a_run_for_programs_has_the_same_crew(project: Project) -> None:
     import asyncio
 

@@ -58,6 +58,7 @@ def test_a_task_marked_complete_by_hand_is_refused_restored_and_kept(project: Pr
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_a_plan_that_cannot_be_read_is_refused_with_its_line(project: Project) -> None:
     project.planned()
     project.folder.plan_md.write_text(project.plan_md + "\nWhat is this?\n")

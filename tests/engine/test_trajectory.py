@@ -20,6 +20,7 @@ def notes(project: Project) -> list[tuple[str, Effect, int]]:
     return [(event.task, event.note.effect, event.note.attempt) for event in acted]
 
 
+@pytest.mark.slow
 @case(
     "loops",
     "repetition loop: the same work is handed in again after each rejection",

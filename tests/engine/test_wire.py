@@ -37,6 +37,7 @@ def played(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_every_turn_opens_in_the_documented_form(played: Project) -> None:
     seen = set()
     for request in played.requests:

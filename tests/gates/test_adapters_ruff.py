@@ -73,6 +73,7 @@ def test_excluded_by_the_project_is_a_skip(project: Project) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["[tool.ruff.lint]\nselec = []\n", "[tool.ruff\n"])
 def test_a_broken_configuration_is_an_error_and_no_crash(project: Project, text: str) -> None:
     project.commit_files({"pyproject.toml": text})

@@ -59,6 +59,7 @@ def test_old_findings_inform_and_new_ones_block(project: Project) -> None:
     assert [finding.line for finding in result.new_findings] == [8]
 
 
+@pytest.mark.slow
 def test_what_only_looks_like_a_weakness_informs(project: Project) -> None:
     project.write("a.py", "import subprocess\nassert subprocess.run(['ls'])\nx = '/tmp/a'\n")
     result = project.gate("sast_scan")
@@ -73,6 +74,7 @@ def test_findings_in_tests_inform(project: Project) -> None:
     assert "swarmgate.python.code-injection" in {finding.rule for finding in result.findings}
 
 
+@pytest.mark.slow
 def test_a_file_that_a_scanner_cannot_read_is_its_error(project: Project) -> None:
     project.write("a.py", "def f(:\n")
     result = project.gate("sast_scan")
@@ -169,6 +171,7 @@ def test_the_engine_judges_the_flows_of_a_file_that_python_cannot_parse(project:
     assert "swarmgate.python.code-injection" in {finding.rule for finding in result.findings}
 
 
+@pytest.mark.slow
 def test_an_import_is_a_reason_to_look_and_no_weakness(project: Project) -> None:
     project.write("a.py", "import pickle\nimport subprocess\n")
     result = project.gate("sast_scan")

@@ -31,6 +31,7 @@ def by_gate(report: GateReport) -> dict[str, GateResult]:
     return {result.gate: result for result in report.results}
 
 
+@pytest.mark.slow
 def test_a_gate_that_prints_without_end_is_ended_in_bounded_memory(project: Project) -> None:
     project.write("a.py", "x = 1\n")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -100,6 +100,7 @@ def test_a_warm_cache_never_answers_for_another_content_of_the_same_size_and_sec
         assert project.gate("build_check").status == status, content
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("mypy")
 def test_mypy_without_files_looks_at_the_changed_ones(project: Project) -> None:
     project.commit_files({"pyproject.toml": "[tool.mypy]\nstrict = true\n", "other.py": 'x: int = "x"\n'})
@@ -119,6 +120,7 @@ def cargo(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("RUSTUP_HOME", str(toolchains))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cargo")
 @pytest.mark.skipif(shutil.which("cargo-clippy") is None, reason="clippy is not installed")
 def test_clippy_speaks_where_the_project_configures_it(project: Project) -> None:

@@ -80,6 +80,7 @@ def test_a_gate_of_the_projects_own_is_explained_from_its_definition(tmp_path: P
     assert "baseline" in found.suppress
 
 
+@pytest.mark.slow
 def test_every_rule_of_our_packs_is_known() -> None:
     secrets = tomllib.loads((assets.gates() / "rules/secrets.toml").read_text("utf-8"))
     for raw in (*secrets["rule"], *secrets["assignment"]):

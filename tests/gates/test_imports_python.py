@@ -35,6 +35,7 @@ def test_nothing_of_its_kind_is_a_skip(project: Project) -> None:
     assert (result.status, result.reason) == (GateStatus.SKIP, "no file of its kind was changed")
 
 
+@pytest.mark.slow
 def test_an_invented_package_is_named_with_what_was_meant(project: Project) -> None:
     _project(project)
     project.write("src/shop/web.py", "import reqeusts\nimport foo_bar\n")
@@ -119,6 +120,7 @@ def test_what_does_not_resolve(project: Project, line: str, rule: str) -> None:
     assert result.status is GateStatus.FAIL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -148,6 +150,7 @@ def test_imports_for_the_type_checker_inform(project: Project) -> None:
     assert result.status is GateStatus.PASS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -93,6 +93,7 @@ def test_a_slip_is_named(web: Project) -> None:
     assert finding.suggestion == "did you mean `react`?"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

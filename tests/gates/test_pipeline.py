@@ -69,6 +69,7 @@ def test_fixes_come_first_and_are_part_of_the_tree(project: Project) -> None:
     assert report.tree == Repository.discover(project.root).snapshot()
 
 
+@pytest.mark.slow
 def test_without_fixing_nothing_is_written(project: Project) -> None:
     place = project.write("src/new.py", "print(f'x')\n")
     report = project.run(fix=False)

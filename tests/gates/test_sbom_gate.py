@@ -177,6 +177,7 @@ def test_a_lock_above_speaks_for_members_of_its_workspace_alone(project: Project
     assert {each.path for each in result.findings if each.severity is Severity.MEDIUM} == {"member/package.json"}
 
 
+@pytest.mark.slow
 def test_a_deleted_and_a_very_large_lock_are_looked_at(project: Project) -> None:
     packages = {f"node_modules/p{n}": {"version": "1.0.0", "resolved": "x" * 80} for n in range(9000)}
     lock = json.dumps({"lockfileVersion": 3, "packages": {"": {}, **packages}})

@@ -137,6 +137,7 @@ REMARKS = ("# nosec", "# noqa", "# noqa: S324", "# nosemgrep", "# type: ignore #
 HEADS = ("# ruff: noqa\n", "# flake8: noqa\n", "# ruff: noqa: S\n", "# nosemgrep\n", "# ruff: disable[S324]\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["by_hand", "loop"])
 def test_a_remark_silences_no_weakness(project: Project, mode: str) -> None:
     texts = [WEAK.replace("hexdigest()", f"hexdigest()  {remark}") for remark in REMARKS]
@@ -174,6 +175,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.slow
 def test_settings_of_scanners_silence_neither(project: Project) -> None:
     for name, content in SETTINGS.items():
         project.write(name, content)

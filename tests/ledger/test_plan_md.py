@@ -94,6 +94,7 @@ def _titled(title: str, description: str = "") -> PlanView:
     return PlanView(title=title, seq=1, phases=(PhaseView(number=1, name=title, tasks=(task,)),))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(_views())
 @example(_titled("x [SMALL] (independent) BLOCKED"))
@@ -299,6 +300,7 @@ def test_a_task_and_a_phase_may_leave_out_what_goes_without_saying() -> None:
     assert parse(render(view)) == view
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(_views(), st.data())
 def test_known_tasks_are_not_read_and_make_no_difference(view: PlanView, data: st.DataObject) -> None:

@@ -122,6 +122,7 @@ MARKDOWN: dict[str, tuple[Change, Callable[[Plan], object], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(MARKDOWN))
 def test_a_structure_edit_of_plan_md_becomes_one_amendment_and_plan_json_follows(
     project: SwarmFolder, name: str
@@ -684,6 +685,7 @@ def test_all_saves_of_one_buffer_are_taken_in(project: SwarmFolder, save: Save) 
     _assert_projected(project, state)
 
 
+@pytest.mark.slow
 @with_memory
 @pytest.mark.parametrize("change", [_swap(THIRD, THIRD + NEW), _swap(THIRD, ""), _swap("Part 1.3", "Mine")])
 def test_an_undo_in_the_same_buffer_is_an_edit(project: SwarmFolder, save: Save, change: Change) -> None:

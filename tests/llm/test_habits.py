@@ -139,6 +139,7 @@ def test_every_habit_has_an_outcome_a_source_and_a_name_of_its_own() -> None:
         assert each.about.endswith(".")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("habit", "stream"), held(Same))
 async def test_read_the_same(habit: str, stream: bool) -> None:  # noqa: FBT001 - a parameter of the test
     outcome = HELD[habit]

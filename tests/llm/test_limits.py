@@ -153,6 +153,7 @@ class Busy(ScriptedServer):
                 self._active -= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("retries", [0, 5])
 async def test_voices_at_one_limit_wait_once_and_one_of_them_asks_first(retries: int) -> None:
     told = list[ModelEvent]()
@@ -205,6 +206,7 @@ def test_clocks_of_work_stand_still_while_any_of_theirs_waits() -> None:
     assert [clock() for clock in (outer, inner, other)] == [103, 103, 133]
 
 
+@pytest.mark.slow
 async def test_a_time_limit_counts_no_wait_and_holds_after_it() -> None:
     clock, waited = WorkTime(), False
 

@@ -32,6 +32,7 @@ UI = b'<!DOCTYPE html><html><head><title>Open WebUI</title></head><body><div id=
 PROXY = b"<html>\n<head><title>502 Bad Gateway</title></head><body><hr>nginx/1.25</body></html>"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["text/html", "text/html; charset=utf-8", "application/json", "text/event-stream", ""])
 @pytest.mark.parametrize(
     ("data", "says", "hint", "retriable"),

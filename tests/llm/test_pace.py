@@ -73,6 +73,7 @@ async def test_a_slow_beginning_is_bounded_by_its_own_limit() -> None:
         never.set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [b": OPENROUTER PROCESSING\n\n", chunk(role="assistant", content=""), b"\n"])
 async def test_a_keep_alive_is_a_sign_of_life_before_the_answer(sign: bytes) -> None:
     async def alive(write: Write) -> None:

@@ -222,6 +222,7 @@ KEYS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

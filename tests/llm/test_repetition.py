@@ -31,6 +31,7 @@ def watched(text: str, *, size: int = 5, files: bool = False) -> Repetition:
     return watch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", LOOPS.values(), ids=LOOPS)
 @pytest.mark.parametrize("size", [1, 7, 4096, 10**9])
 def test_a_loop_is_seen_soon_however_it_is_cut(block: str, size: int) -> None:
@@ -74,6 +75,7 @@ HONEST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
 def test_honest_answers_are_left_alone(text: str) -> None:
     assert watched("Here it is:\n" + text, size=11).found is None

@@ -26,6 +26,7 @@ class Sleeps(list[float]):
         self.append(seconds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["429", "500", "cut_stream", "invalid_json", "empty", "hang"])
 @pytest.mark.parametrize("stream", [True, False])
 async def test_a_fault_that_passes_is_survived(kind: str, stream: bool) -> None:  # noqa: FBT001 - a parameter of the test

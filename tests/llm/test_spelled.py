@@ -422,6 +422,7 @@ def test_a_call_in_thinking_is_never_read(mark: str, noise: str) -> None:
         assert read(text, TOOLS).calls == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [
@@ -436,6 +437,7 @@ def test_endless_repetition_takes_no_time(piece: str) -> None:
     assert time.process_time() - started < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [50, 300, 900, 5_000])
 def test_depth_ends_nothing(levels: int) -> None:
     assert read('{"tool_calls": [' * levels + FINISH + "]}" * levels, TOOLS).text is not None

@@ -206,6 +206,7 @@ async def test_time(scene: Scene) -> None:
     assert "Ended at its time limit of 0.5 s; at most 0.5 s are allowed" in told
 
 
+@pytest.mark.slow
 @case("commands", "ignore the signals that end it", "it is killed, with all that it started")
 async def test_signals(scene: Scene) -> None:
     stubborn = "import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (15, 2, 1)]; time.sleep(60)"
@@ -243,6 +244,7 @@ async def test_daemon(scene: Scene) -> None:
     assert not late.exists()
 
 
+@pytest.mark.slow
 @case(
     "commands",
     "leave a daemon that wiped its variables, or names another run in them",

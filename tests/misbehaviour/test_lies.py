@@ -29,6 +29,7 @@ ONE_TRY = {"max_rejections": 1}
 # --- what a role says of its work ---
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "the coder says that all is done, and has changed nothing",

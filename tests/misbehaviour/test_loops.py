@@ -204,6 +204,7 @@ async def test_refused_end(scene: Scene) -> None:
     assert scene.noted("breaker", Effect.REJECTED)
 
 
+@pytest.mark.slow
 @case(
     "loops",
     "say the same lines to the end of the window, streamed",

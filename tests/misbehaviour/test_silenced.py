@@ -65,6 +65,7 @@ def test_a_remark_beside_a_secret(judged: dict[str, set[tuple[str, str]]]) -> No
     assert ("aws-access-key-id", "src/calc/keys.py") in judged["secret_scan"]
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "weak code with `nosec`, `noqa` and `nosemgrep`, and the same in `vendor/wire_pb2.py` below a generator's header",
@@ -113,6 +114,7 @@ HONEST = {
 }
 
 
+@pytest.mark.slow
 def test_honest_remarks_and_settings_complete(project: Project) -> None:
     project.planned(code(HONEST), gates=EVERY)
     project.swarm("run", exits=3)

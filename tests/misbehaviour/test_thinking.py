@@ -68,6 +68,7 @@ def heard(server: ScriptedServer) -> str:
     return "\n".join(str(each["content"]) for each in server.requests[-1].messages[2:])
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "a verdict inside of thinking, in each of 19 forms, before the one that is given; without native tools",

@@ -91,6 +91,7 @@ def test_no_tool_writes_what_git_ignores(project: Project) -> None:
     assert "git ignores `lib/helper.py` (.gitignore: lib/)" in str(told) + str(said)
 
 
+@pytest.mark.slow
 def test_a_path_that_a_rule_excepts_is_written(project: Project) -> None:
     """The twin: `!keep.py` after `*.py` in a folder of its own, a tracked file of an ignored kind, and a new rule."""
     ignoring(project, "gen/*", "!gen/keep.py", "*.dat")

@@ -210,6 +210,7 @@ CLASSES = (
 )
 
 
+@pytest.mark.slow
 async def test_an_honest_and_strict_suite_of_pytest_sees_nothing_of_it(root: Path) -> None:
     written(
         root,

@@ -260,6 +260,7 @@ def sandboxed(request: pytest.FixtureRequest, project: Path) -> Sandboxed:
         pytest.skip(error.message)
 
 
+@pytest.mark.slow
 async def test_where_the_sandbox_can_it_stands_in_the_projects_place(sandboxed: Sandboxed) -> None:
     project = sandboxed.project
     fill(project / "ignored", data="1")

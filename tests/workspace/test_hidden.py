@@ -49,6 +49,7 @@ def test_nor_is_what_the_user_ignores_outside_of_the_tree(project: Path, git: Gi
     assert found(project) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rules", "text", "files"),
     [

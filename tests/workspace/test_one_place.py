@@ -52,6 +52,7 @@ def test_nobody_else_looks_for_programs() -> None:
     assert found == {}
 
 
+@pytest.mark.slow
 def test_processes_are_started_where_we_know() -> None:
     found = {
         path.relative_to(_SOURCE).as_posix()

@@ -42,6 +42,7 @@ async def test_pytest_is_counted_exactly_and_leaves_nothing_behind(project: Path
     assert left == ["pytest.ini", "test_bad.py", "test_good.py", "tests"]
 
 
+@pytest.mark.slow
 async def test_pytest_green_on_named_paths_only(project: Path) -> None:
     (project / "tests/test_bad one.py").write_text("def test_c(): assert 0\n")
     good = await run_tests(PYTEST, runner=runner(project), timeout_s=60, paths=["tests/test_good.py"])
@@ -222,6 +223,7 @@ def forged(project: Path, code: str) -> None:
     (project / "conftest.py").write_text(code)
 
 
+@pytest.mark.slow
 async def test_a_report_that_pytest_did_not_live_to_write_is_not_green(project: Path) -> None:
     report = '<testsuites><testsuite><testcase classname="tests.test_good" name="test_a"/></testsuite></testsuites>'
     forged(

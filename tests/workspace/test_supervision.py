@@ -86,6 +86,7 @@ def project(repo: Path) -> Path:
     return repo
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 async def test_calls_at_once_never_end_each_other(project: Path, kind: Kind) -> None:
     assert await storm(project, kind, calls=24, at_once=12) == []

@@ -132,6 +132,7 @@ def test_replaced_and_grafted_commits_are_what_they_were(repo: Path, git: Git) -
     assert revisions.merge_base(Repository.discover(repo), "main") == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [

@@ -28,6 +28,7 @@ def test_a_healthy_project(project: Project) -> None:
     assert "ok    git" in project.swarm("doctor").stdout
 
 
+@pytest.mark.slow
 def test_a_project_without_models(project: Project) -> None:
     problems = checks(project)["models"].problems
     assert any("no model is set for the role `coder`" in problem for problem in problems)
@@ -46,6 +47,7 @@ def test_the_sandbox_is_named_with_its_weaknesses(project: Project, monkeypatch:
         choice.choose.cache_clear()
 
 
+@pytest.mark.slow
 def test_what_the_settings_open_to_commands_is_looked_at(project: Project) -> None:
     there = project.root.parent / "cache"
     there.mkdir()

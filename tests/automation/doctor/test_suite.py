@@ -45,6 +45,7 @@ def test_a_file_that_cannot_be_loaded_is_named(project: Project) -> None:
     assert "cannot be loaded" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "command", "why"),
     [
@@ -94,6 +95,7 @@ def test_what_cannot_list_is_run_and_red_is_named(project: Project) -> None:
     assert good.looked_at.endswith("passed")
 
 
+@pytest.mark.slow
 def test_what_runs_long_is_known_to_start(project: Project) -> None:
     found = look(project, "sleep 60", timeout_s=1)
     assert (found.problems, found.warnings) == ((), ())

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from swarmgate.automation.drift.comparing import Later
 from swarmgate.automation.drift.detecting import MOST, Material, detect
 from swarmgate.automation.drift.texts import follows
@@ -69,6 +71,7 @@ def test_of_two_decisions_the_later_one_speaks_against_the_earlier_one_and_once(
     assert [(each.decision, each.other) for each in signals] == [("D1", "Hash passwords with bcrypt")]
 
 
+@pytest.mark.slow
 def test_ten_thousand_decisions_keep_the_newest_and_are_quick() -> None:
     decisions = tuple(
         _decision(n, f"Use argon2 instead of bcrypt for password hashes in part{n}") for n in range(10_000)
@@ -83,6 +86,7 @@ def test_ten_thousand_decisions_keep_the_newest_and_are_quick() -> None:
     assert report.notes[0].startswith("10,001 decisions on record: the newest 2,000 were compared, 8,001 older ones")
 
 
+@pytest.mark.slow
 def test_alike_decisions_are_quick_too() -> None:
     hashes = tuple(
         _decision(n, f"Use {('argon2', 'bcrypt')[n % 2]} for password hashes of part{n}") for n in range(MOST)

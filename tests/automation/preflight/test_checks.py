@@ -271,6 +271,7 @@ async def test_a_program_that_is_not_there_and_no_sandbox_are_failures(project: 
         await suite.look(ground(commands=none))
 
 
+@pytest.mark.slow
 async def test_tests_that_passed_over_this_very_tree_are_not_run_again(project: Project, ground: Grounds) -> None:
     project.configure(tests={"command": "false"})  # would fail
     now = ground().repository.snapshot()

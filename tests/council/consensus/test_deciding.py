@@ -71,6 +71,7 @@ STRATEGIES: list[tuple[str, dict[str, Any], tuple[str, str, str], bool, str]] = 
 ]
 
 
+@pytest.mark.slow
 async def test_each_strategy_from_the_question_to_the_page(deciding: Deciding) -> None:
     cases = [(f"c{at}", *case) for at, case in enumerate(STRATEGIES)]  # one server for all: who speaks says which case
     deciding.play(
@@ -271,6 +272,7 @@ async def test_a_round_that_was_edited_by_hand_is_refused_by_name(deciding: Deci
 # --- bounds ---
 
 
+@pytest.mark.slow
 async def test_the_time_of_the_sitting_holds_inside_of_a_round(deciding: Deciding) -> None:
     deciding.play(says("bob", NO, number=1), says("cy", NO, number=1), says("cy", HANGS, number=2))
     outcome = await deciding.decide(deciding.decision(whole_s=1))
@@ -284,6 +286,7 @@ async def test_the_time_of_the_sitting_holds_inside_of_a_round(deciding: Decidin
     assert (later.consensus, later.rounds, deciding.asked(step="contribute")) == (True, 2, 1)
 
 
+@pytest.mark.slow
 async def test_a_facilitator_that_is_late_does_not_take_the_round_with_it(deciding: Deciding) -> None:
     deciding.play(facilitates(HANGS))
     outcome = await deciding.decide(deciding.decision(whole_s=1))
@@ -293,6 +296,7 @@ async def test_a_facilitator_that_is_late_does_not_take_the_round_with_it(decidi
     assert held.synthesis.failed == "the time of the whole decision was up"
 
 
+@pytest.mark.slow
 async def test_one_voice_that_takes_too_long_is_excluded(deciding: Deciding) -> None:
     deciding.play(says("cy", HANGS))
     outcome = await deciding.decide(deciding.decision(timeout_s=1))

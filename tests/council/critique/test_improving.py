@@ -183,6 +183,7 @@ async def test_when_its_time_is_over_the_best_so_far_is_given_and_another_sittin
     assert (manifest.status, manifest.why, record_of(bench.records, "k1").outcome) == ("complete", "", again)
 
 
+@pytest.mark.slow
 async def test_a_sitting_in_which_nothing_could_be_judged_is_paused_too(bench: Bench) -> None:
     with pytest.raises(CouncilFailed, match="in 0 whole iterations; its 1 s are over"):
         await bench.improve(said("evaluate", None, {"fault": {"kind": "hang"}}), whole_s=1)

@@ -238,6 +238,7 @@ def test_no_text_leaves_its_label(said: str) -> None:
     assert "#" not in re.sub(r"#\d+;", "", label(said))
 
 
+@pytest.mark.slow
 @given(records())
 @settings(max_examples=10, deadline=None)
 def test_any_legal_record_has_its_files_and_the_page_when_it_is_not_at_work(record: DiscussionRecord) -> None:

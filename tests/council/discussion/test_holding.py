@@ -50,6 +50,7 @@ def sound(record: Any) -> str:
 # --- the story ---
 
 
+@pytest.mark.slow
 async def test_a_standard_discussion_end_to_end(room: Make) -> None:
     there = room(
         rule(
@@ -133,6 +134,7 @@ async def test_positions_are_blind_and_what_is_shown_can_be_cited(room: Make) ->
     assert "Measured in round 1: counters 2 (2 with a steel-man)" in there.brief("assess", "moderator", 1)
 
 
+@pytest.mark.slow
 async def test_a_choice_goes_with_the_moderator_after_the_least_rounds_and_constraints_stay(room: Make) -> None:
     there = room(
         rule("assess", assessed("synthesize"), number=1),
@@ -151,6 +153,7 @@ async def test_a_choice_goes_with_the_moderator_after_the_least_rounds_and_const
 # --- who, and the user ---
 
 
+@pytest.mark.slow
 async def test_the_user_changes_mode_and_cast(room: Make) -> None:
     there = room(rule("experts", experts(*EXPERTS[:3]), contains="3 to 4 experts"))
     other = Cast(experts=tuple(Expert(id=each, name=each, expertise="all") for each in ("ann", "bob", "cleo")))
@@ -251,6 +254,7 @@ async def test_the_calls_of_a_round_keep_to_their_bounds(room: Make, mode: str, 
     assert len(of(held, Step.ATTACK)) == (1 if countered else 2)
 
 
+@pytest.mark.slow
 async def test_too_little_disagreement_has_the_contrarian_go_again(room: Make) -> None:
     there = room(
         rule("attack", linked(("r1-msg-001", "questions")), number=1),

@@ -80,6 +80,7 @@ async def test_no_secret_is_kept_told_or_returned_cut_escaped_or_as_a_name(room:
 # --- progress.md and the cache ---
 
 
+@pytest.mark.slow
 async def test_progress_begins_at_once_and_is_the_same_whether_it_was_resumed_or_not(room: Make) -> None:
     words = {(1, Step.ARGUE): "a word of mine"}
     whole = room(*COLD)
@@ -97,6 +98,7 @@ async def test_progress_begins_at_once_and_is_the_same_whether_it_was_resumed_or
         assert expected in text
 
 
+@pytest.mark.slow
 async def test_a_changed_proposal_answers_no_other_request(room: Make) -> None:
     hashes = []
     for name in ("", "Somebody else"):
@@ -124,6 +126,7 @@ class Waits(User):
 # --- constraints ---
 
 
+@pytest.mark.slow
 async def test_the_synthesis_is_told_the_constraints_and_one_that_does_not_fit_is_refused(room: Make) -> None:
     there = room()
     choices = [Choice(after=1, kind=ChoiceKind.INJECT, text="It must cost nothing")]

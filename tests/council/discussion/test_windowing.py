@@ -139,6 +139,7 @@ def test_a_gist_says_whom_it_counters_and_is_never_longer_than_the_message() -> 
     assert seen(message(1, 9, "argue", "operator", "Yes."), room=60).condensed == ()
 
 
+@pytest.mark.slow
 @given(records(), st.integers(0, 6000))
 @settings(max_examples=25, deadline=None)
 def test_every_id_is_always_there_and_the_room_is_kept(record: DiscussionRecord, more: int) -> None:

@@ -21,6 +21,7 @@ def seen(kind: str) -> Seen:
     return Seen(happening, State(), State())
 
 
+@pytest.mark.slow
 def test_one_doctor(project: Project) -> None:
     project.play(budget={"usd": 1})
     swarm = Swarm(project.root)
@@ -28,6 +29,7 @@ def test_one_doctor(project: Project) -> None:
     assert "prices" in {each.name for each in swarm.doctor()}
 
 
+@pytest.mark.slow
 def test_a_budget_in_dollars_that_counts_nothing(project: Project) -> None:
     project.play(budget={"usd": 1}, roles__reviewer={"model": "local/unheard-of"})
     (check,) = [each for each in Swarm(project.root).doctor() if each.name == "prices"]
@@ -37,6 +39,7 @@ def test_a_budget_in_dollars_that_counts_nothing(project: Project) -> None:
     assert (check.passed, "local/unheard-of: the price is unknown" in check.warnings[0]) == (True, True)
 
 
+@pytest.mark.slow
 def test_mending_tells_before_it_writes(project: Project) -> None:
     project.play()
     ignore = project.folder.path / ".gitignore"

@@ -101,6 +101,7 @@ def test_a_run_with_the_capability_sums_up_by_itself(project: Project) -> None:
     project.swarm("verify")
 
 
+@pytest.mark.slow
 def test_a_context_md_in_use_or_a_full_disk_fails_the_work_alone(
     long: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,6 +59,7 @@ def without_time(report: PreflightReport) -> dict[str, tuple[str, str]]:
 # --- by hand ---
 
 
+@pytest.mark.slow
 def test_a_phase_that_can_begin(project: Project) -> None:
     project.planned()
     chats = len(project.requests)
@@ -168,6 +169,7 @@ def test_what_sessions_used_beside_the_ledger_counts(project: Project) -> None:
     assert [each.spent.tokens for each in beside] == [alone[0].spent.tokens + 700]
 
 
+@pytest.mark.slow
 def test_a_later_phase_waits_for_what_it_depends_on(project: Project) -> None:
     project.planned(TWO_PHASES)
     report = preflight(project, 2)
@@ -184,6 +186,7 @@ def test_the_limits_are_those_of_the_settings_now_not_of_the_last_run(project: P
     assert "budget" in preflight(project, 1).failed
 
 
+@pytest.mark.slow
 def test_a_read_only_runtime_folder_takes_nothing_from_what_was_found(project: Project) -> None:
     project.planned()
     (project.folder.runtime / "preflight").write_text("a file in the place of the folder")
@@ -244,6 +247,7 @@ def test_changes_before_a_later_phase_are_stashed_too(project: Project) -> None:
     assert "notes.txt" in project.git("stash", "show", "--include-untracked", "--name-only")
 
 
+@pytest.mark.slow
 def test_without_the_capability_a_run_makes_none(project: Project) -> None:
     project.planned(code({"src/calc/part_1.1.py": '"""A part."""\n'}))
     project.swarm("run", exits=3)
@@ -303,6 +307,7 @@ def test_it_leaves_the_boundary_to_a_run_that_is_at_work(project: Project, monke
     assert preflights.read(project.folder, 1) is None
 
 
+@pytest.mark.slow
 def test_it_waits_for_the_command_that_approved(project: Project) -> None:
     project.planned()
     worker, seen = preflighting.worker(Swarm(project.root)), approval(project)

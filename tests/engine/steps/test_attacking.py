@@ -100,6 +100,7 @@ def test_a_failure_that_is_not_confirmed_is_taken_out(project: Project) -> None:
     assert "taken out" in shown
 
 
+@pytest.mark.slow
 def test_a_test_that_cannot_be_collected_is_taken_out_and_rejects_nothing(project: Project) -> None:
     broken = "from calc.nowhere import nothing\n\n\ndef test_it() -> None:\n    assert nothing\n"
     project.planned(attacks({"tests/test_attacks.py": broken}), **ALWAYS)

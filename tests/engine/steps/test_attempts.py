@@ -121,6 +121,7 @@ def test_three_rejections_block_the_task_and_show_says_what_may_be_done(project:
     assert len(attempts(project)) == 3
 
 
+@pytest.mark.slow
 def test_max_rejections_is_the_users(project: Project) -> None:
     project.planned(review("REJECTED", "no"), loop={"max_rejections": 1})
     project.swarm("run", exits=1)

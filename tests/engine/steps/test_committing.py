@@ -189,6 +189,7 @@ def test_a_commit_of_the_user_during_a_pause_is_never_reverted(project: Project)
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_what_an_agent_writes_into_swarm_changes_no_judge_of_this_run(project: Project) -> None:
     off = "mkdir -p .swarm/gates && echo 'enabled = false' > .swarm/gates/syntax_check.toml"
     project.planned(

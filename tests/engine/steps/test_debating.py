@@ -186,6 +186,7 @@ def test_a_split_debate_is_decided_by_the_synthesis_and_its_dissent_is_seen(proj
     assert "APPROVE by synthesis, 1 for, 1 against" in shown
 
 
+@pytest.mark.slow
 def test_a_synthesis_cannot_approve_what_every_voice_rejects(project: Project) -> None:
     project.planned(*OPPOSED[:-1], synthesis("APPROVE"), **debating(), loop={"max_rejections": 1})
     project.swarm("run", exits=1)
@@ -195,6 +196,7 @@ def test_a_synthesis_cannot_approve_what_every_voice_rejects(project: Project) -
     assert weighed(project)[0].verdict is None
 
 
+@pytest.mark.slow
 def test_one_voice_that_fails_is_no_agreement(project: Project) -> None:
     silent = rule("participant", "debate", {"text": "no idea"}, participant="challenger", round="2")
     cites = ("r2-msg-001",)
@@ -728,6 +730,7 @@ def test_a_measurement_with_other_models_counts_and_says_so(project: Project) ->
     assert "measured with other/one, local/senior, and not with local/critical" in event.why
 
 
+@pytest.mark.slow
 def test_a_budget_below_the_first_prompts_is_refused_before_anybody_is_asked(project: Project) -> None:
     project.planned(*AGREED, **debating(), council={"total_tokens": 100})
     told = project.swarm("run", exits=4).stderr

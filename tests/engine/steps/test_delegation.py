@@ -105,6 +105,7 @@ def test_another_branch_is_refused_with_the_way_back(project: Project) -> None:
     project.swarm("run", exits=3)
 
 
+@pytest.mark.slow
 def test_a_taken_branch_name_gets_a_number(project: Project) -> None:
     project.git("branch", "swarm/parts")
     project.planned()

@@ -383,6 +383,7 @@ async def test_new_code_under_a_name_of_others_is_the_projects_own(judge: Judge)
     assert stages(answer) == [UNPROVEN]
 
 
+@pytest.mark.slow
 async def test_a_suite_whose_runner_takes_no_files_is_measured_too(judge: Judge) -> None:
     command = f"{sys.executable} -m unittest discover -q -s tests -t ."
     test = (

@@ -103,6 +103,7 @@ def test_ignored_files_of_the_user_are_not_lost(project: Project) -> None:
     assert (project.root / ".env").read_text() == "gone\n"
 
 
+@pytest.mark.slow
 def test_what_a_run_did_that_died_is_told_by_the_next(project: Project) -> None:
     ignoring(project, ".env")
     project.write(".env", "USERKEY=1\n")

@@ -51,6 +51,7 @@ def test_a_sensitive_change_is_reviewed_for_its_security_too(project: Project) -
     assert project.swarm("verify").exit_code == 0
 
 
+@pytest.mark.slow
 def test_security_reviews_can_be_switched_off(project: Project) -> None:
     project.planned(code({"src/calc/login.py": LOGIN}), review={"security": "off"})
     project.swarm("run", exits=3)

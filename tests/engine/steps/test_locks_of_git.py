@@ -176,6 +176,7 @@ def test_a_lock_that_somebody_holds_is_waited_for(project: Project, monkeypatch:
     finished(project, "1.1")
 
 
+@pytest.mark.slow
 def test_a_user_at_the_editor_of_a_commit_is_waited_for_and_named(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

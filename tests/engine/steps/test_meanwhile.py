@@ -92,6 +92,7 @@ def test_a_commit_of_the_user_stays_whatever_step_it_comes_in(project: Project, 
     whole(project, "1.1")
 
 
+@pytest.mark.slow
 def test_a_commit_in_the_middle_of_the_coders_turn(project: Project) -> None:
     """The coder has written half of its files, and what the user edits next to it is the user's."""
     commit = commits(project)

@@ -110,6 +110,7 @@ def test_questions_are_printed_and_answered_later(project: Project) -> None:
     assert "Q: Which language? A: Python" in " ".join(project.briefs("architect", "plan")[-1].split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "told"), [("7=x", "no question 7"), ("x", "not of the form"), ("1=", "not of the")])
 def test_a_wrong_answer_is_refused(project: Project, answer: str, told: str) -> None:
     project.play(rule("architect", "plan", [call("ask_user", questions=["Which unit?"])]))

@@ -56,6 +56,7 @@ def test_code_comes_before_padding_whatever_the_names_are(project: Project) -> N
         assert change.index('+VALUE = "1.1"') < change.index("+pad")
 
 
+@pytest.mark.slow
 @case(
     "lies", "`*.py binary` in `.gitattributes` hides the code", "what is text is shown as text, whatever it is called"
 )

@@ -138,6 +138,7 @@ def test_there_is_no_copy_to_look_for(project: Project) -> None:
     assert first.stage == "tests prove nothing"
 
 
+@pytest.mark.slow
 def test_what_no_test_shows_may_be_noted_only(project: Project) -> None:
     project.planned(naming("test_start"), tests={"unproven": "warn"})
     project.swarm("run", exits=3)

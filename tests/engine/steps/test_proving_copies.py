@@ -118,6 +118,7 @@ async def test_a_test_that_looks_for_the_repository_proves_nothing(judge: Judge)
     assert not answer.proof.able
 
 
+@pytest.mark.slow
 async def test_a_conftest_that_forges_results_proves_nothing(judge: Judge) -> None:
     answer = await judge({"mod.py": NEW, "conftest.py": FORGED, "tests/test_real.py": REAL.replace("== 2", "== 3")})
     assert answer.proof is None

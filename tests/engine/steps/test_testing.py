@@ -55,6 +55,7 @@ def test_tests_that_hang_are_ended_with_their_whole_process_group(project: Proje
     assert "sleep 61" not in listed
 
 
+@pytest.mark.slow
 def test_a_missing_program_ends_with_6_and_the_attempt_goes_on_later(project: Project) -> None:
     project.planned(tests={"command": "no-such-runner-here"})
     told = project.swarm("run", exits=6).stderr

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.suite("unittest")
 UNITTEST = f"{sys.executable} -m unittest discover -q -s tests"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "folder"),
     [

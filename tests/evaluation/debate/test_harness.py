@@ -70,6 +70,7 @@ def test_a_decision_that_is_sure_is_written(home: Path) -> None:
     assert again == report, "the file says, too, that it was written"
 
 
+@pytest.mark.slow
 def test_a_smoke_test_switches_nothing_off_unless_asked_to(home: Path) -> None:
     report = measured(home, 6)
     assert report.decision is not None
@@ -91,6 +92,7 @@ def test_what_is_not_to_be_written_or_decides_nothing_is_not_written(home: Path)
     assert worth(home) is None
 
 
+@pytest.mark.slow
 def test_refused_calls_leave_the_file_as_it_is(home: Path) -> None:
     """The decision is sure but for what nobody could read: the reason not to write it counts, asked for or not."""
 
@@ -104,6 +106,7 @@ def test_refused_calls_leave_the_file_as_it_is(home: Path) -> None:
     assert worth(home) is None
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written_leaves_no_decision(home: Path) -> None:
     (home / "blocked").write_text("in the way")
     with pytest.raises(LedgerWriteFailed):
@@ -181,6 +184,7 @@ def test_a_slow_endpoint_is_no_verdict(home: Path, server: JudgesServer) -> None
     assert all(each.right and not each.refused for each in again.judgements)
 
 
+@pytest.mark.slow
 def test_a_model_is_named_once_in_what_is_told(home: Path) -> None:
     told: list[str] = []
     (home / ".swarm/config.toml").write_text('[providers.l]\nbase_url = "http://127.0.0.1:9/v1"\nmax_retries = 1\n')

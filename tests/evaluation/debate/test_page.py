@@ -51,6 +51,7 @@ def whole() -> tuple[DebateReport, Fixtures, bytes]:
 Whole = tuple[DebateReport, Fixtures, bytes]
 
 
+@pytest.mark.slow
 def test_the_picture_is_a_png_and_the_same_for_the_same_numbers(whole: Whole) -> None:
     report, _, picture = whole
     assert picture.startswith(b"\x89PNG\r\n\x1a\n")

@@ -48,12 +48,14 @@ async def test_a_debate_that_lifts_by_twenty_points_is_found(tmp_path: Path) -> 
     assert found.equal_calls
 
 
+@pytest.mark.slow
 async def test_a_debate_whose_voices_are_no_better_is_deferred(tmp_path: Path) -> None:
     decision = decide(compared(await ran(Simulated(judges(0.75, 0.75)), tmp_path, 40, arms=BOTH)))
     assert decision is not None
     assert decision.decision == "defer"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("participants", "rounds"), [(2, 2), (3, 2), (3, 3), (4, 1)])
 async def test_calls_are_equal(tmp_path: Path, participants: int, rounds: int) -> None:
     def speak(headers: Mapping[str, str], _brief: str) -> str:
@@ -199,12 +201,14 @@ async def test_calls_without_an_answer_in_time_are_refused_and_asked_again(tmp_p
     assert all(each.right for each in again.judgements)
 
 
+@pytest.mark.slow
 async def test_an_endpoint_that_hangs_is_down_and_not_measured(tmp_path: Path) -> None:
     found = await hung(Hanging(judges(1.0, 1.0), lambda _number: True), tmp_path, 12)
     assert isinstance(found.stopped, EndpointFailed)
     assert "no answer in the time of a voice" in found.stopped.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arms", [(Arm.SINGLE,), BOTH])
 async def test_items_that_do_not_fit_are_named_before_any_call(tmp_path: Path, arms: tuple[Arm, ...]) -> None:
     known = [
@@ -242,6 +246,7 @@ class Ending(Simulated):
         return await super().complete(request)
 
 
+@pytest.mark.slow
 async def test_an_empty_budget_ends_the_run_with_whole_pairs(tmp_path: Path) -> None:
     model = Ending(judges(0.7, 0.7), BudgetExhausted("used up"), 60)
     found = await ran(model, tmp_path, 10)

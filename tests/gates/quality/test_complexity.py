@@ -127,6 +127,7 @@ def test_anonymous_functions_are_matched_by_content(project: Project) -> None:
     assert complaints(project) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["ts", "tsx", "js", "mts", "go", "rs", "java", "py", "pyw", "rb", "c", "kt", "vue"])
 def test_a_file_that_is_broken_never_breaks_the_gate(suffix: str) -> None:
     for text in ("", "}}}}{{{{", "def f(:\n  if x", "function (", "\x00", "class A { void f() { if (", "((((((" * 500):

@@ -147,6 +147,7 @@ def test_a_file_that_is_silenced_whole_blocks(project: Project, path: str, text:
     assert [each.rule for each in result.blocking_findings] == ["suppression-of-file"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "text"), SINGLE)
 def test_one_that_names_its_rule_informs(project: Project, path: str, text: str) -> None:
     project.write(f"src/{path}", text)

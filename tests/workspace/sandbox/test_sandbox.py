@@ -140,6 +140,7 @@ def server() -> Iterator[int]:
     thread.join()
 
 
+@pytest.mark.slow
 def test_the_network_is_not_there(cage: Cage, server: int) -> None:
     script = f"import socket; socket.create_connection(('127.0.0.1', {server}), timeout=5)"
     done = cage.run(f'{sys.executable} -c "{script}"')
@@ -199,6 +200,7 @@ def test_the_network_is_there_when_it_is_allowed(cage: Cage, server: int) -> Non
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", [True, False])
 def test_daemons_are_not_reached_by_their_sockets(cage: Cage, tmp_path: Path, network: bool) -> None:  # noqa: FBT001 - a parameter
     with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as letters:

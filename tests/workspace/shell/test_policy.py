@@ -23,6 +23,7 @@ def rules(line: str, **settings: object) -> set[str]:
     return {reason.rule for reason in verdict(line, **settings).reasons}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "line"), dangerous())
 def test_a_dangerous_command_is_refused_in_every_spelling(rule: str, line: str) -> None:
     found = verdict(line)
