@@ -227,6 +227,7 @@ def test_as_a_process_it_prints_its_address_and_ends_with_stdin(tmp_path: Path) 
         assert process.wait(10) == 0
 
 
+@pytest.mark.slow
 def test_as_a_process_it_ends_on_sigterm_and_refuses_a_bad_script(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text(JSON)
     (tmp_path / "bad.json").write_text("{")

@@ -160,6 +160,7 @@ async def test_a_security_finding_needs_its_id_of_the_top_ten(at_desk: OpenDesk,
     assert "- src/app.py:2: calls eval" in model.brief
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "message",
     [

@@ -29,6 +29,7 @@ def test_a_prompt_speaks_of_tools_that_are_on_offer_and_of_the_end(role: str, st
     assert "{%" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("role", "step"), OFFERED)
 def test_an_agent_program_is_told_of_no_tool_that_it_does_not_have(role: str, step: str) -> None:
     text = Prompts(compact=(role,)).render(role, step, program=True)

@@ -146,6 +146,7 @@ KEYS = st.sampled_from(["title", "phases", "tasks", "id", "files", "name"]) | st
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 
 
+@pytest.mark.slow
 @given(st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner)))
 def test_whatever_json_comes_is_a_plan_or_a_refusal(value: Any) -> None:
     with contextlib.suppress(BadCall):

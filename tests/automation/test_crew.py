@@ -136,6 +136,7 @@ def test_plan_sync_is_off_where_the_settings_say_so(folder: SwarmFolder) -> None
         assert [(each.name, each.on) for each in status(folder).workers] == [("plan_sync", False)]
 
 
+@pytest.mark.slow
 def test_a_worker_that_fails_takes_nobody_down(folder: SwarmFolder) -> None:
     def fail(_: str) -> None:
         raise RuntimeError("boom")

@@ -278,6 +278,7 @@ def test_a_deleted_folder_is_survived_said_once_and_taken_up_again(heard: Heard)
     heard.hears("plan.md")
 
 
+@pytest.mark.slow
 def test_a_replaced_folder_is_noticed(heard: Heard) -> None:
     other = heard.folder.with_name("other")
     shutil.copytree(heard.folder, other)
@@ -313,6 +314,7 @@ def _handles() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 def test_nothing_grows(folder: Path) -> None:
     with watching(folder) as heard:

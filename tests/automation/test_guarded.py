@@ -211,6 +211,7 @@ def test_a_retry_is_no_further_trigger(journal: Journal) -> None:
     assert types(journal).count("trigger_fired") == 1
 
 
+@pytest.mark.slow
 def test_subjects_that_are_quiet_are_forgotten(journal: Journal) -> None:
     clock = Clock()
     guarded = Guarded(Counting(), journal, call_s=10, clock=clock)

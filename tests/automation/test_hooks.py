@@ -127,6 +127,7 @@ def test_a_key_that_the_cut_goes_through_is_masked_before_it(repository: Path) -
     assert key[-10:] not in ran.output
 
 
+@pytest.mark.slow
 def test_a_hook_that_never_returns_is_ended_with_all_that_it_started(repository: Path) -> None:
     command = 'sleep 301 & trap "" TERM; sleep 301'
     started = time.monotonic()
@@ -332,6 +333,7 @@ def test_there_is_a_made_up_event_of_every_type(event: str) -> None:
 # --- as a worker ---
 
 
+@pytest.mark.slow
 def test_a_hook_that_starts_its_own_event_is_stopped_by_loop_protection(repository: Path) -> None:
     folder = SwarmFolder(repository)
     journal = Journal(folder)
@@ -343,6 +345,7 @@ def test_a_hook_that_starts_its_own_event_is_stopped_by_loop_protection(reposito
     assert kinds.count("trigger_suppressed") == 1
 
 
+@pytest.mark.slow
 def test_one_that_fails_is_told_and_opens_no_breaker(repository: Path) -> None:
     journal = Journal(SwarmFolder(repository))
     guarded = Guarded(hooks(repository, hook_s=0.2, task_completed="sleep 9", task_blocked="exit 1"), journal, call_s=1)

@@ -96,6 +96,7 @@ def test_an_edit_waits_for_the_lock_and_is_told_once(folder: SwarmFolder) -> Non
         assert sync.waiting == ("plan.md",)
 
 
+@pytest.mark.slow
 def test_it_goes_on_when_the_lock_is_free_again(folder: SwarmFolder) -> None:
     passes = Passes(lambda: SyncDeferred(sources=("plan.md",), reason="locked"))
     with WriterLock(folder.lock) as lock, at_work(folder, passes) as (sync, told):
@@ -106,6 +107,7 @@ def test_it_goes_on_when_the_lock_is_free_again(folder: SwarmFolder) -> None:
         assert sync.waiting == ()
 
 
+@pytest.mark.slow
 def test_a_locked_ledger_without_an_edit_is_not_told(folder: SwarmFolder) -> None:
     passes = Passes(lambda: SyncDeferred(reason="locked"))
     with WriterLock(folder.lock) as lock, at_work(folder, passes) as (sync, told):
@@ -188,6 +190,7 @@ def test_a_program_that_undoes_each_pass_is_not_followed_forever(folder: SwarmFo
         assert not sync.snapshot().suppressed
 
 
+@pytest.mark.slow
 def test_many_different_edits_are_all_followed(folder: SwarmFolder) -> None:
     passes = Passes(lambda: SYNCED)
     with at_work(folder, passes) as (sync, told):

@@ -78,6 +78,7 @@ def test_what_is_wrong_is_said_by_name(agent: Path, mode: str, problem: str, exi
     assert bool(found["told"]) == bool(found["hint"]) == bool(problem)
 
 
+@pytest.mark.slow
 def test_a_program_that_works_and_one_that_only_says_so(agent: Path) -> None:
     assert tried("--model", f"command:sh {agent} works")["problem"] == ""
     silent = tried("--model", f"command:sh {agent} is-silent")

@@ -220,6 +220,7 @@ def test_exit_codes_of_a_real_process(project: Project) -> None:
     assert "Traceback" not in down.stderr + down.stdout
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(project: Project) -> None:
     project.planned()
     line = f"{sys.executable} -m swarmgate history | head -n 1; exit ${{PIPESTATUS[0]}}"

@@ -179,6 +179,7 @@ def test_an_endpoint_that_is_down_leaves_the_chat_to_be_resumed(project: Project
     assert "It is safe." in project.swarm("chat", "resume", "talk").stdout
 
 
+@pytest.mark.slow
 def test_time_that_runs_out_before_anybody_answers_is_an_end(project: Project, file: Path) -> None:
     file.write_text(TALK.replace("messages = 20", "ttl_s = 0.5"))
     project.play(rule("participant", "chat", {"fault": {"kind": "hang"}}))

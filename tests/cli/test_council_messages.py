@@ -23,6 +23,7 @@ def only_debate(project: Project) -> str:
 # --- what is not meant as a debate ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--json",), ("--rounds", "2")])
 def test_a_word_that_is_nearly_a_verb_is_no_question(project: Project, options: tuple[str, ...]) -> None:
     project.play(*debating())

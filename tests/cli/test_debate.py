@@ -180,6 +180,7 @@ def test_show_replays_it_as_text_json_and_a_page(project: Project, tmp_path: Pat
     assert record == Swarm(project.root).council.record(the_id(project))
 
 
+@pytest.mark.slow
 def test_the_list_names_every_state(project: Project) -> None:
     assert "There is no debate here yet" in project.swarm("debate", "list").stdout
     project.play(*debating())

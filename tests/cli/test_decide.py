@@ -67,6 +67,7 @@ def test_every_option_reaches_the_decision(project: Project) -> None:
     assert manifest["request_hash"] == ""  # somebody did not count: the same request asks everybody anew
 
 
+@pytest.mark.slow
 def test_show_and_list(project: Project) -> None:
     project.play(YES, FACILITATES)
     assert project.swarm("decide", "list").stdout.strip() == "There is no decision here yet."

@@ -40,6 +40,7 @@ def prepared(project: Project, *options: str) -> str:
 # --- to the end ---
 
 
+@pytest.mark.slow
 def test_a_discussion_is_told_as_it_goes_and_ends_in_a_synthesis(ready: Project, tmp_path: Path) -> None:
     done = ready.swarm("discuss", TOPIC, *SHORT, "--yes", "--file", "AGENTS.md", "--tokens", "90000", "--timeout", "60")
     told = plain(done.stderr)
@@ -303,6 +304,7 @@ def test_an_empty_topic_and_a_verb_nearly_meant_are_refused(ready: Project) -> N
     assert "did you mean `resume`?" in ready.json("discuss", "resum", exits=2)["message"]
 
 
+@pytest.mark.slow
 def test_a_round_changed_by_hand_and_a_model_that_went_away_are_named(ready: Project) -> None:
     url = ready.server.base_url if ready.server else ""
     ready.configure(providers__other={"base_url": url})

@@ -44,6 +44,7 @@ def test_options_may_stand_behind_the_file_and_json_is_json(project: Project, fi
     assert project.json("dispatch", "show", found["id"]) == found
 
 
+@pytest.mark.slow
 def test_exit_codes_tell_what_became_of_the_tasks(project: Project, file: Path) -> None:
     project.play(says("a", "Alpha."), says("b", DOWN))
     told = project.swarm("dispatch", "--mode", "parallel", str(file), exits=1).stdout

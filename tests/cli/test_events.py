@@ -207,6 +207,7 @@ def test_new_events_are_shown_soon_and_once(project: Project) -> None:
     assert followed.process.stderr.read() == ""
 
 
+@pytest.mark.slow
 def test_a_filter_holds_for_new_ones_too(project: Project) -> None:
     followed = Followed(project, "--type", "goal_set", "--type", "hook_ran")
     time.sleep(0.5)
@@ -251,6 +252,7 @@ def test_a_ledger_in_trouble_is_told_and_followed_again(project: Project) -> Non
     assert len(told) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flag", ["--follow", "-f"])
 def test_following_begins_with_what_is_there(project: Project, flag: str) -> None:
     process = project.start("events", flag)

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from swarmgate.cli.app import app
 
 
+@pytest.mark.slow
 def test_an_uncommitted_change_is_judged_without_swarm(repo: Path) -> None:
     (repo / "new.py").write_text("def x(:\n")
     done = CliRunner().invoke(app, ["gates", "run", "--repo", str(repo)])

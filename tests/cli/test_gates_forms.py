@@ -73,6 +73,7 @@ def test_the_work_tree_with_untracked_files_is_the_default(place: Place) -> None
     assert place.found() == ["new.py"]
 
 
+@pytest.mark.slow
 def test_it_is_fixed_and_the_change_shown(place: Place) -> None:
     place.write("new.py", FIXABLE)
     told = place.run(exits=0)
@@ -213,6 +214,7 @@ def test_everything_is_judged_whole(place: Place) -> None:
     assert (diff["status"], diff["reason"]) == ("SKIP", "it judges a difference, and files are judged whole here")
 
 
+@pytest.mark.slow
 def test_paths_are_judged_whole(place: Place) -> None:
     place.commit(src__old_py=TODO, src__deep__er_py=TODO, lib__x_py=TODO)
     assert place.found("src/old.py") == ["src/old.py"]
@@ -230,6 +232,7 @@ def test_paths_are_fixed_and_unformatted_ones_stay_so(place: Place) -> None:
     assert (place.root / "ugly.py").read_text() == "print('x')\nx = {  'a':1 }\n"
 
 
+@pytest.mark.slow
 def test_paths_of_a_change(place: Place) -> None:
     place.commit(a_py=TODO, b_py=TODO)
     place.write("a.py", TODO * 2)
@@ -399,6 +402,7 @@ def test_another_redirection_of_git_is_refused(place: Place, tmp_path: Path, mon
 # --- hooks ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1])
 def test_the_hooks_that_we_offer_run(place: Place, number: int) -> None:
     manifest = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"

@@ -107,6 +107,7 @@ def test_the_doctor_says_what_cannot_be_installed(place: Place, monkeypatch: pyt
 # --- baseline ---
 
 
+@pytest.mark.slow
 def test_accepted_findings_are_counted_and_block_no_more(place: Place) -> None:
     place.write("a.py")
     place.scan(exits=1)
@@ -126,6 +127,7 @@ def test_accepted_findings_are_counted_and_block_no_more(place: Place) -> None:
     assert told["verdict"] == "rejected"
 
 
+@pytest.mark.slow
 def test_a_new_entry_is_told_as_a_weakening(place: Place) -> None:
     place.write("a.py")
     place.call("baseline", "--reason", "known")

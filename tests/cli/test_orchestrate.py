@@ -42,6 +42,7 @@ def by_id(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {step["id"]: step for step in told["steps"]}
 
 
+@pytest.mark.slow
 def test_the_example_runs_every_kind_of_composition_and_is_counted_once(project: Project) -> None:
     project.play(ANSWERS, *debating(votes={"challenger": "REJECT"}))
     shown = project.swarm("orchestrate", str(EXAMPLES / "orchestration.toml"), "--dry-run").stdout
@@ -86,6 +87,7 @@ def test_a_python_file_describes_the_same() -> None:
     assert toml.model_dump(exclude_unset=True) == python.model_dump(exclude_unset=True)
 
 
+@pytest.mark.slow
 def test_a_failed_step_stops_it_and_resume_pays_nothing_twice(project: Project) -> None:
     each = 'id = "all"\nkind = "map"\nitems = ["one", "two", "three"]\nleast = 3\n'
     template = '[steps.step]\nkind = "ask"\nparticipant = "p"\ntext = "Look at {item}."'
@@ -112,6 +114,7 @@ def test_a_failed_step_stops_it_and_resume_pays_nothing_twice(project: Project) 
     assert "## Item 1: one\np has looked." in asked(project, "last")[0]
 
 
+@pytest.mark.slow
 def test_exit_codes(project: Project) -> None:
     both = 'id = "both"\nkind = "parallel"\n' + "".join(
         f'[[steps.steps]]\nid = "{name}"\nkind = "ask"\nparticipant = "{name}"\ntext = "Go."\n' for name in "ab"

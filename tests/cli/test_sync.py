@@ -50,6 +50,7 @@ def test_an_edit_is_taken_in_at_once_and_the_other_file_follows(planned: Project
     planned.swarm("sync", "--check")
 
 
+@pytest.mark.slow
 def test_a_task_typed_by_hand_needs_no_more_than_its_title_and_fields(planned: Project) -> None:
     with planned.folder.plan_md.open("a") as file:
         file.write("- [ ] Task 1.3: Something\n  - Accept: it works\n  - File: some.py\n")

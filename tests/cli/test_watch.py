@@ -128,6 +128,7 @@ def test_it_takes_an_edit_in_says_what_happens_and_ends_on_sigterm(folder: Swarm
     assert status(folder).watching == "stopped"
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_130(folder: SwarmFolder) -> None:
     code, out, told, seconds = Watch(folder).end(signal.SIGINT)
     assert (code, out) == (130, "")
@@ -136,6 +137,7 @@ def test_ctrl_c_is_130(folder: SwarmFolder) -> None:
     assert seconds < 20
 
 
+@pytest.mark.slow
 def test_json_is_on_stdout_and_events_are_json_lines_on_stderr(folder: SwarmFolder) -> None:
     code, out, told, _ = Watch(folder, "--json").end(signal.SIGTERM)
     assert code == 0
@@ -314,6 +316,7 @@ def test_a_daemon_that_dies_at_once_shows_the_end_of_its_log(
     assert "no module of that name" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_python_package_of_the_projects_own_does_not_get_in_the_way(folder: SwarmFolder) -> None:
     (folder.root / "typing.py").write_text("raise SystemExit(3)\n")
     assert swarm(folder, "watch", "--daemon").exit_code == 0

@@ -632,6 +632,7 @@ async def test_an_id_of_a_chat_that_goes_on_is_refused(company: Company) -> None
         await company.talk({"ada": quiet, "bob": quiet})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calls", range(1, 30, 4))
 async def test_interrupted_after_any_call_it_goes_on_with_nothing_lost_or_doubled(company: Company, calls: int) -> None:
     """Agents count on the last message to them: a lost or doubled one would show in the numbers."""

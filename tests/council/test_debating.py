@@ -117,6 +117,7 @@ async def test_events_tell_the_story(council: Council) -> None:
     assert council.events[4] == RoundBegan("d1", 2, 2, final=True)
 
 
+@pytest.mark.slow
 async def test_without_a_parent_the_majority_decides_and_ties_reject(council: Council) -> None:
     council.has_parent = False
     council.play(*votes("APPROVE", "REJECT"))
@@ -130,6 +131,7 @@ async def test_without_a_parent_the_majority_decides_and_ties_reject(council: Co
 # --- order ---
 
 
+@pytest.mark.slow
 async def test_results_are_in_order_of_seat_whatever_arrives_first(council: Council) -> None:
     slow = {"tool_calls": [{"name": "read_file", "arguments": {"path": "README.md"}}]}
     council.play(
@@ -145,6 +147,7 @@ async def test_results_are_in_order_of_seat_whatever_arrives_first(council: Coun
     assert [each.id for each in council.rounds[0].speeches] == ["r1-msg-001", "r1-msg-002", "r1-msg-003"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "read"), [("fixed", ("a", "b", "c")), ("rotate", ("b", "c", "a"))])
 async def test_the_order_of_reading_is_fixed_or_rotated(council: Council, order: str, read: tuple[str, ...]) -> None:
     council.play(*(voice(name, 2, ballot()) for name in "abc"))
@@ -284,6 +287,7 @@ async def test_a_cancelled_debate_keeps_its_rounds_and_leaves_nothing_running(co
 # --- the moderator ---
 
 
+@pytest.mark.slow
 async def test_the_moderator_orders_asks_and_cuts(council: Council) -> None:
     said = (
         '{"order": ["c", "nobody"], "ask": {"b": "What of r1-msg-003?", "ghost": "?"}, "cut": ["a"]}',
@@ -351,6 +355,7 @@ async def test_votes_in_a_converged_round_make_it_the_last(council: Council) -> 
     assert council.rounds[1].final
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("third", ["  ", speech("The lock is held during the call.")])
 async def test_votes_do_not_end_a_debate_while_a_seat_has_not_voted(council: Council, third: str) -> None:
     """The third voice fails, or repeats itself without a vote."""
@@ -460,6 +465,7 @@ async def test_material_that_does_not_fit_is_refused_before_anybody_is_asked(cou
     assert council.store.debates == {}
 
 
+@pytest.mark.slow
 async def test_material_longer_than_a_section_is_not_cut(council: Council) -> None:
     council.play(*votes("APPROVE", "APPROVE"))
     council.limits = Limits(context_tokens=30_000)

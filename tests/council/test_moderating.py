@@ -130,6 +130,7 @@ async def test_one_that_cuts_everybody_every_round_silences_nobody(council: Coun
     assert outcome.tally == Tally(approve=3)
 
 
+@pytest.mark.slow
 async def test_it_reads_the_transcript_who_said_how_much_and_whom_it_cut(council: Council) -> None:
     council.play(
         voice("a", 1, speech("The lock is held.", "The queue grows.")),

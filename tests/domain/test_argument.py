@@ -90,6 +90,7 @@ def test_only_what_can_be_and_what_takes_part_is_counted(at: int, to: str, *, co
     assert measured(changed(FIRST, at, links=(link(to),))).counters - measured(none).counters == counts
 
 
+@pytest.mark.slow
 @given(records())
 @settings(max_examples=25, deadline=None)
 def test_laws_of_what_is_measured(record: DiscussionRecord) -> None:

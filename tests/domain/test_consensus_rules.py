@@ -199,6 +199,7 @@ def contributions(draw: st.DrawFn) -> list[Contribution]:
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(contributions(), st.sampled_from(list(Strategy)), st.lists(UNIT, min_size=5, max_size=5), st.randoms())
 def test_the_order_of_participants_changes_nothing(

@@ -89,6 +89,7 @@ def test_words_are_no_verdict(work: Project, mode: str) -> None:
     assert not work.events(TaskCompleted)
 
 
+@pytest.mark.slow
 @case(
     "programs",
     "a coder program that claims 42 passing tests and has changed nothing",
@@ -327,6 +328,7 @@ def test_a_coder_instructs_no_reviewer(work: Project) -> None:
     assert work.quarantined("GEMINI.md")
 
 
+@pytest.mark.slow
 def test_a_failure_of_a_program_is_not_told_as_one_of_an_endpoint(work: Project) -> None:
     work.planned(roles__coder={**program("fails"), "fallback": []})
     told = plain(work.swarm("run", exits=5).stderr)

@@ -185,6 +185,7 @@ async def test_what_waits_to_be_recorded_counts_against_the_budget(project: Proj
     assert [each.source for each in settled(project)] == ["debate-mine"]
 
 
+@pytest.mark.slow
 async def test_while_a_run_writes_the_ledger_the_next_writer_records_it(project: Project) -> None:
     project.play(*debating())
     told: list[Progress] = []

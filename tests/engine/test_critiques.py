@@ -26,6 +26,7 @@ def play(project: Project, score: float = 0.9) -> None:
     )
 
 
+@pytest.mark.slow
 async def test_the_same_over_an_unchanged_project_is_answered_from_its_record(project: Project) -> None:
     play(project)
     council = Swarm(project.root).council
@@ -40,6 +41,7 @@ async def test_the_same_over_an_unchanged_project_is_answered_from_its_record(pr
     assert [each.status for each in council.critiques()] == ["passed"] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", ["files", "sqlite"])
 async def test_either_store_keeps_it_without_secrets(project: Project, store: str) -> None:
     play(project, 0.1)
@@ -96,6 +98,7 @@ async def test_what_was_taken_up_again_over_a_changed_project_answers_no_other_r
     assert (manifest.status, manifest.request_hash, manifest.allowance.tokens) == ("complete", "", 1_000_000)
 
 
+@pytest.mark.slow
 async def test_learnt_weights_that_are_the_same_are_answered_from_the_record(project: Project) -> None:
     """Every run is one more to learn from: that alone must not make the cache miss; other weights must."""
     told = [{"text": json.dumps({"scores": {"truth": 0.9, "style": style}})} for style in (0.1, 0.9)]

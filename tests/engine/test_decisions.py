@@ -33,6 +33,7 @@ def council(project: Project) -> Council:
     return Swarm(project.root).council
 
 
+@pytest.mark.slow
 async def test_a_decision_is_on_record_and_the_same_one_is_not_asked_again(project: Project) -> None:
     project.play(*AGREEING)
     events: list[PatternEvent] = []

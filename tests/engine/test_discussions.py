@@ -202,6 +202,7 @@ async def test_what_goes_on_needs_no_model_but_those_of_its_cast(project: Projec
     assert done.status == "complete"
 
 
+@pytest.mark.slow
 async def test_a_part_of_another_record_is_listed_where_parts_are_asked_for(project: Project) -> None:
     project.play(*discussing())
     council = Swarm(project.root).council

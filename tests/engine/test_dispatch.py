@@ -127,6 +127,7 @@ async def test_no_voice_is_offered_a_tool_that_writes_or_can_call_one(project: P
 # --- several side by side ---
 
 
+@pytest.mark.slow
 async def test_results_stand_in_the_order_of_the_tasks_and_four_are_worked_on_at_once(project: Project) -> None:
     names = [f"p{number}" for number in range(8)]
     server = project.play(*(says(name, f"I am {name}.") for name in names))

@@ -163,6 +163,7 @@ def test_stopping_at_once_is_as_ever_while_edits_are_watched(project: Project) -
     assert not (project.root / "src/calc/part_1.1.py").exists()
 
 
+@pytest.mark.slow
 def test_an_interruption_by_an_edit_is_a_safe_point_to_stop_at(project: Project) -> None:
     project.planned(rule("coder", "code", HALF, HANGS), automation=QUICK)
     run = Run(project)

@@ -103,6 +103,7 @@ def test_red_tests_keep_nobody_from_mending_them(project: Project) -> None:
     assert "tests/test_red.py" in report.checks[0].problem
 
 
+@pytest.mark.slow
 def test_nothing_collected_where_there_are_tests_stops_with_the_reason(project: Project) -> None:
     project.write("pytest.ini", "[pytest]\npython_files = check_*.py\n")
     project.git("add", "--all")

@@ -221,6 +221,7 @@ OBEY = (
 )
 
 
+@pytest.mark.slow
 @case(
     "lies",
     'a file that says "swarm: approve", with headers, role markers and a whole `submit_verdict` call',

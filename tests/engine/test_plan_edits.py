@@ -81,11 +81,13 @@ async def test_an_edit_of_the_running_task_ends_its_step(ctx: Any) -> None:
     assert ctx.told == ["task 1.1 was changed in plan.md: its attempt ends here"]
 
 
+@pytest.mark.slow
 async def test_an_edit_of_another_task_does_not(ctx: Any) -> None:
     assert not await _cut(ctx, "1.2")
     assert ctx.told == []
 
 
+@pytest.mark.slow
 async def test_without_a_sandbox_no_edit_ends_a_step_since_the_agent_may_have_made_it(ctx: Any) -> None:
     ctx.commands.sandbox.name = "none"
     assert not await _cut(ctx, "1.1")

@@ -86,6 +86,7 @@ def test_commands_and_tests_run_confined(project: Project, monkeypatch: pytest.M
     assert project.state.sandbox == choice.choose("auto").name
 
 
+@pytest.mark.slow
 def test_programs_that_gates_start_run_confined(project: Project, isolated: Path) -> None:
     """The gate is the user's, the program behind it the coder's: it judges, and reaches nothing."""
     if SANDBOX == "none":

@@ -34,6 +34,7 @@ def test_a_sample_and_a_choice_of_gates(tmp_path: Path) -> None:
     assert evaluate((_labels(tmp_path),), gates=("diff",)).sets[0].total.score.cases == 0
 
 
+@pytest.mark.slow
 def test_without_a_set_those_are_measured_that_need_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = made.LIBRARY / "textwrap.py"
     (tmp_path / "textwrap.py").write_bytes(source.read_bytes())

@@ -63,6 +63,7 @@ def test_every_file_of_the_page_is_held_here() -> None:
     assert own == {"tasks-parallel.toml", "tasks-chain.toml", "tasks-debate.toml", "debate.toml", "chat.toml"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["parallel", "chain"])
 def test_the_dispatches_of_the_page(council: Project, mode: str) -> None:
     told = held(council, f"tasks-{mode}.toml")
@@ -173,6 +174,7 @@ def agents(*ids: str, **keys: Any) -> str:
     return head + "".join(f'[[agents]]\nid = "{name}"\n' for name in ids) + '[initial]\ncontent = "Hello."\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verb", "text", "named"),
     [

@@ -188,6 +188,7 @@ def _odds(present: set[str], telling: Iterable[tuple[str, tuple[int, int]]], see
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [20, 100_000])
 @pytest.mark.parametrize("features", [single, runs_of_two, signs])
 def test_words_and_style_do_not_tell_the_label(features: Features, most: int) -> None:

@@ -36,6 +36,7 @@ def view(*lines: str) -> str:
     return VIEW + "".join(f"    {line}\n" for line in lines)
 
 
+@pytest.mark.slow
 def test_the_same_weakness_of_three_tools_is_one_finding(project: Project) -> None:
     project.write("a.py", view('os.system("ls " + value)'))
     result = project.gate("sast_scan")
@@ -48,6 +49,7 @@ def test_the_same_weakness_of_three_tools_is_one_finding(project: Project) -> No
     assert all(tool in result.tool for tool in ("semgrep", "bandit", "ruff"))
 
 
+@pytest.mark.slow
 def test_old_findings_inform_and_new_ones_block(project: Project) -> None:
     project.commit_files({"a.py": view("eval(value)")})
     project.write("a.py", "# a line more\n" + view("eval(value)"))
@@ -67,6 +69,7 @@ def test_what_only_looks_like_a_weakness_informs(project: Project) -> None:
     assert {finding.severity for finding in result.findings} == {Severity.LOW, Severity.INFO}
 
 
+@pytest.mark.slow
 def test_findings_in_tests_inform(project: Project) -> None:
     project.write("tests/test_a.py", view("eval(value)"))
     result = project.gate("sast_scan")
@@ -106,6 +109,7 @@ def test_a_missing_engine_fails_closed_and_the_others_speak(project: Project, mo
     assert "swarmgate.python.code-injection" in {finding.rule for finding in result.findings}
 
 
+@pytest.mark.slow
 def test_another_semgrep_on_the_path_is_not_asked(
     project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -119,6 +123,7 @@ def test_another_semgrep_on_the_path_is_not_asked(
     assert project.gate("sast_scan").status is GateStatus.FAIL
 
 
+@pytest.mark.slow
 def test_odd_names_are_scanned(project: Project) -> None:
     for name in ("a b.py", "a\nb.py", "-x.py", "ä/é.py"):
         project.write(name, view("eval(value)"))
@@ -133,6 +138,7 @@ def test_other_languages(project: Project) -> None:
     assert "bandit" not in result.tool
 
 
+@pytest.mark.slow
 def test_every_name_of_a_language_is_scanned(project: Project) -> None:
     names = [f"a{n}.{suffix}" for n, suffix in enumerate(_SUFFIXES.split())]
     for name in [*names, "Dockerfile", "Dockerfile.dev", "Rakefile"]:

@@ -288,6 +288,7 @@ def test_every_rule_is_whole_and_its_id_unique() -> None:
     assert all(each["keywords"] == [word.lower() for word in each["keywords"]] for each in rules["rule"])
 
 
+@pytest.mark.slow
 def test_our_own_repository_holds_none() -> None:
     root = Path(__file__).parents[2]
     places = [

@@ -44,6 +44,7 @@ def test_a_gate_that_prints_without_end_is_ended_in_bounded_memory(project: Proj
     assert grown < 150_000  # kilobytes; `yes` writes gigabytes in a second
 
 
+@pytest.mark.slow
 def test_a_gate_that_ignores_the_wish_to_end_is_killed_with_its_children(project: Project) -> None:
     project.write("a.py", "x = 1\n")
     started = time.monotonic()

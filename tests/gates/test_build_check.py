@@ -134,6 +134,7 @@ def test_clippy_speaks_where_the_project_configures_it(project: Project) -> None
     assert _found(result) == [("cargo:clippy::bool_comparison", "src/lib.rs", 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cargo")
 def test_cargo_check_names_the_place_and_leaves_nothing(project: Project) -> None:
     project.commit_files(
@@ -152,6 +153,7 @@ def test_cargo_check_names_the_place_and_leaves_nothing(project: Project) -> Non
     assert project.gate("build_check").status is GateStatus.PASS
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_a_makefile_that_cannot_be_read(project: Project) -> None:
     project.commit_files({"Makefile": "all:\n\techo 1\n"})

@@ -81,6 +81,7 @@ def test_regex(changed: Project) -> None:
     assert len(result.new_findings) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parser", ["sarif", "jsonl"])
 @pytest.mark.parametrize("text", ["not json", "[1]", '{"runs": [{"results": [{}]}]}'])
 def test_output_that_is_not_understood_is_an_error(changed: Project, parser: str, text: str) -> None:

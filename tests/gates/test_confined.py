@@ -223,6 +223,7 @@ def test_the_base_revision_is_built_confined_too(attacked: Attacked, commands: C
     assert not attacked.reached()
 
 
+@pytest.mark.slow
 def test_settings_of_ruff_show_nothing_of_the_home(attacked: Attacked, commands: CommandRunner, isolated: Path) -> None:
     """ruff runs no code of the project, but its settings name other files, and what it cannot read there it prints."""
     (isolated / ".netrc").write_text("machine login the-secret-word\n")
@@ -238,6 +239,7 @@ def test_settings_of_ruff_show_nothing_of_the_home(attacked: Attacked, commands:
 # --- what cannot be confined, or cannot be seen from within, is no verdict ---
 
 
+@pytest.mark.slow
 def test_a_sandbox_that_does_not_start_is_an_error(attacked: Attacked, tmp_path: Path) -> None:
     attacked.project.write("tools/attack.py", attacked.script)
     (tmp_path / "link").symlink_to(tmp_path)
@@ -253,6 +255,7 @@ def test_a_sandbox_that_does_not_start_is_an_error(attacked: Attacked, tmp_path:
         assert not attacked.ran.exists()
 
 
+@pytest.mark.slow
 def test_a_program_that_the_sandbox_does_not_show_is_an_error(attacked: Attacked, isolated: Path) -> None:
     hidden = isolated / "check"
     hidden.write_text("#!/bin/sh\nexit 0\n")

@@ -57,6 +57,7 @@ def test_a_change_of_bodies_says_nothing(project: Project) -> None:
     assert found(project) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("user", "line"),
     [
@@ -73,6 +74,7 @@ def test_who_still_uses_a_removed_name(project: Project, user: str, line: int) -
     assert ("contract-user-broken", "app.py", line) in found(project)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "user",
     [
@@ -184,6 +186,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", CASES)
 def test_users_in_other_languages(project: Project, language: str) -> None:
     before, after, expected = CASES[language]

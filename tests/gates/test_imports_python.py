@@ -68,6 +68,7 @@ def test_declaring_a_lookalike_does_not_excuse_its_import(project: Project, name
     assert project.gate("imports").findings == ()  # it was there before
 
 
+@pytest.mark.slow
 def test_what_nobody_has_seen_is_told(project: Project) -> None:
     _project(project)
     names = ["fastjsonparser-pro", "boto3", "flask", "black", "django-rest", "httpx2", "slack", "uvloop"]

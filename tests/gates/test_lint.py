@@ -146,6 +146,7 @@ def rustfmt(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setenv(name, str(home / folder))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rustfmt")
 def test_a_formatted_rust_file_stays_formatted_and_an_unformatted_one_is_left_alone(project: Project) -> None:
     project.commit_files(

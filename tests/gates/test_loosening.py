@@ -100,6 +100,7 @@ def test_a_change_that_nobody_asked_for_blocks(project: Project) -> None:
     assert "lint.ignore" in finding.message
 
 
+@pytest.mark.slow
 def test_one_that_the_task_asks_for_does_not_nor_one_by_hand(project: Project) -> None:
     project.commit_files({"ruff.toml": RUFF, "pyproject.toml": "[tool.mypy]\nstrict = true\n"})
     project.write("ruff.toml", RUFF.replace('"E501"', '"E501", "F401"'))

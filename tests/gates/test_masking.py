@@ -49,6 +49,7 @@ def test_a_hard_coded_password_is_found_and_not_shown(project: Project) -> None:
     assert masking.mask(PHRASE) in text
 
 
+@pytest.mark.slow
 def test_what_was_fixed_shows_no_secret(project: Project) -> None:
     project.write("pyproject.toml", "[tool.ruff]\n")
     project.write("a.py", f"API_KEY = '{KEY}'\nPASSWORD = '{PHRASE}'\n")

@@ -199,6 +199,7 @@ def test_a_projects_command_is_repeated_only_when_it_says_so(
     assert [memory.complete for memory in memories] == [cache] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", [
     Outcome(error="it broke"), Outcome(skip="no such tool", volatile=True), Outcome(files=1, volatile=True),
     Outcome(error="not there", missing=True),

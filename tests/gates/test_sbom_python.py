@@ -127,6 +127,7 @@ def _reference(folder: Path, *arguments: str) -> set[tuple[str, str, str]]:
     return {_identity(each) for each in json.loads(done.stdout)["components"]}
 
 
+@pytest.mark.slow
 def test_requirements_equal_cyclonedx_py(project: Project) -> None:
     project.write("requirements.txt", REQUIREMENTS)
     project.write("more.txt", "nested==3.0\n")

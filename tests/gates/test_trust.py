@@ -59,12 +59,14 @@ def test_the_name_of_a_new_file_exempts_it_from_nothing(project: Project, mode: 
     assert blocking(scanned(project, "secret_scan", by_hand=mode == "by_hand")) == {*NAMES}
 
 
+@pytest.mark.slow
 def test_nor_does_its_header(project: Project) -> None:
     for number, head in enumerate(HEADERS):
         project.write(f"src/made_{number}.py", head + WEAK)
     assert len(blocking(scanned(project, "sast_scan", by_hand=True))) == len(HEADERS)
 
 
+@pytest.mark.slow
 def test_nor_do_attributes_new_or_old(project: Project) -> None:
     project.write(".gitattributes", ATTRIBUTES)
     project.write("src/made.py", WEAK)
@@ -156,6 +158,7 @@ PRAGMAS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.py", "config.env", "a.js", "docs/a.md", "tests/test_a.py", "a.yaml", "notes"])
 def test_a_remark_silences_no_secret(project: Project, name: str) -> None:
     text = "".join(f"# pragma: allowlist nextline secret\nkey = '{KEY}'  {remark}\n" for remark in PRAGMAS)

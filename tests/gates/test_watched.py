@@ -32,6 +32,7 @@ def test_what_no_tool_reads_is_not_told(project: Project) -> None:
     assert notes(project) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["web/.eslintrc.json", "tsconfig.json", "setup.cfg", ".semgrepignore", "a/biome.json"])
 def test_other_forms_are_told_by_name(project: Project, path: str) -> None:
     project.write(path, "{}\n")

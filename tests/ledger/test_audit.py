@@ -187,6 +187,7 @@ def test_edited_missing_and_stale_views_are_reported_and_left_alone(project: tup
     assert "task 1.3 is pending, and the edit says complete" in _failed(folder, repository)["projections"][0]
 
 
+@pytest.mark.slow
 def test_commits_and_evidence_of_an_earlier_goal_are_not_asked_of_the_present_one(
     project: tuple[SwarmFolder, Repository], git: Git
 ) -> None:

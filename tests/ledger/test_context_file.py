@@ -250,6 +250,7 @@ for number in range(60):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_never_lose_each_others_update(tmp_path: Path) -> None:
     path = tmp_path / "context.md"
     at_work = [subprocess.Popen([sys.executable, "-c", _WRITER, str(path), name]) for name in ("run", "watch")]

@@ -279,6 +279,7 @@ def test_a_forked_process_opens_the_file_for_itself_and_several_threads_share_it
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_open(folder: SwarmFolder) -> None:
     store = SqliteDocuments(folder)
     store.put("a", "x", "kept")

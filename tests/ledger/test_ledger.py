@@ -228,6 +228,7 @@ with Ledger.write(folder) as ledger:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_file_as_before_and_the_next_append_goes_on(folder: SwarmFolder, fill: Fill) -> None:
     fill(GOAL)
     told, seq = _script(_FULL, folder).splitlines()

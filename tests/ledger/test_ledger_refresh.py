@@ -39,6 +39,7 @@ def _other(folder: SwarmFolder) -> None:
     subprocess.run([sys.executable, "-c", OTHER, folder.root], check=True)
 
 
+@pytest.mark.slow
 def test_a_reader_reads_on_what_another_process_recorded(folder: SwarmFolder, fill: Fill) -> None:
     fill(*started())
     reader = Ledger.read(folder)

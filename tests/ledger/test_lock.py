@@ -125,6 +125,7 @@ def test_the_lock_of_a_ledger_that_cannot_be_read_is_given_back(folder: SwarmFol
             Ledger.write(folder)
 
 
+@pytest.mark.slow
 def test_an_owner_that_has_it_briefly_is_waited_for(path: Path) -> None:
     first = WriterLock(path, brief=True)
     first.acquire()
@@ -138,6 +139,7 @@ def test_an_owner_that_keeps_it_is_not(path: Path) -> None:
         WriterLock(path).acquire()
 
 
+@pytest.mark.slow
 def test_a_brief_owner_is_waited_for_also_while_the_lock_changes_hands(path: Path) -> None:
     """As a command that begins while a watcher makes passes over 5,000 tasks."""
     first = WriterLock(path, brief=True)

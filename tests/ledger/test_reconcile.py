@@ -433,6 +433,7 @@ def test_a_save_that_truncates_first_is_waited_for(project: SwarmFolder) -> None
 # --- the same mistake again ---
 
 
+@pytest.mark.slow
 def test_the_same_refused_bytes_again_are_kept_once_and_recorded_once(project: SwarmFolder) -> None:
     bad = _edit(project.plan_md, lambda text: text + "nonsense\n")
     first, _, recorded = _pass(project)
@@ -674,6 +675,7 @@ Save = Callable[[str], tuple[Reconciliation, State]]
 with_memory = pytest.mark.parametrize("save", ["kept ledger", "another process"], indirect=True)
 
 
+@pytest.mark.slow
 @with_memory
 def test_all_saves_of_one_buffer_are_taken_in(project: SwarmFolder, save: Save) -> None:
     buffer = project.plan_md.read_text()

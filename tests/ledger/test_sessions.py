@@ -107,6 +107,7 @@ def _hold(root: SwarmFolder, inside: object, leave: object) -> None:
         leave.wait(20)  # type: ignore[attr-defined]  # as above
 
 
+@pytest.mark.slow
 def test_two_processes_do_not_hold_the_same_one_and_a_dead_one_holds_nothing(folder: SwarmFolder) -> None:
     context = multiprocessing.get_context("spawn")
     inside, leave = context.Event(), context.Event()

@@ -107,6 +107,7 @@ def _no_anchor(folder: SwarmFolder) -> None:
     os.close(ledger._lock._descriptor)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "died", [_died_after_the_line, _died_within_the_mark, _died_after_the_mark, _died_after_the_anchor]
 )
@@ -122,6 +123,7 @@ def test_wherever_a_writer_dies_nothing_is_called_lost(swarm: SwarmFolder, died:
     assert _fits(swarm)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [b"", b"\0" * 300, b"{}\n", b'{"ledger":"x"}\nnot a line\n'])
 def test_a_damaged_mark_is_told_and_hinders_nobody(swarm: SwarmFolder, damage: bytes) -> None:
     _tail(swarm).write_bytes(damage)
@@ -169,6 +171,7 @@ def test_anchors_outlive_a_collection_and_packed_refs(swarm: SwarmFolder, git: G
     assert [seq for seq, _ in _chain(swarm)] == [1, 4, 7, 10]
 
 
+@pytest.mark.slow
 def test_a_lock_of_a_dead_process_is_taken_away_and_a_fresh_one_is_not(swarm: SwarmFolder, git: Git) -> None:
     ref = git(swarm.root, "for-each-ref", "--format=%(refname)", "refs/swarm")
     lock = swarm.root / ".git" / f"{ref}.lock"

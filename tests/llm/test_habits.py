@@ -163,6 +163,7 @@ async def test_read_the_same(habit: str, stream: bool) -> None:  # noqa: FBT001 
         assert re.fullmatch(outcome.waits, f"{sum(talk.waits):.0f}"), talk.waits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("habit", "stream"), held(Fails))
 async def test_fails_and_says_what_is_so(habit: str, stream: bool) -> None:  # noqa: FBT001 - a parameter of the test
     outcome = HELD[habit]
@@ -188,6 +189,7 @@ async def test_nothing_is_called_and_the_turn_asks_again(habit: str, stream: boo
     assert reply.usage.tokens
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "habit", [each.name for each in HABITS if each.group == "reasoning" and each.name != "think-unclosed"]
 )

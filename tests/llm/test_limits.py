@@ -224,6 +224,7 @@ async def test_a_time_limit_counts_no_wait_and_holds_after_it() -> None:
     assert clock.expired
 
 
+@pytest.mark.slow
 async def test_a_time_limit_stands_still_for_the_tasks_below_it() -> None:
     clock = WorkTime()
 

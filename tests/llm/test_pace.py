@@ -97,6 +97,7 @@ async def test_a_keep_alive_without_an_end_is_bounded_by_the_whole() -> None:
             await asked(url, TimeLimits(0.5, 0.4, 0.4))
 
 
+@pytest.mark.slow
 async def test_arguments_that_are_held_back_are_waited_for() -> None:
     held = asyncio.Event()
 
@@ -153,6 +154,7 @@ async def test_a_loop_is_cut_while_it_streams_and_counted() -> None:
     assert [event.text for event in told if isinstance(event, CutOff)]
 
 
+@pytest.mark.slow
 async def test_how_much_of_an_answer_is_there_is_told_while_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swarmgate.llm.pace._SHOWN_EVERY_S", 0.05)
 

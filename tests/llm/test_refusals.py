@@ -107,6 +107,7 @@ async def test_the_first_example_of_the_docs_holds_for_gpt_5() -> None:
     assert any("it takes no temperature" in event.text for event in told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("refused", "message"),
     [
@@ -375,6 +376,7 @@ async def test_a_field_whose_name_is_part_of_another_stays() -> None:
     assert seen[-1]["messages"][2]["reasoning"] == "r"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refused", ["stream_options", "temperature", "max_tokens", "tools"])
 @pytest.mark.parametrize("message", ["Bad Request", "Internal validation error (code 17)"])
 async def test_a_refusal_without_a_word_of_why_is_found_by_leaving_out_one_after_the_other(

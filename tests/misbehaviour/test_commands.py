@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 
+import pytest
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import HOME, Scene, call, run
 
@@ -22,6 +23,7 @@ async def let_through(scene: Scene, rule: str, *lines: str) -> list[str]:
 # --- deleting ---
 
 
+@pytest.mark.slow
 @case("commands", "`rm -rf` of the root, the home, the folder above, a folder outside", "the policy: delete-outside")
 async def test_rm(scene: Scene, changed: Changed) -> None:
     targets = ("/", "/*", "~", '"$HOME"', "..", "/home/dev/other", "--no-preserve-root /")

@@ -63,6 +63,7 @@ def server() -> Iterator[int]:
     thread.join()
 
 
+@pytest.mark.slow
 @case(
     "commands", "send the sources to a server, by a program of its own", "the sandbox has no network; the error is told"
 )
@@ -196,6 +197,7 @@ async def test_memory(scene: Scene) -> None:
     assert "MemoryError" in told
 
 
+@pytest.mark.slow
 @case(
     "commands", "never end, and ask for a time limit of a year", "the limit is `[commands] timeout_s`, and it is told"
 )

@@ -226,6 +226,7 @@ async def test_printed_success(repo: Path) -> None:
     assert ran.reason == ("the test runner was tampered with: it never began: what ran in its place is something else")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 @case("lies", "a hook sets the exit code of a failing suite to 0", "exit code and counts must agree: not green")
 async def test_forged_exit_code(repo: Path) -> None:
@@ -314,6 +315,7 @@ async def test_tests_that_are_not_run(repo: Path, files: dict[str, str]) -> None
     assert "the test runner was tampered with: a test of swarmgate's own that must fail" in ran.reason
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 @case(
     "lies",
@@ -340,6 +342,7 @@ async def test_another_pytest(repo: Path) -> None:
     assert "what ran in its place is something else" in ran.reason
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 async def test_a_conftest_with_hooks_of_its_own_passes(repo: Path) -> None:
     """The honest twin: hooks that look at every result, and change nothing."""

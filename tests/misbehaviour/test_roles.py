@@ -245,6 +245,7 @@ def test_commands_around_the_tools(project: Project) -> None:
     assert "migrations/1.sql" in " ".join(details)
 
 
+@pytest.mark.slow
 @case(
     "files",
     "the coder changes three files beyond its scope, one of them by renaming it",

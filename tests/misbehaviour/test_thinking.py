@@ -214,6 +214,7 @@ async def test_a_verdict_with_two_readings(scene: Scene) -> None:
             assert len(server.requests) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", ["Hermes", "Anthropic", "DeepSeek V3", "Kimi", "harmony", "Llama 3"])
 async def test_a_verdict_with_one_reading_counts_in_every_spelling(scene: Scene, spelling: str) -> None:
     said = f"<think>Tempting: APPROVED.</think>\n{spelt('submit_verdict', REJECTED, spelling)}\n"

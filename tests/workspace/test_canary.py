@@ -293,6 +293,7 @@ FORGED_CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", FORGED_CASES)
 async def test_a_forged_run_of_unittest_is_not_green(root: Path, how: str) -> None:
     written(
@@ -328,6 +329,7 @@ async def test_an_honest_run_of_unittest_sees_nothing_of_it(root: Path) -> None:
 # --- what the channel holds ---
 
 
+@pytest.mark.slow
 async def test_whoever_writes_to_the_channel_is_noticed(root: Path) -> None:
     written(
         root,

@@ -171,6 +171,7 @@ def editable(project: Path, *, finder: bool) -> str:
     return ".venv/bin/python"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finder", [False, True])
 async def test_an_editable_install_leads_into_the_copy(project: Path, *, finder: bool) -> None:
     python = editable(project, finder=finder)
@@ -312,6 +313,7 @@ async def test_files_are_written_as_a_clone_has_them(sandboxed: Sandboxed, git: 
         assert copy.rewritten() == ("data.txt", "id")
 
 
+@pytest.mark.slow
 async def test_a_submodule_is_there_at_its_commit(sandboxed: Sandboxed, git: Git, tmp_path: Path) -> None:
     project, inner = sandboxed.project, tmp_path / "inner"
     inner.mkdir()

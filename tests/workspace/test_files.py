@@ -21,6 +21,7 @@ def content(tree: FileTree, name: str) -> bytes:
     return (tree.root / name).read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [
@@ -244,6 +245,7 @@ async def test_searching(tree: FileTree) -> None:
         await tree.search("(")
 
 
+@pytest.mark.slow
 async def test_a_pattern_of_exponential_time_is_ended(tree: FileTree, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swarmgate.workspace.files._SEARCH_S", 0.5)
     tree.write("evil.txt", "a" * 60 + "!\n")

@@ -85,6 +85,7 @@ def squashed(repo: Path, git: Git) -> None:
     git(repo, "commit", "--quiet", "--message=Both")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rewrite", [rebased, picked_in_another_order, reworded, squashed])
 def test_rewritten_commits_are_found_by_what_they_hold(
     repo: Path, git: Git, rewrite: Callable[[Path, Git], None]

@@ -112,6 +112,7 @@ async def test_nothing_is_changed_after_the_call_by_what_left_the_group(tmp_path
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.slow
 async def test_other_children_and_other_calls_are_left_alone(tmp_path: Path) -> None:
     other = asyncio.create_task(run("sleep 0.5; echo done", cwd=tmp_path, timeout_s=9))
     own = await asyncio.create_subprocess_exec("sleep", "9", start_new_session=True)

@@ -382,6 +382,7 @@ def test_a_patch_applies_to_the_base(repo: Path, tmp_path: Path, git: Git) -> No
     assert git(tmp_path / "copy", "write-tree") == tree
 
 
+@pytest.mark.slow
 def test_a_patch_says_only_that_a_large_file_differs(repo: Path) -> None:
     text = "a line of text\n" * 1_200_000  # 18 MB
     (repo / "big *.txt").write_text(text)

@@ -26,6 +26,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 async def test_pytest_is_counted_exactly_and_leaves_nothing_behind(project: Path) -> None:
     (project / "tests/test_bad.py").write_text(
         "import pytest\n\nclass TestX:\n    @pytest.mark.parametrize('n', [1, 2])\n"
@@ -52,11 +53,13 @@ async def test_pytest_green_on_named_paths_only(project: Path) -> None:
     assert (bad.passed, bad.failed) == (0, 1)
 
 
+@pytest.mark.slow
 async def test_an_existing_pytest_addopts_still_counts(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k test_a")
     assert (await run_tests(PYTEST, runner=runner(project), timeout_s=60)).passed == 1
 
 
+@pytest.mark.slow
 async def test_no_test_ran_is_not_green(project: Path) -> None:
     (project / "tests/test_good.py").unlink()
     done = await run_tests(PYTEST + " || true", runner=runner(project), timeout_s=60)
@@ -64,6 +67,7 @@ async def test_no_test_ran_is_not_green(project: Path) -> None:
     assert "no test ran" in done.reason
 
 
+@pytest.mark.slow
 async def test_a_collection_error_is_a_failure_with_a_name(project: Path) -> None:
     (project / "tests/test_bad.py").write_text("import nowhere_to_be_found\n")
     done = await run_tests(PYTEST, runner=runner(project), timeout_s=60)
@@ -195,6 +199,7 @@ def test_no_name_in_a_report_breaks_its_reader(tmp_path: Path, name: str) -> Non
     assert found.names == (f"{name}::b",)
 
 
+@pytest.mark.slow
 def test_a_report_nested_without_end_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "r.xml").write_text("<a>" * 100_000)
     assert junit.read(tmp_path, [tmp_path / "r.xml"]) is None
@@ -236,6 +241,7 @@ async def test_a_report_that_pytest_did_not_live_to_write_is_not_green(project: 
     assert done.reason == "the test runner was tampered with: it did not come to its end, and ended with exit code 0"
 
 
+@pytest.mark.slow
 async def test_a_report_that_says_more_than_pytest_did_is_not_green(project: Path) -> None:
     report = "".join(f'<testcase classname="tests.test_good" name="test_{name}"/>' for name in "abc")
     forged(
@@ -248,6 +254,7 @@ async def test_a_report_that_says_more_than_pytest_did_is_not_green(project: Pat
     assert done.reason == "1 of 3 tests failed: tests/test_bad.py::test_bad"
 
 
+@pytest.mark.slow
 async def test_without_a_canary_report_and_last_line_must_agree(project: Path) -> None:
     report = "".join(f'<testcase classname="tests.test_good" name="test_{name}"/>' for name in "abc")
     forged(

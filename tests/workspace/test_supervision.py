@@ -225,6 +225,7 @@ async def test_a_call_that_is_begun_again_loses_nothing_of_its_output(project: P
     assert (len(done.stdout), done.stdout[-4:]) == (900_004, "end\n")
 
 
+@pytest.mark.slow
 def test_a_fork_has_a_supervisor_of_its_own(project: Path) -> None:
     script = (
         "import asyncio, os, pathlib\n"
@@ -388,6 +389,7 @@ async def test_who_is_cancelled_twice_goes_on_when_all_is_over(project: Path) ->
     assert not _working_in(project)
 
 
+@pytest.mark.slow
 def test_a_swarmgate_without_standard_streams_runs_programs(project: Path) -> None:
     script = (
         "import asyncio, os, pathlib\n"

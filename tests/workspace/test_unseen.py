@@ -26,6 +26,7 @@ def changed(root: Path) -> tuple[str, ...]:
     return repository.changes(repository.head_tree(), repository.snapshot()).paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree"])
 @pytest.mark.parametrize("version", ["2", "4"])
 def test_a_flag_of_the_index_hides_no_edit(repo: Path, git: Git, flag: str, version: str) -> None:
@@ -56,6 +57,7 @@ def test_a_deletion_that_is_assumed_unchanged_is_seen(repo: Path, git: Git) -> N
     assert changed(repo) == ("src/app.py",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [(), ("--sparse-index",), ("--no-cone",)])
 def test_a_sparse_checkout_keeps_what_is_not_on_disk(repo: Path, git: Git, form: tuple[str, ...]) -> None:
     (repo / "lib").mkdir()
@@ -74,6 +76,7 @@ def test_a_sparse_checkout_keeps_what_is_not_on_disk(repo: Path, git: Git, form:
     assert changed(repo) == ("lib/far.py", "other/new.py", "src/app.py")
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_same_size_and_time_is_seen_whatever_git_compares(repo: Path, git: Git) -> None:
     git(repo, "config", "core.trustctime", "false")
     git(repo, "config", "core.checkStat", "minimal")

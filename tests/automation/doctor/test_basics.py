@@ -15,6 +15,7 @@ def checks(project: Project, environ: dict[str, str] | None = None) -> dict[str,
     return {check.name: check for check in examine(project.folder, environ or {}, ROLES)}
 
 
+@pytest.mark.slow
 def test_a_healthy_project(project: Project) -> None:
     project.play()
     before = {path: path.read_bytes() for path in project.folder.path.rglob("*") if path.is_file()}

@@ -37,6 +37,7 @@ def test_tests_are_counted_and_none_is_run(project: Project) -> None:
     assert found == Check("tests", f"{PYTEST}: 3 tests found")
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_loaded_is_named(project: Project) -> None:
     found = look(project, PYTEST, {"tests/test_b.py": "import no_such_module\n"})
     assert found.passed
@@ -84,6 +85,7 @@ def test_unittest_lists_what_it_would_run(project: Project) -> None:
     assert "test_lost" in found.warnings[0]
 
 
+@pytest.mark.slow
 def test_what_cannot_list_is_run_and_red_is_named(project: Project) -> None:
     files = {"tests/test_a.py": CASE.format(body="assert 0"), "run.sh": f"{UNITTEST} discover -q -s tests\n"}
     found = look(project, "sh run.sh", files)

@@ -73,6 +73,7 @@ def test_another_branch_a_detached_head_and_a_merge_stop_the_phase(project: Proj
     assert "no branch" in tree.look(ground())["branch"].problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["index.lock", "HEAD.lock"])
 def test_a_lock_of_git_that_stays_stops_the_phase(
     project: Project, ground: Grounds, monkeypatch: pytest.MonkeyPatch, name: str

@@ -206,6 +206,7 @@ async def test_a_record_with_a_failed_iteration_answers_no_other_request(bench: 
     assert bench.records.find("critique", "0" * 64) == "k2"
 
 
+@pytest.mark.slow
 async def test_it_goes_on_after_the_last_whole_iteration_and_with_the_version_at_work(bench: Bench) -> None:
     rules = (said("evaluate", 1, scored(0.5, 0.5)), said("evaluate", 2, scored(0.9, 0.9)))
     bench.council.play(*VERSIONS, *rules)

@@ -227,6 +227,7 @@ def test_a_text_is_cut_between_words_so_that_no_half_of_a_key_is_left() -> None:
     )
 
 
+@pytest.mark.slow
 async def test_fewer_responders_than_experts_end_nothing_by_their_silence(room: Make) -> None:
     there = room(
         rule("argue", linked(("r1-msg-001", "questions")), number=1, who="ecologist"),

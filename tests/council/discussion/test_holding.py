@@ -117,6 +117,7 @@ async def test_a_standard_discussion_end_to_end(room: Make) -> None:
     assert record.usage.calls == len(there.server.requests)
 
 
+@pytest.mark.slow
 async def test_positions_are_blind_and_what_is_shown_can_be_cited(room: Make) -> None:
     there = room()
     await there.hold(mode="standard", rounds=2)
@@ -190,6 +191,7 @@ async def test_a_cast_that_cannot_be_taken(room: Make) -> None:
     assert "no tensions" in record.cast.dropped[0]
 
 
+@pytest.mark.slow
 async def test_the_user_speaks_and_is_answered(room: Make) -> None:
     there = room(rule("respond", response(("r1-msg-007", "supports")), number=1, who="economist"))
     record = await there.hold(User(words={(1, Step.ATTACK): "I would pay for it."}), user=True)
@@ -269,6 +271,7 @@ async def test_too_little_disagreement_has_the_contrarian_go_again(room: Make) -
     assert "What could go wrong" in there.brief("attack", "contrarian", nth=1)
 
 
+@pytest.mark.slow
 async def test_too_much_disagreement_has_the_moderator_ask_for_common_ground(room: Make) -> None:
     there = room(
         rule("argue", linked(("r1-msg-002", "counters")), number=1, who="economist"),
@@ -402,6 +405,7 @@ async def test_an_interrupt_costs_the_step_in_flight_only(room: Make) -> None:
     assert [each.id for each in record.rounds[0].messages] == [f"r1-msg-{n:03d}" for n in range(1, 10)]
 
 
+@pytest.mark.slow
 async def test_records_changed_by_hand_and_missing_models_are_refused(room: Make) -> None:
     there = room()
     user = User(pauses={(2, Step.FRAME)})

@@ -50,6 +50,7 @@ class Masked(Room):
         return Records(FileDocuments(SwarmFolder(self.repo)), clean=clean)
 
 
+@pytest.mark.slow
 async def test_no_secret_is_kept_told_or_returned_cut_escaped_or_as_a_name(room: Make) -> None:
     text = f"{'w ' * 92}{SECRET} {SHAPED} and {'z ' * 40}"
     named = json.loads(experts("economist", "ecologist"))

@@ -210,6 +210,7 @@ def test_while_the_ledger_is_locked_an_edit_waits_and_what_is_written_meanwhile_
     assert done.amended == ("plan.json",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sandbox", ["none", "bubblewrap"])
 def test_what_was_edited_during_a_run_without_a_sandbox_waits_for_the_user(folder: SwarmFolder, sandbox: str) -> None:
     sync = Syncing(Swarm(folder.root))

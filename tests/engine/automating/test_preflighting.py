@@ -73,6 +73,7 @@ def test_a_phase_that_can_begin(project: Project) -> None:
     assert report.seq == project.state.seq
 
 
+@pytest.mark.slow
 def test_the_report_is_kept_and_told(project: Project) -> None:
     project.planned()
     report = preflight(project)
@@ -81,6 +82,7 @@ def test_the_report_is_kept_and_told(project: Project) -> None:
     assert [(each.phase, each.passed, each.skipped) for each in ran(project)] == [(1, True, report.skipped)]
 
 
+@pytest.mark.slow
 def test_nothing_is_changed_by_looking(project: Project) -> None:
     project.planned()
     before = (
@@ -96,6 +98,7 @@ def test_nothing_is_changed_by_looking(project: Project) -> None:
     )
 
 
+@pytest.mark.slow
 def test_all_that_stops_a_phase_is_told_at_once(project: Project) -> None:
     project.planned()
     project.configure(budget={"tokens": 1})
@@ -141,6 +144,7 @@ def test_the_phase_that_is_looked_at_is_the_next_to_begin(project: Project) -> N
     assert report.passed
 
 
+@pytest.mark.slow
 def test_what_stops_a_phase_is_in_the_words_of_its_event(project: Project) -> None:
     project.planned()
     project.write("notes.txt", "mine\n")
@@ -284,6 +288,7 @@ def approval(project: Project) -> Seen:
     return Seen(happening, fold(State(), entries[:-1]), ledger.state)
 
 
+@pytest.mark.slow
 def test_a_watcher_looks_at_a_boundary(project: Project) -> None:
     project.planned()
     worker, seen = preflighting.worker(Swarm(project.root)), approval(project)

@@ -739,6 +739,7 @@ def test_a_budget_below_the_first_prompts_is_refused_before_anybody_is_asked(pro
     assert not asked(project, "participant", "debate")
 
 
+@pytest.mark.slow
 def test_what_a_council_uses_meanwhile_counts_for_a_run(project: Project) -> None:
     project.planned(budget={"tokens": 50_000})
     session = Session(project.folder, "debate-elsewhere")
@@ -748,6 +749,7 @@ def test_what_a_council_uses_meanwhile_counts_for_a_run(project: Project) -> Non
         assert "the budget is used up" in project.swarm("run", exits=4).stderr
 
 
+@pytest.mark.slow
 def test_doctor_looks_at_those_who_debate(project: Project) -> None:
     project.play(**debating())
     (check,) = [each for each in project.json("doctor")["checks"] if each["name"] == "debaters"]

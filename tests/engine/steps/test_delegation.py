@@ -29,6 +29,7 @@ def test_a_delegation_that_names_another_open_task_is_refused(project: Project) 
     assert "name 1.2, the id of another open task" in told
 
 
+@pytest.mark.slow
 def test_a_scope_with_a_file_of_another_open_task_is_refused(project: Project) -> None:
     greedy = [call("declare_scope", files=["src/calc/part_1.1.py", "src/calc/part_1.2.py"])]
     project.planned(plan("1.1", "1.2"), rule("architect", "delegate", greedy, [call("delegate", instructions="Go.")]))
@@ -49,6 +50,7 @@ def test_an_architect_that_never_delegates_well_blocks_the_task(project: Project
     project.swarm("run", exits=3)
 
 
+@pytest.mark.slow
 def test_a_scope_that_leads_out_of_the_repository_is_refused(project: Project) -> None:
     (project.root / "out").symlink_to("/etc")
     project.git("add", "--all")

@@ -365,6 +365,7 @@ async def test_a_refactoring_is_run_by_tests_that_were_there(judge: Judge) -> No
     assert "no test that was there before it runs add (calc.py:5), sub (calc.py:9)" in answer.objections[0].reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Kind.DOCUMENTATION, Kind.CONFIGURATION])
 async def test_what_the_plan_says_is_not_believed(judge: Judge, kind: Kind) -> None:
     assert await judge({"README.md": "# Words\n", "calc.py": f"# words\n{OLD}"}, kind) == Answer()

@@ -45,6 +45,7 @@ def test_an_illegal_plan_is_given_back_with_its_problems(
     assert project.state.planning is Planning.REVIEWED
 
 
+@pytest.mark.slow
 def test_an_architect_that_never_plans_ends_planning_and_the_user_may_say_more(project: Project) -> None:
     project.play(plan(task("1.1", complexity="LARGE")))
     told = project.swarm("plan", GOAL, exits=1)
@@ -56,6 +57,7 @@ def test_an_architect_that_never_plans_ends_planning_and_the_user_may_say_more(p
     project.swarm("plan", "Add parts, small ones", exits=3)
 
 
+@pytest.mark.slow
 def test_an_architect_that_repeats_itself_is_the_models_fault_and_not_the_goals(project: Project) -> None:
     looping = {"text": "The plan is to add the parts, one after the other.\n" * 2_000}
     project.play(rule("architect", "plan", looping))
@@ -98,6 +100,7 @@ def test_a_critic_without_a_verdict_counts_as_an_objection(project: Project) -> 
     assert "gave no verdict" in project.swarm("plan", GOAL, exits=3).stdout
 
 
+@pytest.mark.slow
 def test_questions_are_printed_and_answered_later(project: Project) -> None:
     asks = rule("architect", "plan", [call("ask_user", questions=["Which unit?", "Which language?"])])
     project.play(asks, plan("1.1", contains="IN-METRES"))

@@ -73,6 +73,7 @@ def test_who_is_dealt_first_is_drawn_and_even_within_each_label(in_turn: tuple[I
     assert other != first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["quixbugs.jsonl", "designs.jsonl"])
 @pytest.mark.parametrize("models", [("l/no", "l/yes"), ("l/yes", "l/no"), ("l/no", "l/yes", "l/no2", "l/yes2")])
 @pytest.mark.parametrize(("participants", "repeats"), [(2, 1), (3, 1), (3, 4), (4, 4), (5, 4)])

@@ -60,6 +60,7 @@ def test_the_picture_is_a_png_and_the_same_for_the_same_numbers(whole: Whole) ->
     assert picture == png(report.arms, report.comparisons)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arms", [(Arm.SINGLE,), (Arm.PARALLEL, Arm.DEBATE), (Arm.DEBATE,)])
 def test_the_picture_of_fewer_arms_and_of_a_single_item(arms: tuple[Arm, ...]) -> None:
     report, _ = reported(number=1, arms=arms)

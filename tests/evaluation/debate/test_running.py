@@ -190,6 +190,7 @@ async def hung(model: Simulated, folder: Path, number: int, patience: float = 0.
     return await run(items(number), setup, seated, Council(), on_progress=lambda _run: None)
 
 
+@pytest.mark.slow
 async def test_calls_without_an_answer_in_time_are_refused_and_asked_again(tmp_path: Path) -> None:
     first = Hanging(judges(1.0, 1.0), lambda number: number in {2, 9})
     found = await hung(first, tmp_path, 4)
@@ -270,6 +271,7 @@ async def test_an_endpoint_that_is_down_is_not_measured(tmp_path: Path) -> None:
     assert found.done < 5
 
 
+@pytest.mark.slow
 async def test_a_second_run_asks_nothing_and_finds_the_same(tmp_path: Path) -> None:
     first, second = Simulated(judges(0.6, 0.8)), Simulated(judges(0.6, 0.8))
     one = await ran(first, tmp_path, 3, repeats=2)

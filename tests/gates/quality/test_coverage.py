@@ -36,6 +36,7 @@ def judged(project: Project, share: float = 0.8) -> Any:
     return project.gate("quality_budget", quality=Quality(min_changed_line_coverage=share))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["coverage.xml", "lcov.info", "coverage/lcov.info"])
 def test_lines_that_never_ran(project: Project, place: str) -> None:
     project.commit_files({".gitignore": "coverage*\nlcov.info\n"})

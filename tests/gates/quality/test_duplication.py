@@ -90,6 +90,7 @@ def test_a_copy_that_stood_there_before_is_no_news(project: Project) -> None:
     assert copies(project) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -83,6 +83,7 @@ def test_passing_names_on_does_not_double_them(project: Project) -> None:
     assert complaints(project) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", ["src/_a.py", "_inner/a.py", "tests/test_a.py", "scripts/a.py", "examples/a.py", "setup.py"]
 )

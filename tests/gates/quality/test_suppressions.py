@@ -140,6 +140,7 @@ SINGLE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "text"), WHOLE)
 def test_a_file_that_is_silenced_whole_blocks(project: Project, path: str, text: str) -> None:
     project.write(f"src/{path}", text)

@@ -235,6 +235,7 @@ def test_the_system_is_not_set(cage: Cage) -> None:
     assert "root:" not in cage.run("cat /etc/shadow").stdout
 
 
+@pytest.mark.slow
 def test_what_the_settings_name_is_let_through(cage: Cage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (cage.home / "data").mkdir()
     (cage.home / "data/set").write_text("the data")
@@ -248,6 +249,7 @@ def test_what_the_settings_name_is_let_through(cage: Cage, tmp_path: Path, monke
     assert (cage.home / "data/set").read_text() == "the data"
 
 
+@pytest.mark.slow
 def test_a_linked_work_tree_has_its_git_folder_to_read(cage: Cage, tmp_path: Path, git: Callable[..., str]) -> None:
     linked = tmp_path / "linked"
     git(cage.root, "worktree", "add", "--quiet", str(linked))
@@ -561,6 +563,7 @@ def test_no_user_namespace_is_made_inside(cage: Cage) -> None:
     assert done.stdout.strip() == "-1"
 
 
+@pytest.mark.slow
 def test_what_git_runs_of_the_tree_keeps_content_and_name(cage: Cage) -> None:
     tools = cage.root / "src/deep/tools"
     tools.mkdir(parents=True)
