@@ -512,6 +512,13 @@ async def test_a_refusal_inside_of_an_answer_of_status_200_is_one_too() -> None:
         ({"success": False, "error_msg": "m"}, "m", ""),
         ({"error": {"message": '{"error": {"message": "m", "param": "p"}}', "code": 400}}, "m", "p"),
         ({"message": "{not json"}, "{not json", ""),
+        (
+            {"error": {"message": "failed", "metadata": {"raw": '{"error": {"message": "m", "param": "p"}}'}}},
+            "failed: m",
+            "p",
+        ),
+        ({"error": {"message": "failed", "metadata": {"raw": "upstream is down"}}}, "failed: upstream is down", ""),
+        ({"error": {"message": "failed", "metadata": {"raw": "[[["}}}, "failed: [[[", ""),
         ("plain words", "plain words", ""),
         (None, "status line", ""),
         ({}, "{}", ""),

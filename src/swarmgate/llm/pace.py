@@ -9,7 +9,7 @@ from typing import Self
 from swarmgate.config import Provider, Role
 
 _AFTER_END_S = 30.0
-"""How long usage and `[DONE]` may take behind the reason of an end. Some endpoints name one in every chunk, and think."""
+"""How long usage and `[DONE]` may take behind the reason of an end. Some endpoints name one in every chunk."""
 _AFTER_DONE_S = 1.0
 """How long to wait for the end of the connection after the end of the answer, so that it can be used again."""
 

@@ -170,6 +170,10 @@ def read(body: Any, message: str) -> Complaint:
     said = body.get("message") or body.get("error") or body.get("msg") or body.get("error_msg") or detail or body
     if isinstance(said, str) and said.lstrip().startswith("{") and isinstance(inner := loaded(said.encode()), dict):
         return read(inner, message)  # a gateway quotes the complaint of who stands behind it
+    beside = body.get("metadata")
+    if isinstance(beside, dict) and isinstance(raw := beside.get("raw"), str) and raw.strip():
+        behind = read(loaded(raw.encode()) or raw, message)  # OpenRouter says "Provider returned error", and no more
+        return behind.model_copy(update={"text": f"{said}: {behind.text}"[:4000]})
     return Complaint(text=str(said)[:4000], param=str(body.get("param") or place), code=str(body.get("code") or ""))
 
 
