@@ -119,6 +119,8 @@ def _delta(place: Any, arguments: str, name: str = "", call_id: str = "") -> dic
         # an id for each chunk; a call that is none
         [_delta(0, '{"x":', "f", "a"), _delta(0, '"1"}', "", "b")],
         [_delta(0, '{"x":"1"}', "f", "a"), _delta(1, "")],
+        [_delta(None, '{"x":', "f", "a"), _delta(None, '"1"}', "", "b")],
+        [_delta(None, '{"x":', "f", "a"), _delta(None, '"1"}', "f", "a")],
         # places that begin elsewhere, or are no whole numbers
         [_delta(1, '{"x":', "f", "a"), _delta(1, '"1"}')],
         [_delta(0.0, '{"x":', "f", "a"), _delta(0.0, '"1"}')],
@@ -126,6 +128,14 @@ def _delta(place: Any, arguments: str, name: str = "", call_id: str = "") -> dic
 )
 def test_a_call_comes_once_and_whole_however_it_is_said(deltas: list[dict[str, Any]]) -> None:
     assert calls(*deltas) == [("a", "f", '{"x":"1"}')]
+
+
+@pytest.mark.parametrize("place", [0, None])
+def test_calls_that_share_an_id_are_told_apart_by_their_names(place: int | None) -> None:
+    assert calls(_delta(place, "{}", "f", "a"), _delta(place, '{"x":1}', "g", "a")) == [
+        ("a", "f", "{}"),
+        ("a", "g", '{"x":1}'),
+    ]
 
 
 def test_places_in_quotes_tell_calls_apart() -> None:
@@ -180,6 +190,7 @@ def test_events_of_the_standard_and_beside_it_are_read(stream: bytes) -> None:
         ),
         ({"choices": [{"delta": {"content": "ha"}, "finish_reason": "network_error"}]}, "network_error"),
         ({"choices": [{"delta": {}, "finish_reason": "abort"}]}, "abort"),
+        ({"choices": [{"delta": {}, "finish_reason": "insufficient_system_resource"}]}, "resource"),
     ],
 )
 def test_what_went_wrong_on_the_way_is_told_and_is_no_answer(chunk: dict[str, Any], said: str) -> None:

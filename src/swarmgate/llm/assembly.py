@@ -28,7 +28,7 @@ MAX_HEAD = 64_000
 _CUT_OFF = re.compile(r"length|max(imum)?[_ ]?(output[_ ]|completion[_ ])?tokens", re.IGNORECASE)
 """How endpoints spell `length`: `max_tokens` (Anthropic), `MAX_TOKENS` (Gemini), `model_length` (Mistral)."""
 
-_FAILED = re.compile(r"error|abort|cancel|fail|interrupt|time_?out", re.IGNORECASE)
+_FAILED = re.compile(r"error|abort|cancel|fail|interrupt|time_?out|insufficient", re.IGNORECASE)
 """How they spell that the answer is not whole, since something went wrong on their side."""
 
 _NONE = re.compile(r"\A\s*(null)?\s*\Z")
@@ -156,7 +156,7 @@ class Assembly:
         if not isinstance(message, dict):
             raise Malformed("the message is not an object")
         text = _content(message.get("content"))
-        if whole and self._text and text.startswith(before := "".join(self._text)):
+        if whole and text and self._text and text.startswith(before := "".join(self._text)):
             text = text[len(before) :]  # the last chunk of some streams is the whole message once more
         self._text.append(text)
         more = beside(message, MESSAGE)
@@ -190,10 +190,12 @@ class Assembly:
         new id begins a new call, if a name comes with it; others make up an id for each chunk.
         """
         index, call_id = _index(delta.get("index")), delta.get("id")
-        place = len(self._slots) if index is None and (call_id or not self._slots) else -1 if index is None else index
+        if (place := index) is None:
+            begins = not self._slots or (call_id and call_id != self._slots[-1].id and _name(delta))
+            place = len(self._slots) if begins else -1
         slot = self._slots[-1] if place == -1 else self._places.get(place)
         another = bool(slot and call_id and slot.id and call_id != slot.id) and bool(_name(delta))
-        if slot is None or another or (not call_id and _begins(delta, slot)):
+        if slot is None or another or _begins(delta, slot):
             slot = _Slot()
             self._slots.append(slot)
             self._places[place] = slot
@@ -241,7 +243,8 @@ class EventBody:
     def __init__(self, assembly: Assembly) -> None:
         self.done = False
         self._assembly = assembly
-        self._rest = self._open = b""
+        self._rest = b""
+        self._open = bytearray()
         self._head = bytearray()
         self._events = False
 
@@ -263,7 +266,7 @@ class EventBody:
     def _line(self, line: bytes) -> None:
         payload = line.removeprefix(b"data:").strip()
         if self._open and not line:
-            held, self._open = self._open, b""
+            held, self._open = self._open, bytearray()
             self._assembly.add(_json(held))
         if not line.startswith(b"data:") or self.done:
             return
@@ -276,7 +279,7 @@ class EventBody:
             try:
                 chunk = _json(payload)
             except Malformed:
-                self._open = payload  # it may go on in the next line
+                self._open += payload  # it may go on in the next line
             else:
                 self._assembly.add(chunk)
 
@@ -306,7 +309,7 @@ class EventBody:
         body.finish()
 
 
-def _json(data: bytes) -> Any:
+def _json(data: bytes | bytearray) -> Any:
     try:
         return json.loads(data.removeprefix(codecs.BOM_UTF8), strict=False)
     except (ValueError, RecursionError) as error:
@@ -410,7 +413,7 @@ def _calls_of(message: dict[str, Any]) -> list[Any]:
 
 
 def _begins(delta: dict[str, Any], slot: _Slot) -> bool:
-    """Whether a delta without an id begins another call: it names another tool, and the last one has arguments."""
+    """Whether a delta begins another call, whatever its id: it names another tool, and the last one has arguments."""
     name = _name(delta)
     return bool(name) and name != slot.name and any(slot.arguments)
 
