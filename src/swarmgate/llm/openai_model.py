@@ -252,7 +252,8 @@ class OpenAIModel:
             async for data in chunks:
                 if not reader.feed(data):
                     break
-                limit.reschedule(pace.heard(begun=assembly.begun, done=reader.done))
+                ended = bool(assembly.finish_reason)
+                limit.reschedule(pace.heard(begun=assembly.begun, done=reader.done, ended=ended))
                 if pace.worth_showing(assembly.size):
                     self._on_event(Answering(model=self.name, tokens=wire.estimated_tokens(assembly.size)))
         reader.finish()
