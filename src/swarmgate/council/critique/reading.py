@@ -16,17 +16,16 @@ from swarmgate.domain.critique_rules import clamped
 
 _VERSION_FORM = "Answer with the whole text of the version and nothing else."
 _REASON = 2_000
-_THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>[ \t]*\n?", re.DOTALL | re.IGNORECASE)
 _FENCED = re.compile(r"\A\s*(?P<fence>`{3,}|~{3,})[^`\n]*\n(?P<body>.*\n)?[ \t]*(?P=fence)[ \t]*\s*\Z", re.DOTALL)
 
 
 def version_in(text: str) -> str:
-    """The version that an answer is: all of it, less a thought before it, and a fence around the whole.
+    """The version that an answer is: all of it, less a fence around the whole; its thinking was cut where it came in.
 
     Raises:
         Unread: it is empty, or too long.
     """
-    own = _unfenced(_THOUGHT.sub("", text)).strip("\r\n")
+    own = _unfenced(text).strip("\r\n")
     if not own.strip():
         raise Unread("Your answer is empty.", _VERSION_FORM)
     if len(own) > MATERIAL.most:
