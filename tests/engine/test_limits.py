@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 import sys
@@ -70,6 +71,7 @@ def test_past_the_limit_a_run_pauses_and_a_later_one_goes_on(project: Project) -
     assert timedelta(seconds=7199) <= datetime.fromisoformat(pause.until) - before <= timedelta(seconds=7300)
     status = project.json("status")
     assert status["paused_until"] == pause.until
+    assert re.search(r"paused \(limit\): the usage limit ends (at|on) ", plain(told.stderr))
     assert any(action.startswith("swarm run --wait: wait until") for action in status["actions"])
     number = asked(project)
     told = project.swarm("run", exits=3)
@@ -131,6 +133,14 @@ def test_a_wait_ends_at_once_when_the_user_wants_it(project: Project, how: str) 
     _, err = process.communicate(timeout=60)
     assert time.monotonic() - began < 20
     assert process.returncode == (-9 if how == "kill" else 130), err
+    assert "is over" not in err
+    if how != "kill":
+        status = project.json("status")
+        end = datetime.fromisoformat(status["paused_until"])
+        assert timedelta(seconds=500) < end - datetime.now(UTC) < timedelta(seconds=610)
+        assert status["paused_until"] == pauses(project)[-1].until
+        assert "the rate limit of local/junior ends" in status["paused"]
+        assert any(action.startswith("swarm run --wait: wait until") for action in status["actions"])
     number = asked(project)
     project.swarm("run", exits=3)
     assert asked(project) == number + 2
