@@ -51,6 +51,14 @@ def pauses(project: Project) -> list[ev.RunPaused]:
     return project.events(ev.RunPaused)
 
 
+def wall_time(project: Project) -> int:
+    """Seconds of the turn that goes on, as `swarm status` in another process shows them."""
+    (count,) = [
+        each["count"] for each in project.json("status")["breakers"]["breakers"] if each["breaker"] == "wall_time"
+    ]
+    return int(count)
+
+
 def whole(project: Project) -> None:
     """One attempt, nothing rejected, nothing blocked, the work committed."""
     (attempt,) = project.state.task("1.1").attempts
@@ -123,6 +131,10 @@ def test_a_wait_ends_at_once_when_the_user_wants_it(project: Project, how: str) 
     process = project.start("run")
     until(lambda: bool((project.json("status")["breakers"] or {}).get("waits")))
     assert "waiting until" in project.swarm("status").stdout
+    until(lambda: project.json("status")["breakers"]["stands"])
+    shown, looked = wall_time(project), time.monotonic()
+    until(lambda: time.monotonic() - looked > 2)
+    assert wall_time(project) == shown
     began = time.monotonic()
     if how == "ctrl-c":
         process.send_signal(signal.SIGINT)
