@@ -108,7 +108,7 @@ class AccountLimits:
                 step = min(2.0 ** (times - 1), _LONGEST_STEP_S) if times > 1 else 0.0
                 end = max(error.limit.ends, now + timedelta(seconds=step))
                 self._require_near(error, end, began)
-                await self._until(error.limit, end)
+                await self.until(error.limit, end)
 
     async def pause(self, seconds: float) -> None:
         """Waits, with all clocks of work standing still.
@@ -132,7 +132,7 @@ class AccountLimits:
         message = f"the {kind} ends {moments.shown(end, self.clock())}: {error.message}"
         raise LimitReached(message, until=moments.rounded(end), hint=_WAYS_ON)
 
-    async def _until(self, limit: Limit, end: datetime) -> None:
+    async def until(self, limit: Limit, end: datetime) -> None:
         """Waits for the end of a model's limit; told once, however many wait.
 
         Raises:
