@@ -30,6 +30,13 @@ from swarmgate.workspace.background import serving
 TASKS = 6
 WAITING = 3
 COUNTING = {"usage_recorded", "turn_ended"}
+START = """import unittest
+
+
+class TestStart(unittest.TestCase):
+    def test_start(self) -> None:
+        self.assertEqual(1 + 1, 2)
+"""
 UNITTEST = """import sys
 import unittest
 
@@ -83,6 +90,8 @@ def prepared(place: Path, base_url: str) -> Path:
     # unittest starts ten times faster than pytest; what is measured here is the ledger, not the test runner.
     quick = json.dumps(f"{sys.executable} -S -m unittest discover -s tests")
     made.config.write_text(re.sub(r"command = .*", f"command = {quick}", text))
+    (folder / "tests" / "test_start.py").write_text(START)
+    subprocess.run(["git", "commit", "--quiet", "-m", "Tests for unittest", "tests"], cwd=folder, check=True)
     finish(folder, "plan", "Parts", code=WAITING)
     finish(folder, "approve")
     return folder

@@ -100,4 +100,127 @@ def test_an_error_report_and_garbage_are_told_apart() -> None:
     with pytest.raises(Refused, match="overloaded"):
         Assembly().add({"error": {"message": "overloaded"}})
     with pytest.raises(Malformed, match="invalid JSON"):
-        EventBody(Assembly()).feed(b"data: {\n")
+        EventBody(Assembly()).feed(b"data: {\n\n")
+
+
+def _delta(place: Any, arguments: str, name: str = "", call_id: str = "") -> dict[str, Any]:
+    return {"index": place, "id": call_id, "function": {"name": name, "arguments": arguments}}
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        # all that there is in each chunk; all of it once more, in one or in another place; nothing, and then all
+        [_delta(0, '{"x', "f", "a"), _delta(0, '{"x":"', "f", "a"), _delta(0, '{"x":"1"}', "f", "a")],
+        [_delta(0, '{"x":', "f", "a"), _delta(0, '"1"}'), _delta(0, '{"x":"1"}', "f", "a")],
+        [_delta(0, '{"x":"1"}', "f", "a"), _delta(0, '{"x":"1"}', "f", "a")],
+        [_delta(0, '{"x":"1"}', "f", "a"), _delta(1, '{"x":"1"}', "f", "a")],
+        [_delta(0, "{}", "f", "a"), _delta(0, '{"x":"1"}')],
+        # an id for each chunk; a call that is none
+        [_delta(0, '{"x":', "f", "a"), _delta(0, '"1"}', "", "b")],
+        [_delta(0, '{"x":"1"}', "f", "a"), _delta(1, "")],
+        [_delta(None, '{"x":', "f", "a"), _delta(None, '"1"}', "", "b")],
+        [_delta(None, '{"x":', "f", "a"), _delta(None, '"1"}', "f", "a")],
+        # places that begin elsewhere, or are no whole numbers
+        [_delta(1, '{"x":', "f", "a"), _delta(1, '"1"}')],
+        [_delta(0.0, '{"x":', "f", "a"), _delta(0.0, '"1"}')],
+    ],
+)
+def test_a_call_comes_once_and_whole_however_it_is_said(deltas: list[dict[str, Any]]) -> None:
+    assert calls(*deltas) == [("a", "f", '{"x":"1"}')]
+
+
+@pytest.mark.parametrize("place", [0, None])
+def test_calls_that_share_an_id_are_told_apart_by_their_names(place: int | None) -> None:
+    assert calls(_delta(place, "{}", "f", "a"), _delta(place, '{"x":1}', "g", "a")) == [
+        ("a", "f", "{}"),
+        ("a", "g", '{"x":1}'),
+    ]
+
+
+def test_places_in_quotes_tell_calls_apart() -> None:
+    deltas = [_delta("0", '{"x":', "f", "a"), _delta("1", '{"y":', "f", "b"), _delta("0", "1}"), _delta("1", "2}")]
+    assert calls(*deltas) == [("a", "f", '{"x":1}'), ("b", "f", '{"y":2}')]
+
+
+def test_two_calls_alike_are_two_where_their_ids_say_so_and_two_objects_are_never_one() -> None:
+    assert len(calls(_delta(0, "{}", "f", "a"), _delta(1, "{}", "f", "b"))) == 2
+    assert calls(_delta(0, '{"x":1}', "f", "a"), _delta(0, '{"x":2}')) == [("a", "f", '{"x":1}{"x":2}')]
+
+
+def test_the_whole_message_behind_its_pieces_is_not_said_twice() -> None:
+    assembly = Assembly()
+    for chunk in ({"delta": {"content": "hel"}}, {"delta": {"content": "lo"}}, {"message": {"content": "hello"}}):
+        assembly.add({"choices": [chunk]})
+    assert assembly.text == "hello"
+
+
+HELLO = b'{"choices":[{"delta":{"content":"hello"},"finish_reason":"stop"}]}'
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        b'data: {"choices":\ndata: [{"delta":{"content":"hello"},\ndata: "finish_reason":"stop"}]}\n\n',
+        b"\xef\xbb\xbfdata: " + HELLO + b"\n\n",
+        b"data: ping\n\ndata: null\n\ndata: {}\n\ndata: " + HELLO + b"\n\ndata: [DONE]\n\ndata: {garbage\n\n",
+        b"data: " + HELLO.replace(b"hello", b'hello","note":"a\tb') + b"\n\n",
+        b'data: {"choices":[{"delta":{"content":"hello"},"finish_reason":"stop"}]}',
+    ],
+)
+def test_events_of_the_standard_and_beside_it_are_read(stream: bytes) -> None:
+    assembly = Assembly()
+    body = EventBody(assembly)
+    for n in range(len(stream)):
+        body.feed(stream[n : n + 1])
+    body.finish()
+    assert (assembly.text, assembly.finish_reason) == ("hello", "stop")
+
+
+@pytest.mark.parametrize(
+    ("chunk", "said"),
+    [
+        ({"message": "Overloaded", "type": "overloaded_error"}, "Overloaded"),
+        ({"errors": [{"message": "no capacity"}]}, "no capacity"),
+        ({"detail": "the model crashed"}, "the model crashed"),
+        ({"choices": None, "base_resp": {"status_code": 1002, "status_msg": "rate limit"}}, "rate limit"),
+        (
+            {"choices": [{"delta": {}, "finish_reason": "error", "error": {"message": "upstream died"}}]},
+            "upstream died",
+        ),
+        ({"choices": [{"delta": {"content": "ha"}, "finish_reason": "network_error"}]}, "network_error"),
+        ({"choices": [{"delta": {}, "finish_reason": "abort"}]}, "abort"),
+        ({"choices": [{"delta": {}, "finish_reason": "insufficient_system_resource"}]}, "resource"),
+    ],
+)
+def test_what_went_wrong_on_the_way_is_told_and_is_no_answer(chunk: dict[str, Any], said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        Assembly().add(chunk)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("max_tokens", "length"),
+        ("MAX_TOKENS", "length"),
+        ("model_length", "length"),
+        ("stop", "stop"),
+        ("end_turn", "end_turn"),
+        ("content_filter", "content_filter"),
+    ],
+)
+def test_every_word_for_too_long_is_length(said: str, meant: str) -> None:
+    assembly = Assembly()
+    assembly.add({"choices": [{"delta": {"content": "ha"}, "finish_reason": said}]})
+    assert assembly.finish_reason == meant
+
+
+def test_an_error_report_in_place_of_an_answer_is_one() -> None:
+    for body in (
+        b'{"errors": [{"message": "no capacity"}]}',
+        b'{"base_resp": {"status_code": 1008, "status_msg": "no"}}',
+    ):
+        reader = JsonBody(Assembly())
+        reader.feed(body)
+        with pytest.raises(Refused, match="no"):
+            reader.finish()

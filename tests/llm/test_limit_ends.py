@@ -368,3 +368,29 @@ def test_a_time_of_day_is_the_next_one(present: datetime, clock: Any, half: bool
     assert limit.ends is not None
     assert now <= limit.ends <= now + timedelta(days=1)
     assert limit.ends == now or (limit.ends.hour, limit.ends.minute) == (clock.hour, clock.minute)
+
+
+@pytest.mark.parametrize(
+    ("said", "wait"),
+    [
+        ("\u8bf7\u6c42\u8fc7\u4e8e\u9891\u7e41\uff0c\u8bf7\u5728 30 \u79d2\u540e\u91cd\u8bd5", 30),
+        ("\u8bf7 2 \u5206\u949f\u540e\u518d\u8bd5", 120),
+        ("Ratenlimit erreicht. Bitte in 30 Sekunden erneut versuchen.", 30),
+        ("Bitte versuchen Sie es nach 2 Minuten wieder.", 120),
+        ("\u6bcf 60 \u79d2\u9650 3 \u6b21", None),  # a limit of 3 in 60 s, and no wait
+        ("in 24 Stunden sind 100 Anfragen erlaubt", None),
+    ],
+)
+def test_waits_are_read_in_chinese_and_german(said: str, wait: float | None) -> None:
+    assert seconds(answered(body={"error": {"message": said}})) == wait
+
+
+def test_an_empty_account_in_china_is_not_waited_for() -> None:
+    limit = answered(body={"error": {"code": "1113", "message": "\u8d26\u6237\u4f59\u989d\u4e0d\u8db3"}})
+    assert limit is not None
+    assert (limit.ends, limit.quota) == (None, True)
+
+
+@pytest.mark.parametrize("said", ["-1", "NaN", "inf", "1e308", "9" * 30, "soon", "", "0x10", "-1e999"])
+def test_a_retry_after_that_is_none_is_now_or_nothing(said: str) -> None:
+    assert seconds(answered({"Retry-After": said})) in (None, 0)

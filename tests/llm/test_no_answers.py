@@ -141,3 +141,43 @@ def test_a_window_that_is_full_is_no_limit_of_the_role() -> None:
     )
     assert "window of 16,384" in where
     assert "larger window" in hint
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "data", "says", "hint"),
+    [
+        (400, "text/html", PROXY.replace(b"502 Bad Gateway", b"400 Bad Request"), 'a web page "400 Bad Request"', ""),
+        (403, "text/html", b"<!DOCTYPE html><title>Just a moment...</title>", 'proxy "Just a moment..."', "may use"),
+        (413, "text/html", b"<html><title>413 Request Entity Too Large</title>", "Too Large", "client_max_body_size"),
+        (405, "application/json", b'{"detail": "Method Not Allowed"}', "Method Not Allowed", "base_url"),
+        (415, "application/json", b'{"message": "Unsupported Media Type"}', "Unsupported Media Type", "base_url"),
+        (418, "text/plain", b"I'm a teapot", "teapot", "base_url"),
+        (307, "text/plain", b"", "answered 307", "base_url"),
+        (407, "text/html", b"<title>Proxy Authentication Required</title>", "Authentication", "HTTPS_PROXY"),
+        (451, "application/json", b'{"error": {"message": "not here"}}', "not here", "another"),
+        (400, "application/json", b'{"error": {"message": "m is not a valid model ID"}}', "model ID", "model name `m`"),
+        (400, "application/json", b'{"error": {"message": "rate limit exceeded"}}', "rate limit", ""),
+        (
+            500,
+            "application/json",
+            b'{"error": {"message": "exceeds the available context size"}}',
+            "too long",
+            "larger",
+        ),
+    ],
+)
+async def test_a_refusal_is_asked_once_and_says_what_helps(
+    serving: Callable[..., Any], *, status: int, kind: str, data: bytes, says: str, hint: str
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def respond(body: dict[str, Any], _headers: object) -> tuple[int, str, bytes]:
+        asked.append(body)
+        return status, kind, data
+
+    with serving(respond) as url, pytest.raises(CallFailed) as caught:
+        await answered(url)
+    assert says in caught.value.message
+    assert "<" not in caught.value.message
+    assert hint in caught.value.hint
+    assert len(asked) == 1

@@ -214,7 +214,7 @@ def error_body(message: str, **more: str) -> bytes:
         (429, error_body("pay", code="insufficient_quota"), "429: pay", "account", False),
         (408, b"", "408", "", True),
         (409, b"", "409", "", True),
-        (503, b"<html>over\nloaded</html>", "503: <html>over loaded</html>", "", True),
+        (503, b"<html>over\nloaded</html>", '503: a web page "over loaded"', "", True),
     ],
 )
 async def test_what_a_status_tells_the_user(

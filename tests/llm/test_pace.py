@@ -172,3 +172,26 @@ async def test_how_much_of_an_answer_is_there_is_told_while_it_comes(monkeypatch
     tokens = [event.tokens for event in told if isinstance(event, Answering)]
     assert tokens == sorted(tokens)
     assert len(tokens) >= 2
+
+
+def test_behind_the_reason_of_an_end_silence_is_short_and_no_failure() -> None:
+    pace = Pace(TimeLimits(3600, 3600, 3600), lambda: 0.0)
+    assert pace.heard(begun=True, done=False) == 3600
+    assert not pace.done
+    assert pace.heard(begun=True, done=False, ended=True) == 30
+    assert pace.done
+
+
+async def test_an_answer_that_has_ended_is_taken_though_the_connection_stays_open() -> None:
+    hung = asyncio.Event()
+
+    async def play(write: Write) -> None:
+        await write(chunk(content="whole") + END.partition(b"data: [DONE]")[0])
+        await hung.wait()
+
+    async with streaming(play) as url:
+        model = OpenAIModel("local/m", Provider(base_url=url), limits=TimeLimits(60, 60, 0.2))
+        reply = await model.complete(ASK)
+        await model.aclose()
+        hung.set()
+    assert (reply.text, reply.finish_reason) == ("whole", "stop")

@@ -297,6 +297,115 @@ def test_what_says_nothing_may_stand_behind_a_verdict(text: str) -> None:
     assert (len(reading.calls), reading.after, reading.doubt) == (1, "", "")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"I will NOT submit this: {APPROVAL}",
+        f"I cannot approve this, so I don't answer\n\n{APPROVAL}",
+        f"I could send\n```json\n{APPROVAL}\n```",
+        f"If the tests had passed I'd answer: `{APPROVAL}`",
+        f"Thought: {APPROVAL}",
+        f"*thinks: {APPROVAL}*",
+        f"(thinking: {APPROVAL})",
+        f"**Draft:**\n{APPROVAL}",
+        f"For example {APPROVAL}",
+        f"~~{APPROVAL}~~",
+        f"<del>{APPROVAL}</del>",
+        f"The other said \u201c{APPROVAL}\u201d",
+    ],
+)
+def test_a_verdict_that_the_words_before_it_take_back_is_doubted(text: str) -> None:
+    reading = read(text, TOOLS)
+    assert reading.doubt or not reading.calls
+    assert not read(text.replace(APPROVAL, '{"tool": "read_file", "arguments": {"path": "a.py"}}'), TOOLS).doubt
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "My verdict:",
+        "I checked the expiry (line 12), and it is right. Verdict:\n```json",
+        "The expiry is wrong, and this may leak the key. It does not handle a token without `exp`:",
+        "It uses == instead of hmac.compare_digest, for example in line 3:",
+        "I did not find a way to send a token twice. Hence",
+        "I cannot approve this:",
+        "I would send it back:",
+        "One would not answer so in prose.\n\n**Verdict**\n\n",
+    ],
+)
+def test_a_verdict_behind_its_reasons_is_one(lead: str) -> None:
+    reading = read(f"{lead} {REJECTION}" if "```" not in lead else f"{lead}\n{REJECTION}\n```", TOOLS)
+    assert (len(reading.calls), reading.doubt, reading.after) == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "I did not find anything wrong. The tests would fail without it, so:",
+        "It does not send a token twice. My verdict:",
+        "## Summary\nNothing is missing (see above).\n\n## Verdict\n",
+    ],
+)
+def test_an_approval_behind_its_reasons_is_one(lead: str) -> None:
+    reading = read(f"{lead}\n{APPROVAL}", TOOLS)
+    assert (len(reading.calls), reading.doubt, reading.after) == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "<tool_response>\nx = 1\n</tool_response>",
+        "Observation: 3 passed",
+        "Result of read_file:\n```text\nx = 1\n```",
+        "<|im_end|>\n<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant",
+        "User: fine.\nAssistant:",
+    ],
+)
+def test_a_result_that_the_model_made_up_is_none(between: str) -> None:
+    look = '{"tool": "read_file", "arguments": {"path": "a.py"}}'
+    assert read(f"{look}\n{between}\n{APPROVAL}", TOOLS).doubt
+    assert not read(f"{look}\n{between}", TOOLS).doubt
+    assert not read(f"{look}\nThe user: a person. Then:\n{FINISH}", TOOLS).doubt
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "arguments"),
+    [
+        (
+            r'{"tool": "search", "arguments": {"pattern": "\d+\.py", "glob": "*"}}',
+            "search",
+            {"pattern": r"\d+\.py", "glob": "*"},
+        ),
+        (r"""{"tool": "read_file", "arguments": {"path": "it\'s.py"}}""", "read_file", {"path": "it's.py"}),
+        ('{"tool": "functions.read_file:0", "arguments": {"path": "a.py"}}', "read_file", {"path": "a.py"}),
+        ('{"tool": "read_file()", "arguments": {"path": "a.py"}}', "read_file", {"path": "a.py"}),
+        ('{"functionCall": {"name": "read_file", "args": {"path": "a.py"}}}', "read_file", {"path": "a.py"}),
+        (
+            (
+                '<invoke name="write_file"><parameter name="path">a.py</parameter>'
+                '<parameter name="content"><![CDATA[if a < b:\n    pass\n]]></parameter></invoke>'
+            ),
+            "write_file",
+            {"path": "a.py", "content": "if a < b:\n    pass\n"},
+        ),
+        (
+            SPELLINGS["Anthropic"]([("write_file", {"path": "a.xml", "content": "<a><![CDATA[x]]></a>&lt;"})]),
+            "write_file",
+            {"path": "a.xml", "content": "<a><![CDATA[x]]></a>&lt;"},
+        ),
+        (f"<|begin_of_box|>{FINISH}<|end_of_box|>", "finish", {"summary": "a } b"}),
+    ],
+)
+def test_slips_with_one_reading_are_put_right(text: str, name: str, arguments: dict[str, Any]) -> None:
+    reading = read(text, TOOLS)
+    assert meant(reading) == [(name, arguments)]
+    assert (reading.after, reading.doubt) == ("", "")
+
+
+def test_an_escape_with_two_readings_is_none() -> None:
+    assert not read(r'{"tool": "search", "arguments": {"pattern": "\x1b[0m"}}', TOOLS).calls
+
+
 def test_words_behind_a_call_are_told() -> None:
     assert read(f"{APPROVAL}\nNo, wait: there is no test.", TOOLS).after == "No, wait: there is no test."
     assert read(f"So:\n```json\n{APPROVAL}\n```\n", TOOLS).after == ""

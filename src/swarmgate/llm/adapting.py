@@ -13,7 +13,7 @@ from swarmgate.llm.model_memory import Change, ModelMemory
 from swarmgate.llm.redact import redact
 from swarmgate.llm.wire import Dialect, characters, estimated_tokens
 
-_STATUSES = {400, 404, 405, 415, 422, 500, 501}
+_STATUSES = {400, 403, 404, 405, 415, 422, 500, 501}
 """By which a feature is refused, where the complaint names it."""
 _UNNAMED = {400, 422}
 """By which one may be refused without a word of why."""

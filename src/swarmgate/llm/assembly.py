@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from swarmgate.domain.usage import Usage
@@ -22,6 +24,12 @@ MAX_BODY = 4 * MAX_REPLY
 
 MAX_HEAD = 64_000
 """Bytes that are kept of what is no answer, to say what it is."""
+
+_CUT_OFF = re.compile(r"length|max(imum)?[_ ]?(output[_ ]|completion[_ ])?tokens", re.IGNORECASE)
+"""How endpoints spell `length`: `max_tokens` (Anthropic), `MAX_TOKENS` (Gemini), `model_length` (Mistral)."""
+
+_FAILED = re.compile(r"error|abort|cancel|fail|interrupt|time_?out|insufficient", re.IGNORECASE)
+"""How they spell that the answer is not whole, since something went wrong on their side."""
 
 _NONE = re.compile(r"\A\s*(null)?\s*\Z")
 """How servers spell no arguments at all."""
@@ -92,14 +100,14 @@ class Assembly:
         """
         if not isinstance(chunk, dict):
             raise Malformed("not a JSON object")
-        if error := chunk.get("error"):
+        if error := _error(chunk):
             raise Refused(error)
         self.usage = _usage(chunk.get("usage")) or self.usage
         choices = chunk.get("choices") or []
         if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
             raise Malformed("`choices` is not a list of objects")
         for choice in choices[:1]:
-            self.finish_reason = str(choice.get("finish_reason") or self.finish_reason)
+            self.finish_reason = _reason(choice.get("finish_reason")) or self.finish_reason
             try:
                 self._add_message(choice.get("delta") or choice.get("message") or {}, whole=not choice.get("delta"))
             except RecursionError as error:
@@ -133,10 +141,10 @@ class Assembly:
             ToolCall(
                 id=slot.id or f"call_{number}",
                 name=slot.name,
-                arguments=_NONE.sub("{}", "".join(slot.arguments)),
+                arguments=_NONE.sub("{}", _arguments(slot.arguments)),
                 opaque=slot.opaque.text,
             )
-            for number, slot in enumerate(self._slots)
+            for number, slot in enumerate(_distinct(self._slots))
         )
 
     @property
@@ -148,6 +156,8 @@ class Assembly:
         if not isinstance(message, dict):
             raise Malformed("the message is not an object")
         text = _content(message.get("content"))
+        if whole and text and self._text and text.startswith(before := "".join(self._text)):
+            text = text[len(before) :]  # the last chunk of some streams is the whole message once more
         self._text.append(text)
         more = beside(message, MESSAGE)
         self.size += len(text) + self._opaque.add(more)
@@ -165,7 +175,7 @@ class Assembly:
         if not isinstance(function, dict):
             raise Malformed("the function of a tool call is not an object")
         slot = self._slot(delta)
-        slot.id = str(delta.get("id") or slot.id)
+        slot.id = slot.id or str(delta.get("id") or "")
         slot.name = _joined(slot.name, str(function.get("name") or ""))
         arguments = function.get("arguments") or ""
         arguments = arguments if isinstance(arguments, str) else json.dumps(arguments)
@@ -177,12 +187,15 @@ class Assembly:
         """The call that a delta continues, or a new one.
 
         By the protocol `index` tells them apart. Some endpoints leave it out, others send 0 for every call: there a
-        new id begins a new call.
+        new id begins a new call, if a name comes with it; others make up an id for each chunk.
         """
-        index, call_id = delta.get("index"), delta.get("id")
-        place = index if isinstance(index, int) else len(self._slots) if call_id or not self._slots else -1
+        index, call_id = _index(delta.get("index")), delta.get("id")
+        if (place := index) is None:
+            begins = not self._slots or (call_id and call_id != self._slots[-1].id and _name(delta))
+            place = len(self._slots) if begins else -1
         slot = self._slots[-1] if place == -1 else self._places.get(place)
-        if slot is None or (call_id and slot.id and call_id != slot.id) or (not call_id and _begins(delta, slot)):
+        another = bool(slot and call_id and slot.id and call_id != slot.id) and bool(_name(delta))
+        if slot is None or another or _begins(delta, slot):
             slot = _Slot()
             self._slots.append(slot)
             self._places[place] = slot
@@ -216,18 +229,22 @@ class JsonBody:
         if is_page(data):
             raise NoAnswer(data)
         value = _json(data)
-        if isinstance(value, dict) and not {"choices", "error", "usage"} & value.keys():
+        if isinstance(value, dict) and not ({"choices", "usage"} & value.keys() or _error(value, streamed=False)):
             raise NoAnswer(data)
         self._assembly.add(value)
 
 
 class EventBody:
-    """An answer as server-sent events, one JSON chunk on each `data:` line, `[DONE]` on the last."""
+    """An answer as server-sent events, one JSON chunk on each `data:` line, `[DONE]` on the last.
+
+    A chunk may stand on several lines, as the standard has it. What does not begin as JSON keeps the connection open.
+    """
 
     def __init__(self, assembly: Assembly) -> None:
         self.done = False
         self._assembly = assembly
         self._rest = b""
+        self._open = bytearray()
         self._head = bytearray()
         self._events = False
 
@@ -241,17 +258,30 @@ class EventBody:
             self._head += data
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            payload = line.removeprefix(b"data:").strip()
-            if not line.startswith(b"data:") or payload[:1] in (b"", b":") or self.done:
-                continue  # also a comment that a gateway passed on as data
-            self._events = True
-            if payload == b"[DONE]":
-                self.done = True
-            else:
-                self._assembly.add(_json(payload))
-        if len(self._rest) > MAX_BODY:
-            self._assembly.too_long, self._assembly.size = True, self._assembly.size + len(self._rest)
+            self._line(line.removeprefix(codecs.BOM_UTF8).strip())
+        if (held := len(self._rest) + len(self._open)) > MAX_BODY:
+            self._assembly.too_long, self._assembly.size = True, self._assembly.size + held
         return not self._assembly.enough
+
+    def _line(self, line: bytes) -> None:
+        payload = line.removeprefix(b"data:").strip()
+        if self._open and not line:
+            held, self._open = self._open, bytearray()
+            self._assembly.add(_json(held))
+        if not line.startswith(b"data:") or self.done:
+            return
+        if payload == b"[DONE]":
+            self.done = self._events = True
+        elif self._open:
+            self._open += b"\n" + payload
+        elif payload[:1] in (b"{", b"["):  # else a comment that a gateway passed on as data
+            self._events = True
+            try:
+                chunk = _json(payload)
+            except Malformed:
+                self._open += payload  # it may go on in the next line
+            else:
+                self._assembly.add(chunk)
 
     def finish(self) -> None:
         """The stream has ended.
@@ -261,7 +291,7 @@ class EventBody:
         """
         if self._assembly.enough:
             return
-        self.feed(b"\n")
+        self.feed(b"\n\n")
         if not self._events:
             self._whole()
             return
@@ -279,15 +309,94 @@ class EventBody:
         body.finish()
 
 
-def _json(data: bytes) -> Any:
+def _json(data: bytes | bytearray) -> Any:
     try:
-        return json.loads(data)
+        return json.loads(data.removeprefix(codecs.BOM_UTF8), strict=False)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"invalid JSON: {error}") from error
 
 
+def _error(chunk: dict[str, Any], *, streamed: bool = True) -> Any:
+    """The error report that a chunk is, or holds; None where it is none.
+
+    Where there are no choices, `errors` is one too, MiniMax's `base_resp`, and in a stream `detail` and `message`.
+    """
+    choices = chunk.get("choices") or [{}]
+    inner = choices[0].get("error") if isinstance(choices, list) and isinstance(choices[0], dict) else None
+    if error := chunk.get("error") or inner:
+        return error
+    if chunk.get("choices"):
+        return None
+    base = chunk.get("base_resp")
+    if isinstance(base, dict) and base.get("status_code"):
+        return {"message": base.get("status_msg") or str(base), "code": base["status_code"]}
+    told = ("detail", "message", "msg") if streamed else ()
+    return chunk.get("errors") or next((chunk for each in told if isinstance(chunk.get(each), str)), None)
+
+
+def _reason(said: Any) -> str:
+    """Why an answer ended, in the protocol's word where it is too long.
+
+    Raises:
+        Refused: something went wrong on the endpoint's side, and the answer is not whole.
+    """
+    reason = str(said or "")
+    if _FAILED.search(reason):
+        raise Refused({"message": f"the answer broke off (finish_reason {reason[:40]})"})
+    return "length" if _CUT_OFF.search(reason) else reason
+
+
+def _index(said: Any) -> int | None:
+    """The place of a call in the reply; some endpoints say it as text, or as 0.0."""
+    try:
+        return int(said) if isinstance(said, int | float | str) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _name(delta: dict[str, Any]) -> str:
+    function = delta.get("function")
+    return str(function.get("name") or "") if isinstance(function, dict) else ""
+
+
+def _distinct(slots: list[_Slot]) -> list[_Slot]:
+    """The calls, each once: not those that name and say nothing, nor one that came again under its own id."""
+    found: list[_Slot] = []
+    seen: set[tuple[str, str, str]] = set()
+    for slot in slots:
+        key = (slot.id, slot.name, _arguments(slot.arguments))
+        if not any(key[1:]) or (slot.id and key in seen):
+            continue
+        seen.add(key)
+        found.append(slot)
+    return found
+
+
+def _arguments(pieces: list[str]) -> str:
+    """Arguments out of their pieces: joined; where that is no JSON, the last, if it is all of those before and whole.
+
+    Some endpoints send all that there is in each chunk, or all of it once more in the last.
+    """
+    text = "".join(pieces)
+    said = [piece for piece in pieces if piece.strip()]
+    if len(said) < 2 or _is_object(text) or not _is_object(said[-1]):  # noqa: PLR2004 - two pieces
+        return text
+    before = "".join(said[:-1])
+    again = before in (said[-1], "{}") or all(later.startswith(piece) for piece, later in pairwise(said))
+    return said[-1] if again else text
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text, strict=False), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _content(content: Any) -> str:
     """Text, or the text of a list of parts; a part that thinks has none."""
+    if isinstance(content, dict):
+        content = [content]
     if isinstance(content, list):
         parts = (part for part in content if isinstance(part, dict) and part.get("type", "text") in _WORDS)
         content = "".join(str(part.get("text") or "") for part in parts)
@@ -304,9 +413,8 @@ def _calls_of(message: dict[str, Any]) -> list[Any]:
 
 
 def _begins(delta: dict[str, Any], slot: _Slot) -> bool:
-    """Whether a delta without an id begins another call: it names another tool, and the last one has arguments."""
-    function = delta.get("function")
-    name = function.get("name") if isinstance(function, dict) else ""
+    """Whether a delta begins another call, whatever its id: it names another tool, and the last one has arguments."""
+    name = _name(delta)
     return bool(name) and name != slot.name and any(slot.arguments)
 
 

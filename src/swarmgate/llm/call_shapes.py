@@ -18,12 +18,16 @@ Tools = Mapping[str, ToolSpec]
 _NAMED_BY = ("tool", "name", "tool_name", "recipient_name", "function", "action")
 _GIVEN_BY = ("arguments", "parameters", "args", "params", "input", "tool_input", "action_input", "kwargs")
 _LISTED_BY = ("tool_calls", "calls", "tool_uses", "function_calls")
-_WRAPPED_BY = ("tool_call", "function_call", "function")
+_WRAPPED_BY = ("tool_call", "function_call", "functionCall", "function")
 _ASIDE = frozenset({"id", "type", "index", "tool_call_id", "thought", "thoughts", "thinking", "reasoning", "analysis"})
 """Keys beside a call that are no arguments of it, where its schema does not know them."""
 
-_SPACES = re.compile(r"\A(?:functions|tools?|default_api|multi_tool_use)[.:](?=\w)|<\|.*\Z", re.DOTALL)
+_SPACES = re.compile(
+    r"\A(?:functions|tools?|default_api|multi_tool_use)[.:](?=\w)|(?:<\|.*|:\d{1,4}|\(\s*\))\Z", re.DOTALL
+)
 _FENCED = re.compile(r"\A\s*`{3,}\w*\s*\n?(.*?)\n?\s*`{3,}\s*\Z", re.DOTALL)
+_BEHIND = re.compile(r"(?:\s|</?[A-Za-z_]{1,30}>|<\|[^|<>\n]{1,40}\|>)*")
+"""What may stand behind arguments: marks of a template that the endpoint's parser left there."""
 _LONGEST_SOURCE = 200_000
 """Characters of text that is tried as calls of Python."""
 
@@ -156,9 +160,11 @@ def mended(text: str, spec: ToolSpec | None) -> tuple[str, tuple[str, ...]]:
     except Unreadable:
         return text, ()
     doubtful = found.doubled or (TWO_WAYS & {*found.repairs} and (spec is None or spec.answers))
-    if doubtful or text[found.end :].strip() or not isinstance(found.value, dict):
+    behind = text[found.end :].strip()
+    if doubtful or not _BEHIND.fullmatch(behind) or not isinstance(found.value, dict):
         return text, ()
-    return json.dumps(found.value), (*repairs, *found.repairs)
+    marks = ("marks behind the arguments",) if behind else ()
+    return json.dumps(found.value), (*repairs, *found.repairs, *marks)
 
 
 def _is_object(value: Any) -> TypeGuard[str]:

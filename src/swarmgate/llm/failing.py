@@ -15,9 +15,16 @@ from swarmgate.llm.limit_ends import of_answer, of_stream
 from swarmgate.llm.model import CallFailed
 from swarmgate.llm.redact import redact
 
-_RETRIED = {408, 409, 425, 429}
+_RETRIED = {408, 409, 425, 429, 499}
+_ELSEWHERE = {405, 406, 415, 418}
+"""What a server says that something else is served at."""
+_MODEL = re.compile(
+    r"not a valid model|(no such|unknown|invalid) model|model.{0,60}(not found|not exist)", re.IGNORECASE
+)
 _CONTEXT = re.compile(
-    r"context.{0,20}(length|window|size)|maximum context|prompt is too long|too many (input )?tokens", re.IGNORECASE
+    r"context.{0,20}(length|window|size)|(exceeds?|longer than) (the |this )?model('s)? context|maximum context"
+    r"|prompt is too long|too many (input )?tokens",
+    re.IGNORECASE,
 )
 
 
@@ -63,8 +70,12 @@ class Failing:
 
     def refused(self, status: int, headers: Mapping[str, str], body: str, what: refusals.Complaint) -> CallFailed:
         """What a status says, and what the user should look at."""
-        said = what.shown
-        if status == 413 or (status in {400, 422} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
+        found = pages.page(body.encode(), self.provider.base_url) if pages.is_page(body.encode()) else None
+        said = found.what if found else what.shown
+        if status == 413 and found:  # noqa: PLR2004 - Content Too Large
+            hint = "the request is too large for a proxy on the way: raise its limit (nginx: client_max_body_size)"
+            return self.failure(f"the endpoint answered {status}: {said}", hint=hint)
+        if status == 413 or (status in {400, 422, 500} and _CONTEXT.search(said)):  # noqa: PLR2004 - Content Too Large
             hint = "use a model with a larger context for this role, or split the task"
             return self.failure(f"the conversation is too long for the model ({status}: {said})", hint=hint)
         limit = of_answer(status, headers, body, now=datetime.now(UTC))
@@ -72,14 +83,23 @@ class Failing:
         final = quota or headers.get("x-should-retry") == "false"  # OpenAI's own way to say so
         passing = status in _RETRIED or status >= 500 or limit is not None  # noqa: PLR2004 - server errors
         retriable = (passing or refusals.said_wrongly(what)) and not final
-        hint = "check the account at the provider" if quota else self._hint(status)
+        hint = "check the account at the provider" if quota else self._hint(status, said)
+        if limit is not None and not quota:
+            hint = ""
         return self.failure(f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, limit=limit)
 
-    def _hint(self, status: int) -> str:
+    def _hint(self, status: int, said: str) -> str:
         key = self.provider.api_key_env
+        address = f"{pages.where(self.provider.base_url)}; {status} mostly means another address or way than this one"
+        if status < 400 or status in _ELSEWHERE:  # noqa: PLR2004 - redirects
+            return address
+        if status < 500 and _MODEL.search(said):  # noqa: PLR2004 - server errors
+            status = 404
         hints = {
             401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",
             403: f"check what the key in {key or '[providers] api_key_env'} may use",
+            407: "the proxy of this machine wants a login: HTTPS_PROXY holds it as http://USER:PASSWORD@HOST:PORT",
+            451: "the provider may not serve you here: take another one",
             404: f"check the model name `{self.name.partition('/')[2]}` and base_url {self.provider.base_url}",
         }
         return hints.get(status, "")

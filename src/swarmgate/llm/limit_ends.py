@@ -40,10 +40,10 @@ _TOO_MANY, _PAYMENT, _FORBIDDEN, _SERVER = 429, 402, 403, 500
 _UNPAID = re.compile(
     r"insufficient_quota|insufficient[ _](?:balance|credits?|funds)|credit balance|out of credits|not enough credits"
     r"|billing_(?:hard_)?limit|billing hard limit|payment required|billing_not_active|exceeded_current_quota"
-    r"|check your plan and billing",
+    r"|check your plan and billing|\u4f59\u989d\u4e0d\u8db3|\u6b20\u8d39",
     re.IGNORECASE,
 )
-"""An account without money: nothing ends this but its owner."""
+"""An account without money, also as providers in China say it: nothing ends this but its owner."""
 _QUOTA = re.compile(
     r"quota|usage[ _]limit|(?:session|weekly|daily|monthly|hourly|spending|spend|5[- ]hour|five[- ]hour|plan) limit"
     r"|per[ _-]?(?:day|week|month)|billing",
@@ -79,6 +79,17 @@ _FILLER = re.compile(
 )
 _IN = re.compile(r"(?:in|after|at|on|until)\b[\s:]*(?:about\s+|approximately\s+)?", re.IGNORECASE)
 _NUMBER = re.compile(r"(\d{1,13}(?:\.\d{1,9})?)(?=\s*(?:$|[.,;:!?)\"'\n]\s|[.,;:!?)\"'\n]$|seconds?\b|s\b))")
+
+_ABROAD = re.compile(
+    r"(\d{1,6}(?:\.\d{1,3})?)\s*(\u79d2|\u5206\u949f|\u5206\u9418|\u5c0f\u65f6|\u5c0f\u6642)\u949f?(?:\u4e4b)?[\u540e\u5f8c]"
+    r"|\b(?:in|nach)\s+(\d{1,6}(?:[.]\d{1,3})?)\s*(Sekunden?|Minuten?|Stunden?)\b.{0,20}\b(?:erneut|wieder|nochmals?)",
+    re.IGNORECASE,
+)
+"""The wait as proxies in China and in Germany say it: `30 \u79d2\u540e`, `in 30 Sekunden erneut`."""
+_UNITS = {
+    "\u79d2": 1, "\u5206\u949f": 60, "\u5206\u9418": 60, "\u5c0f\u65f6": 3_600, "\u5c0f\u6642": 3_600,
+    "se": 1, "mi": 60, "st": 3_600,
+}  # fmt: skip
 
 _SECONDS = {
     "retryafter", "retryafterseconds", "retryaftersecs", "retrydelay", "retryin", "retryat", "resetinseconds",
@@ -117,7 +128,8 @@ def of_answer(status: int, headers: Mapping[str, str], body: str, *, now: dateti
         now: the present.
         zone: in which times of day are meant that name none.
     """
-    text, data = body[:_WORDS], _json(body[:_BODY])
+    data = _json(body[:_BODY])
+    text = (body if data is None else json.dumps(data, ensure_ascii=False))[:_WORDS]  # as it reads, without escapes
     unpaid = status == _PAYMENT or _UNPAID.search(text)
     limited = unpaid or _LIMITED.search(text)
     if not (status in {_TOO_MANY, _PAYMENT} or status >= _SERVER or status in {408, 409, 425} or limited):
@@ -283,6 +295,10 @@ def _in_words(text: str, now: datetime, zone: tzinfo) -> Iterator[datetime]:
             number = _NUMBER.match(rest) if named or cue[0].endswith("|") or cue[0].lower().startswith("wait") else None
             when = value(number[1], now=now) if number else moment(rest, now=now, zone=zone)
         if when is not None:
+            yield when
+    for found in _ABROAD.finditer(text):
+        number, unit = filter(None, found.groups())
+        if when := later(now, timedelta(seconds=float(number) * _UNITS[unit[:2].lower()])):
             yield when
 
 

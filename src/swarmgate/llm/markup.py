@@ -103,7 +103,7 @@ NOISE = re.compile(
     rf"|<\|tool_call_(?:start|end)\|>|<{_B}(?:tool_calls?_section_\w+|tool_call_(?:begin|end|argument_begin)){_B}>"
     r"|<\|python_tag\|>|<\|(?:eom_id|eot_id|im_end|end|call|return|start|message|endoftext|END_OF_TURN_TOKEN)\|>|\bfunctools(?=\s*$)"
     r"|<\|(?:START|END)_(?:ACTION|RESPONSE)\|>|<tool_call\|>|<(?:start|end)_function_call>|<\|tools_(?:prefix|suffix)\|>"
-    r"|<\|(?:action_start|action_end|plugin)\|>|</?(?:tool_use|xml|answer|response|output|final|final_answer|result|json|verdict)>|</function>",
+    r"|<\|(?:action_start|action_end|plugin)\|>|<\|/?(?:begin|end)_of_\w{1,20}\|>|</?(?:tool_use|xml|answer|response|output|final|final_answer|result|json|verdict)>|</function>",
 )
 """Marks that stand around calls and say nothing by themselves."""
 
@@ -118,6 +118,7 @@ ORPHAN = r"</(?:\w{1,20}:)?(?:param(?:eter)?|invoke|(?:longcat_)?arg_value)>|<(?
 """A mark of an argument outside of any call: one that came before it was not whole."""
 
 
+_CDATA = re.compile(r"\s*<!\[CDATA\[((?:(?!\]\]>).)*+)\]\]>\s*", re.DOTALL)
 _OPENS_CALL = re.compile(rf"<function\s*=|<{_NS}invoke\s|<(?:longcat_)?(?:tool_call|arg_key)>|<parameter\s*=")
 
 
@@ -225,8 +226,10 @@ def _type(spec: ToolSpec | None, key: str) -> str:
 def _value(text: str, kind: str, string: str | None) -> Any:
     """What the text in a tag means: as it stands where a text is due, else JSON where it is that.
 
-    A line break at both ends belongs to the tags.
+    A line break at both ends belongs to the tags, and so does CDATA around all of it.
     """
+    if cdata := _CDATA.fullmatch(text):
+        text = cdata[1]
     if text.startswith("\n") and text.endswith("\n") and len(text) > 1:
         text = text[1:-1]
     if string == "true" or (kind == "string" and string is None):

@@ -85,6 +85,7 @@ class OpenAIModel:
         )
         self._calls_tools = self._tried_text = False
         self._client: openai.AsyncOpenAI | None = None
+        self._answered: openai.AsyncOpenAI | None = None
         _ = self._open().chat.completions  # connects nowhere; else openai loads half of itself in the first call
 
     async def aclose(self) -> None:
@@ -228,11 +229,20 @@ class OpenAIModel:
         except Malformed as error:
             raise self._failing.failure(f"the endpoint's answer is unreadable: {error}", retriable=True) from error
         except (openai.APIStatusError, Refused):
+            self._answered = self._client
             raise
         except Exception as error:
             if not is_transport(error):
                 raise
-            raise self._failing.no_connection(error) from error
+            if not (self._kept_open and hung_up(error)):
+                raise self._failing.no_connection(error) from error
+            await self.aclose()  # the server closed it while nobody spoke: what was sent did not reach it
+            await self._exchange(body, assembly)
+
+    @property
+    def _kept_open(self) -> bool:
+        """Whether the connection was used before, and not opened for this request."""
+        return self._answered is not None and self._answered is self._client
 
     async def _read(self, response: Any, assembly: Assembly, pace: Pace, limit: asyncio.Timeout) -> None:
         """Read the body of an answer; each sign of life sets the limit anew."""
@@ -242,10 +252,12 @@ class OpenAIModel:
             async for data in chunks:
                 if not reader.feed(data):
                     break
-                limit.reschedule(pace.heard(begun=assembly.begun, done=reader.done))
+                ended = bool(assembly.finish_reason)
+                limit.reschedule(pace.heard(begun=assembly.begun, done=reader.done, ended=ended))
                 if pace.worth_showing(assembly.size):
                     self._on_event(Answering(model=self.name, tokens=wire.estimated_tokens(assembly.size)))
         reader.finish()
+        self._answered = self._client
 
     def _open(self) -> openai.AsyncOpenAI:
         if self._client is None:
@@ -342,6 +354,11 @@ def _written(provider: Provider, role: Role | None) -> dict[str, bool]:
 def complaint(error: openai.APIStatusError) -> refusals.Complaint:
     """What the endpoint said of a refused call."""
     return refusals.read(error.body, error.message)
+
+
+def hung_up(error: Exception) -> bool:
+    """Whether the other side closed the connection before it said a word, as httpx tells."""
+    return "without sending a response" in f"{error} {error.__cause__}"
 
 
 def is_transport(error: Exception) -> bool:

@@ -8,6 +8,8 @@ from typing import Self
 
 from swarmgate.config import Provider, Role
 
+_AFTER_END_S = 30.0
+"""How long usage and `[DONE]` may take behind the reason of an end. Some endpoints name one in every chunk."""
 _AFTER_DONE_S = 1.0
 """How long to wait for the end of the connection after the end of the answer, so that it can be used again."""
 
@@ -59,10 +61,17 @@ class Pace:
         self.done = False
         self.until = min(self._end, clock() + limits.first_byte_s)
 
-    def heard(self, *, begun: bool, done: bool) -> float:
-        """Something came: until when the next has to. `begun`: some of the answer is there; `done`: all of it."""
-        self._begun, self.done = begun, done
-        wait = _AFTER_DONE_S if done else self._limits.silence_s if begun else self._limits.first_byte_s
+    def heard(self, *, begun: bool, done: bool, ended: bool = False) -> float:
+        """Something came: until when the next has to.
+
+        Args:
+            begun: some of the answer is there.
+            done: the stream is over.
+            ended: the answer has said why it ends; usage may follow, and where nothing does, it is whole all the same.
+        """
+        self._begun, self.done = begun, done or ended
+        silence = min(self._limits.silence_s, _AFTER_END_S) if ended else self._limits.silence_s
+        wait = _AFTER_DONE_S if done else silence if begun else self._limits.first_byte_s
         self.until = min(self._end, self._clock() + wait)
         return self.until
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from swarmgate.domain.base import Frozen
 from swarmgate.llm import opaque
+from swarmgate.llm.pages import loaded
 from swarmgate.llm.schema_keywords import beyond
 
 _FLAGS = re.IGNORECASE | re.DOTALL
@@ -25,10 +26,11 @@ _WANTED = re.compile(r"missing|must be (passed|provided|included|sent)|\brequire
 """How an endpoint says that a field is not there; what it names then is no refusal."""
 _FINAL = re.compile(
     r"api[_ -]?key|auth|credential|billing|quota|credit|balance|polic(y|ies)|moderat|safety|filter|flagged|"
-    r"model.{0,60}(not found|not exist|unknown)|(no such|unknown|invalid) model|context|prompt is too long",
+    r"model.{0,60}(not found|not exist|unknown)|(no such|unknown|invalid) model|not a valid model|"
+    r"context|prompt is too long|rate.?limit|too many requests|\A\s*<",
     _FLAGS,
 )
-"""What no other form of a request would mend."""
+"""What no other form of a request would mend; a page is no word of the endpoint's, but of what stands before it."""
 
 _SAID_WRONGLY = re.compile(
     r"tool_use_failed|failed_generation|output_parse_failed|failed to (call a function|generate|parse)|"
@@ -163,7 +165,15 @@ def read(body: Any, message: str) -> Complaint:
     detail = body.get("detail")
     first = detail[0] if isinstance(detail, list) and detail and isinstance(detail[0], dict) else {}
     place = ".".join(str(each) for each in first.get("loc", ()) if each != "body") if first else ""
-    said = body.get("message") or body.get("error") or detail or body
+    if isinstance(body.get("errors"), list | dict) and body["errors"] and not body.get("message"):
+        return read(body["errors"], message)
+    said = body.get("message") or body.get("error") or body.get("msg") or body.get("error_msg") or detail or body
+    if isinstance(said, str) and said.lstrip().startswith("{") and isinstance(inner := loaded(said.encode()), dict):
+        return read(inner, message)  # a gateway quotes the complaint of who stands behind it
+    beside = body.get("metadata")
+    if isinstance(beside, dict) and isinstance(raw := beside.get("raw"), str) and raw.strip():
+        behind = read(loaded(raw.encode()) or raw, message)  # OpenRouter says "Provider returned error", and no more
+        return behind.model_copy(update={"text": f"{said}: {behind.text}"[:4000]})
     return Complaint(text=str(said)[:4000], param=str(body.get("param") or place), code=str(body.get("code") or ""))
 
 

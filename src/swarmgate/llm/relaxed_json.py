@@ -19,6 +19,9 @@ _DEPTH = 60
 _SPACE = re.compile(r"\s*")
 _DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
 _SINGLE = re.compile(r"'((?:[^'\\]|\\.)*+)'", re.DOTALL)
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_OTHERS = "uxUNav01234567\n"
+"""What Python and JavaScript escape and JSON does not: `\\x1b` has two readings."""
 _MARKED = re.compile(r'<\|"\|>(.*?)<\|"\|>|<escape>(.*?)<escape>', re.DOTALL)  # Gemma 4; FunctionGemma
 _BARE_KEY = re.compile(r"[A-Za-z_]\w*(?=\s*:)")
 _NUMBER = re.compile(r"-?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?(?![\w.])")
@@ -141,6 +144,9 @@ class _Reader:
         if single:
             self.repairs.add(NESTED if '"' in inner or "\\" in inner else _QUOTES)
             inner = re.sub(r"\\(.)|(\")", _as_double, inner, flags=re.DOTALL)
+        if (escaped := _ESCAPE.sub(_as_json, inner)) != inner:
+            self.repairs.add("backslashes that escape nothing")
+            inner = escaped
         if "\n" in inner or "\t" in inner:
             self.repairs.add("line breaks in strings")
         self.at = found.end()
@@ -174,6 +180,14 @@ class _Reader:
 
     def _fail(self, why: str) -> NoReturn:
         raise ValueError(f"{why} at character {self.at}")
+
+
+def _as_json(found: re.Match[str]) -> str:
+    r"""An escape that JSON knows; of one that nobody knows the backslash is meant, as in `\\d`, but not in `\\'`."""
+    escaped = found[1]
+    if len(escaped) > 1 or escaped in '"\\/bfnrt' or escaped in _OTHERS:  # the last fail
+        return found[0]
+    return "'" if escaped == "'" else f"\\\\{escaped}"
 
 
 def _as_double(found: re.Match[str]) -> str:

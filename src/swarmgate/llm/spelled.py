@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from swarmgate.domain.evidence import Verdict
 from swarmgate.domain.json_text import loaded_at
 from swarmgate.llm.call_shapes import (
     TWO_WAYS,
@@ -45,6 +46,25 @@ _CHANNEL_ENDS = re.compile(r"<\|(?:start|end|return|call|message)\|>(?:assistant
 _WORDS = re.compile(r"\w|-->")
 _BROKEN = re.compile(r"\{\s*[\"']\w+[\"']\s*:")
 _QUOTED = re.compile(r"^[ \t]*>[ \t]*\Z", re.MULTILINE)
+_STRUCK = re.compile(r"~~\s*\Z|<(?:s|del|strike)>\s*\Z|[(\u201c\u201e\u00ab][^)\u201d\u00bb]*\Z", re.IGNORECASE)
+"""Before a call on its line: what strikes it out, or puts it in parentheses or in quotes."""
+_LEAD = 400
+"""Characters before a call in which the words that lead to it are looked for."""
+_TAKING_BACK = re.compile(
+    r"\b(?:not|never|cannot|\w+n['\u2019]t)\b[^.!?]{0,40}\b(?:submit|send|approve|answer|say|vote|reply)\b[^.!?]*\Z"
+    r"|\bI(?:['\u2019]d|\s(?:would|could|might|may))\b[^.!?]*\Z"
+    r"|\b(?:tempt\w+|suppose|imagine|hypothetical\w*|thoughts?|thinking|thinks)\b[^.!?]*\Z"
+    r"|\b(?:draft|for example|for instance|e\.g\.?)\W*\Z",
+    re.IGNORECASE,
+)
+"""Words that lead to a call which is spoken of and not made."""
+_INVENTED = re.compile(
+    r"</?(?:(?:tool|function)_(?:response|result|output)s?)>"
+    r"|<\|(?:im_start|start_header_id)\|>\s*(?:user|tool|ipython)"
+    r"|^[ \t]*(?:Observation|Result of \w+|User|Human)\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""How a model goes on as the other side: what it says then was never told to it."""
 _LAYOUT = re.compile(r"[\s+>|\u241b-]+")
 """What may differ between a text and its quotation: white space, the marks of a diff or a quoted line, our own sign."""
 
@@ -128,12 +148,14 @@ class _Call(NamedTuple):
 class _Scan:
     """How far a text was read, and what was found: words and calls in their order, and thinking."""
 
-    def __init__(self, text: str, tools: Tools, shown: _Quotable, *, depth: int = 0, calls: bool = True) -> None:
+    def __init__(
+        self, text: str, tools: Tools, shown: _Quotable, *, depth: int = 0, calls: bool = True, lead: str = ""
+    ) -> None:
         self.thought: list[str] = []
         self.found: list[str | _Call] = []
         self.doubt = ""
         self._text, self._tools, self._shown = text, tools, shown
-        self._depth, self._calls, self._channels = depth, calls, False
+        self._depth, self._calls, self._channels, self._lead = depth, calls, False, lead
         self._at = self._done = self._thought_to = 0
         self._tries = self._effort = 0
         self._broken = self._thought_last = False
@@ -240,7 +262,8 @@ class _Scan:
             return
         if token["info"].strip() in _CODE_OF_CALLS and self._python(body, token.start(), end.end()):
             return
-        inner = _Scan(body, self._tools, self._shown, depth=self._depth + 1, calls=self._calls)
+        lead = self._text[max(self._done, token.start() - _LEAD) : token.start()]
+        inner = _Scan(body, self._tools, self._shown, depth=self._depth + 1, calls=self._calls, lead=lead)
         inner.run()
         if token["info"].strip() in _CODE_OF_CALLS and not inner.has_calls:
             inner.only_python()
@@ -331,6 +354,8 @@ class _Scan:
         self._at = end
         if not self._calls:
             return True
+        if self.has_calls and _INVENTED.search(self._text, self._done, start):
+            self.doubt = self.doubt or "the result of a call, or the user's words, are made up before another one"
         self.doubt = self.doubt or self._doubt_at(start, entries)
         self._thought_last = False
         self._say(start)
@@ -345,7 +370,15 @@ class _Scan:
         if self._broken:
             return "it stands behind JSON that cannot be read, and may be a part of that"
         line = self._text[self._text.rfind("\n", 0, start) + 1 : start]
-        return "it stands in a line that is marked as a quotation" if _QUOTED.search(line) else ""
+        if _QUOTED.search(line):
+            return "it stands in a line that is marked as a quotation"
+        if _STRUCK.search(line):
+            return "it stands in what is struck out or put aside"
+        if all(map(_rejects, entries)):
+            return ""  # the careful end needs no care, and "I cannot approve this" leads to it
+        lead = self._text[max(self._done, start - _LEAD) : start]
+        lead = (lead if self._done else self._lead + lead).rstrip(" \t\r\n`~*_").rpartition("\n")[2]
+        return f"the words before it may take it back: {lead.strip()[-80:]}" if _TAKING_BACK.search(lead) else ""
 
     def _settled(self, entry: Entry, raw: str) -> _Call:
         """A call whose arguments can be read, or which whoever reads it refuses and says why."""
@@ -367,6 +400,11 @@ class _Scan:
 
 _LIST_OF_PYTHON = re.compile(r"\[\s*\w[\w.]*\(")
 _OBJECTS = re.compile(r"\{|\[\s*\{")
+
+
+def _rejects(entry: Entry) -> bool:
+    said = entry.arguments.get("verdict") if isinstance(entry.arguments, dict) else None
+    return isinstance(said, str) and said.strip().upper() == Verdict.REJECTED
 
 
 def _said(text: str) -> str:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _SESSIONS = 64
 """Runners of one command, at most, that can speak; workers of a parallel run are runners of their own."""
+_AHEAD = 16
+"""So many find their file before any was taken; one more is laid for each that was."""
 _GROUPS = 16
 """Groups of canaries that a runner may use, besides the first and the last one."""
 _LAST = "PPPPPPUUUUpu"
@@ -175,12 +177,19 @@ class Channel:
         }
         (self.inside / "places").write_text(json.dumps(places), encoding="utf-8")
         # Seeded anew for each run, and no runner sees more than its own short plan: that tells nothing of the others.
-        chance = random.Random(secrets.token_bytes(32))  # noqa: S311 - `SystemRandom` asks the kernel for each letter
-        for _ in range(_SESSIONS):
-            name, key = secrets.token_hex(6), secrets.token_bytes(16)
-            session = Session(key, _plan(chance))
-            self.sessions[name] = session
-            (self.folder / "sessions" / name).write_text(f"{key.hex()} {session.plan}", encoding="ascii")
+        self._chance = random.Random(secrets.token_bytes(32))  # noqa: S311 - `SystemRandom` asks the kernel each time
+        for _ in range(_AHEAD):
+            self._offer()
+
+    def _offer(self) -> None:
+        """Lays the file of one more runner: whole as soon as it has its name."""
+        name, key = secrets.token_hex(6), secrets.token_bytes(16)
+        session = Session(key, _plan(self._chance))
+        self.sessions[name] = session
+        place = self.folder / "sessions" / name
+        being_written = place.with_suffix(".new")
+        being_written.write_text(f"{key.hex()} {session.plan}", encoding="ascii")
+        being_written.rename(place)
 
     def _take(self) -> bool:
         """Reads what is there; whether there was anything."""
@@ -209,4 +218,8 @@ class Channel:
         elif session is None or len(words) < 3:  # noqa: PLR2004 - name, signature, record
             self.strange = "something that is no record was written to it"
         else:
+            begun = bool(session.records)
             session.hear(words[1], words[2])
+            if not begun and session.records and len(self.sessions) < _SESSIONS:
+                with contextlib.suppress(OSError):  # that the folder is gone is noticed at the end
+                    self._offer()

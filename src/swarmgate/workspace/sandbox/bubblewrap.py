@@ -127,9 +127,11 @@ def _project(confinement: Confinement) -> tuple[str, ...]:
 
 def _shown(place: Path, readable: tuple[Path, ...]) -> list[str]:
     """A place as it is on the disk: a link stays one, since programs look for their files beside what it leads to."""
+    if not place.is_symlink():
+        return ["--ro-bind", str(place), str(place)]
     others = [*(each for each in readable if each != place), *map(Path, SYSTEM)]
     leads_to = place.resolve()
-    if not place.is_symlink() or not any(leads_to.is_relative_to(each) for each in others):
+    if not any(leads_to.is_relative_to(each) for each in others):
         return ["--ro-bind", str(place), str(place)]
     if any(place.is_relative_to(each) for each in others):
         return []  # it is in what is shown with its folder
