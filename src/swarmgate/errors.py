@@ -411,10 +411,18 @@ class SelfCodingBlocked(SwarmError):
 
 
 class Stopped(SwarmError):
-    """The user asked for a stop, at the next safe point or at once. The project is paused and resumable."""
+    """The user asked for a stop, at the next safe point or at once. The project is paused and resumable.
+
+    Args:
+        until: when the limit ends that was being waited for; aware. None: no limit was.
+    """
 
     exit_code = 130
     code = "STOPPED"
+
+    def __init__(self, message: str, *, until: datetime | None = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.until = until
 
 
 class MissingRequirement(SwarmError):

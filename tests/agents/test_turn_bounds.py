@@ -19,6 +19,7 @@ from swarmgate.domain.plan import Plan, Task
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BreakerTripped, EndpointFailed
 from swarmgate.llm.model import CallFailed, ModelReply, ModelRequest, ToolCall
+from swarmgate.llm.worktime import standing_still
 
 OpenDesk = Callable[..., tuple[Desk, Any]]
 Say = Callable[..., ToolCall]
@@ -167,6 +168,33 @@ async def test_counts_are_shown_before_each_call_and_taken_away_at_the_end(
     ] * 3
     assert [each.breakers[0].count for each in live if each] == [0, 1, 1]
     assert all(abs(each.began - time.time()) < 5 for each in live if each)
+
+
+async def test_the_clock_that_is_shown_stands_still_with_that_of_the_turn_and_is_gone_with_it(
+    at_desk: OpenDesk, say: Say, task: Task
+) -> None:
+    shown: list[LiveTurn | None] = []
+    ended = asyncio.Event()
+    left: list[asyncio.Task[None]] = []
+
+    async def outlives() -> None:
+        with standing_still():
+            await ended.wait()
+
+    async def gates() -> str:
+        with standing_still():
+            await asyncio.sleep(0)
+        left.append(asyncio.create_task(outlives()))
+        await asyncio.sleep(0)
+        return "all gates pass"
+
+    desk, _ = at_desk(say("run_gates"), say("finish", summary=""), limits=limits(), on_count=shown.append)
+    await code(desk, task=task, attempt=1, scope=task.files, instructions="x", feedback="", run_gates=gates)
+    assert [each.stands for each in shown if each] == [False, False, True, False, True, True]
+    assert shown[-1] is None
+    ended.set()
+    await left[0]
+    assert shown[-1] is None
 
 
 async def test_a_small_window_cuts_results_and_drops_the_oldest(

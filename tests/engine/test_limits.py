@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 import sys
@@ -50,6 +51,14 @@ def pauses(project: Project) -> list[ev.RunPaused]:
     return project.events(ev.RunPaused)
 
 
+def wall_time(project: Project) -> int:
+    """Seconds of the turn that goes on, as `swarm status` in another process shows them."""
+    (count,) = [
+        each["count"] for each in project.json("status")["breakers"]["breakers"] if each["breaker"] == "wall_time"
+    ]
+    return int(count)
+
+
 def whole(project: Project) -> None:
     """One attempt, nothing rejected, nothing blocked, the work committed."""
     (attempt,) = project.state.task("1.1").attempts
@@ -70,6 +79,7 @@ def test_past_the_limit_a_run_pauses_and_a_later_one_goes_on(project: Project) -
     assert timedelta(seconds=7199) <= datetime.fromisoformat(pause.until) - before <= timedelta(seconds=7300)
     status = project.json("status")
     assert status["paused_until"] == pause.until
+    assert re.search(r"paused \(limit\): the usage limit ends (at|on) ", plain(told.stderr))
     assert any(action.startswith("swarm run --wait: wait until") for action in status["actions"])
     number = asked(project)
     told = project.swarm("run", exits=3)
@@ -115,12 +125,17 @@ def test_run_wait_waits_longer_than_the_limit(project: Project) -> None:
 
 
 @SLOW
-@pytest.mark.parametrize("how", ["ctrl-c", "stop", "kill"])
-def test_a_wait_ends_at_once_when_the_user_wants_it(project: Project, how: str) -> None:
-    work_with(project, retry_after=600)
+@pytest.mark.parametrize(("how", "seconds"), [("ctrl-c", 600), ("ctrl-c", 60), ("stop", 600), ("kill", 600)])
+def test_a_wait_ends_at_once_when_the_user_wants_it(project: Project, how: str, seconds: int) -> None:
+    """Also one that is short enough to be one between two tries of a call."""
+    work_with(project, retry_after=seconds)
     process = project.start("run")
     until(lambda: bool((project.json("status")["breakers"] or {}).get("waits")))
     assert "waiting until" in project.swarm("status").stdout
+    until(lambda: project.json("status")["breakers"]["stands"])
+    shown, looked = wall_time(project), time.monotonic()
+    until(lambda: time.monotonic() - looked > 2)
+    assert wall_time(project) == shown
     began = time.monotonic()
     if how == "ctrl-c":
         process.send_signal(signal.SIGINT)
@@ -131,6 +146,14 @@ def test_a_wait_ends_at_once_when_the_user_wants_it(project: Project, how: str) 
     _, err = process.communicate(timeout=60)
     assert time.monotonic() - began < 20
     assert process.returncode == (-9 if how == "kill" else 130), err
+    assert "is over" not in err
+    if how != "kill":
+        status = project.json("status")
+        end = datetime.fromisoformat(status["paused_until"])
+        assert timedelta(seconds=seconds - 60) < end - datetime.now(UTC) < timedelta(seconds=seconds + 10)
+        assert status["paused_until"] == pauses(project)[-1].until
+        assert "the rate limit of local/junior ends" in status["paused"]
+        assert any(action.startswith("swarm run --wait: wait until") for action in status["actions"])
     number = asked(project)
     project.swarm("run", exits=3)
     assert asked(project) == number + 2

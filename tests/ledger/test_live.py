@@ -68,6 +68,14 @@ async def test_the_wall_time_is_that_of_the_moment_it_is_looked_at(tmp_path: Pat
     assert 100 <= shown.breakers[1].count <= 102
 
 
+async def test_the_wall_time_of_a_clock_that_stands_still_is_that_at_which_it_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "breakers.json"
+    LiveCounts(path).show(turn(1, began=time.time() - 100).model_copy(update={"stands": True}))
+    shown = read(path, ME)
+    assert shown is not None
+    assert shown.breakers[1].count == 0
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"pid": MINE, "turn": {"role": 1}}'])
 def test_a_file_that_cannot_be_read_shows_nothing(tmp_path: Path, text: str) -> None:
     path = tmp_path / "breakers.json"
@@ -89,14 +97,26 @@ async def test_a_folder_that_takes_no_file_stops_no_work(tmp_path: Path) -> None
 async def test_a_wait_is_shown_at_once_and_gone_with_its_end(tmp_path: Path) -> None:
     path = tmp_path / "breakers.json"
     live = LiveCounts(path)
-    live.wait("before any turn", "2026-11-22T14:00:05+00:00")  # nothing to show it with
-    live.wait("", "")
+    live.wait("a/b", "before any turn", "2026-11-22T14:00:05+00:00")  # nothing to show it with
+    live.wait("a/b", "", "")
     live.show(turn(1))
-    live.wait("rate limit of a/b", "2026-11-22T14:00:05+00:00")
+    live.wait("a/b", "rate limit of a/b", "2026-11-22T14:00:05+00:00")
     shown = read(path, ME)
     assert shown
     assert (shown.waits, shown.until) == ("rate limit of a/b", "2026-11-22T14:00:05+00:00")
-    live.wait("", "")
+    live.wait("a/b", "", "")
     shown = read(path, ME)
     assert shown
     assert (shown.waits, shown.until) == ("", "")
+
+
+async def test_the_end_of_one_wait_hides_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "breakers.json"
+    live = LiveCounts(path)
+    live.show(turn(1))
+    live.wait("a/b", "rate limit of a/b", "2026-11-22T14:00:05+00:00")
+    live.wait("c/d", "rate limit of c/d", "2026-11-22T15:00:05+00:00")
+    live.wait("a/b", "", "")
+    shown = read(path, ME)
+    assert shown
+    assert (shown.waits, shown.until) == ("rate limit of c/d", "2026-11-22T15:00:05+00:00")

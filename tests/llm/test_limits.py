@@ -13,7 +13,7 @@ import pytest
 
 from swarmgate.config import Provider
 from swarmgate.errors import LimitReached, Stopped
-from swarmgate.llm.events import LimitOver, ModelEvent, WaitingForLimit
+from swarmgate.llm.events import LimitOver, ModelEvent, WaitBrokenOff, WaitingForLimit
 from swarmgate.llm.fallback import Fallback
 from swarmgate.llm.limit_ends import Limit
 from swarmgate.llm.limits import AccountLimits, Gated
@@ -82,7 +82,7 @@ async def test_a_later_end_is_no_matter_of_waiting(longest: float) -> None:
     assert (clock.slept, told) == (0, [])
     assert caught.value.until is not None
     assert NOW + timedelta(seconds=1000) <= caught.value.until <= NOW + timedelta(seconds=1003)
-    assert "the usage limit ends" in caught.value.message
+    assert caught.value.message.startswith("the usage limit ends ")  # what is cut off a long message is its end
     assert "swarm run --wait" in caught.value.hint
 
 
@@ -111,10 +111,26 @@ async def test_what_names_no_end_is_not_waited_for() -> None:
 async def test_the_user_ends_the_wait() -> None:
     clock, told = Clock(), list[ModelEvent]()
     limits = made(clock, told, stop=lambda: clock.slept > 10)
-    with pytest.raises(Stopped):
+    with pytest.raises(Stopped) as caught:
         await outlast(limits, limited(600), HELLO)
     assert clock.slept < 11
-    assert [type(event) for event in told] == [WaitingForLimit, LimitOver]
+    assert [type(event) for event in told] == [WaitingForLimit]  # it is not over, and nobody says that it were
+    assert caught.value.until is not None
+    assert NOW + timedelta(seconds=600) <= caught.value.until <= NOW + timedelta(seconds=603)
+    assert caught.value.message.startswith("Stopped, as asked: the rate limit of scripted/model ends ")
+    assert "swarm run --wait" in caught.value.hint
+
+
+async def test_a_wait_that_is_broken_off_is_not_told_to_be_over() -> None:
+    clock, told = Clock(), list[ModelEvent]()
+    wait = asyncio.create_task(outlast(made(clock, told), limited(600), HELLO))
+    for _ in range(5):  # it has begun then
+        await asyncio.sleep(0)
+    wait.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await wait
+    assert [type(event) for event in told] == [WaitingForLimit, WaitBrokenOff]
+    assert told[-1].ends == ""  # a live display counts down no more
 
 
 async def test_the_first_to_end_of_several_models_is_waited_for_and_a_free_one_is_asked_at_once() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from swarmgate.config import Provider
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.events import ModelEvent, Retrying
+from swarmgate.llm.limit_ends import Limit
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest
 from swarmgate.llm.openai_model import OpenAIModel
 from swarmgate.llm.retry import LONGEST_S, Retry, delay
@@ -57,6 +58,26 @@ async def test_retry_after_is_obeyed_and_told_and_a_long_one_is_no_matter_of_tri
     assert caught.value.limit.ends
     assert (caught.value.limit.ends - datetime.now(UTC)).total_seconds() > 800
     assert "429" in told[0].reason
+
+
+@pytest.mark.parametrize(("seconds", "with_its_end"), [(5, False), (9.9, False), (10, True), (40, True)])
+async def test_a_named_end_that_is_not_near_is_waited_for_as_longer_ones_are(
+    seconds: float,
+    with_its_end: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    now, sleeps, told, ends = datetime.now(UTC), Sleeps(), list[ModelEvent](), list[datetime]()
+
+    async def until(limit: Limit, end: datetime) -> None:
+        assert limit.ends == end
+        ends.append(end)
+
+    limited = CallFailed("no", retriable=True, limit=Limit(ends=now + timedelta(seconds=seconds)))
+    model = ScriptedModel([limited, CallFailed("gone", retriable=True), ModelReply(text="x")])
+    retry = Retry(model, 5, on_event=told.append, sleep=sleeps, until=until, jitter=lambda: 0.0, clock=lambda: now)
+    assert (await retry.complete(ASK)).text == "x"
+    assert ends == [now + timedelta(seconds=seconds)] * with_its_end
+    assert sleeps == [*[seconds] * (not with_its_end), 1.0]
+    assert [each.attempt for each in told if isinstance(each, Retrying)] == [*[2] * (not with_its_end), 3]
 
 
 async def test_after_the_last_retry_it_fails_with_the_last_error_and_all_usage() -> None:

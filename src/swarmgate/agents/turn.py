@@ -86,7 +86,7 @@ async def take_turn(
     worked = WorkTime()
     watch = _watch(desk, brief, worked)
     trespasses = Trespasses(brief, on_guard=desk.on_guard, self_coding=desk.self_coding())
-    hands = _Hands(desk, brief, tools, work, endings, answer, watch, trespasses)
+    hands = _Hands(desk, brief, tools, work, endings, answer, watch, trespasses, worked)
     tripped = ""
     try:
         return await _in_time(desk, brief, hands, talk, worked, inside)
@@ -137,7 +137,7 @@ def _watch(desk: Desk, brief: Brief, worked: WorkTime) -> Watch:
 async def _in_time(desk: Desk, brief: Brief, hands: _Hands[T], talk: Talk, worked: WorkTime, told: str) -> Ending[T]:
     """The turn under its wall time, which also ends a model call or a tool that hangs; no wait for a limit counts."""
     try:
-        async with worked.limited(desk.limits.bounds.wall_time_s):
+        async with worked.limited(desk.limits.bounds.wall_time_s, tell=hands.tell_counts):
             return await _until_its_end(desk, brief, hands, hands.watch, talk, told)
     except TimeoutError:
         if worked.expired:
@@ -203,6 +203,7 @@ class _Hands(Generic[T]):
     answer: Callable[[str], T] | None
     watch: Watch
     trespasses: Trespasses
+    worked: WorkTime
     given: set[str] = field(default_factory=set)
 
     async def carry_out(self, reply: ModelReply) -> _Done[T]:
@@ -253,6 +254,7 @@ class _Hands(Generic[T]):
                 task=brief.task,
                 attempt=brief.attempt,
                 began=time.time() - watch.seconds,
+                stands=self.worked.stands,
                 breakers=watch.counts,
             )
         )

@@ -13,7 +13,6 @@ from swarmgate.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from swarmgate.engine.outcome import RunOutcome
-    from swarmgate.engine.progress import Listener
     from swarmgate.engine.swarm import Swarm
 
 
@@ -31,15 +30,13 @@ def drive(
     with listener(as_json=terminal.as_json) as listen:
         swarm = Swarm(repo, listener=listen)
         try:
-            return asyncio.run(_with_signals(swarm, listen, work(swarm)))
+            return asyncio.run(_with_signals(swarm, work(swarm)))
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
 
 
-async def _with_signals(swarm: Swarm, listen: Listener, work: Coroutine[Any, Any, RunOutcome]) -> RunOutcome:
+async def _with_signals(swarm: Swarm, work: Coroutine[Any, Any, RunOutcome]) -> RunOutcome:
     import asyncio
-
-    from swarmgate.engine.progress import Progress
 
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
@@ -52,7 +49,7 @@ async def _with_signals(swarm: Swarm, listen: Listener, work: Coroutine[Any, Any
             return
         asked = True
         swarm.interrupt()
-        listen(Progress(kind="notice", text="stopping at the next safe point; Ctrl-C again stops at once"))
+        swarm.notice("stopping at the next safe point; Ctrl-C again stops at once")
 
     loop.add_signal_handler(signal.SIGINT, on_interrupt)
     loop.add_signal_handler(signal.SIGTERM, task.cancel)

@@ -95,7 +95,7 @@ def report(error: SwarmError, *, as_json: bool) -> None:
             "hint": error.hint,
             "exit_code": error.exit_code,
         }
-        if isinstance(error, LimitReached) and error.until:
+        if isinstance(error, (LimitReached, Stopped)) and error.until:
             told["until"] = error.until.astimezone(UTC).isoformat(timespec="seconds")
         with suppress(OSError):  # stdout is what failed
             sys.stdout.write(escaped(json.dumps(told | ({"problems": problems} if problems else {}))) + "\n")

@@ -58,7 +58,8 @@ class RunStarted(Frozen):
 class RunPaused(Frozen):
     """The run ended before the work did. `between_steps` is True when no step was cut short.
 
-    `until` is when the limit ends that paused it (UTC, ISO 8601); empty where it was none.
+    `until` is when the limit ends that paused it, or that it waited for when it was stopped (UTC, ISO 8601); empty
+    where there was none.
     """
 
     type: Literal["run_paused"] = "run_paused"

@@ -94,8 +94,9 @@ class BreakerCount(Frozen):
 
 
 class LiveTurn(Frozen):
-    """The turn that goes on now, and its breakers. `began` is in seconds since 1970 (UTC).
+    """The turn that goes on now, and its breakers. `began` is in seconds since 1970 (UTC), later by what it waited.
 
+    `stands` says that its clock stands still, as long as a wait goes on: the wall time is then that of `breakers`.
     `waits` is the limit that it waits for, and `until` when that ends (UTC, ISO 8601); empty where it works.
     """
 
@@ -104,6 +105,7 @@ class LiveTurn(Frozen):
     task: str = ""
     attempt: int = 0
     began: float = 0.0
+    stands: bool = False
     breakers: tuple[BreakerCount, ...] = ()
     waits: Line = ""
     until: str = ""

@@ -188,7 +188,7 @@ class Desks:
         )
 
     def _tell_wait(self, event: ModelEvent) -> None:
-        self._live.wait(event.text if event.ends else "", event.ends)
+        self._live.wait(event.model, event.text if event.ends else "", event.ends)
         self._tell_model(event)
 
     def _tell_model(self, event: ModelEvent) -> None:

@@ -170,7 +170,7 @@ def _pause(ctx: Context, error: BaseException, *, between: bool) -> None:
     detail = "at once, by the user" if at_once else error.message if isinstance(error, SwarmError) else repr(error)
     detail = " ".join(detail.split())
     between = between and isinstance(error, (Stopped, PreflightFailed))
-    until = error.until if isinstance(error, LimitReached) else None
+    until = error.until if isinstance(error, (LimitReached, Stopped)) else None
     said = utc(until) if until else ""
     events.append(RunPaused(reason=_reason(error), detail=detail, between_steps=between, until=said))
     _record(ctx, events)

@@ -81,7 +81,7 @@ class StatusReport(Frozen):
     waiting: str
     paused: str
     paused_until: str
-    """When the limit ends that paused the last run (UTC, ISO 8601); empty: no limit did."""
+    """When the limit ends that paused the last run, or that it waited for (UTC, ISO 8601); empty: there was none."""
     working: str
     usage: Usage
     usage_by_role: dict[str, Usage]

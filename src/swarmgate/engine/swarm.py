@@ -85,6 +85,7 @@ class Swarm:
         self._environ = os.environ if environ is None else environ
         self._flags = flags or {}
         self._interrupt: Callable[[], None] | None = None
+        self._tell: Callable[[str, str], None] | None = None
 
     @cached_property
     def folder(self) -> SwarmFolder:
@@ -197,6 +198,13 @@ class Swarm:
         """Asks the run of this object to end at the next safe point. Safe to call from a signal handler."""
         if self._interrupt is not None:
             self._interrupt()
+
+    def notice(self, text: str) -> None:
+        """Tells the listener something that the user should know, with clock and usage of the run that is on."""
+        if self._tell is not None:
+            self._tell("notice", text)
+        else:
+            self._listener(Progress(kind="notice", text=text))
 
     def stop(self) -> str:
         """Asks a run in another process to end at the next safe point; returns who that is, empty if nobody works."""
@@ -422,24 +430,24 @@ class Swarm:
         ledger = Ledger.write(self.folder)
         try:
             if ledger.taken_over:
-                self._notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
+                self.notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
             for told in clear_up(self.folder, crashed=bool(ledger.taken_over)):
-                self._notice(told)
+                self.notice(told)
             if ledger.repaired:
-                self._notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
+                self.notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
             left = unrecorded.put_aside(ledger)  # first: an edit may end the attempt that it belongs to
             outcome = sync_pass(self, ledger, patience_s=PATIENCE_S)
             ledger.append([left] if left else [], expect=ledger.state.seq)
             for name in outcome.busy:
-                self._notice(f"somebody is writing {name}: an edit of it is not taken in before it is closed")
+                self.notice(f"somebody is writing {name}: an edit of it is not taken in before it is closed")
             if outcome.interrupted:
                 kept = ledger.state.task(outcome.interrupted).attempts[-1].kept
                 ended = f"the attempt at task {outcome.interrupted} ended: you changed the definition of its task"
-                self._notice(f"{ended}; its unfinished work is kept in {kept}" if kept else ended)
+                self.notice(f"{ended}; its unfinished work is kept in {kept}" if kept else ended)
             for name in outcome.amended:
-                self._notice(f"your edit of {name} was taken into the plan")
+                self.notice(f"your edit of {name} was taken into the plan")
             for name in outcome.restored:
-                self._notice(f"{name} was missing or out of date and was written again")
+                self.notice(f"{name} was missing or out of date and was written again")
             if outcome.refused:
                 raise UsageError(
                     " ".join(
@@ -474,7 +482,7 @@ class Swarm:
         repository = Repository.discover(self.folder.root)
         config = self.config
         with self._writing() as ledger:
-            repository.locks.tell = self._notice
+            repository.locks.tell = self.notice
             repository.locks.recover()
             removed = repository.locks.drain()
             self._told(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
@@ -491,13 +499,13 @@ class Swarm:
                 waits=waits,
             )
             for warning in require_models(config, self._environ, repository):
-                self._notice(warning)
+                self.notice(warning)
             require_tools(config)
             if needs_tree or ledger.state.open:
                 require_branch(context)
             ledger.append(first, expect=ledger.state.seq, actor="user")
             self._told(ledger, head_moved(ledger.state, self.folder, repository))
-            self._interrupt = lambda: setattr(context.stop, "asked", True)
+            self._interrupt, self._tell = lambda: setattr(context.stop, "asked", True), context.tell
             try:
                 with crew_beside(self, context.tell) as crew, keys_withheld(config):
                     with context.worked.running():
@@ -505,7 +513,7 @@ class Swarm:
                     hook_s, stop = config.automation.hook_s, context.stop
                     await let_hooks_end(crew, hook_s, tell=context.tell, asked=lambda: stop.requested)
             finally:
-                self._interrupt = None
+                self._interrupt = self._tell = None
                 for meter in context.meters.values():
                     await meter.aclose()
         return outcome_of(state)
@@ -517,7 +525,4 @@ class Swarm:
         ledger.append(events, expect=ledger.state.seq)
         for event in events:
             if text := describe(event):
-                self._notice(text)
-
-    def _notice(self, text: str) -> None:
-        self._listener(Progress(kind="notice", text=text))
+                self.notice(text)

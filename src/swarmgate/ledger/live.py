@@ -34,7 +34,7 @@ class LiveCounts:
         self._path = path
         self._written = 0.0
         self._newest: LiveTurn | None = None
-        self._waits = ("", "")
+        self._waits: dict[str, tuple[str, str]] = {}
         self._due: asyncio.TimerHandle | None = None
 
     def show(self, turn: LiveTurn | None) -> None:
@@ -54,9 +54,11 @@ class LiveCounts:
 
                 self._due = asyncio.get_running_loop().call_later(wait, self._write)
 
-    def wait(self, text: str, until: str) -> None:
-        """Shows what the turn waits for, and until when (UTC, ISO 8601); empty: it goes on."""
-        self._waits = (text, until)
+    def wait(self, model: str, text: str, until: str) -> None:
+        """Shows what the turn waits for, and until when (UTC, ISO 8601); empty: the wait for this model is over."""
+        self._waits.pop(model, None)
+        if until:
+            self._waits[model] = (text, until)
         self._write()
 
     def _write(self) -> None:
@@ -64,10 +66,11 @@ class LiveCounts:
         if self._newest is None:
             return
         self._written = time.monotonic()
-        turn = self._newest.model_copy(update={"waits": self._waits[0], "until": self._waits[1]})
-        text = json.dumps({"pid": os.getpid(), "turn": turn.model_dump(mode="json")})
+        text, until = next(reversed(self._waits.values()), ("", ""))
+        turn = self._newest.model_copy(update={"waits": text, "until": until})
+        written = json.dumps({"pid": os.getpid(), "turn": turn.model_dump(mode="json")})
         with contextlib.suppress(OSError):  # a full disk shows itself where something is recorded
-            replace(self._path, text, durable=False)
+            replace(self._path, written, durable=False)
 
     def _cancel(self) -> None:
         if self._due is not None:
@@ -89,6 +92,8 @@ def read(path: Path, owner: dict[str, object]) -> LiveTurn | None:
         turn = LiveTurn.model_validate(data["turn"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    if turn.stands:
+        return turn
     seconds = max(0, int(time.time() - turn.began))
     shown = (
         each.model_copy(update={"count": seconds}) if each.breaker == "wall_time" else each for each in turn.breakers

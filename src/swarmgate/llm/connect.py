@@ -89,6 +89,7 @@ def connect(
             provider.max_retries,
             on_event=on_event,
             sleep=limits.pause,
+            until=limits.until,
             jitter=jitter,
             clock=limits.clock,
         )

@@ -13,9 +13,6 @@ from swarmgate.llm.moments import shown, utc
 _UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"))
 """Seconds of the units in which a wait is told, of at least two."""
 
-_UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"))
-"""Seconds of the units in which a wait is told, of at least two."""
-
 
 _NAME = 60
 """Characters of a model's name."""
@@ -101,7 +98,7 @@ class WaitingForLimit(Told):
 
 
 class LimitOver(Told):
-    """The wait for `limit` of `model` has ended."""
+    """The wait for `limit` of `model` lasted until its end."""
 
     model: str
     limit: str
@@ -110,6 +107,18 @@ class LimitOver(Told):
     def text(self) -> str:
         """For people."""
         return f"the wait for the {self.limit} of {cut_off(self.model)} is over"
+
+
+class WaitBrokenOff(Told):
+    """Nobody waits any more for `limit` of `model`, which has not ended: what waited was ended."""
+
+    model: str
+    limit: str
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"the {self.limit} of {cut_off(self.model)} is not waited for any more"
 
 
 class Adapted(Told):
@@ -173,7 +182,18 @@ class Working(Told):
         return " ".join(filter(None, (f"{self.role}: {self.tool}", self.summary, tokens, cost)))
 
 
-ModelEvent = Retrying | FellBack | CostUnknown | Adapted | CutOff | Answering | WaitingForLimit | LimitOver | Working
+ModelEvent = (
+    Retrying
+    | FellBack
+    | CostUnknown
+    | Adapted
+    | CutOff
+    | Answering
+    | WaitingForLimit
+    | LimitOver
+    | WaitBrokenOff
+    | Working
+)
 """Everything that a model may report; `text` is for people."""
 
 

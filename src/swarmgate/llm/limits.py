@@ -22,7 +22,7 @@ from typing import TypeVar
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import LimitReached, Stopped
 from swarmgate.llm import moments
-from swarmgate.llm.events import LimitOver, OnEvent, WaitingForLimit, ignore
+from swarmgate.llm.events import LimitOver, OnEvent, WaitBrokenOff, WaitingForLimit, cut_off, ignore
 from swarmgate.llm.limit_ends import Limit
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
 from swarmgate.llm.worktime import standing_still
@@ -108,7 +108,7 @@ class AccountLimits:
                 step = min(2.0 ** (times - 1), _LONGEST_STEP_S) if times > 1 else 0.0
                 end = max(error.limit.ends, now + timedelta(seconds=step))
                 self._require_near(error, end, began)
-                await self._until(error.limit, end)
+                await self.until(error.limit, end)
 
     async def pause(self, seconds: float) -> None:
         """Waits, with all clocks of work standing still.
@@ -129,21 +129,36 @@ class AccountLimits:
         if self._longest_s is None or end <= began + timedelta(seconds=self._longest_s + 2 * _MARGIN_S):
             return
         kind = error.limit.kind if error.limit else "limit"
-        message = f"{error.message}; the {kind} ends {moments.shown(end, self.clock())}"
+        message = f"the {kind} ends {moments.shown(end, self.clock())}: {error.message}"
         raise LimitReached(message, until=moments.rounded(end), hint=_WAYS_ON)
 
-    async def _until(self, limit: Limit, end: datetime) -> None:
-        """Waits for the end of a model's limit; told once, however many wait."""
+    async def until(self, limit: Limit, end: datetime) -> None:
+        """Waits for the end of a model's limit; told once, however many wait.
+
+        Raises:
+            Stopped: the user ended the wait; it says when the limit ends.
+        """
         name = limit.model
+        told: LimitOver | WaitBrokenOff | None = WaitBrokenOff(model=name, limit=limit.kind)
         self._waiting[name] += 1
         if self._waiting[name] == 1:
             self._on_event(WaitingForLimit(model=name, limit=limit.kind, until=end, now=self.clock()))
         try:
             await self.pause((end - self.clock()).total_seconds())
+            told = LimitOver(model=name, limit=limit.kind)
+        except Stopped as error:
+            told = None  # the run ends here, and says so itself
+            raise self._stopped(limit, end) from error
         finally:
             self._waiting[name] -= 1
-            if not self._waiting[name]:
-                self._on_event(LimitOver(model=name, limit=limit.kind))
+            if told is not None and not self._waiting[name]:
+                self._on_event(told)
+
+    def _stopped(self, limit: Limit, end: datetime) -> Stopped:
+        what = f"{limit.kind} of {cut_off(limit.model)}"
+        ends = moments.shown(end, self.clock())
+        hint = "`swarm run --wait` waits for that end and goes on, `swarm run` tries at once"
+        return Stopped(f"Stopped, as asked: the {what} ends {ends}.", until=moments.rounded(end), hint=hint)
 
     # --- one model ---
 

@@ -13,6 +13,10 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 
 
+def _nobody() -> None:
+    """Nobody is told."""
+
+
 class WorkTime:
     """A clock of the time worked, in seconds.
 
@@ -30,11 +34,17 @@ class WorkTime:
         self._away = 0.0
         self._limit: asyncio.Timeout | None = None
         self._left = 0.0
+        self._tell: Callable[[], None] = _nobody
         self.expired = False
 
     def __call__(self) -> float:
         """The time less all waits, from any beginning; never goes back."""
         return (self._since if self._waits else self._now()) - self._away
+
+    @property
+    def stands(self) -> bool:
+        """Whether the clock stands still now."""
+        return self._waits > 0
 
     def hold(self) -> None:
         """A wait begins."""
@@ -45,6 +55,7 @@ class WorkTime:
         if self._limit is not None and not self._limit.expired() and (when := self._limit.when()) is not None:
             self._left = when - asyncio.get_running_loop().time()
             self._limit.reschedule(None)
+        self._tell()
 
     def go_on(self) -> None:
         """A wait is over."""
@@ -54,6 +65,7 @@ class WorkTime:
         self._away += self._now() - self._since
         if self._limit is not None and not self._limit.expired():
             self._limit.reschedule(asyncio.get_running_loop().time() + self._left)
+        self._tell()
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -65,8 +77,12 @@ class WorkTime:
             _RUNNING.reset(token)
 
     @asynccontextmanager
-    async def limited(self, seconds: float) -> AsyncIterator[None]:
+    async def limited(self, seconds: float, *, tell: Callable[[], None] | None = None) -> AsyncIterator[None]:
         """A limit on the time worked from here on; `expired` says whether that was what ended it.
+
+        Args:
+            seconds: the limit.
+            tell: is told each time when the clock stops and goes on, as long as the limit holds.
 
         Raises:
             TimeoutError: it is over.
@@ -74,11 +90,11 @@ class WorkTime:
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
-                self._limit = limit
+                self._limit, self._tell = limit, tell or _nobody
                 with self.running():
                     yield
         finally:
-            self._limit, self.expired = None, limit.expired()
+            self._limit, self._tell, self.expired = None, _nobody, limit.expired()
 
 
 _RUNNING: ContextVar[tuple[WorkTime, ...]] = ContextVar("_RUNNING", default=())
