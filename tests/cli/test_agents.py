@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,21 @@ def test_a_program_that_is_not_there_and_a_variable_that_is_not_set(agent: Path)
     assert "NO_SUCH_KEY" in unset["told"]
 
 
+@pytest.mark.slow
+def test_hints_name_what_there_is_here(agent: Path) -> None:
+    hung = tried("--model", f"command:sh {agent} hangs", "--timeout", "2")
+    assert "--timeout SECONDS" in hung["hint"]
+    assert "timeout_s" not in hung["told"] + hung["hint"]
+    lacking = tried("--model", "command:sh agents/not-here.sh")
+    assert lacking["problem"] == "lacks-file"
+    assert lacking["hint"].startswith("it was tried in a temporary repository with a README.md alone")
+
+
+def test_the_version_does_not_read_as_an_argument() -> None:
+    done = CliRunner().invoke(app, ["agents", "test", "--model", "command:sleep 0"])
+    assert re.match(r"sleep \(version \S+\): wrote-nothing", done.stdout), done.stdout
+
+
 def test_nothing_is_left_and_nothing_of_the_folder_is_touched(agent: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     assert not tried("--model", f"command:sh {agent} works", "--repo", str(tmp_path))["problem"]
@@ -107,6 +123,13 @@ def test_nothing_is_left_and_nothing_of_the_folder_is_touched(agent: Path, tmp_p
         (["nobody"], "known: claude-code"),
         (["codex", "--way", "acp"], "it speaks events, plain"),
         (["--model", "local/m"], "is no agent program"),
+        (["--model", "acp:"], "write acp:PROGRAM ARGUMENTS"),
+        (["--model", "command:   "], "write acp:PROGRAM ARGUMENTS"),
+        (["--model", "acp:'unclosed"], "no closing quotation -> write acp:PROGRAM ARGUMENTS"),
+        (["--model", "command:A=1"], "names no program -> write acp:PROGRAM ARGUMENTS"),
+        (["--model", "acp:'' x"], "names no program -> write acp:PROGRAM ARGUMENTS"),
+        (["--model", "command:true", "--env", "A B"], "`env` must be the NAME"),
+        (["--model", "command:true", "--timeout", "inf"], "`timeout_s`"),
     ],
 )
 def test_wrong_use_is_refused(arguments: list[str], told: str) -> None:
