@@ -76,10 +76,12 @@ class Failing:
         return self.failure(f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, limit=limit)
 
     def _hint(self, status: int) -> str:
-        key = self.provider.api_key_env
+        key, url = self.provider.api_key_env, self.provider.base_url
+        model = f"check the model name `{self.name.partition('/')[2]}`"
+        missing = f"is /v1 missing? base_url says {url}: try {url.rstrip('/')}/v1; if that is right, {model}"
         hints = {
             401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",
             403: f"check what the key in {key or '[providers] api_key_env'} may use",
-            404: f"check the model name `{self.name.partition('/')[2]}` and base_url {self.provider.base_url}",
+            404: missing if pages.lacks_version(url) else f"{model} and base_url {url}",
         }
         return hints.get(status, "")
