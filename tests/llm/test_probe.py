@@ -113,9 +113,9 @@ async def test_an_endpoint_that_is_not_there_or_says_no_is_an_error_and_no_findi
         assert "no complete answer within 0.1 s" in (await probed(server.base_url, timeout_s=0.1)).error
 
 
-async def test_a_base_url_without_a_version_is_told_with_the_model() -> None:
-    with ScriptedServer([]) as server:
-        bare = server.base_url.removesuffix("/v1")
+async def test_a_base_url_without_a_version_is_told_with_the_model(serving: Callable[..., Any]) -> None:
+    with serving(lambda _body, _headers: (404, "text/plain", b"404 page not found")) as base_url:
+        bare = base_url.removesuffix("/v1")
         error = (await probed(bare)).error
         model = OpenAIModel("local/scripted", Provider(base_url=bare))
         with pytest.raises(CallFailed) as caught:
