@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,11 @@ from tests.confined import SANDBOX
 from typer.testing import CliRunner
 
 from swarmgate.cli.app import app
+from swarmgate.config import Role
+from swarmgate.engine.programs import AgentProgram
+from swarmgate.gates import confining
+from swarmgate.llm.acp_model import AcpModel
+from swarmgate.llm.model import CallFailed, Message, ModelRequest
 from swarmgate.llm.recipes import RECIPES
 
 pytestmark = pytest.mark.skipif(SANDBOX == "none", reason="programs are tried in the sandbox, and here is none")
@@ -94,6 +100,21 @@ def test_a_program_that_is_not_there_and_a_variable_that_is_not_set(agent: Path)
     assert "NO_SUCH_KEY" in unset["told"]
 
 
+@pytest.mark.slow
+def test_hints_name_what_there_is_here(agent: Path) -> None:
+    hung = tried("--model", f"command:sh {agent} hangs", "--timeout", "2")
+    assert "--timeout SECONDS" in hung["hint"]
+    assert "timeout_s" not in hung["told"] + hung["hint"]
+    lacking = tried("--model", "command:sh agents/not-here.sh")
+    assert lacking["problem"] == "lacks-file"
+    assert lacking["hint"].startswith("it was tried in a temporary repository with a README.md alone")
+
+
+def test_the_version_does_not_read_as_an_argument() -> None:
+    done = CliRunner().invoke(app, ["agents", "test", "--model", "command:sleep 0"])
+    assert re.match(r"sleep \(version \S+\): wrote-nothing", done.stdout), done.stdout
+
+
 def test_nothing_is_left_and_nothing_of_the_folder_is_touched(agent: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     assert not tried("--model", f"command:sh {agent} works", "--repo", str(tmp_path))["problem"]
@@ -107,6 +128,13 @@ def test_nothing_is_left_and_nothing_of_the_folder_is_touched(agent: Path, tmp_p
         (["nobody"], "known: claude-code"),
         (["codex", "--way", "acp"], "it speaks events, plain"),
         (["--model", "local/m"], "is no agent program"),
+        (["--model", "acp:"], "write acp:PROGRAM ARGUMENTS"),
+        (["--model", "command:   "], "write acp:PROGRAM ARGUMENTS"),
+        (["--model", "acp:'unclosed"], "no closing quotation -> write acp:PROGRAM ARGUMENTS"),
+        (["--model", "command:A=1"], "names no program -> write acp:PROGRAM ARGUMENTS"),
+        (["--model", "acp:'' x"], "names no program -> write acp:PROGRAM ARGUMENTS"),
+        (["--model", "command:true", "--env", "A B"], "`env` must be the NAME"),
+        (["--model", "command:true", "--timeout", "inf"], "`timeout_s`"),
     ],
 )
 def test_wrong_use_is_refused(arguments: list[str], told: str) -> None:
@@ -143,3 +171,29 @@ def test_every_table_can_be_pasted_into_the_settings(tmp_path: Path) -> None:
             place = tmp_path / f"{each.name}-{way}.toml"
             place.write_text(each.table(way))
             assert load(project_file=place).role("coder").model == each.ways[way]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "told"), [("sleep 600", "never spoke"), ("sh -c 'echo hello >&2; cat >/dev/null'", "it said: hello")]
+)
+async def test_a_program_that_does_not_speak_the_protocol_is_told_so_early(
+    tmp_path: Path, line: str, told: str
+) -> None:
+    name = f"acp:{line}"
+    program = AgentProgram(confining.by_hand(tmp_path), Role(model=name), {})
+    model = AcpModel(name, program, timeout_s=600, initialize_s=1.5)
+    with pytest.raises(CallFailed, match=told) as caught:
+        await model.complete(ModelRequest(messages=(Message(role="system", content="x"),)))
+    assert "is it started with the right arguments?" in caught.value.hint
+    assert "timeout_s" not in str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_trial_of_such_a_program_says_so() -> None:
+    done = CliRunner().invoke(app, ["agents", "test", "--model", "acp:sleep 600", "--timeout", "2"])
+    assert done.exit_code == 5
+    assert "failed: the agent `sleep 600` never spoke the Agent Client Protocol, within 2 s" in done.stdout
+    assert "a program that does not speak it: `command:`" in done.stdout
+    echo = CliRunner().invoke(app, ["agents", "test", "--model", "acp:cat", "--timeout", "20"])
+    assert "is it started with the right arguments?" in echo.stdout

@@ -132,11 +132,17 @@ def test_status_says_why_the_settings_cannot_be_read(project: Project) -> None:
     project.play()
     assert project.json("status")["settings_problem"] == ""
     project.folder.config.write_text("[roles.defalt]\nmodel = 'a/b'\n")
-    (line,) = [line for line in project.swarm("status").stdout.splitlines() if "settings" in line]
+    (line,) = [line for line in project.swarm("status").stdout.splitlines() if line.startswith("  settings")]
     assert line.startswith("  settings: cannot be read, so no command that works can begin: ")
     assert ".swarm/config.toml, line 1: `roles.defalt`" in line
     found = project.json("status")
     assert (found["models"], "defalt" in found["settings_problem"]) == ({}, True)
+    assert [each.partition(":")[0] for each in found["actions"]] == ["mend the settings", "swarm doctor"]
+    project.folder.config.write_text("budget = = 3\n")
+    told = project.swarm("status").stdout
+    assert "(at line 1, column 10) -> mend that line, then try again\n" in told
+    assert told[told.index("Next:") :].startswith("Next:\n  mend the settings: ")
+    assert "swarm plan" not in told
 
 
 def test_a_model_that_the_endpoint_does_not_list_is_named_with_the_nearest(project: Project) -> None:

@@ -12,7 +12,8 @@ import pytest
 from swarmgate.config import Config, Provider, Role
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
-from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolSpec
+from swarmgate.llm import pages
+from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolSpec
 from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.openai_model import OpenAIModel
 from swarmgate.llm.probe import probe
@@ -110,6 +111,31 @@ async def test_an_endpoint_that_is_not_there_or_says_no_is_an_error_and_no_findi
         assert "answered 429" in (await probed(server.base_url)).error
     with ScriptedServer([{"match": {"role": "probe"}, "replies": [{"fault": {"kind": "hang"}}]}]) as server:
         assert "no complete answer within 0.1 s" in (await probed(server.base_url, timeout_s=0.1)).error
+
+
+async def test_a_base_url_without_a_version_is_told_with_the_model(serving: Callable[..., Any]) -> None:
+    with serving(lambda _body, _headers: (404, "text/plain", b"404 page not found")) as base_url:
+        bare = base_url.removesuffix("/v1")
+        error = (await probed(bare)).error
+        model = OpenAIModel("local/scripted", Provider(base_url=bare))
+        with pytest.raises(CallFailed) as caught:
+            await model.complete(ModelRequest(messages=(Message(role="system", content="x"),)))
+        await model.aclose()
+    assert error.startswith("local/scripted: the endpoint answered 404")
+    assert f"is /v1 missing? base_url says {bare}: try {bare}/v1" in error
+    assert f"try {bare}/v1" in caught.value.hint
+    assert "`scripted`" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("url", "lacks"),
+    [
+        ("http://h:1", True), ("http://h/", True), ("http://v1/", True), ("https://h/api", True),
+        ("http://h/v1", False), ("http://h/v1/", False), ("https://h/v1beta/openai", False), ("http://h/v4", False),
+    ],
+)  # fmt: skip
+def test_what_lacks_a_version(url: str, lacks: bool) -> None:  # noqa: FBT001 - a parameter of a test
+    assert pages.lacks_version(url) is lacks
 
 
 # --- the window ---

@@ -115,7 +115,7 @@ def _lines(each: Known) -> list[str]:
 def _told(found: Trial) -> list[str]:
     cost = f", ${found.usage.usd:.4f}" if found.usage.usd else ""
     measured = f"{found.seconds:.0f} s, {found.usage.tokens:,} tokens{cost}"
-    who = " ".join(filter(None, (found.name, found.version)))
+    who = f"{found.name} (version {found.version})" if found.version else found.name
     if not found.problem:
         return [f"{who} did the task in the sandbox ({measured}).", f"  model = {found.model}"]
     return [f"{who}: {found.problem}: {found.told}", f"  -> {found.hint}", f"  model = {found.model}"]

@@ -11,7 +11,8 @@ from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import Terminal, boundary
 
 Models = Annotated[
-    bool, typer.Option("--models", help="Ask each configured model what it can; costs a few hundred tokens a model.")
+    bool,
+    typer.Option("--models", help="In place of the checks: ask each model what it can, for a few hundred tokens each."),
 ]
 Fix = Annotated[
     bool, typer.Option("--fix", help="Show what can be mended in the settings, keep the old files, and mend it.")

@@ -75,7 +75,8 @@ class PreflightReport(Frozen):
 class Reach(Frozen):
     """How an endpoint answered when it was looked at: `answered` in words, empty where it did not; `problem`, `hint`.
 
-    `seconds` is how long that took. No token was spent.
+    A hint without a problem is a doubt: it may be another endpoint than the one that is meant. `seconds` is how long
+    that took. No token was spent.
     """
 
     provider: str

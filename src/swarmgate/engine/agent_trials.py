@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.permissions import permit
 from swarmgate.agents.prompts import Prompts
 from swarmgate.agents.tools import offered
 from swarmgate.automation.agent_files import expanded
-from swarmgate.config import Commands, Config, Role, is_program, load, program_of
+from swarmgate.config import Commands, Config, Role, command_of, is_program, load, program_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.usage import Usage
@@ -40,7 +42,11 @@ _VERSION_S = 20.0
 _WORD, _READY, _COMMIT = "ready", "ready.txt", "commit.txt"
 _ASKS = re.compile(r"\[y/n\]|\(y/n\)|permission|approv|do you trust|not allowed|denied by", re.IGNORECASE)
 _TASK = f"Write the file {_READY} at the top of the repository, with the one word `{_WORD}` on one line."
+_OPTIONS = "look up how its permission is given (swarm agents list, docs/agent-programs.md)"
+_ALONE = "it was tried in a temporary repository with a README.md alone: name files of yours by their full path"
 _COMMAND = f"Then run the shell command `git rev-parse HEAD > {_COMMIT}` there. Do nothing else."
+
+_WRITE = "write acp:PROGRAM ARGUMENTS or command:PROGRAM ..."
 
 NOT_FOUND, NO_VARIABLE, ASKED = "not-found", "variable-not-set", "permission-asked"
 WROTE_NOTHING, WROTE_OUTSIDE, NO_COMMAND = "wrote-nothing", "wrote-outside", "ran-no-command"
@@ -183,8 +189,10 @@ def trial(
     """
     asked = _asked((start or Path.cwd()).resolve(), name, model, way, environ)
     more = {"env": (*asked.role.env, *env), "writable": (*asked.role.writable, *writable), "timeout_s": timeout_s}
-    asked = replace(asked, role=Role.model_validate({**asked.role.model_dump(exclude_unset=True), **more}))
+    asked = replace(asked, role=_role({**asked.role.model_dump(exclude_unset=True), **more}))
     program = program_of(asked.role.model)
+    if not program.isprintable() or not program:
+        raise UsageError(f"`{asked.role.model}` names no program", hint=_WRITE)
     made = Trial(name=asked.name, model=asked.role.model, program=trusted.find(program, asked.root) or "")
     if not made.program and "/" not in program:
         known_as = recipe(program)
@@ -206,10 +214,9 @@ def _asked(here: Path, name: str, model: str, way: str, environ: Mapping[str, st
     root, config = _settings(here)
     if model:
         if not is_program(model):
-            raise UsageError(
-                f"`{model}` is no agent program", hint="write acp:PROGRAM ARGUMENTS or command:PROGRAM ..."
-            )
-        return _Asked(name or program_of(model), Role(model=model), config.commands, root)
+            raise UsageError(f"`{model}` is no agent program", hint=_WRITE)
+        role = _role({"model": model})
+        return _Asked(name or program_of(model), role, config.commands, root)
     if name in config.roles or (name and "default" in config.roles and recipe(name) is None and name in _ROLES):
         role = config.role(name)
         if not is_program(role.model):
@@ -225,7 +232,20 @@ def _asked(here: Path, name: str, model: str, way: str, environ: Mapping[str, st
         raise UsageError(f"{found.title} does not speak that way: {way}", hint=f"it speaks {', '.join(found.ways)}")
     here_now = (each for each in found.ways if trusted.find(found.started_by(each), root))
     chosen = way or next(here_now, next(iter(found.ways)))
-    return _Asked(found.name, Role.model_validate(_opened(found, chosen, environ)), config.commands, root)
+    return _Asked(found.name, _role(_opened(found, chosen, environ)), config.commands, root)
+
+
+def _role(values: Mapping[str, object]) -> Role:
+    """The settings of a role as options say them; a `UsageError` names the option that does not fit."""
+    try:
+        return Role.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        key, why = str(first["loc"][0]), first["msg"].removeprefix("Value error, ")
+        if key == "model":
+            said = f": {why}" if command_of(str(values[key])) else ""
+            raise UsageError(f"`{values[key]}` is no agent program{said}", hint=_WRITE) from None
+        raise UsageError(f"`{key}` {why}", hint="swarm agents test --help") from None
 
 
 def _opened(found: Recipe, way: str, environ: Mapping[str, str]) -> dict[str, object]:
@@ -317,7 +337,11 @@ class _Running:
         cause, said = (error.cause, error.said) if isinstance(error, ProgramFailed) else (Cause.OTHER, error.message)
         asks = cause in {Cause.TIME, Cause.OTHER} and (self.refused or _ASKS.search(said))
         problem = ASKED if asks and not (place / _READY).exists() else str(cause)
-        return self._wrong(problem, error.message, error.hint)
+        if cause is Cause.TIME:  # the limit is that of the trial, not one of the settings
+            hint = _OPTIONS if problem == ASKED else "give it more time (--timeout SECONDS), or make it faster"
+            return self._wrong(problem, error.message.replace(", [roles.coder] timeout_s", ""), hint)
+        hint = f"{_ALONE}; {error.hint}" if cause is Cause.LACKS_FILE else error.hint
+        return self._wrong(problem, error.message, hint)
 
     def _judged(self, place: Path, head: str, said: str) -> Trial:
         """What the files say; words count for nothing."""
@@ -325,12 +349,11 @@ class _Running:
         files = {each for each in files if not each.startswith(".git/")}
         words = f"it said: {' '.join(said.split())[-300:] or 'nothing'}"
         asked = f"it was not permitted: {'; '.join(self.refused)[:300]}" if self.refused else ""
-        options = "look up how its permission is given (swarm agents list, docs/agent-programs.md)"
         outside = sorted(files - {"README.md", _READY, _COMMIT})
         if _READY not in files:
             if asked or _ASKS.search(said):
-                return self._wrong(ASKED, asked or words, options)
-            return self._wrong(WROTE_NOTHING, f"it ended, and {_READY} is not there; {words}", options)
+                return self._wrong(ASKED, asked or words, _OPTIONS)
+            return self._wrong(WROTE_NOTHING, f"it ended, and {_READY} is not there; {words}", _OPTIONS)
         if (place / _READY).read_text("utf-8", "replace").strip() != _WORD:
             return self._wrong(
                 WROTE_NOTHING, f"{_READY} does not hold what was asked for; {words}", "try another model"
@@ -342,7 +365,7 @@ class _Running:
             return self.made
         if _COMMIT not in files or (place / _COMMIT).read_text("utf-8", "replace").strip() != head:
             problem = ASKED if asked or _ASKS.search(said) else NO_COMMAND
-            return self._wrong(problem, f"it wrote a file, and ran no command; {asked or words}", options)
+            return self._wrong(problem, f"it wrote a file, and ran no command; {asked or words}", _OPTIONS)
         return self.made
 
     def _wrong(self, problem: str, told: str, hint: str) -> Trial:

@@ -61,6 +61,11 @@ if TYPE_CHECKING:
     from swarmgate.engine.models import ModelsReport
     from swarmgate.engine.sitting import Surroundings
 
+_MEND_SETTINGS = (
+    "mend the settings: no command that works can begin before",
+    "swarm doctor: see all that is wrong with them; swarm doctor --fix mends what is clear",
+)
+
 
 class Swarm:
     """One project.
@@ -256,7 +261,9 @@ class Swarm:
         ledger = Ledger.read(self.folder)
         report = status_report(ledger.state, working=describe(owner) if owner else "", turn=turn, models=models)
         edited = () if owner else ledger.projector.differing(ledger.state)  # a process at work writes them itself
-        return report.model_copy(update={"settings_problem": problem, "edited": edited, "ledger_problem": ledger.lost})
+        more = {"settings_problem": problem, "edited": edited, "ledger_problem": ledger.lost}
+        first = {"actions": _MEND_SETTINGS} if problem and not owner else {}
+        return report.model_copy(update={**more, **first})
 
     def _role_models(self) -> tuple[dict[str, RoleModel], str]:
         """The models of the roles as the settings have them now; where those cannot be read, why not."""
@@ -265,7 +272,8 @@ class Swarm:
         try:
             return role_models(self.config), ""
         except SwarmError as error:
-            return {}, " ".join(f"{error.message} {error.hint}".split())
+            hint = f" -> {error.hint}" if error.hint else ""
+            return {}, " ".join(f"{error.message}{hint}".split())
 
     def show(self, task: str) -> TaskReport:
         """Everything about one task; raises `UsageError` where the plan has none of that id."""

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from swarmgate.config import command_of
 from swarmgate.domain.usage import Usage
-from swarmgate.llm.acp_session import Permit, Session, Turn
+from swarmgate.llm.acp_session import INITIALIZE_S, Permit, Session, Silent, Turn
 from swarmgate.llm.command_model import (
     Cause,
     Hearing,
@@ -46,6 +46,8 @@ _DAY_S = 86_400.0
 _GRACE_S = 5.0
 """How long a program may take to end its turn when it is asked to."""
 _COMPLAINT = 500
+
+_NO_ACP = "is it started with the right arguments? a program that does not speak it: `command:`"
 
 _ANSWERED = frozenset({"end_turn", "max_tokens"})
 _NO_ANSWER = {
@@ -97,6 +99,7 @@ class AcpModel:
         metering: the time of a call; gives what hears the use so far, and may raise.
         role: whose settings it has, for hints.
         timeout_s: of one call.
+        initialize_s: of its first answer.
     """
 
     def __init__(
@@ -108,6 +111,7 @@ class AcpModel:
         metering: Metering = unmetered,
         role: str = "ROLE",
         timeout_s: float | None = None,
+        initialize_s: float = INITIALIZE_S,
     ) -> None:
         self.name = name
         self._program = program
@@ -116,6 +120,7 @@ class AcpModel:
         self._metering = metering
         self._tell: Callable[[Usage], None] = ignored
         self._table, self._timeout_s = f"[roles.{role}]", timeout_s
+        self._initialize_s = initialize_s
         self._open: _Open | None = None
         self._one_at_a_time = asyncio.Lock()
 
@@ -161,8 +166,12 @@ class AcpModel:
         except TimeoutError:
             if not clock.expired():
                 raise
+            if self._open and not self._open.session.spoke:
+                raise self._silent() from None
             limit = f" of {self._timeout_s:g} s, {self._table} timeout_s" if self._timeout_s else ""
             raise self._failed(f"was ended at its time limit{limit}", cause=Cause.TIME) from None
+        except Silent:
+            raise self._silent() from None
         except Refusal as refusal:
             raise self._refused(refusal) from None
         except Hung:
@@ -198,7 +207,8 @@ class AcpModel:
         stack = contextlib.AsyncExitStack()
         try:
             pipe = await stack.enter_async_context(self._program.talk(self._command, writes=writes))
-            session = Session(pipe, permit=self._program.permit(writes=writes), on_event=self._heard)
+            permit, limit = self._program.permit(writes=writes), self._initialize_s
+            session = Session(pipe, permit=permit, on_event=self._heard, initialize_s=limit)
             listening = asyncio.ensure_future(session.peer.listen())
             stack.callback(listening.cancel)
             self._open = _Open(session, pipe, (), writes, stack)
@@ -225,14 +235,24 @@ class AcpModel:
     def _refused(self, refusal: Refusal) -> CallFailed:
         said = refusal.message[:_COMPLAINT]
         if refusal.code != AUTHENTICATION_REQUIRED:
-            return self._failed(f"answers with an error: {said}", cause=cause_of(said), complaint=said)
+            hint = "" if self._open and self._open.session.spoke else _NO_ACP
+            return self._failed(f"answers with an error: {said}", cause=cause_of(said), complaint=said, hint=hint)
         ways = ", ".join(self._open.session.logins if self._open else ())[:200]
         hint = f"log in by hand{f' ({ways})' if ways else ''}, or {hint_of(Cause.LOGIN, self._table)}"
         return self._failed(f"is not logged in ({said})", cause=Cause.LOGIN, hint=hint)
 
+    def _silent(self) -> CallFailed:
+        limit = min(self._initialize_s, self._timeout_s or _DAY_S)
+        said = f"; it said: {self._said}" if self._said else ""
+        return self._failed(f"never spoke the Agent Client Protocol, within {limit:g} s{said}", hint=_NO_ACP)
+
+    @property
+    def _said(self) -> str:
+        """What the program complained of so far, in one line."""
+        return " ".join((self._open.pipe.stderr if self._open else "").strip()[-_COMPLAINT:].split())
+
     def _gone(self) -> CallFailed:
-        pipe = self._open.pipe if self._open else None
-        said = " ".join((pipe.stderr if pipe else "").strip()[-_COMPLAINT:].split())
+        pipe, said = self._open.pipe if self._open else None, self._said
         code = pipe.exit_code if pipe else None
         how = f"ended with exit code {code}" if code is not None else "hung up"
         hint = "" if said else f"does it speak the Agent Client Protocol? If not: `command:` in {self._table}"

@@ -6,6 +6,7 @@ in the sandbox. Where it asks whether it may, the guards answer.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from swarmgate.llm.program_events import Event, LastWords, Use, money, use
 
 VERSION = 1
 """Of the protocol."""
+INITIALIZE_S = 30.0
+"""Longest time for the first answer: no model is asked for it, and a slow start of a program takes some seconds."""
 
 _OVER = frozenset({"completed", "failed"})
 _CHANGING = frozenset({"edit", "delete", "move"})
@@ -54,6 +57,10 @@ class Turn(Frozen):
     usage: Usage | None
 
 
+class Silent(Exception):
+    """The program did not answer `initialize` in its time: most likely it does not speak the protocol."""
+
+
 class Session:
     """A conversation with a program that runs.
 
@@ -61,10 +68,23 @@ class Session:
         pipe: the program.
         permit: answers its questions.
         on_event: hears of tools that it uses, and what it used in this prompt so far.
+        initialize_s: longest time for its first answer.
+
+    Attributes:
+        spoke: whether it has answered `initialize`.
     """
 
-    def __init__(self, pipe: Pipe, *, permit: Permit, on_event: Callable[[Event, Usage], None]) -> None:
+    def __init__(
+        self,
+        pipe: Pipe,
+        *,
+        permit: Permit,
+        on_event: Callable[[Event, Usage], None],
+        initialize_s: float = INITIALIZE_S,
+    ) -> None:
         self.peer = Peer(pipe, answer=self._answer, hear=self._hear)
+        self.spoke = False
+        self._initialize_s = initialize_s
         self.agent = ""
         self.logins: tuple[str, ...] = ()
         self._permit = permit
@@ -86,16 +106,10 @@ class Session:
 
         Raises:
             Refusal: the program refuses, or speaks another version.
+            Silent: it does not answer.
             Hung: it has ended.
         """
-        said = await self.peer.request(
-            "initialize",
-            {
-                "protocolVersion": VERSION,
-                "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
-                "clientInfo": {"name": "swarmgate", "title": "swarmgate", "version": __version__},
-            },
-        )
+        said = await self._initialized()
         found = said if isinstance(said, dict) else {}
         if found.get("protocolVersion") != VERSION:
             raise Refusal(0, f"it speaks version {found.get('protocolVersion')!r} of the protocol, swarmgate {VERSION}")
@@ -107,6 +121,25 @@ class Session:
         if not isinstance(name, str):
             raise Refusal(INVALID_PARAMS, "its answer to session/new names no session")
         self._id = name
+
+    async def _initialized(self) -> Any:
+        try:
+            async with asyncio.timeout(self._initialize_s):
+                said = await self.peer.request(
+                    "initialize",
+                    {
+                        "protocolVersion": VERSION,
+                        "clientCapabilities": {
+                            "fs": {"readTextFile": False, "writeTextFile": False},
+                            "terminal": False,
+                        },
+                        "clientInfo": {"name": "swarmgate", "title": "swarmgate", "version": __version__},
+                    },
+                )
+        except TimeoutError:
+            raise Silent from None
+        self.spoke = True
+        return said
 
     async def prompt(self, text: str) -> Turn:
         """Say something, and wait for the end of the program's turn.

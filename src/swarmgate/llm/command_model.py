@@ -55,8 +55,8 @@ _CAUSES = {
 _HINTS = {
     Cause.READ_ONLY: "`.git`, `.swarm` and what agent programs are and go by stay as they are, to a judge the whole "
     "repository; outside of it, it may write what `writable` names: see there,",
-    Cause.LACKS_FILE: "outside of the repository it sees the files of its command line, and what `readable` and "
-    "`writable` name: add what it lacks",
+    Cause.LACKS_FILE: "look whether the file is there under that name; outside of the repository it sees the files "
+    "of its command line, and what `readable` and `writable` name: add what it lacks",
     Cause.LOGIN: "hand it the variable with its key (`env`) or the files of its login (`readable`, `writable`)",
     Cause.NETWORK: "look whether it may reach the network that it needs: `network`",
     Cause.OTHER: "start it by hand; if it works there, see `env`, `readable`, `writable`, `network`",

@@ -89,17 +89,19 @@ class Failing:
         return self.failure(f"the endpoint answered {status}: {said}", hint=hint, retriable=retriable, limit=limit)
 
     def _hint(self, status: int, said: str) -> str:
-        key = self.provider.api_key_env
-        address = f"{pages.where(self.provider.base_url)}; {status} mostly means another address or way than this one"
+        key, url = self.provider.api_key_env, self.provider.base_url
+        address = f"{pages.where(url)}; {status} mostly means another address or way than this one"
         if status < 400 or status in _ELSEWHERE:  # noqa: PLR2004 - redirects
             return address
         if status < 500 and _MODEL.search(said):  # noqa: PLR2004 - server errors
             status = 404
+        model = f"check the model name `{self.name.partition('/')[2]}`"
+        missing = f"is /v1 missing? base_url says {url}: try {url.rstrip('/')}/v1; if that is right, {model}"
         hints = {
             401: f"check the key in {key}" if key else "name the variable with the key: [providers] api_key_env",
             403: f"check what the key in {key or '[providers] api_key_env'} may use",
             407: "the proxy of this machine wants a login: HTTPS_PROXY holds it as http://USER:PASSWORD@HOST:PORT",
             451: "the provider may not serve you here: take another one",
-            404: f"check the model name `{self.name.partition('/')[2]}` and base_url {self.provider.base_url}",
+            404: missing if pages.lacks_version(url) else f"{model} and base_url {url}",
         }
         return hints.get(status, "")

@@ -6,6 +6,7 @@ import html
 import json
 import re
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 _FLAGS = re.IGNORECASE | re.DOTALL
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", _FLAGS)
@@ -73,9 +74,14 @@ def other(value: dict[str, Any], base_url: str) -> Page:
 
 def where(base_url: str) -> str:
     """What to look at first."""
-    if re.search(r"/v\d\w*(/|$)|/openai(/|$)", base_url):
-        return f"check [providers] base_url: it says {base_url}"
-    return f"{_V1} It says {base_url}: try {base_url}/v1"
+    if lacks_version(base_url):
+        return f"{_V1} It says {base_url}: try {base_url.rstrip('/')}/v1"
+    return f"check [providers] base_url: it says {base_url}"
+
+
+def lacks_version(base_url: str) -> bool:
+    """Whether nothing in the path of an address is a version such as `v1`, `v1beta` or `v4`, nor `openai`."""
+    return re.search(r"/(v\d\w*|openai)(/|$)", urlsplit(base_url).path) is None
 
 
 def loaded(head: bytes) -> Any:

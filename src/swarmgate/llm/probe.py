@@ -19,6 +19,7 @@ from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.usage import Usage
 from swarmgate.llm import refusals, windows
 from swarmgate.llm.assembly import Assembly
+from swarmgate.llm.failing import Failing
 from swarmgate.llm.model import CallFailed
 from swarmgate.llm.openai_model import OpenAIModel, complaint
 from swarmgate.llm.wire import Dialect, characters, estimated_tokens, options
@@ -79,16 +80,17 @@ async def probe(
         found["left_out"] = prober.left_out
         found["context_tokens"] = await windows.context_tokens(model.look, provider.base_url, prober.served)
     except (CallFailed, openai.APIStatusError) as error:
-        told = (
-            error.message
-            if isinstance(error, CallFailed)
-            else f"answered {error.status_code}: {complaint(error).shown}"
-        )
+        failed = error if isinstance(error, CallFailed) else _refused(Failing(name, provider, api_key), error)
+        told = f"{failed.message} -> {failed.hint}" if failed.hint else failed.message
         found = {key: found[key] for key in ("model", "base_url", "asked")} | {"error": told}
     finally:
         await model.aclose()
     usage = prober.usage
     return Capabilities(**found, usage=usage.model_copy(update={"usd": price(usage) if usage.calls else 0.0}))
+
+
+def _refused(failing: Failing, error: openai.APIStatusError) -> CallFailed:
+    return failing.refused(error.status_code, error.response.headers, error.response.text, complaint(error))
 
 
 class _Prober:

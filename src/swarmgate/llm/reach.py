@@ -15,6 +15,7 @@ import openai
 
 from swarmgate.config import PROJECT_FILE, Config, Provider, is_program
 from swarmgate.domain.preflight import Reach
+from swarmgate.llm import pages
 from swarmgate.llm.openai_model import is_transport
 from swarmgate.llm.redact import redact
 
@@ -23,7 +24,8 @@ TIMEOUT_S = 10.0
 
 _KEYS = {401: "refuses the key", 403: "does not let the key in"}
 _PAID = 402
-_NOT_HERE = (404, 405, 501)
+_NOT_FOUND = 404
+_NOT_HERE = (_NOT_FOUND, 405, 501)
 """It answers, and has no list of models."""
 _BUSY = 429
 _GOOD = 200
@@ -33,7 +35,7 @@ _REFUSALS = {
     421: "the endpoint is not made for this address",
     451: "the endpoint is closed for legal reasons",
 }
-_NO_LIST = "answers, but not with a list of models: is /v1 missing"
+_NO_LIST, _PAGE = "answers, but not with a list of models", "answers with a web page, not with a list of models"
 READ_BYTES = 65_536
 """So much of an answer is read: lists may be long, and may have no end."""
 LIST_BYTES = 8_000_000
@@ -86,7 +88,7 @@ async def _reached(name: str, provider: Provider, environ: Mapping[str, str], ti
 
 
 async def _asked(name: str, provider: Provider, key: str, timeout_s: float) -> tuple[str, str, str]:
-    """What the endpoint answered, what is wrong with that, and what to do about it."""
+    """What the endpoint answered, what is wrong with that, and what to look at; the last alone is a doubt."""
     where = f"[providers.{name}] base_url in {PROJECT_FILE}"
     try:
         async with asyncio.timeout(timeout_s):
@@ -169,7 +171,10 @@ def _lists(body: bytes) -> bool:
 def _told(status: int, body: bytes, provider: Provider, where: str) -> tuple[str, str, str]:
     answered = f"answers {status}"
     if status == _GOOD:
-        return "lists its models" if _lists(body) else f"{_NO_LIST}? See {where}", "", ""
+        if _lists(body):
+            return "lists its models", "", ""
+        what = _PAGE if pages.is_page(body) else _NO_LIST
+        return f"{what}: is /v1 missing? See {where}", "", f"Look at {where}: {provider.base_url}."
     if status in _REFUSALS:
         return answered, f"{_REFUSALS[status]} ({status})", f"See {where}."
     if status in _KEYS:
@@ -179,7 +184,9 @@ def _told(status: int, body: bytes, provider: Provider, where: str) -> tuple[str
     if status == _PAID:
         return answered, "the endpoint wants to be paid (402)", "Check the account at the provider."
     if status in _NOT_HERE:
-        return f"answers, and lists no models ({status})", "", ""
+        lacking = status == _NOT_FOUND and pages.lacks_version(provider.base_url)
+        doubt = f"Is /v1 missing? Look at {where}: {provider.base_url}." if lacking else ""
+        return f"answers, and lists no models ({status})", "", doubt
     if status in _REDIRECTS:
         return answered, f"the endpoint redirects elsewhere ({status})", f"Name the address itself: {where}."
     if status == _BUSY:

@@ -194,3 +194,18 @@ def test_a_pipe_in_the_place_of_the_settings_is_not_waited_for(project: Project)
     os.mkfifo(project.folder.config)
     (settings,) = [each for each in look(project).checks if each.name == "settings"]
     assert "not a regular file" in settings.problems[0]
+
+
+def test_a_key_that_is_mended_with_the_name_of_its_table_counts_and_is_said_to_be(project: Project) -> None:
+    server = project.play()
+    text = BROKEN.format(url=server.base_url).replace("roles.coder", "roles.codr").replace('"no"', "false")
+    project.folder.config.write_text(
+        text.replace('/junior"', '/junior"\ntemperatur = "0.2"').replace("baseUrl", "base_url")
+    )
+    found = look(project)
+    settings = [each for each in found.problems if each.check == "settings"]
+    assert [("codr" in each.message, each.fixable) for each in settings] == [(True, True), (True, True)]
+    assert found.fixable == 2
+    after = mend(project.folder, found, lambda: look(project))
+    assert (after.mended, after.passed) == (2, True)
+    assert '[roles.coder]\nmodel = "local/junior"\ntemperature = 0.2\n' in project.folder.config.read_text()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from tests.llm.test_reach import answering
 from tests.project import Project
 
 from swarmgate.automation.worker import Seen
+from swarmgate.config import Config
 from swarmgate.domain.automation import DoctorRan, Happening
 from swarmgate.domain.state import State
 from swarmgate.engine import Swarm
-from swarmgate.engine.automating.doctoring import at_startup, diagnose, worker
+from swarmgate.engine.automating.doctoring import at_startup, diagnose, lists_of_models, worker
 from swarmgate.engine.requirements import keys_withheld
 
 ON = {"config_doctor_on_startup": True}
@@ -26,7 +28,43 @@ def test_one_doctor(project: Project) -> None:
     project.play(budget={"usd": 1})
     swarm = Swarm(project.root)
     assert swarm.doctor() == swarm.automation.doctor().checks == diagnose(swarm).checks
-    assert "prices" in {each.name for each in swarm.doctor()}
+    found = {each.name: each for each in swarm.doctor()}
+    assert "prices" in found
+    assert (found["lists of models"].looked_at, found["lists of models"].warnings) == ("local lists its models", ())
+    assert not project.requests
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "path", "told"),
+    [
+        (200, b"<html>Open WebUI</html>", "/v1", "answers with a web page"),
+        (200, b'{"error": "Unexpected endpoint"}', "", "answers, but not with a list of models"),
+        (404, b"", "", "Is /v1 missing?"),
+        (401, b"{}", "/v1", "Check the key in THE_KEY"),
+        (404, b"", "/v1", ""),
+        (405, b"", "/v1", ""),
+        (200, b'{"data": []}', "/v1", ""),
+    ],
+)
+def test_endpoints_are_asked_for_their_lists(status: int, body: bytes, path: str, told: str) -> None:
+    with answering(status, body) as url:
+        local = {"base_url": url.removesuffix("/v1") + path, "api_key_env": "THE_KEY"}
+        check = lists_of_models(Config.model_validate({"providers": {"local": local}}), {"THE_KEY": "s-e-c-r-e-t"})
+    assert check.passed
+    assert bool(check.warnings) == bool(told)
+    assert told in "".join(check.warnings)
+    assert "s-e-c-r-e-t" not in repr(check)
+
+
+def test_what_other_checks_tell_is_not_told_twice_and_no_key_goes_in_the_open() -> None:
+    with answering(401) as url:
+        tables = {
+            "down": {"base_url": "http://127.0.0.1:9/v1"},
+            "unset": {"base_url": url, "api_key_env": "NO_SUCH_KEY"},
+            "open": {"base_url": "http://8.8.8.8:9/v1", "api_key_env": "THE_KEY"},
+        }
+        check = lists_of_models(Config.model_validate({"providers": tables}), {"THE_KEY": "k"})
+    assert (check.looked_at, check.warnings) == ("none was asked for", ())
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from swarmgate.automation.doctor import (
 )
 from swarmgate.automation.doctor.places import Places, Written, written
 from swarmgate.automation.doctor.problem import Problem, check_of
-from swarmgate.config import PROJECT_FILE, Config
+from swarmgate.config import PROJECT_FILE, Config, toml_text
 from swarmgate.config.loading import read_sources
 from swarmgate.errors import ConfigError, SwarmError
 from swarmgate.gates.definition import GateDefinition
@@ -234,8 +234,16 @@ def _mended(folder: SwarmFolder, found: tuple[Problem, ...]) -> tuple[tuple[Prob
             after = changed(after, each.edits)
             problems.append(each)
         except ConfigError as error:
-            problems.append(replace(each, edits=(), fixable=False, hint=each.hint or error.hint))
+            along = _mended_along(each, after)
+            hint = each.hint or ("" if along else error.hint)
+            problems.append(replace(each, edits=(), fixable=along, hint=hint))
     return tuple(problems), (Draft(folder.config, before, after),) if after != text else ()
+
+
+def _mended_along(problem: Problem, text: str) -> bool:
+    """Whether what a problem is about is gone by now: mending a table's name mends the keys in it too."""
+    values = toml_text.loads(text)
+    return all(edit.path[-1] not in keys.at(values, edit.path[:-1]) for edit in problem.edits[:1])
 
 
 def _diff(folder: SwarmFolder, draft: Draft, found: tuple[Problem, ...]) -> str:

@@ -1,4 +1,7 @@
-"""Endpoints of models: does anything answer, and is what is sent there safe on its way? Connects, and sends nothing."""
+"""Endpoints of models: does anything answer, and is what is sent there safe on its way? Connects, and sends nothing.
+
+What they answer when they are asked for their lists of models is the engine's to ask: this room knows no models.
+"""
 
 from __future__ import annotations
 

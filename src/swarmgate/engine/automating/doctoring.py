@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.automation import DoctorRan
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 NAME = "config_doctor"
 _STARTED = "watch_started"
+_LIST_S = 5.0
+"""Longest time of a look at a list of models."""
 _MOST_TOLD = 20
 """Problems in one event; all of them are told by `swarm doctor`."""
 
@@ -41,7 +44,8 @@ def diagnose(
         fix: mend what can be mended, with a backup in `.swarm/quarantine/`.
         tell: told the diff before anything is written; not called where there is nothing to mend.
         environ: where keys are looked up; as it is now unless told.
-        tests: ask the test command what it would run, which takes as long as that does; else it is named alone.
+        tests: ask the test command what it would run, which takes as long as that does, and endpoints for their lists
+            of models; else they are named alone.
 
     Raises:
         UsageError: a file was changed while the doctor looked, or is a link that leads out of the repository.
@@ -62,9 +66,18 @@ def diagnose(
             asked[key] = suite.look(folder, config)
         return asked[key]
 
+    lists: dict[str, Check] = {}  # nor does it change what an endpoint says
+
+    def further(config: Config) -> Iterator[Check]:
+        yield from _models(config, known, swarm.folder.root)
+        if tests and config.providers:
+            key = repr(config.providers)
+            if key not in lists:
+                lists[key] = lists_of_models(config, known)
+            yield lists[key]
+
     def look() -> Diagnosis:
-        models = partial(_models, environ=known, root=swarm.folder.root)
-        return doctor.diagnose(swarm.folder, known, ROLES, models, once if tests else None)
+        return doctor.diagnose(swarm.folder, known, ROLES, further, once if tests else None)
 
     found = look()
     if not (fix and found.drafts):
@@ -84,6 +97,33 @@ def _models(config: Config, environ: Mapping[str, str], root: Path) -> Iterator[
     budget = config.budget
     if any(each.usd is not None for each in (budget, budget.run, budget.phase, budget.task)):
         yield _prices(config)
+
+
+def lists_of_models(config: Config, environ: Mapping[str, str]) -> Check:
+    """What endpoints answer that are asked for their lists of models; no model is called.
+
+    One whose key is not set, or whose host does not answer, is told by other checks. No key is sent in the open.
+    """
+    from swarmgate.automation.doctor import endpoints  # noqa: PLC0415 - late, as above
+    from swarmgate.ledger.checks import Check  # noqa: PLC0415 - as above
+    from swarmgate.llm.reach import reach  # noqa: PLC0415 - late: loads openai
+
+    addresses = {name: endpoints.address_of(each.base_url) for name, each in config.providers.items()}
+    silent = endpoints.connect(set(addresses.values()))
+    asked = [
+        name
+        for name, each in config.providers.items()
+        if addresses[name] not in silent
+        and (not each.api_key_env or (environ.get(each.api_key_env) and not endpoints.in_the_open(each.base_url)))
+    ]
+    look = reach([f"{name}/any" for name in asked], config, environ, timeout_s=_LIST_S)
+    with ThreadPoolExecutor(1) as apart:  # whoever calls may have an event loop of its own
+        found = apart.submit(asyncio.run, look).result()
+    told = "; ".join(f"{each.provider} {each.answered or 'does not answer'}" for each in found)
+    doubts = (
+        f"provider {each.provider}: {each.problem or each.answered} -> {each.hint}" for each in found if each.hint
+    )
+    return Check("lists of models", told or "none was asked for", warnings=tuple(doubts))
 
 
 def _prices(config: Config) -> Check:
