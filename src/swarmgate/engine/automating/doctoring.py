@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "config_doctor"
 _STARTED = "watch_started"
+_WANTS_KEY = frozenset({"answers 401", "answers 403"})
 _LIST_S = 5.0
 """Longest time of a look at a list of models."""
 _MOST_TOLD = 20
@@ -73,7 +74,7 @@ def diagnose(
         if tests and config.providers:
             key = repr(config.providers)
             if key not in lists:
-                lists[key] = lists_of_models(config, known)
+                lists[key] = lists_of_models(config)
             yield lists[key]
 
     def look() -> Diagnosis:
@@ -99,10 +100,11 @@ def _models(config: Config, environ: Mapping[str, str], root: Path) -> Iterator[
         yield _prices(config)
 
 
-def lists_of_models(config: Config, environ: Mapping[str, str]) -> Check:
+def lists_of_models(config: Config) -> Check:
     """What endpoints answer that are asked for their lists of models; no model is called.
 
-    One whose key is not set, or whose host does not answer, is told by other checks. No key is sent in the open.
+    They are asked without key and headers: who looks at a project of somebody else hands nothing to the addresses that
+    it names. So one that wants a key is fine; one whose host does not answer is told by another check.
     """
     from swarmgate.automation.doctor import endpoints  # noqa: PLC0415 - late, as above
     from swarmgate.ledger.checks import Check  # noqa: PLC0415 - as above
@@ -110,18 +112,19 @@ def lists_of_models(config: Config, environ: Mapping[str, str]) -> Check:
 
     addresses = {name: endpoints.address_of(each.base_url) for name, each in config.providers.items()}
     silent = endpoints.connect(set(addresses.values()))
-    asked = [
-        name
-        for name, each in config.providers.items()
-        if addresses[name] not in silent
-        and (not each.api_key_env or (environ.get(each.api_key_env) and not endpoints.in_the_open(each.base_url)))
-    ]
-    look = reach([f"{name}/any" for name in asked], config, environ, timeout_s=_LIST_S)
+    asked = [name for name in config.providers if addresses[name] not in silent]
+    bare = {name: each.model_copy(update={"api_key_env": "", "headers": {}}) for name, each in config.providers.items()}
+    look = reach(
+        [f"{name}/any" for name in asked], config.model_copy(update={"providers": bare}), {}, timeout_s=_LIST_S
+    )
     with ThreadPoolExecutor(1) as apart:  # whoever calls may have an event loop of its own
         found = apart.submit(asyncio.run, look).result()
     told = "; ".join(f"{each.provider} {each.answered or 'does not answer'}" for each in found)
+    keyed = {name for name, each in config.providers.items() if each.api_key_env or each.headers}
     doubts = (
-        f"provider {each.provider}: {each.problem or each.answered} -> {each.hint}" for each in found if each.hint
+        f"provider {each.provider}: {each.problem or each.answered} -> {each.hint}"
+        for each in found
+        if each.hint and not (each.provider in keyed and each.answered in _WANTS_KEY)
     )
     return Check("lists of models", told or "none was asked for", warnings=tuple(doubts))
 
