@@ -33,7 +33,7 @@ from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.sensitivity import definition as sensitivity
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.llm.recipes import RECIPES
+from swarmgate.llm.programs.recipes import RECIPES
 from swarmgate.testing import Script
 
 ROOT = Path(__file__).parent.parent

@@ -18,8 +18,8 @@ from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
 from swarmgate.domain.plan import Plan, Task
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BreakerTripped, EndpointFailed
+from swarmgate.llm.limits.worktime import standing_still
 from swarmgate.llm.model import CallFailed, ModelReply, ModelRequest, ToolCall
-from swarmgate.llm.worktime import standing_still
 
 OpenDesk = Callable[..., tuple[Desk, Any]]
 Say = Callable[..., ToolCall]

@@ -16,9 +16,9 @@ from swarmgate.cli.app import app
 from swarmgate.config import Role
 from swarmgate.engine.programs import AgentProgram
 from swarmgate.gates import confining
-from swarmgate.llm.acp_model import AcpModel
 from swarmgate.llm.model import CallFailed, Message, ModelRequest
-from swarmgate.llm.recipes import RECIPES
+from swarmgate.llm.programs.acp_model import AcpModel
+from swarmgate.llm.programs.recipes import RECIPES
 
 pytestmark = pytest.mark.skipif(SANDBOX == "none", reason="programs are tried in the sandbox, and here is none")
 

@@ -15,7 +15,7 @@ from tests.confined import SANDBOX, runner
 from swarmgate.automation.agent_files import visible
 from swarmgate.config import Role
 from swarmgate.engine.programs import AgentProgram
-from swarmgate.llm.command_model import Ran
+from swarmgate.llm.programs.command_model import Ran
 
 
 async def ran(root: Path, command: str, *, judges: bool = False, writes: bool = False, **settings: Any) -> Ran:

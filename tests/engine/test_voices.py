@@ -18,7 +18,7 @@ from swarmgate.engine import Swarm
 from swarmgate.engine.voices import EngineVoices
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement, SwarmError, UnsafePath
 from swarmgate.llm.budget import Budget
-from swarmgate.llm.model_memory import ModelMemory
+from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.workspace.repository import Repository
 
 Make = Callable[..., EngineVoices]

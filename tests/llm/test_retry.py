@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from swarmgate.config import Provider
 from swarmgate.domain.usage import Usage
+from swarmgate.llm.endpoint.openai_model import OpenAIModel
 from swarmgate.llm.events import ModelEvent, Retrying
-from swarmgate.llm.limit_ends import Limit
+from swarmgate.llm.limits.ends import Limit
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest
-from swarmgate.llm.openai_model import OpenAIModel
 from swarmgate.llm.retry import LONGEST_S, Retry, delay
 from swarmgate.llm.scripted import ScriptedModel
 from swarmgate.testing import ScriptedServer

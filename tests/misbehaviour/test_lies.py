@@ -21,7 +21,7 @@ from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.guard import Effect
 from swarmgate.errors import BreakerTripped
 from swarmgate.llm.model import ModelReply, ToolCall
-from swarmgate.llm.spelled import read
+from swarmgate.llm.parsing.spelled import read
 from swarmgate.workspace.suite import run_tests
 
 ONE_TRY = {"max_rejections": 1}

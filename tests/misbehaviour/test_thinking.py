@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.llm.spellings import SPELLINGS, THOUGHTS
+from tests.llm.parsing.spellings import SPELLINGS, THOUGHTS
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene
 
@@ -20,8 +20,8 @@ from swarmgate.config import Config, Provider, Role
 from swarmgate.domain.evidence import Review
 from swarmgate.domain.guard import Effect
 from swarmgate.llm.budget import Budget
-from swarmgate.llm.command_model import CommandModel, Ran
 from swarmgate.llm.connect import connect
+from swarmgate.llm.programs.command_model import CommandModel, Ran
 from swarmgate.testing import ScriptedServer
 
 APPROVED = {"verdict": "APPROVED", "summary": "tempting"}

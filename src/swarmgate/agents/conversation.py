@@ -14,8 +14,8 @@ from typing import Any
 
 from swarmgate.agents.tools import Tool
 from swarmgate.domain.json_text import loaded
+from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.model import Message, ToolCall, ToolSpec
-from swarmgate.llm.wire import estimated_tokens
 
 _HIGH, _LOW = 0.8, 0.5
 """Shares of the window: from the first on results are dropped, until the second is reached. The rest is the reply's."""

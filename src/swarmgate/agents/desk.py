@@ -14,7 +14,7 @@ from swarmgate.agents.house_rules import none as no_rules
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
 from swarmgate.domain.guard import GuardNote, LiveTurn, Turn
-from swarmgate.llm.answer_length import WINDOW
+from swarmgate.llm.endpoint.answer_length import WINDOW
 from swarmgate.llm.model import Model
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.sandbox.running import CommandRunner

@@ -12,7 +12,7 @@ from swarmgate.agents.command_guard import admit
 from swarmgate.agents.desk import Desk
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.errors import CommandRefused
-from swarmgate.llm.acp_session import Asked
+from swarmgate.llm.programs.acp_session import Asked
 
 RULE = "permission"
 

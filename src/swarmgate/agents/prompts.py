@@ -31,7 +31,7 @@ from swarmgate.agents.tools import IN_TEXT, offered
 from swarmgate.config import nearest
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import ConfigError
-from swarmgate.llm.wire import estimated_tokens
+from swarmgate.llm.endpoint.wire import estimated_tokens
 
 if TYPE_CHECKING:
     from jinja2 import Template

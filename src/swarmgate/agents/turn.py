@@ -19,9 +19,9 @@ from swarmgate.agents.tools import BadCall, Tool, offered, read_call
 from swarmgate.agents.trespass import Trespasses
 from swarmgate.domain.guard import Effect, GuardNote, LiveTurn, Turn
 from swarmgate.errors import BreakerTripped, CommandRefused, UsageError
+from swarmgate.llm.endpoint.wire import estimated_tokens
+from swarmgate.llm.limits.worktime import WorkTime
 from swarmgate.llm.model import Message, ModelReply, ModelRequest, ToolCall
-from swarmgate.llm.wire import estimated_tokens
-from swarmgate.llm.worktime import WorkTime
 
 T = TypeVar("T")
 

@@ -20,8 +20,8 @@ from swarmgate.council.chat_brief import shown_size
 from swarmgate.council.overheard import Overheard
 from swarmgate.domain.chat import ALL, MOST_CONTENT, Chat, ChatTurn, Draft, spoken
 from swarmgate.errors import BreakerTripped, EndpointFailed, ModelError
+from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.model import ModelReply, ModelRequest
-from swarmgate.llm.wire import estimated_tokens
 
 MOST_SAID = 16
 """Messages of one turn, from which on it is over."""

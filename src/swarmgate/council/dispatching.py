@@ -35,7 +35,7 @@ from swarmgate.errors import (
     SwarmError,
     UsageError,
 )
-from swarmgate.llm.worktime import WorkTime
+from swarmgate.llm.limits.worktime import WorkTime
 
 MOST_OUTPUT = 40_000
 """Characters of one output that are kept."""

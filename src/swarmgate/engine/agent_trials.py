@@ -26,12 +26,12 @@ from swarmgate.engine.programs import AgentProgram
 from swarmgate.errors import MissingRequirement, NotAProject, SwarmError, UsageError
 from swarmgate.gates import confining
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.llm.command_model import Cause, ProgramFailed
 from swarmgate.llm.events import ModelEvent, Working
 from swarmgate.llm.model import CallFailed, Message, ModelRequest
-from swarmgate.llm.program_events import Event
-from swarmgate.llm.programs import Programs
-from swarmgate.llm.recipes import RECIPES, Recipe, recipe
+from swarmgate.llm.programs.command_model import Cause, ProgramFailed
+from swarmgate.llm.programs.events import Event
+from swarmgate.llm.programs.of_role import Programs
+from swarmgate.llm.programs.recipes import RECIPES, Recipe, recipe
 from swarmgate.workspace import temporary, trusted
 from swarmgate.workspace.driver import call as git
 from swarmgate.workspace.files import FileTree

@@ -25,9 +25,9 @@ from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.llm.model_memory import ModelMemory
+from swarmgate.llm.capabilities.steering import compact_roles, current, steered
+from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.redact import redact
-from swarmgate.llm.steering import compact_roles, current, steered
 from swarmgate.workspace import shadowing
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.running import CommandRunner

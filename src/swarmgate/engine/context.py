@@ -42,7 +42,7 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Beside
 from swarmgate.llm.budget import Metered
-from swarmgate.llm.worktime import WorkTime
+from swarmgate.llm.limits.worktime import WorkTime
 from swarmgate.workspace import history
 from swarmgate.workspace.checkout import Checkout, Mixed, checked_out
 from swarmgate.workspace.collecting.rules import Rules

@@ -24,10 +24,10 @@ from swarmgate.ledger.live import LiveCounts
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
+from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import ModelEvent
-from swarmgate.llm.limits import AccountLimits
+from swarmgate.llm.limits.account import AccountLimits
 from swarmgate.llm.model import Model
-from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.replay import Finished, Replayed
 from swarmgate.workspace.files import FileTree
 

@@ -6,7 +6,7 @@ from swarmgate.council.voices import Voices
 from swarmgate.council.voting import brief_of
 from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.debate import Debate, Seat
-from swarmgate.llm.wire import estimated_tokens
+from swarmgate.llm.endpoint.wire import estimated_tokens
 
 
 def prompt_tokens(debate: Debate, voices: Voices) -> int:

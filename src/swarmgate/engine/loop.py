@@ -35,7 +35,7 @@ from swarmgate.errors import (
 )
 from swarmgate.ledger import guidance
 from swarmgate.ledger.traces import TraceStore
-from swarmgate.llm.moments import shown, utc
+from swarmgate.llm.limits.moments import shown, utc
 from swarmgate.workspace import own_rights
 from swarmgate.workspace.git_folder import git_folder, place
 from swarmgate.workspace.sandbox.choice import notice

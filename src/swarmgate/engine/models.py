@@ -147,7 +147,7 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     import asyncio  # noqa: PLC0415 - late: `swarm status` does without
 
     from swarmgate.ledger import probes  # noqa: PLC0415 - late: only this verb needs it
-    from swarmgate.llm.steering import current, steered  # noqa: PLC0415 - as above
+    from swarmgate.llm.capabilities.steering import current, steered  # noqa: PLC0415 - as above
 
     by_provider: dict[str, list[str]] = {}
     models = dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback))
@@ -183,7 +183,7 @@ async def _unlisted(models: Sequence[str], config: Config, environ: Mapping[str,
 
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - late: only this verb needs it
 
-    from swarmgate.llm.reach import listed  # noqa: PLC0415 - loads openai
+    from swarmgate.llm.capabilities.reach import listed  # noqa: PLC0415 - loads openai
 
     names = list(dict.fromkeys(model.partition("/")[0] for model in models))
     known_ones = [(config.provider(f"{name}/any")[0], name) for name in names if name in config.providers]
@@ -201,9 +201,9 @@ async def _unlisted(models: Sequence[str], config: Config, environ: Mapping[str,
 
 
 async def _probed(model: str, config: Config, environ: Mapping[str, str], now: datetime) -> Capabilities:
+    from swarmgate.llm.capabilities.probe import probe  # noqa: PLC0415 - loads openai
     from swarmgate.llm.connect import key_of  # noqa: PLC0415 - late: only this verb needs it
     from swarmgate.llm.prices import cost  # noqa: PLC0415 - as above
-    from swarmgate.llm.probe import probe  # noqa: PLC0415 - loads openai
 
     provider, _ = config.provider(model)
     role = next(name for name, role in config.roles.items() if model in (role.model, *role.fallback))
@@ -218,7 +218,7 @@ async def _probed(model: str, config: Config, environ: Mapping[str, str], now: d
 def _tiers(config: Config, folder: SwarmFolder, known: Mapping[str, Capabilities]) -> dict[str, PromptTier]:
     from swarmgate.agents.prompts import Prompts  # noqa: PLC0415 - late: only this verb needs it
     from swarmgate.agents.tools import OFFERED  # noqa: PLC0415 - as above
-    from swarmgate.llm.steering import compact_roles  # noqa: PLC0415 - as above
+    from swarmgate.llm.capabilities.steering import compact_roles  # noqa: PLC0415 - as above
 
     prompts = Prompts(folder.prompts)
     steps: dict[str, dict[str, int]] = {}
@@ -233,7 +233,7 @@ def _tiers(config: Config, folder: SwarmFolder, known: Mapping[str, Capabilities
 
 def _longest_answer(role: str, config: Config, known: Mapping[str, Capabilities]) -> dict[str, Any]:
     """The longest answer of a role, of its first model; nothing where it has none."""
-    from swarmgate.llm.answer_length import longest_answer  # noqa: PLC0415 - late: only this verb needs it
+    from swarmgate.llm.endpoint.answer_length import longest_answer  # noqa: PLC0415 - late: only this verb needs it
 
     try:
         settings = config.role(role)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from swarmgate.automation.agent_files import expanded, visible
 from swarmgate.config import Role, command_lines
-from swarmgate.llm.acp_session import Asked, Permit
-from swarmgate.llm.command_model import Ran
-from swarmgate.llm.json_rpc import Pipe
+from swarmgate.llm.programs.acp_session import Asked, Permit
+from swarmgate.llm.programs.command_model import Ran
+from swarmgate.llm.programs.json_rpc import Pipe
 from swarmgate.workspace import temporary, trusted
 from swarmgate.workspace.sandbox.running import CommandRunner
 

@@ -21,11 +21,11 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Beside, Session
 from swarmgate.llm.budget import Budget
+from swarmgate.llm.capabilities.steering import current
+from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import ModelEvent
-from swarmgate.llm.limits import AccountLimits
-from swarmgate.llm.model_memory import ModelMemory
+from swarmgate.llm.limits.account import AccountLimits
 from swarmgate.llm.redact import redact
-from swarmgate.llm.steering import current
 from swarmgate.workspace.repository import Repository
 
 

@@ -21,14 +21,14 @@ from swarmgate.engine.build import command_runner
 from swarmgate.engine.programs import AgentProgram
 from swarmgate.errors import CommandRefused, ConfigError, CouncilRefused, UnsafePath
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.llm.acp_session import Asked
 from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.capabilities.steering import compact_roles, steered
 from swarmgate.llm.connect import connect
+from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import OnEvent
 from swarmgate.llm.events import ignore as nobody
-from swarmgate.llm.limits import AccountLimits
-from swarmgate.llm.model_memory import ModelMemory
-from swarmgate.llm.steering import compact_roles, steered
+from swarmgate.llm.limits.account import AccountLimits
+from swarmgate.llm.programs.acp_session import Asked
 from swarmgate.llm.trace import Recorder
 from swarmgate.workspace import guard
 from swarmgate.workspace.files import FileTree

@@ -25,10 +25,10 @@ from swarmgate.config import PROJECT_FILE
 from swarmgate.domain.budget import Account
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, ConfigError
+from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.events import CostUnknown, OnEvent, ignore
-from swarmgate.llm.limits import AccountLimits
+from swarmgate.llm.limits.account import AccountLimits
 from swarmgate.llm.model import CallFailed, Model, ModelReply, ModelRequest
-from swarmgate.llm.wire import estimated_tokens
 
 _UNKNOWN = 8_000
 """Tokens of an answer of a model that has not answered yet: few are longer."""

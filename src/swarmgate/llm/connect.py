@@ -12,16 +12,16 @@ from functools import partial
 from swarmgate.config import PROJECT_FILE, Config, Role, is_program
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import MissingRequirement
-from swarmgate.llm.answer_length import longest_answer
 from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.endpoint.answer_length import longest_answer
+from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import OnEvent, ignore
 from swarmgate.llm.fallback import Fallback
 from swarmgate.llm.families import family, own_name
-from swarmgate.llm.limits import AccountLimits, Gated
+from swarmgate.llm.limits.account import AccountLimits, Gated
 from swarmgate.llm.model import Model
-from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.prices import cost, unpriced
-from swarmgate.llm.programs import AgentRunner, Programs
+from swarmgate.llm.programs.of_role import AgentRunner, Programs
 from swarmgate.llm.retry import Retry
 from swarmgate.llm.trace import Recorder, Traced
 
@@ -70,7 +70,7 @@ def connect(
     def endpoint(name: str) -> Model:
         if is_program(name):
             return gated(programs.model(name))
-        from swarmgate.llm.openai_model import OpenAIModel  # noqa: PLC0415 - late: loads openai
+        from swarmgate.llm.endpoint.openai_model import OpenAIModel  # noqa: PLC0415 - late: loads openai
 
         provider, _ = config.provider(name)
         model = OpenAIModel(

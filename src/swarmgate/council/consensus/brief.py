@@ -15,7 +15,7 @@ from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.consensus import VOTING, Contribution, Count, Decision, DecisionRound, DecisionSeat, Strategy
 from swarmgate.domain.debate import Round, Seat, Speech
 from swarmgate.errors import CouncilRefused
-from swarmgate.llm.wire import estimated_tokens
+from swarmgate.llm.endpoint.wire import estimated_tokens
 
 CONTRIBUTE, FACILITATE = "contribute", "facilitate"
 

@@ -58,7 +58,7 @@ from swarmgate.domain.consensus_rules import converged, count
 from swarmgate.domain.debate import message_id
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, LedgerError, ModelError, SwarmError
-from swarmgate.llm.worktime import WorkTime
+from swarmgate.llm.limits.worktime import WorkTime
 
 PAGE = "artifacts/outcome.md"
 

@@ -10,7 +10,7 @@ from swarmgate.council.asking import brief_for
 from swarmgate.council.windows import window_of
 from swarmgate.domain.critique import Criterion, Critique, Iteration
 from swarmgate.domain.critique_rules import best, missed, version_of
-from swarmgate.llm.wire import estimated_tokens
+from swarmgate.llm.endpoint.wire import estimated_tokens
 
 EVALUATOR = "evaluator"
 """The name of who judges, on the wire."""

@@ -18,7 +18,7 @@ from swarmgate.domain.critique import Critique, CritiqueOutcome, Iteration
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, SwarmError
-from swarmgate.llm.worktime import WorkTime
+from swarmgate.llm.limits.worktime import WorkTime
 
 _TITLE = 400
 

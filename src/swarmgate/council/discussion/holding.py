@@ -51,7 +51,7 @@ from swarmgate.domain.discussion import (
 )
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, LedgerError, SwarmError, WaitingForUser
-from swarmgate.llm.worktime import WorkTime
+from swarmgate.llm.limits.worktime import WorkTime
 
 _OF_EXPERTS = frozenset({Step.POSITION, Step.ARGUE, Step.RESPOND})
 """Steps of several voices: where all of them fail, nothing was said, and the step is asked anew."""

@@ -108,7 +108,7 @@ def lists_of_models(config: Config) -> Check:
     """
     from swarmgate.automation.doctor import endpoints  # noqa: PLC0415 - late, as above
     from swarmgate.ledger.checks import Check  # noqa: PLC0415 - as above
-    from swarmgate.llm.reach import reach  # noqa: PLC0415 - late: loads openai
+    from swarmgate.llm.capabilities.reach import reach  # noqa: PLC0415 - late: loads openai
 
     addresses = {name: endpoints.address_of(each.base_url) for name, each in config.providers.items()}
     silent = endpoints.connect(set(addresses.values()))

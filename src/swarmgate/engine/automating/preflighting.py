@@ -237,7 +237,7 @@ def _reach(config: Config, environ: Mapping[str, str]) -> Callable[[Sequence[str
     async def reach(models: Sequence[str]) -> Sequence[Reach]:
         if all(is_program(model) for model in models):
             return ()
-        from swarmgate.llm.reach import reach as look  # noqa: PLC0415 - late: loads openai
+        from swarmgate.llm.capabilities.reach import reach as look  # noqa: PLC0415 - late: loads openai
 
         return await look(models, config, environ)
 

@@ -18,11 +18,11 @@ from swarmgate.errors import UsageError
 from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.cache import Answers, Meter, Place, Remembering
 from swarmgate.llm.budget import Budget, Metered
+from swarmgate.llm.capabilities.steering import compact_roles, current, steered
 from swarmgate.llm.connect import connect
+from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import OnEvent, ignore
-from swarmgate.llm.model_memory import ModelMemory
 from swarmgate.llm.prices import price_of
-from swarmgate.llm.steering import compact_roles, current, steered
 from swarmgate.workspace import temporary
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose

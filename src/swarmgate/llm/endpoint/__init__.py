@@ -1,0 +1,1 @@
+"""One OpenAI-compatible endpoint: the form of a request, the answer as it arrives, what is refused and learnt."""

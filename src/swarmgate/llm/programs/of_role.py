@@ -1,0 +1,85 @@
+"""From the settings of a role to the models of its agent programs, shown and metered while they work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from swarmgate.config import ACP, Role
+from swarmgate.domain.usage import Usage
+from swarmgate.errors import ConfigError
+from swarmgate.llm.budget import Metered
+from swarmgate.llm.events import OnEvent, Working
+from swarmgate.llm.model import Model
+from swarmgate.llm.programs.acp_model import AcpModel, Talking
+from swarmgate.llm.programs.command_model import CommandModel, Program
+from swarmgate.llm.programs.events import Event
+
+_SHOWN = 2_000
+"""Uses of tools that are shown of one call; who says that it uses more floods the screen."""
+
+
+class AgentRunner(Program, Talking, Protocol):
+    """Starts the agent programs of a role, either kind."""
+
+
+@dataclass
+class Programs:
+    """The agent programs of one role.
+
+    Attributes:
+        role_name: the role.
+        role: its settings.
+        table: the table that those stand in.
+        start: starts programs; None: nobody does here.
+        on_event: hears what they do.
+        meter: counts what they use; set as soon as it is made.
+    """
+
+    role_name: str
+    role: Role
+    table: str
+    start: Callable[[Role], AgentRunner] | None
+    on_event: OnEvent
+    meter: Metered | None = None
+    _open: list[AcpModel] = field(default_factory=list)
+    _told: int = 0
+
+    def model(self, name: str, *, heard: Callable[[Event], None] = lambda _event: None) -> Model:
+        """The model of that name; `heard` gets all that it says it does.
+
+        Raises:
+            ConfigError: nobody starts agent programs here.
+        """
+        if self.start is None:
+            raise ConfigError(f"[roles.{self.role_name}] `{name}`: agent programs cannot be started here")
+
+        def shown(event: Event, usage: Usage) -> None:
+            heard(event)
+            told = self._told
+            self._told += len(event.uses)
+            for use in event.uses[: max(_SHOWN - told, 0)]:
+                self.on_event(Working(model=name, role=self.role_name, tool=use.tool, summary=use.summary, usage=usage))
+
+        @contextmanager
+        def metering() -> Iterator[Callable[[Usage], None]]:
+            self._told = 0
+            if self.meter is None:
+                yield lambda _usage: None
+                return
+            with self.meter.metering(name) as tell:
+                yield tell
+
+        limit, start = self.role.timeout_s, self.start(self.role)
+        if not name.startswith(ACP):
+            return CommandModel(name, start, on_event=shown, metering=metering, role=self.table, timeout_s=limit)
+        made = AcpModel(name, start, on_event=shown, metering=metering, role=self.table, timeout_s=limit)
+        self._open.append(made)
+        return made
+
+    async def end_turn(self) -> None:
+        """Ends the programs whose conversation would go on."""
+        for each in self._open:
+            await each.end_turn()
