@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from swarmgate.errors import LedgerError, LedgerLocked, LedgerWriteFailed
 from swarmgate.ledger.chats_file import BUSY, BUSY_S, DISK
-from swarmgate.ledger.documents import check_name
+from swarmgate.ledger.document_names import check_name
 from swarmgate.ledger.folder import SwarmFolder, writing
 
 _VERSION = 1
