@@ -91,9 +91,10 @@ async def carry_out(asked: Dispatch, means: Means) -> DispatchResult:
     try:
         await _WORK[asked.mode](work)
     except BudgetExhausted as error:
-        work.end(failed=error.message, exhausted=error.message)
+        work.spent(error)
+        work.end(failed=error.message)
         hint = _GO_ON.format(id=means.id) if asked.mode is Mode.DEBATE else _RAISE
-        raise BudgetExhausted(error.message, hint=hint) from error
+        raise BudgetExhausted(error.message, account=error.account, hint=hint) from error
     except CouncilFailed as error:
         work.end(failed=error.message)
         rounds = means.debates.rounds(means.id) if asked.mode is Mode.DEBATE else ()
@@ -216,7 +217,12 @@ class _Work:
     def _said(self, debate: str) -> tuple[DispatchedReply, ...]:
         return _replies(self.result.replies, self._means.debates.rounds(debate))
 
-    def end(self, *, failed: str = "", exhausted: str = "") -> DispatchResult:
+    def spent(self, error: BudgetExhausted) -> None:
+        """A budget is used up: nobody is asked any more."""
+        self._spent = error
+        self._change(exhausted=error.message, account=error.account)
+
+    def end(self, *, failed: str = "") -> DispatchResult:
         """The result, on record.
 
         Raises:
@@ -228,9 +234,9 @@ class _Work:
             told = (f"task {each.number} ({each.name}): {each.failed or each.not_run}" for each in result.replies)
             failed = f"{result.summary}: {'; '.join(told)}"
         usage = result.usage if result.outcome else sum((each.usage for each in result.replies), Usage())
-        self._change(finished=True, failed=failed, usage=usage, exhausted=exhausted or result.exhausted)
+        self._change(finished=True, failed=failed, usage=usage)
         if none and self._spent:
-            raise BudgetExhausted(self._spent.message, hint=_RAISE)
+            raise BudgetExhausted(self._spent.message, account=self._spent.account, hint=_RAISE)
         if none:
             raise CouncilFailed(failed, hint=f"the record: swarm dispatch show {result.id}")
         return self.result
@@ -263,8 +269,7 @@ class _Work:
             text = cut(ending.value, MOST_OUTPUT, "")
             found |= {"text": text, "cut": len(ending.value) - len(text), "model": ending.model}
         except BudgetExhausted as error:
-            self._spent = error
-            self._change(exhausted=error.message)
+            self.spent(error)
             found["failed" if heard.usage.calls else "not_run"] = error.message
         except TimeoutError:
             found["failed"], again = f"no answer within {seconds:g} s", True

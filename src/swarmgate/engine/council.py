@@ -385,7 +385,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
         except CouncilFailed as error:
             raise with_way_on(error, debate.id, files.rounds(debate.id)) from error
         except BudgetExhausted as error:
-            raise raising(error, goes_on, own=session in error.message) from error
+            raise raising(error, goes_on, session=session) from error
         if dispatched:
             again = held_again(dispatched, files.rounds(debate.id), outcome)
             DispatchFiles(around.folder, redact=around.redact).keep(again)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from swarmgate.config import nearest
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
+from swarmgate.errors import BudgetExhausted, CouncilRefused, Owner, SwarmError
 from swarmgate.ledger.chats import ChatDatabase
 from swarmgate.ledger.debates import DebateFiles, masked
 from swarmgate.ledger.dispatches import DispatchFiles
@@ -114,7 +114,7 @@ class InProject:
             async with sitting(self._around, name, allowance=allowance, resume=goes_on) as voices:
                 yield voices
         except BudgetExhausted as error:
-            raise raising(error, goes_on, own=name in error.message) from error
+            raise raising(error, goes_on, session=name) from error
 
     # --- the cache of results ---
 
@@ -241,11 +241,17 @@ def _a(kind: str) -> str:
     return f"{'an' if kind.startswith('o') else 'a'} {kind}"
 
 
-def raising(error: BudgetExhausted, goes_on: str, *, own: bool) -> BudgetExhausted:
-    """The error with the option that raises its budget, where it is its own (`own`), and not the project's."""
-    option = " --usd X" if error.message.endswith("spent") else " --tokens N"
-    hint = error.hint.replace(goes_on, f"{goes_on}{option}") if own and goes_on else error.hint
-    return error.with_hint(hint)
+def raising(error: BudgetExhausted, goes_on: str, *, session: str) -> BudgetExhausted:
+    """The error with the option that raises its budget, where it is that of the session, and not the project's."""
+    return error.with_hint(error.hint.replace(goes_on, f"{goes_on}{option(error, session)}")) if goes_on else error
+
+
+def option(error: BudgetExhausted, session: str) -> str:
+    """What raises the budget of a session, at the end of a command line; empty: another one is used up."""
+    account = error.account
+    if account is None or account.owner != Owner("session", session):
+        return ""
+    return " --usd X" if account.measure == "usd" else " --tokens N"
 
 
 def new_id() -> str:

@@ -23,7 +23,7 @@ from swarmgate.domain.orchestration import (
     Value,
 )
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import BudgetExhausted, CouncilFailed
+from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
 from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.folder import SwarmFolder
@@ -50,7 +50,7 @@ class CouncilRunner:
 
     async def debate(self, step: DebateStep, record: str) -> Came:
         """Holds a debate."""
-        async with _own_budget(record):
+        async with _own_budget(f"debate-{record}"):
             if record in DebateFiles(self._folder).ids():
                 outcome = await self._council.resume(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -59,7 +59,7 @@ class CouncilRunner:
 
     async def discuss(self, step: DiscussStep, record: str) -> Came:
         """Holds a discussion."""
-        async with _own_budget(record):
+        async with _own_budget(f"discussion-{record}"):
             if self._records.names(record):
                 held = await self._council.resume_discussion(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -68,7 +68,7 @@ class CouncilRunner:
 
     async def decide(self, step: DecideStep, record: str) -> Came:
         """Has several decide."""
-        async with _own_budget(record):
+        async with _own_budget(f"decision-{record}"):
             if self._records.names(record):
                 outcome = await self._council.resume_decision(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -77,7 +77,7 @@ class CouncilRunner:
 
     async def critique(self, step: CritiqueStep, record: str) -> Came:
         """Has one voice improve its work; the text is the best version."""
-        async with _own_budget(record):
+        async with _own_budget(f"critique-{record}"):
             if self._records.names(record):
                 outcome = await self._council.resume_critique(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -107,20 +107,20 @@ class CouncilRunner:
             there = files.load(record)
             if there.finished and there.succeeded and not there.exhausted:
                 return there
-        async with _own_budget(record):
+        async with _own_budget(f"dispatch-{record}"):
             result = await self._council.dispatch(**given, id=record)
             if result.exhausted:
-                raise BudgetExhausted(result.exhausted)
+                raise BudgetExhausted(result.exhausted, account=result.account)
         return result
 
 
 @asynccontextmanager
-async def _own_budget(record: str) -> AsyncIterator[None]:
+async def _own_budget(session: str) -> AsyncIterator[None]:
     """Where a step's own budget is used up, the step has failed; the others', and that of the whole, end all of it."""
     try:
         yield
     except BudgetExhausted as error:
-        if f"-{record}" not in error.message:
+        if not error.is_of(Owner("session", session)):
             raise
         raise CouncilFailed(error.message, hint=error.hint) from error
 

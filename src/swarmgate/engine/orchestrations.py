@@ -19,8 +19,8 @@ from swarmgate.domain.orchestration_results import OrchestrationOutcome, Orchest
 from swarmgate.domain.orchestration_rules import Problem, checked, models, problems, spelled
 from swarmgate.domain.orchestration_texts import Place
 from swarmgate.domain.usage import Allowance
-from swarmgate.engine.in_project import InProject, new_id
-from swarmgate.errors import BudgetExhausted, CouncilRefused, FileProblem, UnsafePath
+from swarmgate.engine.in_project import InProject, new_id, option
+from swarmgate.errors import BudgetExhausted, CouncilRefused, FileProblem, Owner, UnsafePath
 from swarmgate.ledger.sessions import Session
 
 if TYPE_CHECKING:
@@ -159,9 +159,8 @@ class Orchestrations(InProject):
                     allowance=allowance,
                 )
         except BudgetExhausted as error:
-            own = f"{PATTERN}-{asked.id} " in error.message
-            option = (" --usd X" if error.message.endswith("spent") else " --tokens N") if own else ""
-            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{option}"
+            raises = option(error, f"{PATTERN}-{asked.id}")
+            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{raises}"
             raise error.with_hint(hint) from error
 
     @asynccontextmanager
@@ -177,7 +176,7 @@ class Orchestrations(InProject):
         name = f"{PATTERN}-{id}"
         try:
             with Session(self._around.folder, name).held():
-                token = TOGETHER.set(Together(id, name, allowance, runner.used(id)))
+                token = TOGETHER.set(Together(id, Owner("session", name), allowance, runner.used(id)))
                 try:
                     yield
                 finally:

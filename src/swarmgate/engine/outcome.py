@@ -108,12 +108,13 @@ def _past_budgets(state: State) -> tuple[str, ...]:
     """What comes before the next run where a budget is used up; that of a run begins anew with it."""
     found: list[str] = []
     for account in accounts(state, worked_on(state)) if state.pause else ():
-        used_up = [measure for measure in account.measures() if measure.used_up and account.section != "budget.run"]
+        used_up = [measure for measure in account.measures() if measure.used_up and account.owner.kind != "run"]
         found += [f"raise `{each.key}` in [{account.section}]: {each.text} is used up" for each in used_up]
-        if used_up and account.task:
+        if used_up and account.owner.kind == "task":
+            task = account.owner.name
             found += [
-                f"swarm retry {account.task}: grant the task its budget again and start it over, with a new attempt",
-                f'swarm skip {account.task} --reason "...": give the task up',
+                f"swarm retry {task}: grant the task its budget again and start it over, with a new attempt",
+                f'swarm skip {task} --reason "...": give the task up',
             ]
     return tuple(found)
 

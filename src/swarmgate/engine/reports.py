@@ -225,7 +225,7 @@ def _sandbox_warning(name: str) -> str:
 def _budgets(state: State) -> tuple[BudgetReport, ...]:
     return tuple(
         BudgetReport(
-            owner=account.owner,
+            owner=account.whose,
             section=account.section,
             key=measure.key,
             spent=measure.spent,
