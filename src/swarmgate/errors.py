@@ -406,11 +406,6 @@ class BreakerTripped(NoUsableReply):
         self.limit = limit
         self.last = last
 
-    @property
-    def stage(self) -> str:
-        """Who rejects the attempt."""
-        return f"breaker: {self.breaker}"
-
 
 class CouncilFailed(NoUsableReply):
     """Voices were asked and none gave anything that counts, or the synthesis did not. There is no verdict."""

@@ -10,9 +10,8 @@ from pydantic import Field
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.evidence import Proof, Remark, Review, TestRun
 from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.stage import Stage
 
-Stage = Annotated[Line, Field(pattern=r"^[^()]*$")]
-"""Who rejects: `gates: <ids>`, `reviewer`, `test_engineer`, `tests`, ... plan.md sets it in parentheses."""
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -223,7 +222,7 @@ class TaskBlocked(Frozen):
 
     type: Literal["task_blocked"] = "task_blocked"
     task: str
-    stage: Line
+    stage: Stage
     reason: Line
 
 
@@ -248,7 +247,7 @@ class RejectionOverridden(Frozen):
 
     type: Literal["rejection_overridden"] = "rejection_overridden"
     task: str
-    stage: Line
+    stage: Stage
     reason: Line
 
 

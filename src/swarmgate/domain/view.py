@@ -8,8 +8,9 @@ from typing import Annotated
 from pydantic import FailFast
 
 from swarmgate.domain.base import Frozen, Line
-from swarmgate.domain.events import AttemptKind, Stage
+from swarmgate.domain.events import AttemptKind
 from swarmgate.domain.plan import Complexity, Phase, Plan, Task
+from swarmgate.domain.stage import InParentheses
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 
 _REASON = 400
@@ -41,7 +42,7 @@ class AttemptLine(Frozen):
 
     number: int
     mark: AttemptMark
-    stage: Stage = ""
+    stage: InParentheses = ""
     reason: Line = ""
 
 

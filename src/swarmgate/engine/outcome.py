@@ -8,7 +8,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.budget import accounts
 from swarmgate.domain.decide import Waiting, blocked_task, waiting_for, worked_on
 from swarmgate.domain.events import PauseReason
-from swarmgate.domain.remedies import blocked_by, of_model, override_line, settings_for
+from swarmgate.domain.remedies import of_model, override_line, settings_for
 from swarmgate.domain.state import State
 
 _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says what each can do"
@@ -144,9 +144,9 @@ def _ways_out(state: State) -> tuple[str, ...]:
     if task is None:
         return ()
     record = state.task(task.id)
-    stage, reason = blocked_by(record), record.reason.partition(") ")[2]
-    found = list(settings_for(task.id, stage, reason))
-    if record.last and record.last.stage != stage:
+    block = record.block
+    found = list(settings_for(task.id, block.stage, block.reason)) if block else []
+    if record.last and not (block and record.last.stage == block.stage):
         found += settings_for(task.id, record.last.stage, record.last.reason)
     override = override_line(task.id, record)
     return (

@@ -16,6 +16,7 @@ from swarmgate.domain.evidence import Proof, Review
 from swarmgate.domain.guard import GuardNote, LiveTurn
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
+from swarmgate.domain.stage import Stage
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.domain.view import PhaseStatus, phase_status
@@ -112,7 +113,7 @@ class AttemptReport(Frozen):
     kind: str
     outcome: Outcome
     state: TaskState
-    stage: str
+    stage: Stage
     reason: str
     scope: tuple[str, ...]
     instructions: str
