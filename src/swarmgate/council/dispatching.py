@@ -62,7 +62,8 @@ class Means:
     """What a dispatch works with.
 
     `id` is its name on record. `model_of` is the model of a role, `provider/model`; `settings` are the bounds. `where`
-    is how messages about a task begin.
+    is how messages about a task begin. `whole`: a budget that ends it early is an error,
+    whatever has an output by then.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Means:
     settings: Council = field(default_factory=Council)
     on_event: OnCouncilEvent = ignore
     where: Where = in_words
+    whole: bool = False
 
 
 async def carry_out(asked: Dispatch, means: Means) -> DispatchResult:
@@ -220,13 +222,13 @@ class _Work:
     def spent(self, error: BudgetExhausted) -> None:
         """A budget is used up: nobody is asked any more."""
         self._spent = error
-        self._change(exhausted=error.message, account=error.account)
+        self._change(exhausted=error.message)
 
     def end(self, *, failed: str = "") -> DispatchResult:
         """The result, on record.
 
         Raises:
-            BudgetExhausted, CouncilFailed: no task has an output.
+            BudgetExhausted, CouncilFailed: no task has an output, or all of it was asked for (`Means.whole`).
         """
         result = self.result
         none = not result.succeeded and not failed
@@ -235,8 +237,9 @@ class _Work:
             failed = f"{result.summary}: {'; '.join(told)}"
         usage = result.usage if result.outcome else sum((each.usage for each in result.replies), Usage())
         self._change(finished=True, failed=failed, usage=usage)
-        if none and self._spent:
-            raise BudgetExhausted(self._spent.message, account=self._spent.account, hint=_RAISE)
+        if self._spent and (none or (self._means.whole and not failed)):
+            hint = _RAISE if none else ""
+            raise BudgetExhausted(self._spent.message, account=self._spent.account, hint=hint)
         if none:
             raise CouncilFailed(failed, hint=f"the record: swarm dispatch show {result.id}")
         return self.result

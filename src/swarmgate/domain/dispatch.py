@@ -10,7 +10,6 @@ from pydantic import AfterValidator, Field, model_validator
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.debate import Outcome, SeatId
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import ExhaustedAccount
 
 MOST_TASKS = 8
 """Tasks of one parallel dispatch at most."""
@@ -102,8 +101,7 @@ class DispatchedReply(Frozen):
 class DispatchResult(Frozen):
     """A dispatch: what was asked, and every reply in the order of the tasks.
 
-    `outcome` is that of a debate. `exhausted` says which budget ended it early, and so does `account`, which is not
-    kept; `failed` says why nothing came of it.
+    `outcome` is that of a debate. `exhausted` says which budget ended it early, `failed` why nothing came of it.
     `finished` is false in the record of one that is going on, or was killed.
     """
 
@@ -115,7 +113,6 @@ class DispatchResult(Frozen):
     replies: tuple[DispatchedReply, ...] = ()
     outcome: Outcome | None = None
     exhausted: Line = ""
-    account: ExhaustedAccount | None = Field(None, exclude=True)
     failed: Line = ""
     finished: bool = False
     usage: Usage = Usage()

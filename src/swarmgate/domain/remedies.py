@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from swarmgate.domain.stage import UNDECIDED, Judge, Stage
+from swarmgate.domain.stage import UNDECIDED, Judge, Stage, stopped_role
 from swarmgate.domain.state import Attempt, Outcome, TaskRecord
 
 NEVER_OVERRIDDEN = frozenset({"secret_scan", "sast_scan", "syntax_check"})
@@ -96,7 +96,7 @@ def settings_for(task_id: str, stage: Stage, reason: str) -> tuple[str, ...]:
     if stage == UNDECIDED:
         return (f'another model as `advocate` or `challenger` in [review], or mode = "single", then: {retry}',)
     if stage.judge is Judge.BREAKER:
-        breaker, role = "".join(stage.names), reason.partition(" ")[0]
+        breaker, role = "".join(stage.names), stopped_role(reason)
         table = "loop" if breaker in _IN_LOOP else f"breakers.roles.{role}" if role in _ROLES else "breakers"
         model = f"another model in [roles.{role}]" if role in _ROLES else "another model"
         told = f"{model}, or a higher `{_KEYS.get(breaker, breaker)}` in [{table}], then: {retry}"

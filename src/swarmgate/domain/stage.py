@@ -94,3 +94,8 @@ NOBODY = Stage()
 """The stage of an attempt that nobody rejected."""
 UNDECIDED = Stage.of(Judge.BREAKER, "debate")
 """The stage of an attempt whose review was a debate that decided nothing."""
+
+
+def stopped_role(reason: str) -> str:
+    """The role whose turn a breaker stopped: the first word of the reason, in ledgers of all versions."""
+    return reason.partition(" ")[0]

@@ -19,7 +19,7 @@ from swarmgate.domain.evidence import Remark, telling
 from swarmgate.domain.guard import Effect, Turn
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.messages import failing_lines, steady
-from swarmgate.domain.stage import Judge
+from swarmgate.domain.stage import Judge, stopped_role
 from swarmgate.domain.state import Attempt, Outcome, TaskRecord
 
 RULE = "trajectory"
@@ -170,8 +170,8 @@ def _same_rejection(earlier: Attempt, later: Attempt, found: Mapping[tuple[str, 
     """Whether nothing was mended: every finding of the earlier rejection is `found` again, and no fewer in all."""
     if earlier.stage != later.stage or _is_of_tests(later):
         return False
-    if later.stage.judge is Judge.BREAKER:  # its feedback is what the role, its reason's first word, did last
-        return earlier.reason.partition(" ")[0] == later.reason.partition(" ")[0]
+    if later.stage.judge is Judge.BREAKER:  # its feedback is what the role did last
+        return stopped_role(earlier.reason) == stopped_role(later.reason)
     if not earlier.feedback or _size(later) < _size(earlier):
         return False
     left = dict(found)

@@ -335,7 +335,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
     ) -> DispatchResult:
         from swarmgate.council.dispatching import Means, carry_out  # noqa: PLC0415 - brings the agents
         from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
-        from swarmgate.engine.sitting import sitting  # noqa: PLC0415 - as above
+        from swarmgate.engine.sitting import TOGETHER, sitting  # noqa: PLC0415 - as above
 
         around, name = self._around, name or new_id()
         async with sitting(around, f"dispatch-{name}", allowance=allowance, resume="") as voices:
@@ -347,6 +347,7 @@ class Council(Discussions, Decisions, Critiques, Orchestrations, Metrics):
                 model_of=lambda role: around.config.role(role).model,
                 settings=around.config.council,
                 on_event=teller(around.listener),
+                whole=TOGETHER.get() is not None,
                 **({"where": where} if where else {}),
             )
             return await carry_out(asked, means)

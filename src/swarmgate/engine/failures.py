@@ -16,7 +16,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.evidence import telling
 from swarmgate.domain.messages import masked, normalised, steady
 from swarmgate.domain.plan import Plan, Task
-from swarmgate.domain.stage import Judge, Stage
+from swarmgate.domain.stage import Judge, Stage, stopped_role
 from swarmgate.domain.trajectory import TESTS
 
 COMMON = 3
@@ -218,7 +218,7 @@ def _pointed(
             why = "the test engineer's prompt: its tests do not notice what the change does"
             return _Pointed("prompt", why, (f"the test engineer's prompt: {prompt('test_engineer')}",))
         case Judge.BREAKER:
-            role = members[0].text.partition(" ")[0]
+            role = stopped_role(members[0].text)
             why = f"the model of the {role} or the size of the tasks: its turns do not come to an end"
             return _Pointed("model", why, (f"[roles.{role}] and [breakers] in .swarm/config.toml", *wording))
         case Judge.CODER | Judge.ARCHITECT:

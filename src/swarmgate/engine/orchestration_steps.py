@@ -108,10 +108,7 @@ class CouncilRunner:
             if there.finished and there.succeeded and not there.exhausted:
                 return there
         async with _own_budget(f"dispatch-{record}"):
-            result = await self._council.dispatch(**given, id=record)
-            if result.exhausted:
-                raise BudgetExhausted(result.exhausted, account=result.account)
-        return result
+            return await self._council.dispatch(**given, id=record)
 
 
 @asynccontextmanager
