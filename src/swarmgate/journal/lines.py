@@ -24,6 +24,9 @@ class Lines(Protocol):
     def read(self) -> bytes:
         """All whole lines, from the beginning."""
 
+    def first(self) -> bytes:
+        """The first line without its line feed; empty: there is none."""
+
     def whole_lines(self) -> bytes:
         """All whole lines as they are now; what was read so far stays where it is."""
 
@@ -105,6 +108,10 @@ class LinesFile:
             )
         self._identity = identity
         return self._split(data)
+
+    def first(self) -> bytes:
+        """The first line without its line feed; empty: there is none."""
+        return self.line(1).removesuffix(b"\n")
 
     def line(self, number: int) -> bytes:
         """A line that was read or written, with its line feed; empty where the file has none such any more."""

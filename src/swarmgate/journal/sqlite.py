@@ -138,16 +138,16 @@ class SqliteDocuments:
         check_name(record)
         return LinesTable(self, record)
 
-    def read_lines(self, record: str, *, after: int = 0) -> tuple[bytes, ...]:
-        """The lines of a record's journal behind its first so many."""
+    def read_lines(self, record: str, *, after: int = 0, most: int = -1) -> tuple[bytes, ...]:
+        """The lines of a record's journal behind its first `after`; at most so many, where that is not negative."""
         with self._lock:
             if not self._path.exists():
                 return ()
             with self._open() as database:
                 if _version(database) == 0:
                     return ()
-                statement = "SELECT line FROM lines WHERE record = ? AND seq > ? ORDER BY seq"
-                found = tuple(row[0] for row in database.execute(statement, (record, after)))
+                statement = "SELECT line FROM lines WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?"
+                found = tuple(row[0] for row in database.execute(statement, (record, after, most)))
         if not all(isinstance(each, bytes) for each in found):
             raise self._damaged("there is something in it that is no line of a journal")
         return found
@@ -288,6 +288,11 @@ class LinesTable:
         data = self.whole_lines()
         self._read = data.count(b"\n")
         return data
+
+    def first(self) -> bytes:
+        """The first line without its line feed; empty: there is none."""
+        found = self._documents.read_lines(self._record, most=1)
+        return found[0].removesuffix(b"\n") if found else b""
 
     def whole_lines(self) -> bytes:
         """The same; what was read so far stays where it is."""
