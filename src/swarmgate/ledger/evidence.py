@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.domain.events import Event, EvidenceKept, EvidenceSetAside
 from swarmgate.domain.evidence_report import FILES, Kind, Standing, kept
+from swarmgate.journal.writing import writing
 from swarmgate.ledger.evidence_archive import Archives, Kept, read_plain
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from swarmgate.domain.events import EditRefused
+from swarmgate.journal.writing import writing
 from swarmgate.ledger.edits import Edit
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.projections import Projector
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make

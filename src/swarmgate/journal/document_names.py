@@ -6,6 +6,8 @@ import re
 
 from swarmgate.errors import LedgerError
 
+JOURNAL = "journal.jsonl"
+"""The name of the text that a record is; all others are views of it."""
 PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,119}")
 """One part of a name; a text's has several, separated by `/`."""
 
