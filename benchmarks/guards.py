@@ -31,8 +31,8 @@ from swarmgate.agents.coder import code
 from swarmgate.agents.desk import Desk
 from swarmgate.config import load
 from swarmgate.domain.plan import Task
+from swarmgate.domain.progress import silent
 from swarmgate.engine.build import build
-from swarmgate.engine.progress import silent
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall

@@ -29,11 +29,11 @@ from typing import Any
 from swarmgate.config import Config
 from swarmgate.domain.events import AttemptKind
 from swarmgate.domain.evidence import TestRun
+from swarmgate.domain.progress import silent
 from swarmgate.domain.state import Attempt, TaskRecord
 from swarmgate.engine.build import build
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
-from swarmgate.engine.progress import silent
 from swarmgate.engine.steps.testing import measure
 from swarmgate.engine.steps.trying import try_tests
 from swarmgate.ledger.folder import SwarmFolder

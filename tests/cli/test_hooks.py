@@ -6,8 +6,8 @@ import pytest
 from tests.project import Project, plain
 
 from swarmgate.domain.automation import HookRan
+from swarmgate.domain.progress import Progress
 from swarmgate.engine.automating.crew import anew, workers_of
-from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger.journal import Journal
 

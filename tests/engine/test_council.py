@@ -3,15 +3,15 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from swarmgate.engine.sitting import sitting
 from tests.engine.debate_script import debating, speech, synthesis
 from tests.project import Project, rule
 
 from swarmgate.domain.debate import Outcome, Seat, Vote
 from swarmgate.domain.events import UsageRecorded
+from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine import Swarm
-from swarmgate.engine.progress import Progress
-from swarmgate.engine.sitting import sitting
 from swarmgate.errors import (
     BudgetExhausted,
     ConfigError,

@@ -25,11 +25,11 @@ from swarmgate.council.stream import (
     StepStarted,
 )
 from swarmgate.domain.discussion import Cast, Choice, Discussion, DiscussionRecord, Expert, Mode, Step, Tension
+from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Usage
 from swarmgate.engine import Swarm, personas_file
 from swarmgate.engine.council_progress import of_a_pattern, teller
 from swarmgate.engine.discussions import FOLLOWING, Confirmed, Pause
-from swarmgate.engine.progress import Progress
 from swarmgate.errors import CouncilRefused
 
 # --- files of personas ---

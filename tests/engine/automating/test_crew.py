@@ -19,10 +19,10 @@ from swarmgate.domain.automation import (
     SyncDeferred,
 )
 from swarmgate.domain.events import RunStarted
+from swarmgate.domain.progress import Progress
 from swarmgate.engine.automating import crew as crewing
 from swarmgate.engine.automating.crew import Syncing, anew, workers_of
 from swarmgate.engine.crewing import crew_beside
-from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger import newest
 from swarmgate.ledger.folder import SwarmFolder

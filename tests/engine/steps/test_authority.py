@@ -7,9 +7,9 @@ from tests.project import Project
 from swarmgate.agents.authority import Authority, Right
 from swarmgate.domain.change import ChangedFile, ChangeKind
 from swarmgate.domain.guard import Effect, GuardNote
+from swarmgate.domain.progress import silent
 from swarmgate.engine import Swarm
 from swarmgate.engine.build import build
-from swarmgate.engine.progress import silent
 from swarmgate.engine.steps.authority import after_turn, breaches
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.repository import Repository

@@ -12,10 +12,10 @@ import pytest
 from swarmgate.config import Config
 from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.guard import Effect
+from swarmgate.domain.progress import silent
 from swarmgate.engine.build import build
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
-from swarmgate.engine.progress import silent
 from swarmgate.engine.steps.objections import Answer
 from swarmgate.engine.steps.proof_runs import Runs
 from swarmgate.engine.steps.proving import prove

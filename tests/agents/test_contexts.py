@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from swarmgate.engine.voices import EngineVoices
 from tests.project import Project, rule
 
 from swarmgate.agents.brief import Brief, Section
@@ -15,7 +16,6 @@ from swarmgate.agents.turn import take_turn
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.debate import Seat
 from swarmgate.engine import Swarm
-from swarmgate.engine.voices import EngineVoices
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement, SwarmError, UnsafePath
 from swarmgate.llm.budget import Budget
 from swarmgate.llm.endpoint.model_memory import ModelMemory
