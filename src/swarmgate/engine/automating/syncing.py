@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import LedgerLocked
+from swarmgate.ledger import opening
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.lock import at_work, describe
-from swarmgate.ledger.opening import PATIENCE_S, sync_pass
 from swarmgate.ledger.reconcile import edits
 from swarmgate.project import Project
 
@@ -63,7 +63,7 @@ def sync(project: Project, *, check: bool = False) -> SyncReport:
 
 def _passed(project: Project) -> SyncReport:
     with Ledger.write(project.folder) as ledger:
-        outcome = sync_pass(ledger, patience_s=PATIENCE_S)
+        outcome = opening.sync_pass(ledger, patience_s=opening.PATIENCE_S)
     refused = (RefusedEdit(source=each.source, problems=each.problems, kept=each.kept) for each in outcome.refused)
     report = _report(outcome.amended, refused, outcome.restored, outcome.busy)
     return report.model_copy(update={"interrupted": outcome.interrupted})
