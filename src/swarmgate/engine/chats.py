@@ -105,8 +105,8 @@ class Chats:
 
     async def _chatted(self, request: Chat, *, resumed: bool) -> ChatResult:
         from swarmgate.council.chat import chat, resume  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
         from swarmgate.council.session import opened  # noqa: PLC0415 - as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
 
         project = self._project
         tell: OnCouncilEvent = teller(project.listener)

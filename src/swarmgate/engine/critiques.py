@@ -216,8 +216,8 @@ class Critiques:
         from swarmgate.council.critique.improving import improve  # noqa: PLC0415 - as above
         from swarmgate.council.critique.iterating import author_of  # noqa: PLC0415 - as above
         from swarmgate.council.critique.outcome import manifest_of  # noqa: PLC0415 - as above
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
         from swarmgate.engine.checks import ProjectChecks  # noqa: PLC0415 - as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
 
         goes_on, tell = f"swarm critique resume {critique.id}", teller(self._project.listener, on_event)
         checked = any(each.programmatic for each in critique.criteria)

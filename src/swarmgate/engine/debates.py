@@ -166,9 +166,9 @@ class Debates:
     ) -> Outcome:
         from swarmgate.council.debating import hold  # noqa: PLC0415 - brings the agents
         from swarmgate.council.dispatching import Placed, held_again  # noqa: PLC0415 - as above
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
         from swarmgate.council.session import opened  # noqa: PLC0415 - as above
         from swarmgate.council.way_on import with_way_on  # noqa: PLC0415 - as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
         from swarmgate.engine.first_round import prompt_tokens  # noqa: PLC0415 - as above
         from swarmgate.engine.seating import check_desks  # noqa: PLC0415 - as above
 

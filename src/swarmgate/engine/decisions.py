@@ -218,7 +218,7 @@ class Decisions:
         from swarmgate.council.consensus.brief import prompt_tokens  # noqa: PLC0415 - as above
         from swarmgate.council.consensus.deciding import decide  # noqa: PLC0415 - brings the agents
         from swarmgate.council.consensus.preparing import Good, preparation  # noqa: PLC0415 - as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
 
         tell: Callable[[PatternEvent], None] = teller(self._project.listener, on_event)
         drafts = self._project.config.council.critique

@@ -216,7 +216,7 @@ class Discussions:
     ) -> DiscussionRecord:
         from swarmgate.council.discussion.holding import hold  # noqa: PLC0415 - brings the agents
         from swarmgate.council.discussion.table import provisional, seated  # noqa: PLC0415 - as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
 
         goes_on = f"swarm discuss resume {discussion.id}"
         tell = teller(self._project.listener, on_event)

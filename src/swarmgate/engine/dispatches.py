@@ -99,8 +99,8 @@ class Dispatches:
         allowance: Allowance | None = None,
     ) -> DispatchResult:
         from swarmgate.council.dispatching import Means, carry_out  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
         from swarmgate.council.session import opened  # noqa: PLC0415 - as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
 
         project, name = self._project, name or new_id()
         async with opened(project, f"dispatch-{name}", allowance=allowance, resume="") as voices:

@@ -145,7 +145,7 @@ class Orchestrations:
         self, asked: Orchestration, allowance: Allowance, on_event: OnEvent | None
     ) -> OrchestrationOutcome:
         from swarmgate.council.orchestrating import orchestrate  # noqa: PLC0415 - late, as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
 
         goes_on = f"swarm orchestrate resume {asked.id}"
         try:

@@ -24,8 +24,8 @@ from swarmgate.council.records import NAMES, Manifest, Records
 from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
 from swarmgate.domain.redaction import redact
 from swarmgate.errors import CouncilRefused
+from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.debates import masked
-from swarmgate.ledger.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 
 Make = Callable[..., Room]
@@ -47,7 +47,7 @@ class Masked(Room):
     @property
     def records(self) -> Records:
         clean = partial(masked, redact=partial(redact, secrets=[SECRET]), names=NAMES)
-        return Records(FileDocuments(SwarmFolder(self.repo)), clean=clean)
+        return Records(FileDocuments(SwarmFolder(self.repo).path), clean=clean)
 
 
 @pytest.mark.slow

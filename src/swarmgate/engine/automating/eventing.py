@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from swarmgate.config import nearest
-from swarmgate.domain import automation_words
+from swarmgate.domain import automation_words, base
 from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening
 from swarmgate.domain.events import EVENTS, Entry
 from swarmgate.domain.progress import Progress
 from swarmgate.engine.describe import counted, describe
 from swarmgate.errors import UsageError
 from swarmgate.ledger import newest
-from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.tail import Tail, happening
 from swarmgate.project import Project
 
@@ -31,13 +31,13 @@ def events(
         _check(each)
     tail = Tail(project.folder) if follow else None  # first: what is added from now on is not missed
     entries = newest.entries(project.folder, None if types else last)
-    journal = Journal(project.folder)
+    journal = AutomationLog(project.folder)
     told = journal.read()
     if journal.unreadable:
         _notice(project, f"{counted(journal.unreadable, 'line')} of {journal.lines.path} cannot be read, and left out.")
     there = _merged(entries, told, types)
     shown = there if last is None else there[max(0, len(there) - last) :]
-    happenings = (happening(each) if isinstance(each, Entry) else each for each in shown)
+    happenings = (happening(each) if isinstance(each, base.Entry) else each for each in shown)
     if tail is None:
         return happenings
     known = {"ledger": entries[-1].seq if entries else tail.state.seq, "automation": told[-1].seq if told else 0}
