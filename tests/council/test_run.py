@@ -135,7 +135,7 @@ def begun(records: Records, **fields: Any) -> Record[Sum, State, Outcome]:
 
 
 async def go_on(record: Record[Sum, State, Outcome], context: CouncilContext, **given: Any) -> Outcome | None:
-    return await run(record, context, **given)
+    return await run(SUMMING, record, context, **given)
 
 
 def held(records: Records, voice: Voice, heard: list[CouncilEvent] | None = None, **fields: Any) -> Outcome | None:

@@ -18,7 +18,7 @@ from pydantic_core import from_json
 
 from swarmgate.config import nearest
 from swarmgate.council.lifecycle import LIFECYCLE, Begun, Completed, Resumed, Standing, Stopped, TimeUp, Unanswering
-from swarmgate.council.pattern import Pattern
+from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Entry, Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import CouncilRefused, LedgerError
@@ -78,7 +78,7 @@ class Record(Generic[Q, S, O]):
 
     def __init__(
         self,
-        pattern: Pattern[Q, S, O],
+        pattern: Rules[Q, S, O],
         id: str,  # noqa: A002 - the field's name
         documents: Documents,
         clean: Callable[[Any], Any],
@@ -204,7 +204,7 @@ class Records:
 
     def begin(
         self,
-        pattern: Pattern[Q, S, O],
+        pattern: Rules[Q, S, O],
         request: Q,
         *,
         request_hash: str = "",
@@ -243,7 +243,7 @@ class Records:
         )
         return record
 
-    def open(self, pattern: Pattern[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
+    def open(self, pattern: Rules[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
         """A record that is there.
 
         Raises:
@@ -298,7 +298,7 @@ class Records:
                 found.append((when, name))
         return tuple(name for _, name in sorted(found, reverse=True))
 
-    def find(self, pattern: Pattern[Q, S, O], request_hash: str) -> Record[Q, S, O] | None:
+    def find(self, pattern: Rules[Q, S, O], request_hash: str) -> Record[Q, S, O] | None:
         """The newest complete record of that request; None: there is none. Damaged ones do not count."""
         for name in self.ids(pattern.name) if request_hash else ():
             with suppress(LedgerError, CouncilRefused):

@@ -121,7 +121,7 @@ class Shared:
                     voices.budget.require_room(needed, "the first round (its prompts alone)")
                 if there and models is not None and hashed != there.standing.request_hash:
                     record.unanswer("the project changed since it began")
-                return await run(record, context, allowance=allowed)
+                return await run(pattern, record, context, allowance=allowed)
         except BudgetExhausted as error:
             raise raising(error, goes_on, own=name in error.message) from error
         except CouncilFailed as error:
