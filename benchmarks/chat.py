@@ -29,11 +29,11 @@ from swarmgate.council.chat import chat
 from swarmgate.council.chat_request import chat_of
 from swarmgate.domain.chat import ChatEnd, ChatResult
 from swarmgate.domain.debate import Seat
+from swarmgate.domain.redaction import redact
 from swarmgate.domain.usage import Usage
 from swarmgate.ledger.chats import ChatDatabase
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall
-from swarmgate.llm.redact import redact
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.sandbox.confinement import Confinement

@@ -28,13 +28,13 @@ from swarmgate.council.discussion.request import discussion_of
 from swarmgate.council.records import NAMES, Records
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import DiscussionRecord
+from swarmgate.domain.redaction import redact
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.debates import masked
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.model import ModelReply, ModelRequest
-from swarmgate.llm.redact import redact
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.sandbox.running import CommandRunner

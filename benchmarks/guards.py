@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-import os
 import statistics
 import sys
 import tempfile
@@ -29,16 +28,14 @@ from workload import make_project
 
 from swarmgate.agents.coder import code
 from swarmgate.agents.desk import Desk
-from swarmgate.config import load
 from swarmgate.domain.plan import Task
 from swarmgate.engine.build import build
-from swarmgate.engine.progress import silent
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.model import ModelReply, ModelRequest, ToolCall
+from swarmgate.project import Project
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.process import Completed
-from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.running import CommandRunner
 
 CALLS = 160
@@ -149,15 +146,8 @@ def clocked(runner: CommandRunner, deeds: Deeds) -> TimedRunner:
 
 def desk_of(folder: SwarmFolder, ledger: Ledger) -> Desk:
     """The coder's desk as `swarm run` makes it."""
-    config = load(
-        project_file=folder.config,
-        environ=os.environ,
-        flags={"breakers": {"tool_calls": 100_000}, "loop": {"max_turns": 1000}},
-    )
-    repository = Repository.discover(folder.root)
-    context = build(
-        config=config, folder=folder, repository=repository, ledger=ledger, environ=os.environ, listener=silent
-    )
+    project = Project(folder.root, flags={"breakers": {"tool_calls": 100_000}, "loop": {"max_turns": 1000}})
+    context = build(project, repository=project.repository(), ledger=ledger)
     return context.desk("coder")
 
 

@@ -26,18 +26,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from swarmgate.config import Config
 from swarmgate.domain.events import AttemptKind
 from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.state import Attempt, TaskRecord
 from swarmgate.engine.build import build
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
-from swarmgate.engine.progress import silent
 from swarmgate.engine.steps.testing import measure
 from swarmgate.engine.steps.trying import try_tests
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.project import Project
 from swarmgate.workspace.repository import Repository
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared/corpora/quixbugs.jsonl"
@@ -91,14 +90,10 @@ def project(root: Path, files: dict[str, str]) -> Context:
     initialise(root)
     command = f"{sys.executable} -m pytest -q -p no:cacheprovider"
     tests: dict[str, Any] = {"command": command, "timeout_s": TIME_LIMIT_S}
-    folder = SwarmFolder(root)
     return build(
-        config=Config.model_validate({"tests": tests}),
-        folder=folder,
+        Project(root, environ={}, flags={"tests": tests}),
         repository=Repository.discover(root),
-        ledger=Ledger.read(folder),
-        environ={},
-        listener=silent,
+        ledger=Ledger.read(SwarmFolder(root)),
     )
 
 

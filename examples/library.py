@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from swarmgate.domain.decide import Waiting
+from swarmgate.domain.progress import Progress
 from swarmgate.engine import Swarm
 from swarmgate.engine.initialise import initialise
-from swarmgate.engine.progress import Progress
 from swarmgate.testing import ScriptedServer
 
 CODE = '''"""Greetings."""

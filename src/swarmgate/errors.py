@@ -334,6 +334,16 @@ class BudgetExhausted(SwarmError):
         """Whether it is the budget of this one that is used up."""
         return self.account is not None and self.account.owner == owner
 
+    def option(self, session: str) -> str:
+        """What raises the budget of a council's session, at the end of a command line; empty: another one is used up.
+
+        Args:
+            session: its name.
+        """
+        if self.account is None or not self.is_of(Owner("session", session)):
+            return ""
+        return " --usd X" if self.account.measure == "usd" else " --tokens N"
+
     @property
     def remedy(self) -> str:
         """What has to happen before the work can go on."""
@@ -344,6 +354,10 @@ class BudgetExhausted(SwarmError):
         again = copy(self)
         again.hint = hint
         return again
+
+    def with_option(self, goes_on: str, session: str) -> Self:
+        """The same error, with the option that raises the budget of a session behind the command line that goes on."""
+        return self.with_hint(self.hint.replace(goes_on, f"{goes_on}{self.option(session)}")) if goes_on else self
 
 
 class LimitReached(BudgetExhausted):

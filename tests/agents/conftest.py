@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.confined import runner
+from tests.project import _template, project
 
 from swarmgate.agents.desk import Desk, Limits
 from swarmgate.agents.prompts import Prompts
@@ -16,6 +17,8 @@ from swarmgate.domain.plan import Complexity, Phase, Plan, Task
 from swarmgate.llm.model import ToolCall
 from swarmgate.llm.scripted import Scripted, ScriptedModel
 from swarmgate.workspace.files import FileTree
+
+__all__ = ["_template", "project"]
 
 
 class Played(ScriptedModel):

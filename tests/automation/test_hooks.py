@@ -23,11 +23,11 @@ from swarmgate.config import Config, load
 from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening, HookRan
 from swarmgate.domain.events import EVENTS
 from swarmgate.domain.hooks import HOOKABLE, is_own, meant, sample, subject_of, variables_of
+from swarmgate.domain.redaction import redact
 from swarmgate.domain.state import State, replace
 from swarmgate.errors import MissingRequirement
 from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.llm.redact import redact
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.sandbox.confinement import Confinement
 from swarmgate.workspace.sandbox.running import CommandRunner

@@ -12,9 +12,9 @@ import pytest
 from tests.confined import SANDBOX
 from typer.testing import CliRunner
 
+from swarmgate.agents.programs import AgentProgram
 from swarmgate.cli.app import app
 from swarmgate.config import Role
-from swarmgate.engine.programs import AgentProgram
 from swarmgate.gates import confining
 from swarmgate.llm.model import CallFailed, Message, ModelRequest
 from swarmgate.llm.programs.acp_model import AcpModel

@@ -16,6 +16,7 @@ from tests.project import Project, Rule, plain, rule, until
 
 from swarmgate.domain.critique import CritiqueRecord
 from swarmgate.engine import Swarm
+from swarmgate.engine.in_project import InProject
 
 GOLDEN = Path(__file__).parent / "golden" / "critique.txt"
 TESTING = Path(__file__).parents[2] / "docs/testing.md"
@@ -123,7 +124,7 @@ def test_a_file_describes_all_of_it_and_options_win(project: Project, tmp_path: 
     assert (record.critique.stop, record.critique.iterations, record.critique.name) == (0.5, 4, "changelog")
     assert record.iterations[0].evaluation
     assert record.iterations[0].evaluation.scores[2].score == 1.0
-    assert Swarm(project.root).council._records.manifest(told["id"]).allowance.tokens == 90_000
+    assert InProject(Swarm(project.root).project).records.manifest(told["id"]).allowance.tokens == 90_000
 
 
 MISTAKES = (

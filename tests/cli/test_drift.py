@@ -110,7 +110,7 @@ def test_the_worker_tells_when_the_signals_change_and_not_again(project: Project
     swarm = Swarm(project.root)
     state = swarm.state
     saved = Happening(source="ledger", seq=state.seq, time="", actor="architect", data={"type": "plan_saved"})
-    seen, made = Seen(saved, state, state), worker(swarm)
+    seen, made = Seen(saved, state, state), worker(swarm.project)
     other = Seen(saved.model_copy(update={"data": {"type": "task_completed"}}), state, state)
     assert made.name == "decision_drift_detection"
     assert made.subject(seen)

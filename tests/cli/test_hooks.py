@@ -6,8 +6,8 @@ import pytest
 from tests.project import Project, plain
 
 from swarmgate.domain.automation import HookRan
-from swarmgate.engine.automating.crew import anew, workers_of
-from swarmgate.engine.progress import Progress
+from swarmgate.domain.progress import Progress
+from swarmgate.engine.automating.crew import workers_of
 from swarmgate.engine.swarm import Swarm
 from swarmgate.ledger.automation_log import AutomationLog
 
@@ -92,7 +92,7 @@ def test_settings_that_change_while_somebody_watches_tell_it_too(project: Projec
     told: list[Progress] = []
     swarm = Swarm(project.root, listener=told.append)
     project.configure(hooks={"phase_finished": "true"})
-    assert [worker.name for worker in workers_of(anew(swarm))] == ["hooks"]
+    assert [worker.name for worker in workers_of(swarm.project.anew())] == ["hooks"]
     assert [each.kind for each in told] == ["notice"]
     assert "the hook of phase_finished never runs" in told[0].text
     assert "phase_closed?" in told[0].text

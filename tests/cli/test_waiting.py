@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from rich.console import Console
 
 from swarmgate.cli.progress import _Printer
-from swarmgate.engine.progress import Progress
+from swarmgate.domain.progress import Progress
 
 
 def test_a_wait_is_a_line_and_a_countdown_until_something_goes_on() -> None:

@@ -19,12 +19,12 @@ from swarmgate.council.records import NAMES, Manifest, Records, request_hash
 from swarmgate.domain import consensus, critique, discussion
 from swarmgate.domain.base import Frozen, Text
 from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Mode, Position, Step
+from swarmgate.domain.redaction import redact
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused, LedgerError, LedgerWriteFailed
 from swarmgate.journal.documents import FileDocuments, opened
 from swarmgate.ledger.debates import masked, unredacted
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.llm.redact import redact
 
 BOTH = pytest.mark.parametrize("kind", ["files", "sqlite"])
 HIDDEN = "k3y-of-mine"

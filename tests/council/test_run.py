@@ -134,8 +134,13 @@ def begun(records: Records, **fields: Any) -> Record[Sum, State, Outcome]:
     return records.begin(SUMMING, Sum(id="s1", **fields))
 
 
+async def go_on(record: Record[Sum, State, Outcome], context: CouncilContext, **given: Any) -> Outcome | None:
+    return await run(SUMMING, record, context, **given)
+
+
 def held(records: Records, voice: Voice, heard: list[CouncilEvent] | None = None, **fields: Any) -> Outcome | None:
-    return asyncio.run(run(begun(records, **fields), context(records, voice, heard)))
+    record = begun(records, **fields)
+    return asyncio.run(go_on(record, context(records, voice, heard)))
 
 
 def test_what_is_due_is_done_until_nothing_is(records: Records, tmp_path: Path) -> None:
@@ -176,7 +181,8 @@ def test_what_was_said_before_an_error_is_not_asked_again(records: Records) -> N
         held(records, voice, heard)
     assert (begun(records).standing.status, begun(records).standing.why) == ("open", "spent")
     assert type(heard[-1]).__name__ == "Erred"
-    assert asyncio.run(run(begun(records), context(records, voice), allowance=Allowance(tokens=5))) == Outcome(total=6)
+    outcome = asyncio.run(go_on(begun(records), context(records, voice), allowance=Allowance(tokens=5)))
+    assert outcome == Outcome(total=6)
     assert asked == [Add(1, "a"), Add(1, "b"), Add(2, "a"), Add(2, "b"), Add(2, "b")]
     assert begun(records).standing.allowance == Allowance(tokens=5)
 
@@ -262,7 +268,8 @@ def test_a_record_of_an_earlier_swarmgate_is_said_to_be_one(records: Records, tm
 
 def test_ids_are_the_newest_first_and_a_damaged_one_is_among_them(records: Records, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        asyncio.run(run(records.begin(SUMMING, Sum(id=name)), context(records, at_once)))
+        record = records.begin(SUMMING, Sum(id=name))
+        asyncio.run(go_on(record, context(records, at_once)))
     records.begin(SUMMING, Sum(id="three"), part_of="two")
     (tmp_path / ".swarm/discussions/two/journal.jsonl").write_text("nonsense\n")
     assert records.ids("summing") == ("three", "one", "two")

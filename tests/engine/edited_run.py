@@ -12,9 +12,9 @@ import pytest
 from tests.confined import SANDBOX
 from tests.project import Project, call, until
 
+from swarmgate.domain.progress import Progress
 from swarmgate.engine import Swarm
 from swarmgate.engine.outcome import RunOutcome
-from swarmgate.engine.progress import Progress
 
 MARKS = [
     pytest.mark.suite("unittest"),

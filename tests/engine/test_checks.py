@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tests.project import Project
 
-from swarmgate import config
 from swarmgate.council.critique.checks import Unchecked
 from swarmgate.council.critique.requests import critique_of
 from swarmgate.domain.critique import Critique, Score
+from swarmgate.engine import Swarm
 from swarmgate.engine.checks import ProjectChecks, target_in
 from swarmgate.errors import CouncilRefused, MissingRequirement, UnsafePath
 
@@ -24,9 +24,8 @@ def critique(target: str = "src/calc/part.py", **criterion: Any) -> Critique:
 
 async def check(project: Project, version: str, target: str = "src/calc/part.py", **criterion: Any) -> Score:
     asked = critique(target, **criterion)
-    settings = config.load(project_file=project.folder.config)
     before = project.git("status", "--porcelain")
-    checks = ProjectChecks.of(settings, project.folder, asked)
+    checks = ProjectChecks.of(Swarm(project.root).project, asked)
     try:
         return await checks.check(asked.criteria[0], asked, version)
     finally:
@@ -91,8 +90,8 @@ def test_targets_stay_in_the_repository(project: Project) -> None:
 
 def test_what_can_never_be_checked_is_refused_at_once(project: Project) -> None:
     project.configure(commands={"sandbox": "sandbox-exec"})
-    settings = config.load(project_file=project.folder.config)
+    there = Swarm(project.root).project
     with pytest.raises(CouncilRefused, match="git ignores that file"):
-        ProjectChecks.of(settings, project.folder, critique("__pycache__/x.py", gate="syntax_check"))
+        ProjectChecks.of(there, critique("__pycache__/x.py", gate="syntax_check"))
     with pytest.raises(MissingRequirement):
-        ProjectChecks.of(settings, project.folder, critique(command="true"))
+        ProjectChecks.of(there, critique(command="true"))

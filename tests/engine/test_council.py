@@ -6,12 +6,12 @@ import pytest
 from tests.engine.debate_script import debating, speech, synthesis
 from tests.project import Project, rule
 
+from swarmgate.council.session import opened
 from swarmgate.domain.debate import Outcome, Seat, Vote
 from swarmgate.domain.events import UsageRecorded
+from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine import Swarm
-from swarmgate.engine.progress import Progress
-from swarmgate.engine.sitting import sitting
 from swarmgate.errors import (
     BudgetExhausted,
     ConfigError,
@@ -282,8 +282,8 @@ async def test_voices_that_speak_at_once_share_what_is_left(project: Project) ->
 
 async def test_a_project_budget_that_another_process_uses_up_is_seen(project: Project) -> None:
     project.play(*debating(), budget={"tokens": 5000})
-    around = Swarm(project.root).surroundings()
-    async with sitting(around, "debate-x", allowance=Allowance(), resume="") as voices:
+    around = Swarm(project.root).project
+    async with opened(around, "debate-x", allowance=Allowance(), resume="") as voices:
         voices.budget.check()
         with around.writing() as ledger:
             used = UsageRecorded(role="coder", usage=Usage(calls=1, prompt_tokens=9000))

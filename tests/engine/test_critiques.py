@@ -12,6 +12,7 @@ from tests.project import Project, rule
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.engine import Swarm, critique_file
 from swarmgate.engine.critique_replay import score_lines
+from swarmgate.engine.in_project import InProject
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
 
 CRITERIA = ["truth=It is so."]
@@ -94,7 +95,7 @@ async def test_what_was_taken_up_again_over_a_changed_project_answers_no_other_r
         await council.critique("Say it.", criteria=CRITERIA, iterations=2, id="mine", tokens=900)
     project.write("new.txt", "x\n")
     await council.resume_critique("mine", tokens=1_000_000)
-    manifest = council._records.manifest("mine")
+    manifest = InProject(Swarm(project.root).project).records.manifest("mine")
     assert (manifest.status, manifest.request_hash, manifest.allowance.tokens) == ("complete", "", 1_000_000)
 
 

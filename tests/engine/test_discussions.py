@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.engine.discussion_script import CAST, PERSONAS, discussing, without_models
 from tests.project import Project
 
+from swarmgate.council.progress import of_a_pattern, teller
 from swarmgate.council.records import PART_OF
 from swarmgate.council.stream import (
     Completed,
@@ -25,11 +26,11 @@ from swarmgate.council.stream import (
     StepStarted,
 )
 from swarmgate.domain.discussion import Cast, Choice, Discussion, DiscussionRecord, Expert, Mode, Step, Tension
+from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Usage
 from swarmgate.engine import Swarm, personas_file
-from swarmgate.engine.council_progress import of_a_pattern, teller
 from swarmgate.engine.discussions import FOLLOWING, Confirmed, Pause
-from swarmgate.engine.progress import Progress
+from swarmgate.engine.in_project import InProject
 from swarmgate.errors import CouncilRefused
 
 # --- files of personas ---
@@ -208,7 +209,7 @@ async def test_a_part_of_another_record_is_listed_where_parts_are_asked_for(proj
     council = Swarm(project.root).council
     whole = await council.discuss("How?", mode="lightweight")
     part = await council.discuss("Why?", mode="lightweight")
-    council._records.change(part.discussion.id, more={PART_OF: whole.discussion.id})
+    InProject(Swarm(project.root).project).records.change(part.discussion.id, more={PART_OF: whole.discussion.id})
     assert [each.id for each in council.discussions()] == [whole.discussion.id]
     assert {each.id for each in council.discussions(parts=True)} == {whole.discussion.id, part.discussion.id}
 

@@ -10,8 +10,8 @@ from tests.engine.edited_run import HALF, HANGS, MARKS, QUICK, Run, edit, kinds
 from tests.project import Project, call, engineer, part, plan, rule
 
 from swarmgate.domain import events as ev
+from swarmgate.domain.progress import Progress
 from swarmgate.domain.state import Outcome, TaskStatus
-from swarmgate.engine.progress import Progress
 from swarmgate.errors import Stopped
 
 pytestmark = MARKS

@@ -358,7 +358,7 @@ def test_a_whole_forgery_is_told_by_an_anchor_that_somebody_else_holds(
         done.git("update-ref", "-d", ref)
     _tail(done).unlink()
     try:
-        with Swarm(done.root)._writing():  # it makes mark and anchors anew, of what the forger wrote
+        with Swarm(done.root).project.writing():  # it makes mark and anchors anew, of what the forger wrote
             pass
         assert _problems(done) == []
         done.git("fetch", "--quiet", "--force", str(team), "refs/swarm/*:refs/swarm/*")

@@ -7,9 +7,8 @@ from tests.misbehaviour.case import case
 from tests.project import Project, code, delegate, part, plain, rule, task, verdict
 from tests.project import plan as planning
 
-from swarmgate.agents.house_rules import LIMIT, HouseRules, sections
+from swarmgate.agents.house_rules import LIMIT, CommittedRules, HouseRules, sections
 from swarmgate.domain import events as ev
-from swarmgate.engine.house_rules import CommittedRules
 from swarmgate.workspace.repository import Repository
 
 pytestmark = pytest.mark.suite("unittest")

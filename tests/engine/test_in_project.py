@@ -4,7 +4,7 @@ import pytest
 from tests.project import Project, rule
 
 from swarmgate.council.asking import Heard, ask, brief_for
-from swarmgate.council.records import Manifest, Records
+from swarmgate.council.records import Manifest
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Step
@@ -20,34 +20,30 @@ ASKED = Discussion(id="mine", topic="Is it sound?")
 
 
 class Part(InProject):
-    """A part of the facade, as those of the patterns are."""
-
-    @property
-    def records(self) -> Records:
-        return self._records
+    """What the facades of patterns do with it."""
 
     async def asked(self, allowance: Allowance | None = None, times: int = 1) -> list[Heard[str]]:
-        async with self._sitting("discussion", "mine", allowance, GOES_ON) as voices:
+        async with self.sitting("discussion", "mine", allowance, GOES_ON) as voices:
             desk = voices.desk(Seat(id="ann"))
             return [await ask(desk, brief_for("ann", "position", each), read=str) for each in range(1, times + 1)]
 
     def begin(self, name: str, pattern: str = "discussion", **more: object) -> None:
         manifest = {"id": name, "pattern": pattern, "request": {"topic": "T"}, **more}
-        self._records.begin(Manifest.model_validate(manifest))
+        self.records.begin(Manifest.model_validate(manifest))
 
     def hash_of(self, request: Discussion = ASKED, **models: str) -> str:
-        return self._request_hash("discussion", request, models)
+        return self.request_hash("discussion", request, models)
 
-    def cached(self, request_hash: str, *, cache: bool | None = None) -> str:
-        return self._cached("discussion", request_hash, cache=cache)
+    def known(self, request_hash: str, *, cache: bool | None = None) -> str:
+        return self.cached("discussion", request_hash, cache=cache)
 
-    def refused(self, kind: str, name: str) -> tuple[str, str]:
-        refused = self._refused(kind, name, CouncilRefused(f"There is no {kind} {name}."))
+    def refusal(self, kind: str, name: str) -> tuple[str, str]:
+        refused = self.refused(kind, name, CouncilRefused(f"There is no {kind} {name}."))
         return refused.message, refused.hint
 
 
 def part(project: Project) -> Part:
-    return Part(Swarm(project.root))
+    return Part(Swarm(project.root).project)
 
 
 # --- records ---
@@ -77,7 +73,7 @@ def test_records_lie_where_the_settings_say_and_have_no_secret(
 def test_looking_at_records_makes_nothing(project: Project) -> None:
     before = sorted(project.folder.path.rglob("*"))
     assert part(project).records.ids() == ()
-    assert part(project).cached("0" * 64) == ""
+    assert part(project).known("0" * 64) == ""
     assert sorted(project.folder.path.rglob("*")) == before
 
 
@@ -146,11 +142,11 @@ def test_a_request_is_found_again_while_nothing_that_it_hangs_on_has_changed(
 
 def test_a_complete_record_is_given_again_where_the_settings_and_the_request_let_it(project: Project) -> None:
     part(project).begin("a", request_hash="0" * 64)
-    assert part(project).cached("0" * 64) == "", "it is not complete"
+    assert part(project).known("0" * 64) == "", "it is not complete"
     part(project).records.change("a", status="complete")
-    found = [part(project).cached("0" * 64, cache=cache) for cache in (None, True, False)]
+    found = [part(project).known("0" * 64, cache=cache) for cache in (None, True, False)]
     project.configure(council={"cache": False})
-    found += [part(project).cached("0" * 64, cache=cache) for cache in (None, True, False)]
+    found += [part(project).known("0" * 64, cache=cache) for cache in (None, True, False)]
     assert found == ["a", "a", "", "", "a", ""]
 
 
@@ -180,7 +176,7 @@ async def test_what_a_sitting_used_goes_on_record_and_its_budget_says_how_it_goe
 async def test_a_record_goes_on_in_one_process_at_a_time(project: Project) -> None:
     project.play()
     one = part(project)
-    async with one._sitting("discussion", "mine"):
+    async with one.sitting("discussion", "mine"):
         with pytest.raises(CouncilRefused, match="discussion-mine goes on in another process"):
             await part(project).asked()
 
@@ -194,8 +190,8 @@ def test_whoever_takes_a_record_for_another_kind_is_told_which_it_is(project: Pr
     for kind in VERBS:
         expected = (f"my-orchestration is an orchestration, not a {kind}.", "swarm orchestrate show my-orchestration")
         if kind != "orchestration":
-            assert part(project).refused(kind, "my-orchestration") == expected
-    assert part(project).refused("orchestration", "my-decision") == (
+            assert part(project).refusal(kind, "my-orchestration") == expected
+    assert part(project).refusal("orchestration", "my-decision") == (
         "my-decision is a decision, not an orchestration.",
         "swarm decide show my-decision",
     )
@@ -205,19 +201,19 @@ def test_whoever_takes_a_record_for_another_kind_is_told_which_it_is(project: Pr
 
 
 def test_an_unknown_id_is_told_with_the_nearest_of_its_kind(project: Project) -> None:
-    assert part(project).refused("critique", "mine")[1] == "There is no critique here yet."
+    assert part(project).refusal("critique", "mine")[1] == "There is no critique here yet."
     part(project).begin("20261122-101500-3f2a", "critique")
     listed = "They are listed by: swarm critique list"
     near = f"Did you mean 20261122-101500-3f2a? {listed}"
-    assert part(project).refused("critique", "20261122-101500-3f2b") == (
+    assert part(project).refusal("critique", "20261122-101500-3f2b") == (
         "There is no critique 20261122-101500-3f2b.",
         near,
     )
-    assert part(project).refused("critique", "else")[1] == listed
+    assert part(project).refusal("critique", "else")[1] == listed
 
 
 def test_kinds_whose_records_cannot_be_read_do_not_stand_in_the_way(project: Project) -> None:
     part(project).begin("mine")
     project.configure(council={"store": "sqlite"})
     project.folder.records.write_text("no database " * 50)
-    assert part(project).refused("debate", "x") == ("There is no debate x.", "There is no debate here yet.")
+    assert part(project).refusal("debate", "x") == ("There is no debate x.", "There is no debate here yet.")

@@ -20,6 +20,7 @@ from swarmgate.council.records import Manifest
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.metrics import PatternMetrics
 from swarmgate.engine import Swarm
+from swarmgate.engine.in_project import InProject
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError, Owner
 from swarmgate.journal.documents import opened
 from swarmgate.ledger.ledger import Ledger
@@ -174,7 +175,7 @@ async def test_what_a_failed_step_and_others_of_a_like_name_used_is_counted_wher
     assert found["total"].usage.tokens == spent.tokens
     assert (found["debate"].parts, found["dispatch"].parts, found["decision"].parts) == (1, 1, 1)
     assert found["decision"].failed == 1
-    manifest = council._records.manifest("o.vote")
+    manifest = InProject(Swarm(project.root).project).records.manifest("o.vote")
     assert manifest.more["part_of"] == "o"
 
 
@@ -219,7 +220,7 @@ async def test_a_bound_holds_over_steps_that_go_on_at_the_same_time(project: Pro
 @pytest.mark.parametrize("store", ["files", "sqlite"])
 def test_a_thousand_records_are_listed_and_counted_in_two_seconds(project: Project, store: Any) -> None:
     project.configure(council={"store": store})
-    records = Swarm(project.root).council._records
+    records = InProject(Swarm(project.root).project).records
     first = Manifest(id="first", pattern="orchestration", request=ASKED.model_dump(mode="json", exclude_unset=True))
     records.begin(first.model_copy(update={"status": "complete"}))
     documents = opened(project.folder.path, store)

@@ -153,7 +153,7 @@ def test_a_folder_that_was_taken_away_comes_back(project: Project, tool: str) ->
 @pytest.mark.slow
 def test_lines_behind_the_newest_anchor_come_back_too(tracked: Project) -> None:
     tracked.swarm("approve")
-    with Swarm(tracked.root)._writing() as ledger:
+    with Swarm(tracked.root).project.writing() as ledger:
         ledger._witness.anchor = lambda *_: None  # type: ignore[method-assign]  # as when it is killed before
         ledger.append([ev.EditRefused(source="x", problems=("x",), kept="x")], expect=ledger.state.seq)
     whole = tracked.folder.ledger.read_bytes()

@@ -5,10 +5,10 @@ from itertools import count
 
 import pytest
 
+from swarmgate.domain.redaction import MASK
 from swarmgate.errors import UsageError
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
 from swarmgate.llm.recorded import RecordedModel
-from swarmgate.llm.redact import MASK
 from swarmgate.llm.scripted import ScriptedModel
 from swarmgate.llm.trace import Exchange, Traced
 

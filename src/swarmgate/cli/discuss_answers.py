@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from swarmgate.cli.discuss_people import AtTerminal, edited, typed
 from swarmgate.config import nearest
 from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
+from swarmgate.domain.progress import Progress
 from swarmgate.engine import personas_file
 from swarmgate.engine.discussions import FOLLOWING, Confirmed, People
-from swarmgate.engine.progress import Progress
 from swarmgate.errors import UsageError, WaitingForUser
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def people_for(terminal: Terminal, swarm: Swarm | None, *, yes: bool, interactiv
         return FOLLOWING
     if not there or swarm is None:
         return Waiting()
-    listener = swarm.surroundings().listener
+    listener = swarm.project.listener
 
     def hush() -> None:
         listener(Progress(kind="question", text="the user is asked"))

@@ -37,7 +37,7 @@ def command(
         from swarmgate.engine.automating.doctoring import diagnose
         from swarmgate.engine.swarm import Swarm
 
-        found = diagnose(Swarm(repo), fix=fix and not check, tell=lambda diff: _shown(terminal, diff))
+        found = diagnose(Swarm(repo).project, fix=fix and not check, tell=lambda diff: _shown(terminal, diff))
         shown = found.diff.splitlines() if check else []
         terminal.result(found.as_json(), [*found.lines(), *shown, *([found.outcome(dry=check)] if fix else ())])
         raise typer.Exit(0 if found.passed else 6)

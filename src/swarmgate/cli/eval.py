@@ -100,8 +100,8 @@ def debate(
         gc.enable()
         began = monotonic()
         from swarmgate.cli.progress import listener
+        from swarmgate.domain.progress import Progress
         from swarmgate.domain.usage import Allowance
-        from swarmgate.engine.progress import Progress
         from swarmgate.errors import Stopped
         from swarmgate.evaluation.debate.harness import evaluate, setup_of
         from swarmgate.evaluation.debate.report import lines

@@ -13,7 +13,7 @@ from swarmgate.errors import Stopped
 
 if TYPE_CHECKING:
     from swarmgate.domain.automation import Happening
-    from swarmgate.engine.progress import Progress
+    from swarmgate.domain.progress import Progress
 
 
 def command(

@@ -12,7 +12,7 @@ from swarmgate.cli.terminal import Terminal
 from swarmgate.errors import Stopped
 
 if TYPE_CHECKING:
-    from swarmgate.engine.progress import Listener, Progress
+    from swarmgate.domain.progress import Listener, Progress
     from swarmgate.engine.swarm import Swarm
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-    from swarmgate.engine.progress import Listener, Progress
+    from swarmgate.domain.progress import Listener, Progress
 
 
 @contextmanager

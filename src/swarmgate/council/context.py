@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from swarmgate.council.events import CouncilEvent
-    from swarmgate.council.record import Records
-    from swarmgate.council.voices import Voices
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.record import Records
+from swarmgate.council.voices import Voices
 
 
 def _nobody(_event: object) -> None:

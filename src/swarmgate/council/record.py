@@ -17,8 +17,8 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from swarmgate.config import nearest
-from swarmgate.council.lifecycle import LIFECYCLE, Begun, Completed, Resumed, Standing, Stopped, TimeUp
-from swarmgate.council.pattern import Pattern
+from swarmgate.council.lifecycle import LIFECYCLE, Begun, Completed, Resumed, Standing, Stopped, TimeUp, Unanswering
+from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Entry, Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import CouncilRefused, LedgerError
@@ -78,7 +78,7 @@ class Record(Generic[Q, S, O]):
 
     def __init__(
         self,
-        pattern: Pattern[Q, S, O],
+        pattern: Rules[Q, S, O],
         id: str,  # noqa: A002 - the field's name
         documents: Documents,
         clean: Callable[[Any], Any],
@@ -99,6 +99,11 @@ class Record(Generic[Q, S, O]):
     def outcome(self) -> O | None:
         """What it comes to; None: nothing yet."""
         return self.pattern.outcome(self.standing)
+
+    @property
+    def request(self) -> Q:
+        """What was asked for, without its secrets."""
+        return self._requested(next(self.entries()).event)
 
     @property
     def seq(self) -> int:
@@ -130,6 +135,11 @@ class Record(Generic[Q, S, O]):
         if torn := self._journal.lines.torn:
             self._documents.put(self.id, f"torn-{self.seq + 1}.txt", torn.decode("utf-8", "replace"))
             self._journal.lines.cut()
+
+    def unanswer(self, why: str) -> None:
+        """It answers no other request any more."""
+        if self.standing.request_hash:
+            self.append([Unanswering(why=why)])
 
     def entries(self) -> Iterator[Entry[Any]]:
         """Every entry, read again and checked."""
@@ -194,7 +204,7 @@ class Records:
 
     def begin(
         self,
-        pattern: Pattern[Q, S, O],
+        pattern: Rules[Q, S, O],
         request: Q,
         *,
         request_hash: str = "",
@@ -233,7 +243,7 @@ class Records:
         )
         return record
 
-    def open(self, pattern: Pattern[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
+    def open(self, pattern: Rules[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
         """A record that is there.
 
         Raises:
@@ -288,7 +298,7 @@ class Records:
                 found.append((when, name))
         return tuple(name for _, name in sorted(found, reverse=True))
 
-    def find(self, pattern: Pattern[Q, S, O], request_hash: str) -> Record[Q, S, O] | None:
+    def find(self, pattern: Rules[Q, S, O], request_hash: str) -> Record[Q, S, O] | None:
         """The newest complete record of that request; None: there is none. Damaged ones do not count."""
         for name in self.ids(pattern.name) if request_hash else ():
             with suppress(LedgerError, CouncilRefused):

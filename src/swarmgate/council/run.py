@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.lifecycle import Completed, Resumed, Stopped, TimeUp
+from swarmgate.council.pattern import Pattern
 from swarmgate.council.record import Record
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
@@ -28,10 +29,17 @@ S = TypeVar("S")
 O = TypeVar("O")  # noqa: E741 - an outcome
 
 
-async def run(record: Record[Q, S, O], context: CouncilContext, *, allowance: Allowance | None = None) -> O | None:
+async def run(
+    pattern: Pattern[Q, S, O],
+    record: Record[Q, S, O],
+    context: CouncilContext,
+    *,
+    allowance: Allowance | None = None,
+) -> O | None:
     """Goes on with a record, from where it stands to its end, or to the end of this session's time.
 
     Args:
+        pattern: of the record.
         record: of what is held.
         context: what its steps work with.
         allowance: what all of it may use from now on; None: as before.
@@ -45,15 +53,15 @@ async def run(record: Record[Q, S, O], context: CouncilContext, *, allowance: Al
     if record.standing.over:
         return record.outcome
     record.repair()
-    session = _Session(record, context)
+    session = _Session(pattern, record, context)
     session.append([Resumed(allowance=allowance or record.standing.allowance)])
     try:
         await session.held()
     except SwarmError as error:
         with suppress(LedgerError):  # that of the damage that ended it is told, not that of writing it down
-            status = record.pattern.status_after(error, record.standing)
+            status = pattern.status_after(error, record.standing)
             session.append([Stopped(status=status, code=error.code, why=error.message)])
-        for told in record.pattern.fails(error, record.standing):
+        for told in pattern.fails(error, record.standing):
             context.on_event(told)
         raise
     finally:
@@ -66,6 +74,7 @@ async def run(record: Record[Q, S, O], context: CouncilContext, *, allowance: Al
 class _Session(Generic[Q, S, O]):
     """One process at one record. `working` are the steps that go on."""
 
+    pattern: Pattern[Q, S, O]
     record: Record[Q, S, O]
     context: CouncilContext
     worked: WorkTime = field(default_factory=WorkTime)
@@ -80,7 +89,7 @@ class _Session(Generic[Q, S, O]):
             if not self.record.standing.late:
                 raise
             await self._until_nothing_is_due()
-        pattern, state = self.record.pattern, self.record.standing.own
+        pattern, state = self.pattern, self.record.standing.own
         self.append([Completed() if pattern.over(state) else Stopped(status="paused", why=pattern.pause(state))])
 
     async def _until_nothing_is_due(self) -> None:
@@ -93,7 +102,7 @@ class _Session(Generic[Q, S, O]):
 
     def _begun(self) -> bool:
         """Begins what is due and not under way; whether anything is."""
-        pattern, state = self.record.pattern, self.record.standing.own
+        pattern, state = self.pattern, self.record.standing.own
         new = [step for step in pattern.next(state) if step not in self.working]
         for event in pattern.begins(new, state) if new else ():
             self.context.on_event(event)
@@ -115,10 +124,10 @@ class _Session(Generic[Q, S, O]):
             else:
                 self.append(task.result())
         if errors:
-            if self.record.pattern.patient:
+            if self.pattern.patient:
                 await self._patiently()
             raise errors[0]
-        due = set(self.record.pattern.next(self.record.standing.own))
+        due = set(self.pattern.next(self.record.standing.own))
         await self._cut_off([step for step in self.working if step not in due])
 
     async def _patiently(self) -> None:
@@ -140,7 +149,7 @@ class _Session(Generic[Q, S, O]):
 
     def append(self, events: Sequence[Frozen]) -> None:
         """Puts events on record, one by one for who listens, and tells of them."""
-        pattern = self.record.pattern
+        pattern = self.pattern
         for event in events:
             before = self.record.standing
             after = self.record.append([event])
@@ -156,7 +165,7 @@ class _Session(Generic[Q, S, O]):
         Raises:
             TimeoutError: it is over.
         """
-        pattern, state = self.record.pattern, self.record.standing.own
+        pattern, state = self.pattern, self.record.standing.own
         seconds, ends_at = pattern.session_s(state), pattern.ends_at(state)
         ends = None if ends_at is None else asyncio.get_running_loop().time() + ends_at - time.time()
         outer = asyncio.timeout_at(ends)

@@ -13,7 +13,7 @@ from swarmgate.domain.events import AttemptKind, DebateWeighed, PhaseEstimated, 
 from swarmgate.domain.evidence import Proof, Remark, Review
 from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.domain.lifecycle import TaskState
-from swarmgate.domain.plan import Complexity, Plan
+from swarmgate.domain.plan import Complexity, Plan, Task
 from swarmgate.domain.stage import NOBODY, Stage
 from swarmgate.domain.usage import Allowance, Usage
 
@@ -354,3 +354,11 @@ class State:
         if self.plan is None or not 0 < number <= len(self.plan.phases):
             return False
         return all(self.task(task.id).settled for task in self.plan.phase(number).tasks)
+
+
+def current(state: State) -> tuple[Task, TaskRecord, Attempt]:
+    """The task with the running attempt."""
+    record = state.task(state.open)
+    if state.plan is None or record.running is None:
+        raise ValueError("no attempt is running")
+    return state.plan.tasks[state.open], record, record.running

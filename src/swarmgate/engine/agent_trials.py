@@ -15,14 +15,13 @@ from pydantic import ValidationError
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.permissions import permit
+from swarmgate.agents.programs import AgentProgram
 from swarmgate.agents.prompts import Prompts
 from swarmgate.agents.tools import offered
-from swarmgate.automation.agent_files import expanded
 from swarmgate.config import Commands, Config, Role, command_of, is_program, load, program_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.programs import AgentProgram
 from swarmgate.errors import MissingRequirement, NotAProject, SwarmError, UsageError
 from swarmgate.gates import confining
 from swarmgate.ledger.folder import SwarmFolder
@@ -33,6 +32,7 @@ from swarmgate.llm.programs.events import Event
 from swarmgate.llm.programs.of_role import Programs
 from swarmgate.llm.programs.recipes import RECIPES, Recipe, recipe
 from swarmgate.workspace import temporary, trusted
+from swarmgate.workspace.agent_programs.files import expanded
 from swarmgate.workspace.driver import call as git
 from swarmgate.workspace.files import FileTree
 

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from swarmgate.domain.status import WatchStatus
     from swarmgate.engine.automating.switching import CapabilityReport
     from swarmgate.engine.automating.syncing import SyncReport
-    from swarmgate.engine.swarm import Swarm
+    from swarmgate.project import Project
 
 
 class Automation:
     """Automation of one project. Nothing here calls a model or spends money.
 
     Args:
-        swarm: the project.
+        project: the project.
     """
 
-    def __init__(self, swarm: Swarm) -> None:
-        self._swarm = swarm
+    def __init__(self, project: Project) -> None:
+        self._project = project
 
     def sync(self, *, check: bool = False) -> SyncReport:
         """One pass between plan.md, plan.json and the ledger.
@@ -49,7 +49,7 @@ class Automation:
         """
         from swarmgate.engine.automating.syncing import sync  # noqa: PLC0415 - late: each verb pays for itself alone
 
-        return sync(self._swarm, check=check)
+        return sync(self._project, check=check)
 
     def watch(self) -> None:
         """Works in the foreground until it is interrupted (SIGINT, SIGTERM) or `stop_watching` is called elsewhere.
@@ -59,7 +59,7 @@ class Automation:
         """
         from swarmgate.engine.automating.watching import watch  # noqa: PLC0415 - as above
 
-        watch(self._swarm)
+        watch(self._project)
 
     def start_daemon(self) -> WatchStatus:
         """Starts the same in a process of its own, and returns when it watches.
@@ -70,19 +70,19 @@ class Automation:
         """
         from swarmgate.engine.automating.daemon import start  # noqa: PLC0415 - as above
 
-        return start(self._swarm)
+        return start(self._project)
 
     def stop_watching(self) -> WatchStatus:
         """Ends the watching process, foreground or daemon, within 2 s; who watches now, and which process ended."""
         from swarmgate.engine.automating.daemon import stop  # noqa: PLC0415 - as above
 
-        return stop(self._swarm)
+        return stop(self._project)
 
     def watch_status(self) -> WatchStatus:
         """Who watches, and how it goes."""
         from swarmgate.engine.automating.daemon import status  # noqa: PLC0415 - as above
 
-        return status(self._swarm)
+        return status(self._project)
 
     def events(
         self, *, types: tuple[str, ...] = (), follow: bool = False, last: int | None = None
@@ -99,13 +99,13 @@ class Automation:
         """
         from swarmgate.engine.automating.eventing import events  # noqa: PLC0415 - as above
 
-        return events(self._swarm, types=types, follow=follow, last=last)
+        return events(self._project, types=types, follow=follow, last=last)
 
     def capabilities(self) -> CapabilityReport:
         """What is on, and where it was switched on."""
         from swarmgate.engine.automating.switching import report  # noqa: PLC0415 - as above
 
-        return report(self._swarm)
+        return report(self._project)
 
     def switch(self, name: str, *, on: bool) -> CapabilityReport:
         """Switches a capability, or the mode where `name` is one, in `.swarm/config.toml`; comments there stay.
@@ -115,7 +115,7 @@ class Automation:
         """
         from swarmgate.engine.automating.switching import switch  # noqa: PLC0415 - as above
 
-        return switch(self._swarm, name, on=on)
+        return switch(self._project, name, on=on)
 
     def hooks(self) -> HookReport:
         """The user's commands on events, and how the newest runs of each went.
@@ -125,13 +125,13 @@ class Automation:
         """
         from swarmgate.engine.automating.hooking import report  # noqa: PLC0415 - as above
 
-        return report(self._swarm)
+        return report(self._project)
 
     def try_hook(self, name: str) -> HookReport:
         """Runs the command of one event now, with a made-up event of that type."""
         from swarmgate.engine.automating.hooking import try_hook  # noqa: PLC0415 - as above
 
-        return try_hook(self._swarm, name)
+        return try_hook(self._project, name)
 
     def preflight(self, *, phase: int | None = None) -> PreflightReport:
         """Looks whether a phase, the current one unless told, can begin.
@@ -141,7 +141,7 @@ class Automation:
         """
         from swarmgate.engine.automating.preflighting import preflight  # noqa: PLC0415 - as above
 
-        return preflight(self._swarm, phase=phase)
+        return preflight(self._project, phase=phase)
 
     def doctor(self, *, fix: bool = False) -> Diagnosis:
         """Everything that the work needs; `fix` mends what can be mended, with a backup.
@@ -151,7 +151,7 @@ class Automation:
         """
         from swarmgate.engine.automating.doctoring import diagnose  # noqa: PLC0415 - as above
 
-        return diagnose(self._swarm, fix=fix)
+        return diagnose(self._project, fix=fix)
 
     def evidence(self, task: str = "") -> EvidenceReport:
         """How complete the evidence is, of one task or of all.
@@ -161,19 +161,19 @@ class Automation:
         """
         from swarmgate.engine.automating.evidencing import report  # noqa: PLC0415 - as above
 
-        return report(self._swarm, task)
+        return report(self._project, task)
 
     def prune(self, *, days: int | None = None, mb: int | None = None, check: bool = False) -> Pruned:
         """Archives evidence of approved phases that is older, or too much; None: as `[evidence]` says."""
         from swarmgate.engine.automating.evidencing import prune  # noqa: PLC0415 - as above
 
-        return prune(self._swarm, days=days, mb=mb, check=check)
+        return prune(self._project, days=days, mb=mb, check=check)
 
     def drift(self) -> DriftReport:
         """Decisions on record against what came after them."""
         from swarmgate.engine.automating.drifting import drift  # noqa: PLC0415 - as above
 
-        return drift(self._swarm)
+        return drift(self._project)
 
     def handoff(self, *, out: Path | None = None) -> Handoff:
         """Writes one page that lets somebody else go on: to `.swarm/handoff.md`, or to `out`.
@@ -184,4 +184,4 @@ class Automation:
         """
         from swarmgate.engine.automating.handing_off import hand_off  # noqa: PLC0415 - as above
 
-        return hand_off(self._swarm, out)
+        return hand_off(self._project, out)

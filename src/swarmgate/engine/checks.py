@@ -14,13 +14,12 @@ from swarmgate.config import Config
 from swarmgate.council.critique.checks import Unchecked
 from swarmgate.domain.critique import Criterion, Critique, Score
 from swarmgate.domain.finding import GateResult, GateStatus
-from swarmgate.engine.build import command_runner
 from swarmgate.errors import CouncilRefused, SwarmError
 from swarmgate.gates import accepted
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.scope import Scope
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.project import Project
 from swarmgate.workspace import guard, revisions
 from swarmgate.workspace.checkout import checked_out
 from swarmgate.workspace.driver import call
@@ -63,20 +62,20 @@ class ProjectChecks:
         self.tree = self.repository.snapshot()
 
     @classmethod
-    def of(cls, config: Config, folder: SwarmFolder, critique: Critique) -> ProjectChecks:
+    def of(cls, project: Project, critique: Critique) -> ProjectChecks:
         """The checks of a project, for a critique.
 
         Raises:
             CouncilRefused: gates are to judge a file that git ignores.
             MissingRequirement: there is no such sandbox here.
         """
-        repository = Repository.discover(folder.root)
+        repository = project.repository()
         gated = any(each.gate for each in critique.criteria)
         if gated and call(repository.root, "check-ignore", "--quiet", "--", critique.target)[0] == 0:
             raise CouncilRefused(
                 f"`target` is {critique.target!r:.200}: git ignores that file, and no gate looks at it"
             )
-        return cls(config, repository, command_runner(config, folder, repository), load(folder.root))
+        return cls(project.config, repository, project.command_runner(), load(project.folder.root))
 
     async def check(self, criterion: Criterion, critique: Critique, version: str) -> Score:
         """1 where the command ends with exit code 0, or the gate passes; 0 where not, with what it said as the reason.

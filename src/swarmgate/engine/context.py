@@ -13,8 +13,7 @@ from typing import Protocol
 from swarmgate.agents.authority import RULE, Authority, right_of
 from swarmgate.agents.background import Background, background
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.house_rules import HouseRules
-from swarmgate.automation.agent_files import AgentFiles
+from swarmgate.agents.house_rules import CommittedRules, HouseRules, told
 from swarmgate.automation.suite_look import rules_of
 from swarmgate.config import Config
 from swarmgate.council.voices import Voices
@@ -26,12 +25,11 @@ from swarmgate.domain.events import Event, GuardActed, GuidanceGiven, LocksRemov
 from swarmgate.domain.finding import GateReport
 from swarmgate.domain.guard import Effect, GuardNote, Turn, merged
 from swarmgate.domain.plan import Task
+from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.domain.state import Attempt, State
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.history import meanwhile, require_on_branch
-from swarmgate.engine.house_rules import CommittedRules, told
+from swarmgate.engine.history import require_on_branch
 from swarmgate.engine.ignored import IgnoredFiles
-from swarmgate.engine.progress import Listener, Progress, silent
 from swarmgate.engine.spending import WorkClock
 from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity
@@ -44,6 +42,7 @@ from swarmgate.ledger.sessions import Beside
 from swarmgate.llm.budget import Metered
 from swarmgate.llm.limits.worktime import WorkTime
 from swarmgate.workspace import history
+from swarmgate.workspace.agent_programs.files import AgentFiles
 from swarmgate.workspace.checkout import Checkout, Mixed, checked_out
 from swarmgate.workspace.collecting.rules import Rules
 from swarmgate.workspace.detect import Detection, detect, is_test_path
@@ -318,7 +317,7 @@ class Context:
         require_on_branch(self.ledger.state, self.repository, here.branch)
         if here.commit == base:
             return
-        told = meanwhile(self.repository, base, here.commit)
+        told = history.meanwhile(self.repository, base, here.commit)
         if self.commands.sandbox.name != "none":
             raise HeadMoved(told)
         name = self.repository.set_aside(history.commit(self.repository, here.commit), base)

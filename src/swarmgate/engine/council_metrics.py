@@ -24,8 +24,11 @@ _RESULT = "result.json"
 _EARLY = {"consensus", "convergence"}
 
 
-class Metrics(InProject):
-    """Metrics of one project; a part of `engine.council.Council`."""
+class Metrics:
+    """Metrics of one project."""
+
+    def __init__(self, shared: InProject) -> None:
+        self._shared, self._project = shared, shared.project
 
     def metrics(self) -> tuple[PatternMetrics, ...]:
         """What is on record, a line each for the patterns that were used, and `total` last; nothing: there is nothing.
@@ -39,8 +42,8 @@ class Metrics(InProject):
 
     def executions(self) -> Iterator[Execution]:
         """Every execution on record."""
-        folder, sessions = self._swarm.folder, by_record(self._swarm.folder)
-        records = [self._execution(name, sessions) for name in self._records.ids()]
+        folder, sessions = self._project.folder, by_record(self._project.folder)
+        records = [self._execution(name, sessions) for name in self._shared.records.ids()]
         steps = {place: each.id for each in records if each.pattern == PATTERN for place in self._steps(each)}
         for each in (*executions.debates(folder), *executions.dispatches(folder), *executions.chats(folder)):
             whole = steps.get((each.pattern, each.id), "")
@@ -51,8 +54,8 @@ class Metrics(InProject):
         """One record, from its manifest and its sealed result; of one that is not complete, what its calls used."""
         values: dict[str, Any] = {"id": name}
         try:
-            manifest = self._records.manifest(name)
-            self._records.check_rounds(name)
+            manifest = self._shared.records.manifest(name)
+            self._shared.records.check_rounds(name)
             found = self._result(manifest.pattern, name)
         except SwarmError as error:
             return Execution(id=name, pattern=self._pattern(name), status="damaged", why=error.message)
@@ -74,7 +77,7 @@ class Metrics(InProject):
         if orchestration.status == "damaged":
             return frozenset()
         try:
-            asked = Orchestration.model_validate(self._records.manifest(orchestration.id).request)
+            asked = Orchestration.model_validate(self._shared.records.manifest(orchestration.id).request)
         except (SwarmError, ValidationError):  # of another version
             return frozenset()
         return frozenset(places(asked))
@@ -82,14 +85,14 @@ class Metrics(InProject):
     def _pattern(self, name: str) -> PatternName:
         """What a damaged record says that it is of."""
         with suppress(SwarmError, ValueError, AttributeError, RecursionError):
-            said = json.loads(self._records.get(name, "manifest.json") or "").get("pattern")
+            said = json.loads(self._shared.records.get(name, "manifest.json") or "").get("pattern")
             return next((each for each in PATTERNS if each == said), "unknown")
         return "unknown"
 
     def _result(self, pattern: str, name: str) -> dict[str, float | bool]:
         """What only the result of a decision or critique says."""
-        if pattern == "decision" and (decided := self._records.sealed(name, _RESULT, DecisionOutcome)):
+        if pattern == "decision" and (decided := self._shared.records.sealed(name, _RESULT, DecisionOutcome)):
             return {"converged": decided.ended_by in _EARLY, "score": decided.score}
-        if pattern == "critique" and (improved := self._records.sealed(name, _RESULT, CritiqueOutcome)):
+        if pattern == "critique" and (improved := self._shared.records.sealed(name, _RESULT, CritiqueOutcome)):
             return {"converged": improved.passed, "improvement": improved.improvement}
         return {}

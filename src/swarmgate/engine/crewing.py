@@ -12,8 +12,8 @@ from swarmgate.domain.hooks import ACTOR as HOOKS
 
 if TYPE_CHECKING:
     from swarmgate.automation.crew import Crew
-    from swarmgate.engine.progress import Progress
-    from swarmgate.engine.swarm import Swarm
+    from swarmgate.domain.progress import Progress
+    from swarmgate.project import Project
 
 STOP_S = 2.0
 """Seconds that the crew has to end in; what is not done by then is left."""
@@ -22,7 +22,7 @@ _QUIET_S, _LOOK_S = 0.5, 0.05
 
 
 @contextmanager
-def crew_beside(swarm: Swarm, tell: Callable[[str, str], None]) -> Iterator[Crew | None]:
+def crew_beside(project: Project, tell: Callable[[str, str], None]) -> Iterator[Crew | None]:
     """The workers that are on, while the block lasts; none where another process watches the project.
 
     They tell through `tell` (kind, text), as the run does itself, from threads of their own. Plan sync is the loop's
@@ -30,16 +30,14 @@ def crew_beside(swarm: Swarm, tell: Callable[[str, str], None]) -> Iterator[Crew
     of now: a run takes the keys out of the process's own while it works.
     """
     from swarmgate.engine.automating.crew import crew_of  # noqa: PLC0415 - late: brings the workers
-    from swarmgate.engine.swarm import Swarm  # noqa: PLC0415 - as above
 
-    _, environ, flags = swarm.made_with
     crew = None
 
     def listener(progress: Progress) -> None:
         tell(progress.kind, progress.text)
 
     try:
-        crew = crew_of(Swarm(swarm.folder.root, listener=listener, environ=dict(environ), flags=flags), "run")
+        crew = crew_of(project.anew(listener=listener, environ=dict(project.environ)), "run")
         crew.start()
     except Exception as error:  # noqa: BLE001 - beside the work: no fault of it may stop that
         tell("notice", f"nothing works in the background of this run: {error}")

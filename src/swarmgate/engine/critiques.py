@@ -15,7 +15,6 @@ from swarmgate.domain.critique import Critique, CritiqueOutcome, CritiqueRecord,
 from swarmgate.domain.critique_rules import learnt_weights
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine.in_project import InProject, new_id
-from swarmgate.engine.progress import Progress
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, SwarmError
 
 if TYPE_CHECKING:
@@ -42,8 +41,11 @@ class CritiqueSummary(Frozen):
     name: str = ""
 
 
-class Critiques(InProject):
-    """Critiques of one project; a part of `engine.council.Council`."""
+class Critiques:
+    """Critiques of one project."""
+
+    def __init__(self, shared: InProject) -> None:
+        self._shared, self._project = shared, shared.project
 
     async def critique(
         self,
@@ -108,9 +110,9 @@ class Critiques(InProject):
         from swarmgate.engine.material import gathered  # noqa: PLC0415 - as above
         from swarmgate.gates.definition import Stage, load  # noqa: PLC0415 - as above
 
-        settings, root = self._swarm.config.council, self._swarm.folder.root
+        settings, root = self._project.config.council, self._project.folder.root
         name_of_record = id or minted or new_id()
-        self._records.check_id(name_of_record, PATTERN)
+        self._shared.records.check_id(name_of_record, PATTERN)
         asked = critique_of(
             id=name_of_record,
             name=name,
@@ -133,13 +135,13 @@ class Critiques(InProject):
         )
         asked = self._critique_adapted(asked) if adaptive else asked
         request_hash = self._critique_hash(asked, where)
-        known = "" if id else self._cached(PATTERN, request_hash, cache=cache)
+        known = "" if id else self._shared.cached(PATTERN, request_hash, cache=cache)
         if known and (outcome := self.critique_record(known).outcome):
             self._critique_notice(
                 f"answered from the record of {known}: nothing has changed since; --no-cache asks anew"
             )
             return outcome
-        allowance = self._allowance.but(usd=usd, tokens=tokens)
+        allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
         return await self._critique_improved(asked, allowance, on_event, request_hash=request_hash)
 
     async def critique_file(self, path: Path, **options: Any) -> CritiqueOutcome:
@@ -185,13 +187,13 @@ class Critiques(InProject):
         kept = manifest.allowance
         allowance = kept.but(usd=usd, tokens=tokens)
         if manifest.request_hash and manifest.request_hash != self._critique_hash(record.critique):
-            manifest = self._records.change(id, request_hash="")
+            manifest = self._shared.records.change(id, request_hash="")
         return await self._critique_improved(record.critique, allowance, on_event, request_hash=manifest.request_hash)
 
     def critiques(self, *, parts: bool = False) -> tuple[CritiqueSummary, ...]:
         """Every critique, the newest first; `parts`: those that were held as a part of another record, too."""
-        ids = self._records.ids(PATTERN)
-        return tuple(self._critique_summary(each) for each in ids if parts or not self._belongs(each, PATTERN))
+        ids = self._shared.records.ids(PATTERN)
+        return tuple(self._critique_summary(each) for each in ids if parts or not self._shared.belongs(each, PATTERN))
 
     def critique_record(self, id: str) -> CritiqueRecord:  # noqa: A002 - as above
         """All that is kept of a critique, checked.
@@ -203,7 +205,7 @@ class Critiques(InProject):
         from swarmgate.council.critique.outcome import record_of  # noqa: PLC0415 - brings the agents
 
         self._critique_manifest(id)
-        return record_of(self._records, id)
+        return record_of(self._shared.records, id)
 
     # --- inside ---
 
@@ -214,24 +216,25 @@ class Critiques(InProject):
         from swarmgate.council.critique.improving import improve  # noqa: PLC0415 - as above
         from swarmgate.council.critique.iterating import author_of  # noqa: PLC0415 - as above
         from swarmgate.council.critique.outcome import manifest_of  # noqa: PLC0415 - as above
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
         from swarmgate.engine.checks import ProjectChecks  # noqa: PLC0415 - as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
 
-        goes_on, tell = f"swarm critique resume {critique.id}", teller(self._around.listener, on_event)
-        config, folder = self._swarm.config, self._swarm.folder
+        goes_on, tell = f"swarm critique resume {critique.id}", teller(self._project.listener, on_event)
         checked = any(each.programmatic for each in critique.criteria)
-        checks = ProjectChecks.of(config, folder, critique) if checked else None
+        checks = ProjectChecks.of(self._project, critique) if checked else None
         begun = manifest_of(critique).model_copy(update={"request_hash": request_hash, "allowance": allowance})
         try:
-            async with self._sitting(PATTERN, critique.id, allowance, goes_on) as voices:
-                self._records.begin(begun)
-                self._records.change(critique.id, allowance=allowance)
-                if not critique.draft and not self._records.rounds(critique.id, Iteration):
+            async with self._shared.sitting(PATTERN, critique.id, allowance, goes_on) as voices:
+                self._shared.records.begin(begun)
+                self._shared.records.change(critique.id, allowance=allowance)
+                if not critique.draft and not self._shared.records.rounds(critique.id, Iteration):
                     needed = prompt_tokens(critique, author_of(critique, voices))
                     voices.budget.require_room(needed, "the first version (its prompt alone)")
-                return await improve(critique, voices=voices, records=self._records, checks=checks, on_event=tell)
+                return await improve(
+                    critique, voices=voices, records=self._shared.records, checks=checks, on_event=tell
+                )
         except CouncilFailed as error:
-            left = len(self._records.rounds(critique.id, Iteration)) < critique.iterations
+            left = len(self._shared.records.rounds(critique.id, Iteration)) < critique.iterations
             way = f"It is taken up again by: {goes_on}" if left else f"All of it: swarm critique show {critique.id}"
             raise CouncilFailed(
                 f"the critique {critique.id} failed: {error.message}", hint=f"{error.hint}. {way}"
@@ -248,11 +251,13 @@ class Critiques(InProject):
         )
         learnt = {each.name: each.weight for each in critique.criteria} if critique.adaptive else {}
         asked = critique.model_copy(update={"criteria": criteria, "given_weights": learnt, "learnt_from": 0})
-        return self._request_hash(PATTERN, asked, self._critique_models(critique, where))
+        return self._shared.request_hash(PATTERN, asked, self._critique_models(critique, where))
 
     def _critique_adapted(self, critique: Critique) -> Critique:
         """The critique with weights that are learnt from past runs of its name; the user is told which."""
-        past = [record for each in self._records.ids(PATTERN) if (record := self._critique_past(each, critique.name))]
+        past = [
+            record for each in self._shared.records.ids(PATTERN) if (record := self._critique_past(each, critique.name))
+        ]
         learnt = learnt_weights(critique.criteria, past)
         shown = ", ".join(f"{name} {weight:.2f} -> {learnt.after[name]:.2f}" for name, weight in learnt.before.items())
         runs = "1 past run" if learnt.runs == 1 else f"{learnt.runs} past runs"
@@ -265,7 +270,7 @@ class Critiques(InProject):
     def _critique_past(self, id: str, name: str) -> CritiqueRecord | None:  # noqa: A002 - as above
         """A finished run of that name; None: it is none, or it cannot be read."""
         with suppress(SwarmError):
-            manifest = self._records.manifest(id, PATTERN)
+            manifest = self._shared.records.manifest(id, PATTERN)
             if manifest.status == "complete" and manifest.request.get("name") == name:
                 return self.critique_record(id)
         return None
@@ -276,12 +281,12 @@ class Critiques(InProject):
         Raises:
             ConfigError: one has none.
         """
+        from swarmgate.agents.contexts import PARTICIPANT, seat_config  # noqa: PLC0415 - as above
         from swarmgate.domain.debate import Seat  # noqa: PLC0415 - late: looking needs no voices
-        from swarmgate.engine.voices import PARTICIPANT, seat_config  # noqa: PLC0415 - as above
 
         own = {"author": critique.model, "evaluator": critique.evaluator_model or critique.model}
         seats = {name: Seat(id=name, model=model) for name, model in own.items()}
-        config = self._swarm.config
+        config = self._project.config
         found: dict[str, str] = {}
         for name, seat in seats.items():
             key = "evaluator" if name == "evaluator" and critique.evaluator_model else "model"
@@ -294,14 +299,14 @@ class Critiques(InProject):
 
     def _critique_manifest(self, id: str) -> Manifest:  # noqa: A002 - as above
         try:
-            return self._records.manifest(id, PATTERN)
+            return self._shared.records.manifest(id, PATTERN)
         except CouncilRefused as error:
-            raise self._refused(PATTERN, id, error) from None
+            raise self._shared.refused(PATTERN, id, error) from None
 
     def _critique_summary(self, id: str) -> CritiqueSummary:  # noqa: A002 - as above
         began = ""
         try:
-            began = self._records.manifest(id, PATTERN).created_at
+            began = self._shared.records.manifest(id, PATTERN).created_at
             record = self.critique_record(id)
         except SwarmError as error:
             return CritiqueSummary(id=id, began=began, status="damaged", task=error.message)
@@ -311,4 +316,4 @@ class Critiques(InProject):
         return CritiqueSummary(id=id, began=began, status=status, task=record.critique.task, name=record.critique.name)
 
     def _critique_notice(self, text: str) -> None:
-        self._around.listener(Progress(kind="notice", text=text))
+        self._project.notice(text)

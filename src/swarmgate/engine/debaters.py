@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from swarmgate.automation.agent_rules import missing_program
 from swarmgate.config import PROJECT_FILE, Config, command_lines, command_of, is_program
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import ConfigError
 from swarmgate.llm.connect import key_of
 from swarmgate.llm.families import own_name
+from swarmgate.workspace.agent_programs.rules import missing_program
 
 _ADVOCATE = (
     "Argue that it meets what was asked for: go through the criteria one by one, and name the line or the part that "

@@ -13,7 +13,6 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.consensus import Decision, DecisionOutcome, DecisionRecord, Strategy
 from swarmgate.engine.decision_seats import Participant, named, seats, weighed
 from swarmgate.engine.in_project import InProject, new_id
-from swarmgate.engine.progress import Progress
 from swarmgate.errors import BudgetExhausted, ConfigError, CouncilFailed, CouncilRefused, MissingRequirement, SwarmError
 
 if TYPE_CHECKING:
@@ -40,8 +39,11 @@ class DecisionSummary(Frozen):
     question: str
 
 
-class Decisions(InProject):
-    """Decisions of one project; a part of `engine.council.Council`."""
+class Decisions:
+    """Decisions of one project."""
+
+    def __init__(self, shared: InProject) -> None:
+        self._shared, self._project = shared, shared.project
 
     async def decide(
         self,
@@ -102,7 +104,7 @@ class Decisions(InProject):
         from swarmgate.council.consensus.request import decision_of  # noqa: PLC0415 - as above
         from swarmgate.engine.material import gathered  # noqa: PLC0415 - as above
 
-        settings = self._swarm.config.council
+        settings = self._project.config.council
         chair, chair_model = named(facilitator or "", "facilitator")
         try:
             decision = decision_of(
@@ -123,13 +125,13 @@ class Decisions(InProject):
         except CouncilRefused as error:
             raise _placed(error, where) from None
         self._notice_weights(decision)
-        gather = gathered(self._swarm.folder.root, material, files=files, diff=diff, where=where)
+        gather = gathered(self._project.folder.root, material, files=files, diff=diff, where=where)
         decision = decision.model_copy(update={"material": gather.strip()})
-        check_records(decision, self._records)
-        request = self._request_hash(PATTERN, decision, self._models_of(decision, where))
-        if not id and (known := self._cached(PATTERN, request, cache=cache)):
+        check_records(decision, self._shared.records)
+        request = self._shared.request_hash(PATTERN, decision, self._models_of(decision, where))
+        if not id and (known := self._shared.cached(PATTERN, request, cache=cache)):
             return self._decided_before(known)
-        allowance = self._allowance.but(usd=usd, tokens=tokens)
+        allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
         begun = manifest_of(decision).model_copy(update={"request_hash": request, "allowance": allowance})
         return await self._decided(decision, begun, on_event, where)
 
@@ -170,22 +172,24 @@ class Decisions(InProject):
             SwarmError: as `decide`.
         """
         record = self.decision_record(id)
-        manifest = self._records.manifest(id, PATTERN)
+        manifest = self._shared.records.manifest(id, PATTERN)
         if record.outcome is not None and manifest.status == "complete":
             return record.outcome
         kept = manifest.allowance
         allowance = kept.but(usd=usd, tokens=tokens)
         if allowance != kept:
-            manifest = self._records.change(id, allowance=allowance)
+            manifest = self._shared.records.change(id, allowance=allowance)
         models = self._models_of(record.decision, lambda _: "")
-        if manifest.request_hash and manifest.request_hash != self._request_hash(PATTERN, record.decision, models):
-            manifest = self._records.change(id, request_hash="")
+        if manifest.request_hash and manifest.request_hash != self._shared.request_hash(
+            PATTERN, record.decision, models
+        ):
+            manifest = self._shared.records.change(id, request_hash="")
         return await self._decided(record.decision, manifest, on_event)
 
     def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:
         """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
-        ids = self._records.ids(PATTERN)
-        return tuple(self._summary_of(each) for each in ids if parts or not self._belongs(each, PATTERN))
+        ids = self._shared.records.ids(PATTERN)
+        return tuple(self._summary_of(each) for each in ids if parts or not self._shared.belongs(each, PATTERN))
 
     def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - as above
         """All that is kept of a decision, checked.
@@ -197,10 +201,10 @@ class Decisions(InProject):
         from swarmgate.council.consensus.outcome import record_of  # noqa: PLC0415 - brings the agents
 
         try:
-            self._records.manifest(id, PATTERN)
+            self._shared.records.manifest(id, PATTERN)
         except CouncilRefused as error:
-            raise self._refused(PATTERN, id, error) from None
-        return record_of(self._records, id)
+            raise self._shared.refused(PATTERN, id, error) from None
+        return record_of(self._shared.records, id)
 
     # --- inside ---
 
@@ -214,25 +218,30 @@ class Decisions(InProject):
         from swarmgate.council.consensus.brief import prompt_tokens  # noqa: PLC0415 - as above
         from swarmgate.council.consensus.deciding import decide  # noqa: PLC0415 - brings the agents
         from swarmgate.council.consensus.preparing import Good, preparation  # noqa: PLC0415 - as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
 
-        tell: Callable[[PatternEvent], None] = teller(self._around.listener, on_event)
-        drafts = self._swarm.config.council.critique
+        tell: Callable[[PatternEvent], None] = teller(self._project.listener, on_event)
+        drafts = self._project.config.council.critique
         good = Good(threshold=drafts.threshold, stop=drafts.stop)
         goes_on = f"swarm decide resume {decision.id}"
         try:
-            async with self._sitting(PATTERN, decision.id, begun.allowance, goes_on) as voices:
+            async with self._shared.sitting(PATTERN, decision.id, begun.allowance, goes_on) as voices:
                 _check_desks(decision, voices, where)
-                if not self._records.names(decision.id):
+                if not self._shared.records.names(decision.id):
                     try:
                         needed = prompt_tokens(decision, voices)
                         voices.budget.require_room(needed, "the first round (its prompts alone)")
                     except BudgetExhausted:
-                        self._records.begin(begun)  # so that it can go on with more
+                        self._shared.records.begin(begun)  # so that it can go on with more
                         raise
-                prepare = preparation(voices, self._records, tell, good)
+                prepare = preparation(voices, self._shared.records, tell, good)
                 return await decide(
-                    decision, voices=voices, records=self._records, prepare=prepare, manifest=begun, on_event=tell
+                    decision,
+                    voices=voices,
+                    records=self._shared.records,
+                    prepare=prepare,
+                    manifest=begun,
+                    on_event=tell,
                 )
         except CouncilFailed as error:
             hint = f"{error.hint}. Go on with: {goes_on}" if error.hint else f"Go on with: {goes_on}"
@@ -243,7 +252,7 @@ class Decisions(InProject):
         weighed = [each.id for each in decision.participants if each.weight != 1]
         if weighed and decision.strategy is not Strategy.WEIGHTED:
             text = f"the weight of {', '.join(weighed)} does not count: the strategy {decision.strategy} reads none"
-            self._around.listener(Progress(kind="notice", text=text))
+            self._project.notice(text)
 
     def _decided_before(self, known: str) -> DecisionOutcome:
         """An outcome on record in the place of a new decision of the same request."""
@@ -258,15 +267,15 @@ class Decisions(InProject):
         Raises:
             ConfigError: one has none.
         """
+        from swarmgate.agents.contexts import PARTICIPANT, seat_config  # noqa: PLC0415 - as above
         from swarmgate.council.consensus.brief import facilitator_of, voice_of  # noqa: PLC0415 - late, as above
-        from swarmgate.engine.voices import PARTICIPANT, seat_config  # noqa: PLC0415 - as above
 
         found: dict[str, str] = {}
         seats = [*(voice_of(each) for each in decision.participants), facilitator_of(decision)]
         for at, seat in enumerate(seats):
             place = ("participants", at, "model") if at < len(decision.participants) else ("facilitator",)
             try:
-                found[seat.id] = seat_config(self._swarm.config, seat).role(PARTICIPANT).model
+                found[seat.id] = seat_config(self._project.config, seat).role(PARTICIPANT).model
             except ConfigError as error:
                 raise ConfigError(f"{where(place)}{seat.id}: {error.message}", hint=error.hint) from error
         return found
@@ -274,7 +283,7 @@ class Decisions(InProject):
     def _summary_of(self, id: str) -> DecisionSummary:  # noqa: A002 - as above
         began = ""
         try:
-            began = self._records.manifest(id, PATTERN).created_at
+            began = self._shared.records.manifest(id, PATTERN).created_at
             record = self.decision_record(id)
         except SwarmError as error:
             return DecisionSummary(id=id, began=began, status="damaged", strategy="", question=error.message)

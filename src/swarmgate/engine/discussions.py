@@ -15,7 +15,6 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.discussion import Cast, Discussion, DiscussionRecord, Expert, Mode
 from swarmgate.engine.discussion_options import given, mode_of
 from swarmgate.engine.in_project import InProject, new_id
-from swarmgate.engine.progress import Progress
 from swarmgate.engine.steered import Steered
 from swarmgate.errors import ConfigError, CouncilRefused, SwarmError
 
@@ -37,8 +36,11 @@ class DiscussionSummary(Frozen):
     topic: str
 
 
-class Discussions(InProject):
-    """Discussions of one project; a part of `engine.council.Council`."""
+class Discussions:
+    """Discussions of one project."""
+
+    def __init__(self, shared: InProject) -> None:
+        self._shared, self._project = shared, shared.project
 
     async def discuss(
         self,
@@ -91,27 +93,27 @@ class Discussions(InProject):
         from swarmgate.council.records import Manifest  # noqa: PLC0415 - as above
         from swarmgate.engine.material import gathered  # noqa: PLC0415 - as above
 
-        settings = self._swarm.config.council
+        settings = self._project.config.council
         cast, roles = given(personas, models or {})
         discussion = discussion_of(
             id=id or new_id(),
             topic=topic,
             mode=mode_of(mode or settings.discussion.mode),
             rounds=settings.discussion.rounds if rounds is None else rounds,
-            personas=[each.model_copy(update={"name": self._around.redact(each.name)}) for each in cast.experts],
+            personas=[each.model_copy(update={"name": self._project.redact(each.name)}) for each in cast.experts],
             tensions=cast.tensions,
             models=roles,
-            material=gathered(self._swarm.folder.root, material, files=files, diff=diff),
+            material=gathered(self._project.folder.root, material, files=files, diff=diff),
             tokens=settings.tokens,
             timeout_s=settings.timeout_s if timeout_s is None else timeout_s,
             whole_s=settings.whole_s,
             user=user,
         )
-        request = self._request_hash(PATTERN, discussion, self._models(discussion))
-        known = "" if user else self._cached(PATTERN, request, cache=cache)
+        request = self._shared.request_hash(PATTERN, discussion, self._models(discussion))
+        known = "" if user else self._shared.cached(PATTERN, request, cache=cache)
         if known:
             return self._again(known, on_event)
-        allowance = self._allowance.but(usd=usd, tokens=tokens)
+        allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
         manifest = Manifest(
             id=discussion.id,
             pattern=PATTERN,
@@ -153,13 +155,13 @@ class Discussions(InProject):
         allowance = kept.but(usd=usd, tokens=tokens)
         request = ""
         with suppress(ConfigError):  # a model that is asked for, and that nobody of its cast needs, may be gone
-            request = self._request_hash(PATTERN, record.discussion, self._models(record.discussion))
+            request = self._shared.request_hash(PATTERN, record.discussion, self._models(record.discussion))
         manifest = manifest.model_copy(update={"allowance": allowance, "request_hash": request})
         return await self._discussed(record.discussion, manifest, people or FOLLOWING, on_event, record.cast)
 
     def discussions(self, *, parts: bool = False) -> tuple[DiscussionSummary, ...]:
         """Every discussion, the newest first; `parts`: those that were held as a part of another record, too."""
-        ids = self._records.ids(PATTERN)
+        ids = self._shared.records.ids(PATTERN)
         return tuple(self._summary(each) for each in ids if parts or not self._is_part(each))
 
     def discussion_record(self, id: str) -> DiscussionRecord:  # noqa: A002 - as above
@@ -172,7 +174,7 @@ class Discussions(InProject):
         from swarmgate.council.discussion.chronicle import record_of  # noqa: PLC0415 - brings the agents
 
         self._check_proposed(self._manifest(id))
-        return record_of(self._records, id)
+        return record_of(self._shared.records, id)
 
     def discussion_documents(self, id: str) -> dict[str, str]:  # noqa: A002 - as above
         """Every text of a discussion's record by its name, such as `artifacts/synthesis.md`.
@@ -181,7 +183,7 @@ class Discussions(InProject):
             SwarmError: as `discussion_record`.
         """
         self._manifest(id)
-        return {name: self._records.get(id, name) or "" for name in self._records.names(id)}
+        return {name: self._shared.records.get(id, name) or "" for name in self._shared.records.names(id)}
 
     def discussion_page(self, id: str) -> str:  # noqa: A002 - as above
         """A discussion as one HTML page that loads nothing: who countered whom, and positions over the rounds.
@@ -198,8 +200,8 @@ class Discussions(InProject):
 
     def discussion_places(self, id: str) -> dict[str, str]:  # noqa: A002 - as above
         """The file of each of those texts; or where in the database it is."""
-        root, names = self._swarm.folder.root, self._records.names(id)
-        places = {name: self._records.place(id, name) for name in names}
+        root, names = self._project.folder.root, self._shared.records.names(id)
+        places = {name: self._shared.records.place(id, name) for name in names}
         return {name: str(root / place) if (root / place).exists() else place for name, place in places.items()}
 
     # --- inside ---
@@ -214,39 +216,39 @@ class Discussions(InProject):
     ) -> DiscussionRecord:
         from swarmgate.council.discussion.holding import hold  # noqa: PLC0415 - brings the agents
         from swarmgate.council.discussion.table import provisional, seated  # noqa: PLC0415 - as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
 
         goes_on = f"swarm discuss resume {discussion.id}"
-        tell = teller(self._around.listener, on_event)
+        tell = teller(self._project.listener, on_event)
 
         def steered() -> None:
-            self._records.change(discussion.id, request_hash="")
+            self._shared.records.change(discussion.id, request_hash="")
 
-        async with self._sitting(PATTERN, discussion.id, manifest.allowance, goes_on) as voices:
+        async with self._shared.sitting(PATTERN, discussion.id, manifest.allowance, goes_on) as voices:
             # What a voice lacks is told before anything is kept.
             seated(discussion, cast or provisional(discussion), voices)
-            there = self._records.begin(manifest)
+            there = self._shared.records.begin(manifest)
             if there.request_hash not in ("", manifest.request_hash):
                 steered()  # models, settings or files are others than those that it began with
             if there.allowance != manifest.allowance:
-                self._records.change(discussion.id, allowance=manifest.allowance)
+                self._shared.records.change(discussion.id, allowance=manifest.allowance)
             watched = Steered(people, steered)
-            return await hold(discussion, voices=voices, records=self._records, people=watched, on_event=tell)
+            return await hold(discussion, voices=voices, records=self._shared.records, people=watched, on_event=tell)
 
     def _manifest(self, id: str) -> Manifest:  # noqa: A002 - as above
         try:
-            return self._records.manifest(id, PATTERN)
+            return self._shared.records.manifest(id, PATTERN)
         except CouncilRefused as error:
-            raise self._refused(PATTERN, id, error) from None
+            raise self._shared.refused(PATTERN, id, error) from None
 
     def _check_proposed(self, manifest: Manifest) -> None:
         """Names a mistake in a cast that waits as one in a file of personas is named: it may be edited by hand."""
         from swarmgate.council.discussion.chronicle import PROPOSED  # noqa: PLC0415 - late: one function's
         from swarmgate.engine import personas_file  # noqa: PLC0415 - as above
 
-        text = self._records.get(manifest.id, PROPOSED) if manifest.status == "prepared" else None
+        text = self._shared.records.get(manifest.id, PROPOSED) if manifest.status == "prepared" else None
         if text:
-            personas_file.check_proposed(text, self._records.place(manifest.id, PROPOSED))
+            personas_file.check_proposed(text, self._shared.records.place(manifest.id, PROPOSED))
 
     def _again(self, known: str, on_event: Callable[[PatternEvent], None] | None) -> DiscussionRecord:
         """A record in the place of a new discussion of the same request."""
@@ -257,7 +259,7 @@ class Discussions(InProject):
             for event in told_again(record):
                 on_event(event)
         text = f"answered from the record of {known}: the same was discussed before, and nothing has changed since"
-        self._around.listener(Progress(kind="notice", text=text))
+        self._project.notice(text)
         return record
 
     def _models(self, discussion: Discussion) -> dict[str, str]:
@@ -272,11 +274,11 @@ class Discussions(InProject):
         Raises:
             ConfigError: it has none, or none that can be; names the voice.
         """
+        from swarmgate.agents.contexts import PARTICIPANT, seat_config  # noqa: PLC0415 - as above
         from swarmgate.domain.debate import Seat  # noqa: PLC0415 - late: looking needs no voices
-        from swarmgate.engine.voices import PARTICIPANT, seat_config  # noqa: PLC0415 - as above
 
         try:
-            return seat_config(self._swarm.config, Seat(id=name or "expert", model=model)).role(PARTICIPANT).model
+            return seat_config(self._project.config, Seat(id=name or "expert", model=model)).role(PARTICIPANT).model
         except ConfigError as error:
             raise ConfigError(f"{name or 'the experts'}: {error.message}", hint=error.hint) from error
 
@@ -285,13 +287,13 @@ class Discussions(InProject):
         from swarmgate.council.records import PART_OF  # noqa: PLC0415 - late: one function's
 
         with suppress(SwarmError):
-            return PART_OF in self._records.manifest(id, PATTERN).more
+            return PART_OF in self._shared.records.manifest(id, PATTERN).more
         return False
 
     def _summary(self, id: str) -> DiscussionSummary:  # noqa: A002 - as above
         began = ""
         try:
-            began = self._records.manifest(id, PATTERN).created_at
+            began = self._shared.records.manifest(id, PATTERN).created_at
             record = self.discussion_record(id)
         except SwarmError as error:
             return DiscussionSummary(id=id, began=began, status="damaged", topic=error.message)

@@ -16,8 +16,8 @@ from swarmgate.domain.decide import Step
 from swarmgate.domain.events import Event
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.recovery import redefined, restored
 from swarmgate.errors import SwarmError
+from swarmgate.ledger.interruption import redefined, restored
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.reconcile import Reconciliation, edits, reconcile
 

@@ -1,8 +1,7 @@
-"""The history under the work: its branch, what was committed on it meanwhile, and the commits of completed tasks."""
+"""The history under the work: its branch, and the commits of completed tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 from swarmgate.domain import ancestry
@@ -40,27 +39,6 @@ def require_on_branch(state: State, repository: Repository, here: str) -> None:
         f"The work is on branch {state.branch}, and {here or 'no branch'} is checked out.",
         hint=f"{way}, then: swarm run",
     )
-
-
-def meanwhile(repository: Repository, base: str, head: str, *, own: Collection[str] = ()) -> str:
-    """What became of a branch since `base`, in words that name the commits.
-
-    Args:
-        repository: where to look.
-        base: the commit that the work began on.
-        head: the newest one now.
-        own: files of the task that was worked at.
-    """
-    if not history.contains(repository, head, base):
-        return f"the branch was moved from {base[:12]} to {head[:12]} meanwhile"
-    made = history.between(repository, base, head)
-    named = ", ".join(f"`{each}`" for each in made[:_NAMED])
-    more = f" and {len(made) - _NAMED} more" if len(made) > _NAMED else ""
-    count = "a commit was" if len(made) == 1 else f"{len(made)} commits were"
-    told = f"{count} made on the branch meanwhile: {named}{more}"
-    changed = repository.changes(repository.tree_of(base), repository.tree_of(head)).paths
-    held = [path for path in changed if path in own]
-    return f"{told}; files of the task are in it: {', '.join(held[:_NAMED])}" if held else told
 
 
 def standing(state: State, root: Path) -> tuple[CommitMoved, ...]:

@@ -1,4 +1,4 @@
-"""What every part of the council's facade stands on: the project, its surroundings, and the records of its patterns."""
+"""What every facade of a council's pattern stands on: the project, and the records of all patterns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from swarmgate.config import nearest
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import BudgetExhausted, CouncilRefused, Owner, SwarmError
+from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
 from swarmgate.journal.documents import opened
 from swarmgate.ledger.chats import ChatDatabase
 from swarmgate.ledger.debates import DebateFiles, masked
@@ -24,11 +24,10 @@ from swarmgate.ledger.dispatches import DispatchFiles
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from swarmgate.agents.contexts import AgentContexts
     from swarmgate.council.records import Records
     from swarmgate.council.stream import Pattern
-    from swarmgate.engine.sitting import Surroundings
-    from swarmgate.engine.swarm import Swarm
-    from swarmgate.engine.voices import EngineVoices
+    from swarmgate.project import Project
 
 VERBS = {
     "debate": "debate",
@@ -58,42 +57,37 @@ _NEAR = 0.8
 
 
 class InProject:
-    """A part of the facade of one project."""
+    """What the facades of all patterns share: one store of records, and what is done with every record."""
 
-    def __init__(self, swarm: Swarm) -> None:
-        self._swarm = swarm
-
-    @cached_property
-    def _around(self) -> Surroundings:
-        return self._swarm.surroundings()
+    def __init__(self, project: Project) -> None:
+        self.project = project
 
     @cached_property
-    def _records(self) -> Records:
+    def records(self) -> Records:
         """The records of discussions, decisions, critiques and orchestrations, where `[council] store` has them.
 
         What is kept has no secret in its free text; what names something stays as it is.
         """
         from swarmgate.council.records import NAMES, Records  # noqa: PLC0415 - late: debates and chats need none
 
-        # A round at work is kept again after each step. The surroundings are made by what writes, not by what looks.
-        redact = cache(lambda text: self._around.redact(text))  # noqa: PLW0108 - late
-        documents = opened(self._swarm.folder.path, self._swarm.config.council.store)
+        redact = cache(self.project.redact)  # a round at work is kept again after each step
+        documents = opened(self.project.folder.path, self.project.config.council.store)
         return Records(documents, clean=lambda value: masked(value, redact, names=NAMES), part_of=_whole)
 
     @property
-    def _allowance(self) -> Allowance:
+    def allowance(self) -> Allowance:
         """What one council may use where its request does not say."""
-        settings = self._swarm.config.council
+        settings = self.project.config.council
         return Allowance(usd=settings.usd, tokens=settings.total_tokens)
 
     @asynccontextmanager
-    async def _sitting(
+    async def sitting(
         self,
         pattern: Pattern,
         id: str,  # noqa: A002 - the field's name
         allowance: Allowance | None = None,
         goes_on: str = "",
-    ) -> AsyncIterator[EngineVoices]:
+    ) -> AsyncIterator[AgentContexts]:
         """The voices of one record; no other process is at it meanwhile, and its use goes on the ledger at the end.
 
         Args:
@@ -107,18 +101,18 @@ class InProject:
             BudgetExhausted: its budget, or the project's, is used up; the hint says how it goes on.
             LedgerCorrupt: the ledger is damaged.
         """
-        from swarmgate.engine.sitting import sitting  # noqa: PLC0415 - brings all rooms
+        from swarmgate.council.session import opened as session  # noqa: PLC0415 - brings all rooms
 
         name = f"{pattern}-{id}"
         try:
-            async with sitting(self._around, name, allowance=allowance, resume=goes_on) as voices:
+            async with session(self.project, name, allowance=allowance, resume=goes_on) as voices:
                 yield voices
         except BudgetExhausted as error:
-            raise raising(error, goes_on, session=name) from error
+            raise error.with_option(goes_on, name) from error
 
     # --- the cache of results ---
 
-    def _request_hash(self, pattern: Pattern, request: BaseModel, models: Mapping[str, str]) -> str:
+    def request_hash(self, pattern: Pattern, request: BaseModel, models: Mapping[str, str]) -> str:
         """What a request is found again by: for its manifest, and for `_cached`.
 
         Args:
@@ -130,7 +124,7 @@ class InProject:
 
         return request_hash(pattern, request, models=models, state=self._state())
 
-    def _cached(self, pattern: Pattern, request_hash: str, *, cache: bool | None = None) -> str:
+    def cached(self, pattern: Pattern, request_hash: str, *, cache: bool | None = None) -> str:
         """The id of the newest complete record of the same request; empty: there is none, or it may not be used.
 
         Args:
@@ -138,8 +132,8 @@ class InProject:
             request_hash: as `_request_hash` gives it.
             cache: whether it may be used; None: as `[council] cache` says.
         """
-        wanted = self._swarm.config.council.cache if cache is None else cache
-        return self._records.find(pattern, request_hash) if wanted else ""
+        wanted = self.project.config.council.cache if cache is None else cache
+        return self.records.find(pattern, request_hash) if wanted else ""
 
     def _state(self) -> str:
         """The SHA-256, in hex, of all in the project that an answer hangs on, beside the request.
@@ -149,12 +143,11 @@ class InProject:
         settings that voices, commands and gates hang on, and the variables that commands inherit by their names. What
         is installed does not count.
         """
-        from swarmgate.engine.house_rules import lying  # noqa: PLC0415 - late: looking needs no rooms
+        from swarmgate.agents.house_rules import lying  # noqa: PLC0415 - late: looking needs no rooms
         from swarmgate.workspace.driver import Driver  # noqa: PLC0415 - as above
-        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 
-        folder, config = self._swarm.folder, self._swarm.config
-        repository = Repository.discover(folder.root)
+        folder, config = self.project.folder, self.project.config
+        repository = self.project.repository()
         settings = config.model_dump_json(include=_ANSWERS_HANG_ON)
         inherited = json.dumps({name: os.environ.get(name) for name in config.commands.env})
         listed = Driver(repository.root).records("ls-tree", "-z", repository.snapshot())
@@ -167,17 +160,17 @@ class InProject:
                 state.update(f"\n{folder.relative(path)}\n{hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
         return state.hexdigest()
 
-    def _belongs(self, id: str, pattern: Pattern) -> bool:  # noqa: A002 - the field's name
+    def belongs(self, id: str, pattern: Pattern) -> bool:  # noqa: A002 - the field's name
         """Whether a record is a part of another one; one that cannot be read is its own."""
         from swarmgate.council.records import PART_OF  # noqa: PLC0415 - late, as above
 
         with suppress(SwarmError):
-            return PART_OF in self._records.manifest(id, pattern).more
+            return PART_OF in self.records.manifest(id, pattern).more
         return False
 
     def elsewhere(self) -> str:
         """That records lie in the store that `[council] store` does not name, in a line; empty: none do."""
-        mine, folder = self._swarm.config.council.store, self._swarm.folder
+        mine, folder = self.project.config.council.store, self.project.folder
         other: Literal["files", "sqlite"] = "sqlite" if mine == "files" else "files"
         place = folder.discussions if other == "files" else folder.records
         with suppress(SwarmError):
@@ -188,7 +181,7 @@ class InProject:
 
     # --- ids ---
 
-    def _refused(self, kind: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - as above
+    def refused(self, kind: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - as above
         """The refusal of an id, with what it is the id of, or the nearest one.
 
         Args:
@@ -215,15 +208,15 @@ class InProject:
         """What a council does -> the ids of all of those on record."""
 
         def chats() -> list[str]:
-            with ChatDatabase(self._swarm.folder) as database:
+            with ChatDatabase(self.project.folder) as database:
                 return [each.id for each in database.ids()]
 
         def records(pattern: str) -> Callable[[], Sequence[str]]:
-            return lambda: self._records.ids(pattern)
+            return lambda: self.records.ids(pattern)
 
         return {
-            "debate": DebateFiles(self._swarm.folder).ids,
-            "dispatch": DispatchFiles(self._swarm.folder).ids,
+            "debate": DebateFiles(self.project.folder).ids,
+            "dispatch": DispatchFiles(self.project.folder).ids,
             "chat": chats,
             **{each: records(each) for each in _RECORDS},
         }
@@ -231,7 +224,7 @@ class InProject:
 
 def _whole() -> str:
     """The orchestration that a record which begins now is a step of; empty: none."""
-    from swarmgate.engine.sitting import TOGETHER  # noqa: PLC0415 - brings all rooms, which are there by now
+    from swarmgate.council.session import TOGETHER  # noqa: PLC0415 - brings all rooms, which are there by now
 
     together = TOGETHER.get()
     return together.record if together else ""
@@ -239,19 +232,6 @@ def _whole() -> str:
 
 def _a(kind: str) -> str:
     return f"{'an' if kind.startswith('o') else 'a'} {kind}"
-
-
-def raising(error: BudgetExhausted, goes_on: str, *, session: str) -> BudgetExhausted:
-    """The error with the option that raises its budget, where it is that of the session, and not the project's."""
-    return error.with_hint(error.hint.replace(goes_on, f"{goes_on}{option(error, session)}")) if goes_on else error
-
-
-def option(error: BudgetExhausted, session: str) -> str:
-    """What raises the budget of a session, at the end of a command line; empty: another one is used up."""
-    account = error.account
-    if account is None or account.owner != Owner("session", session):
-        return ""
-    return " --usd X" if account.measure == "usd" else " --tokens N"
 
 
 def new_id() -> str:

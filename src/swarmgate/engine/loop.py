@@ -6,13 +6,13 @@ import asyncio
 import os
 from datetime import UTC, datetime
 
+from swarmgate.agents import house_rules
 from swarmgate.domain.decide import Step, next_step
 from swarmgate.domain.events import Event, PauseReason, RunPaused, RunStarted, UsageRecorded
 from swarmgate.domain.evidence_report import RECORDED
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.state import State
-from swarmgate.engine import house_rules
 from swarmgate.engine.boundaries import Boundaries
 from swarmgate.engine.context import Context
 from swarmgate.engine.describe import describe
@@ -21,8 +21,6 @@ from swarmgate.engine.spending import allowances
 from swarmgate.engine.standing import History
 from swarmgate.engine.steps import STEPS
 from swarmgate.engine.steps.ignored import watched
-from swarmgate.engine.steps.recovery import ended as interrupted
-from swarmgate.engine.steps.recovery import head_moved
 from swarmgate.errors import (
     BreakerTripped,
     BudgetExhausted,
@@ -34,6 +32,8 @@ from swarmgate.errors import (
     SwarmError,
 )
 from swarmgate.ledger import guidance
+from swarmgate.ledger.interruption import ended as interrupted
+from swarmgate.ledger.interruption import head_moved
 from swarmgate.ledger.traces import TraceStore
 from swarmgate.llm.limits.moments import shown, utc
 from swarmgate.workspace import own_rights

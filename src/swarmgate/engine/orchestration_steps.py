@@ -26,62 +26,76 @@ from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
 from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.dispatches import DispatchFiles
-from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
-    from swarmgate.council.records import Records
-    from swarmgate.engine.council import Council
+    from swarmgate.engine.critiques import Critiques
+    from swarmgate.engine.debates import Debates
+    from swarmgate.engine.decisions import Decisions
+    from swarmgate.engine.discussions import Discussions
+    from swarmgate.engine.dispatches import Dispatches
+    from swarmgate.engine.in_project import InProject
 
 
 class CouncilRunner:
     """Implements `council.orchestration_runner.Runner`: what is on record under an id is gone on with, or read.
 
     Args:
-        council: of the project.
-        folder: of the project.
-        records: of the project.
+        shared: the project and its records.
+        debates: that are held as steps; so are those of the other patterns.
+        dispatches: as above.
+        discussions: as above.
+        decisions: as above.
+        critiques: as above.
     """
 
-    def __init__(self, council: Council, folder: SwarmFolder, records: Records) -> None:
-        self._council = council
-        self._folder = folder
-        self._records = records
+    def __init__(
+        self,
+        shared: InProject,
+        debates: Debates,
+        dispatches: Dispatches,
+        discussions: Discussions,
+        decisions: Decisions,
+        critiques: Critiques,
+    ) -> None:
+        self._shared, self._project = shared, shared.project
+        self._debates, self._dispatches, self._discussions = debates, dispatches, discussions
+        self._decisions, self._critiques = decisions, critiques
 
     async def debate(self, step: DebateStep, record: str) -> Came:
         """Holds a debate."""
         async with _own_budget(f"debate-{record}"):
-            if record in DebateFiles(self._folder).ids():
-                outcome = await self._council.resume(record, tokens=step.tokens, usd=step.usd)
+            if record in DebateFiles(self._project.folder).ids():
+                outcome = await self._debates.resume(record, tokens=step.tokens, usd=step.usd)
             else:
-                outcome = await self._council.debate(**_given(step), id=record)
+                outcome = await self._debates.debate(**_given(step), id=record)
         return Came(fields=_debated(outcome), text=debate_text(outcome), record=outcome.id)
 
     async def discuss(self, step: DiscussStep, record: str) -> Came:
         """Holds a discussion."""
         async with _own_budget(f"discussion-{record}"):
-            if self._records.names(record):
-                held = await self._council.resume_discussion(record, tokens=step.tokens, usd=step.usd)
+            if self._shared.records.names(record):
+                held = await self._discussions.resume_discussion(record, tokens=step.tokens, usd=step.usd)
             else:
-                held = await self._council.discuss(**_given(step), id=record)
+                held = await self._discussions.discuss(**_given(step), id=record)
         return Came(fields=_discussed(held), text=discussion_text(held), record=held.discussion.id)
 
     async def decide(self, step: DecideStep, record: str) -> Came:
         """Has several decide."""
         async with _own_budget(f"decision-{record}"):
-            if self._records.names(record):
-                outcome = await self._council.resume_decision(record, tokens=step.tokens, usd=step.usd)
+            if self._shared.records.names(record):
+                outcome = await self._decisions.resume_decision(record, tokens=step.tokens, usd=step.usd)
             else:
-                outcome = await self._council.decide(**_given(step), id=record)
+                outcome = await self._decisions.decide(**_given(step), id=record)
         return Came(fields=_decided(outcome), text=decision_text(outcome), record=outcome.id)
 
     async def critique(self, step: CritiqueStep, record: str) -> Came:
         """Has one voice improve its work; the text is the best version."""
         async with _own_budget(f"critique-{record}"):
-            if self._records.names(record):
-                outcome = await self._council.resume_critique(record, tokens=step.tokens, usd=step.usd)
+            if self._shared.records.names(record):
+                outcome = await self._critiques.resume_critique(record, tokens=step.tokens, usd=step.usd)
             else:
-                outcome = await self._council.critique(**_given(step), id=record)
+                outcome = await self._critiques.critique(**_given(step), id=record)
         return Came(fields=_improved(outcome), text=outcome.version, record=outcome.id)
 
     async def dispatch(self, step: DispatchStep, record: str) -> Came:
@@ -99,16 +113,16 @@ class CouncilRunner:
 
     def used(self, record: str) -> Usage:
         """What was used under a record, and under those whose ids go on from its own."""
-        return used(by_record(self._folder).get(record, ()))
+        return used(by_record(self._project.folder).get(record, ()))
 
     async def _dispatched(self, given: dict[str, Any], record: str) -> DispatchResult:
-        files = DispatchFiles(self._folder)
+        files = DispatchFiles(self._project.folder)
         if record in files.ids():
             there = files.load(record)
             if there.finished and there.succeeded and not there.exhausted:
                 return there
         async with _own_budget(f"dispatch-{record}"):
-            return await self._council.dispatch(**given, id=record)
+            return await self._dispatches.dispatch(**given, id=record)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -19,13 +19,11 @@ from swarmgate.domain.orchestration_results import OrchestrationOutcome, Orchest
 from swarmgate.domain.orchestration_rules import Problem, checked, models, problems, spelled
 from swarmgate.domain.orchestration_texts import Place
 from swarmgate.domain.usage import Allowance
-from swarmgate.engine.in_project import InProject, new_id, option
+from swarmgate.engine.in_project import InProject, new_id
 from swarmgate.errors import BudgetExhausted, CouncilRefused, FileProblem, Owner, UnsafePath
-from swarmgate.ledger.sessions import Session
 
 if TYPE_CHECKING:
     from swarmgate.council.stream import PatternEvent
-    from swarmgate.engine.council import Council
     from swarmgate.engine.orchestration_steps import CouncilRunner
 
     OnEvent = Callable[[PatternEvent], None]
@@ -35,8 +33,11 @@ _MOST_LIST = 400_000
 """Characters of a file of items."""
 
 
-class Orchestrations(InProject):
-    """Orchestrations of one project; a part of `engine.council.Council`."""
+class Orchestrations:
+    """Orchestrations of one project."""
+
+    def __init__(self, shared: InProject, runner: CouncilRunner) -> None:
+        self._shared, self._project, self._runner = shared, shared.project, runner
 
     async def orchestrate(
         self,
@@ -65,7 +66,7 @@ class Orchestrations(InProject):
         name = id or asked.id or new_id()
         given = {"id": name, "tokens": asked.tokens if tokens is None else tokens}
         asked = _made({**_values(asked), **given, "usd": asked.usd if usd is None else usd})
-        if self._records.names(name):
+        if self._shared.records.names(name):
             raise CouncilRefused(
                 f"There is a record {name} already.", hint=f"Go on with it: swarm orchestrate resume {name}"
             )
@@ -94,7 +95,7 @@ class Orchestrations(InProject):
         record = self.orchestration_record(id)
         if record.outcome:
             return record.outcome
-        kept = self._records.manifest(id).allowance
+        kept = self._shared.records.manifest(id).allowance
         allowance = kept.but(usd=usd, tokens=tokens)
         return await self._orchestrated(record.orchestration, allowance, on_event)
 
@@ -122,7 +123,7 @@ class Orchestrations(InProject):
 
     def orchestrations(self) -> tuple[str, ...]:
         """The ids of all orchestrations, the newest first."""
-        return self._records.ids(PATTERN)
+        return self._shared.records.ids(PATTERN)
 
     def orchestration_record(self, id: str) -> OrchestrationRecord:  # noqa: A002 - as above
         """All that is kept of an orchestration.
@@ -134,9 +135,9 @@ class Orchestrations(InProject):
         from swarmgate.council.orchestrating import record  # noqa: PLC0415 - late: others need none
 
         try:
-            return record(self._records, id)
+            return record(self._shared.records, id)
         except CouncilRefused as error:
-            raise self._refused(PATTERN, id, error) from None
+            raise self._shared.refused(PATTERN, id, error) from None
 
     # --- inside ---
 
@@ -144,22 +145,20 @@ class Orchestrations(InProject):
         self, asked: Orchestration, allowance: Allowance, on_event: OnEvent | None
     ) -> OrchestrationOutcome:
         from swarmgate.council.orchestrating import orchestrate  # noqa: PLC0415 - late, as above
-        from swarmgate.engine.council_progress import teller  # noqa: PLC0415 - as above
-        from swarmgate.engine.orchestration_steps import CouncilRunner  # noqa: PLC0415 - brings all rooms
+        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
 
-        runner = CouncilRunner(cast("Council", self), self._swarm.folder, self._records)
         goes_on = f"swarm orchestrate resume {asked.id}"
         try:
-            async with self._together(asked.id, allowance, runner):
+            async with self._together(asked.id, allowance):
                 return await orchestrate(
                     asked,
-                    runner=runner,
-                    records=self._records,
-                    on_event=teller(self._around.listener, on_event),
+                    runner=self._runner,
+                    records=self._shared.records,
+                    on_event=teller(self._project.listener, on_event),
                     allowance=allowance,
                 )
         except BudgetExhausted as error:
-            raises = option(error, f"{PATTERN}-{asked.id}")
+            raises = error.option(f"{PATTERN}-{asked.id}")
             hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{raises}"
             raise error.with_hint(hint) from error
 
@@ -168,25 +167,24 @@ class Orchestrations(InProject):
         self,
         id: str,  # noqa: A002 - as above
         allowance: Allowance,
-        runner: CouncilRunner,
     ) -> AsyncIterator[None]:
         """Keeps other processes out, and has one bound hold over all steps. It asks nobody by itself."""
-        from swarmgate.engine.sitting import TOGETHER, Together, settle  # noqa: PLC0415 - brings all rooms
+        from swarmgate.council.session import TOGETHER, Together, settle  # noqa: PLC0415 - brings all rooms
 
         name = f"{PATTERN}-{id}"
         try:
-            with Session(self._around.folder, name).held():
-                token = TOGETHER.set(Together(id, Owner("session", name), allowance, runner.used(id)))
+            with self._project.session(name).held():
+                token = TOGETHER.set(Together(id, Owner("session", name), allowance, self._runner.used(id)))
                 try:
                     yield
                 finally:
                     TOGETHER.reset(token)
         finally:
-            settle(self._around)
+            settle(self._project)
 
     def _check_models(self, asked: Orchestration) -> None:
         """Tells of a model without provider before anybody is asked, and not when its step's turn comes."""
-        providers = self._swarm.config.providers
+        providers = self._project.config.providers
         for place, model in models(asked):
             provider, sign, _ = model.partition("/")
             if model and not is_program(model) and not (sign and provider in providers):
@@ -214,7 +212,7 @@ class Orchestrations(InProject):
         from swarmgate.workspace.files import FileTree  # noqa: PLC0415 - late, as above
 
         try:
-            text = FileTree(self._swarm.folder.root).read(name, limit=_MOST_LIST)
+            text = FileTree(self._project.folder.root).read(name, limit=_MOST_LIST)
         except (FileProblem, UnsafePath) as error:
             raise _Wrong(
                 Problem(place, f"{error.message.partition(';')[0]}: give a text file of the repository")

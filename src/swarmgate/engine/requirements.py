@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from swarmgate.automation.agent_rules import require
 from swarmgate.config import Config
 from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
@@ -22,6 +21,7 @@ from swarmgate.llm.budget import require_end
 from swarmgate.llm.connect import check_keys, same_model_warning
 from swarmgate.llm.families import require_distinct
 from swarmgate.llm.prices import unpriced
+from swarmgate.workspace.agent_programs.rules import require
 from swarmgate.workspace.commits import TaskCommit
 from swarmgate.workspace.repository import Repository
 

@@ -8,8 +8,8 @@ from swarmgate.domain.events import Event
 from swarmgate.domain.state import State
 from swarmgate.engine.context import Context
 from swarmgate.engine.history import require_on_branch, standing_at
-from swarmgate.engine.steps.recovery import head_moved, own_commit
 from swarmgate.errors import HeadMoved
+from swarmgate.ledger.interruption import head_moved, own_commit
 from swarmgate.workspace import history
 
 _ELSEWHERE = frozenset({Step.PLAN, Step.REVISE, Step.REVIEW_PLAN, Step.START_WORK})

@@ -33,9 +33,9 @@ from swarmgate.domain.events import (
     TaskRetried,
     TaskSkipped,
 )
+from swarmgate.domain.progress import Listener, silent
 from swarmgate.domain.state import Planning, State, TaskStatus
 from swarmgate.engine.outcome import RunOutcome, actions, outcome_of
-from swarmgate.engine.progress import Listener, Progress, silent
 from swarmgate.engine.reports import (
     HistoryLine,
     RoleModel,
@@ -51,6 +51,7 @@ from swarmgate.ledger import live, status_file
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.project import Project
 from swarmgate.workspace.folders import make
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from swarmgate.engine.council import Council
     from swarmgate.engine.failures import FailureGroup
     from swarmgate.engine.models import ModelsReport
-    from swarmgate.engine.sitting import Surroundings
 
 _MEND_SETTINGS = (
     "mend the settings: no command that works can begin before",
@@ -85,45 +85,43 @@ class Swarm:
         environ: Mapping[str, str] | None = None,
         flags: Mapping[str, Any] | None = None,
     ) -> None:
-        self._start = (Path.cwd() if start is None else Path(start)).resolve()
-        self._listener = listener
-        self._environ = os.environ if environ is None else environ
-        self._flags = flags or {}
+        self.project = Project(
+            (Path.cwd() if start is None else Path(start)).resolve(),
+            listener,
+            os.environ if environ is None else environ,
+            flags or {},
+        )
         self._interrupt: Callable[[], None] | None = None
         self._tell: Callable[[str, str], None] | None = None
 
-    @cached_property
+    @property
     def folder(self) -> SwarmFolder:
         """The project's `.swarm/`; raises `NotAProject` where there is none."""
-        if not self._start.is_dir():
-            raise NotAProject(f"There is no folder {self._start}.")
-        return SwarmFolder.find(self._start)
+        return self.project.folder
 
-    @cached_property
+    @property
     def config(self) -> Config:
         """The merged settings; raises `ConfigError`."""
-        from swarmgate.config import load  # noqa: PLC0415 - looking at the ledger needs no settings
-
-        return load(project_file=self.folder.config, environ=self._environ, flags=self._flags)
+        return self.project.config
 
     @property
     def state(self) -> State:
         """The fold over the ledger as it is now."""
-        return Ledger.read(self.folder).state
+        return self.project.state
 
     @cached_property
     def council(self) -> Council:
         """Debates, dispatched tasks and swarm chats."""
         from swarmgate.engine.council import Council  # noqa: PLC0415 - late: only its verbs need it
 
-        return Council(self)
+        return Council(self.project)
 
     @cached_property
     def automation(self) -> Automation:
         """Plan sync, preflight, hooks, the doctor's mending, evidence, drift, handoff."""
         from swarmgate.engine.automation import Automation  # noqa: PLC0415 - late: only its verbs need it
 
-        return Automation(self)
+        return Automation(self.project)
 
     # --- planning ---
 
@@ -163,7 +161,7 @@ class Swarm:
             IllegalMove: nothing waits for approval.
             CommitLost: the commit of a completed task is not in the branch any more.
         """
-        with self._writing() as ledger:
+        with self.project.writing() as ledger:
             state = ledger.state
             match waiting_for(state):
                 case Waiting.PLAN_APPROVAL:
@@ -209,7 +207,7 @@ class Swarm:
         if self._tell is not None:
             self._tell("notice", text)
         else:
-            self._listener(Progress(kind="notice", text=text))
+            self.project.notice(text)
 
     def stop(self) -> str:
         """Asks a run in another process to end at the next safe point; returns who that is, empty if nobody works."""
@@ -317,7 +315,7 @@ class Swarm:
 
         event = restore(self._folder_of_old())
         if event is not None:
-            with self._writing() as ledger:
+            with self.project.writing() as ledger:
                 status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
         return event
 
@@ -332,7 +330,7 @@ class Swarm:
 
         event = adopt(self.folder)
         if event is not None:
-            with self._writing() as ledger:
+            with self.project.writing() as ledger:
                 status_file.refresh(self.folder, ledger.append([event], expect=ledger.state.seq, actor="user"))
         return event
 
@@ -345,7 +343,7 @@ class Swarm:
         try:
             return self.folder
         except NotAProject:
-            folder = SwarmFolder(Repository.discover(self._start).root)
+            folder = SwarmFolder(Repository.discover(self.project.start).root)
             if HighWater(folder.root).read() is None and not known(folder):
                 raise
             folder.create()
@@ -358,7 +356,7 @@ class Swarm:
         """
         from swarmgate.engine.automating.doctoring import diagnose  # noqa: PLC0415 - git comes with it
 
-        return diagnose(self).checks
+        return diagnose(self.project).checks
 
     async def probe_models(self) -> ModelsReport:
         """Asks every configured model what it can; the findings steer the next runs. Spends a few hundred tokens each.
@@ -368,24 +366,13 @@ class Swarm:
         """
         from swarmgate.engine.models import probe_models  # noqa: PLC0415 - late: brings the models
 
-        return await probe_models(self.config, self.folder, self._environ)
+        return await probe_models(self.config, self.folder, self.project.environ)
 
     # --- inside ---
 
-    @property
-    def made_with(self) -> tuple[Listener, Mapping[str, str], Mapping[str, Any]]:
-        """Its listener, environment and flags: what another object of the same project is made with."""
-        return self._listener, self._environ, self._flags
-
-    def surroundings(self) -> Surroundings:
-        """What the councils of this project sit in."""
-        from swarmgate.engine.sitting import Surroundings  # noqa: PLC0415 - brings all rooms
-
-        return Surroundings(self.folder, self.config, dict(self._environ), self._listener, self._writing)
-
     def _decide(self, event: TaskRetried | TaskSkipped | RejectionOverridden) -> None:
         """Records a decision about a task; an attempt that was left open by a paused run ends with it."""
-        with self._writing() as ledger:
+        with self.project.writing() as ledger:
             events: list[Event] = [event]
             if ledger.state.open == event.task:
                 events = [*self._ended_attempt(ledger.state), event]
@@ -399,7 +386,7 @@ class Swarm:
             return False
         from swarmgate.engine.history import vouched  # noqa: PLC0415 - git comes with it
 
-        with self._writing() as ledger:
+        with self.project.writing() as ledger:
             state = ledger.state
             moved = vouched(state, self.folder.root, task, reason)
             status_file.refresh(self.folder, ledger.append(moved, expect=state.seq, actor="user"))
@@ -416,60 +403,10 @@ class Swarm:
 
     def _ended_attempt(self, state: State) -> list[Event]:
         """The end of an attempt that a paused run left open; the files are as its last step left them."""
-        from swarmgate.engine.steps.recovery import ended  # noqa: PLC0415 - brings all rooms
+        from swarmgate.ledger.interruption import ended  # noqa: PLC0415 - brings all rooms
         from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 
         return ended(state, self.folder, Repository.discover(self.folder.root), "the user decided otherwise")
-
-    def _writing(self) -> Ledger:
-        """The ledger for writing, after the hand edits of the plan files were taken in or refused.
-
-        Raises:
-            UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
-        """
-        from swarmgate.engine.aftermath import clear_up  # noqa: PLC0415 - only writers need it
-        from swarmgate.engine.automating.syncing import (  # noqa: PLC0415 - as above
-            PATIENCE_S,
-            sync_pass,
-        )
-        from swarmgate.ledger import unrecorded  # noqa: PLC0415 - as above
-        from swarmgate.ledger.sessions import settle  # noqa: PLC0415 - as above
-
-        ledger = Ledger.write(self.folder)
-        try:
-            if ledger.taken_over:
-                self.notice(f"took over the lock of a process that is gone ({ledger.taken_over})")
-            for told in clear_up(self.folder, crashed=bool(ledger.taken_over)):
-                self.notice(told)
-            if ledger.repaired:
-                self.notice(f"a torn last line of the ledger was cut off; it is kept in {ledger.repaired}")
-            left = unrecorded.put_aside(ledger)  # first: an edit may end the attempt that it belongs to
-            outcome = sync_pass(self, ledger, patience_s=PATIENCE_S)
-            ledger.append([left] if left else [], expect=ledger.state.seq)
-            for name in outcome.busy:
-                self.notice(f"somebody is writing {name}: an edit of it is not taken in before it is closed")
-            if outcome.interrupted:
-                kept = ledger.state.task(outcome.interrupted).attempts[-1].kept
-                ended = f"the attempt at task {outcome.interrupted} ended: you changed the definition of its task"
-                self.notice(f"{ended}; its unfinished work is kept in {kept}" if kept else ended)
-            for name in outcome.amended:
-                self.notice(f"your edit of {name} was taken into the plan")
-            for name in outcome.restored:
-                self.notice(f"{name} was missing or out of date and was written again")
-            if outcome.refused:
-                raise UsageError(
-                    " ".join(
-                        f"An edit of {refused.source} cannot stand: {' '.join(refused.problems)} "
-                        f"The edit is kept in {refused.kept}; {refused.source} is as the ledger says again."
-                        for refused in outcome.refused
-                    ),
-                    hint="Change what you meant to and run the command again.",
-                )
-            settle(ledger)
-        except BaseException:
-            ledger.close()
-            raise
-        return ledger
 
     async def _work(
         self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
@@ -484,29 +421,20 @@ class Swarm:
             require_models,
             require_tools,
         )
-        from swarmgate.engine.steps.recovery import head_moved  # noqa: PLC0415 - as above
+        from swarmgate.ledger.interruption import head_moved  # noqa: PLC0415 - as above
         from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
 
         repository = Repository.discover(self.folder.root)
         config = self.config
-        with self._writing() as ledger:
+        with self.project.writing() as ledger:
             repository.locks.tell = self.notice
             repository.locks.recover()
             removed = repository.locks.drain()
             self._told(ledger, [LocksRemoved(locks=each.locks, command=each.command) for each in removed])
             if not first and next_step(ledger.state) is None:
                 return outcome_of(ledger.state)
-            context = build(
-                config=config,
-                folder=self.folder,
-                repository=repository,
-                ledger=ledger,
-                environ=dict(self._environ),
-                listener=self._listener,
-                stash=stash,
-                waits=waits,
-            )
-            for warning in require_models(config, self._environ, repository):
+            context = build(self.project, repository=repository, ledger=ledger, stash=stash, waits=waits)
+            for warning in require_models(config, self.project.environ, repository):
                 self.notice(warning)
             require_tools(config)
             if needs_tree or ledger.state.open:
@@ -515,7 +443,7 @@ class Swarm:
             self._told(ledger, head_moved(ledger.state, self.folder, repository))
             self._interrupt, self._tell = lambda: setattr(context.stop, "asked", True), context.tell
             try:
-                with crew_beside(self, context.tell) as crew, keys_withheld(config):
+                with crew_beside(self.project, context.tell) as crew, keys_withheld(config):
                     with context.worked.running():
                         state = await run_loop(context)
                     hook_s, stop = config.automation.hook_s, context.stop

@@ -19,7 +19,7 @@ _NAME = 60
 
 
 class Told(Frozen):
-    """Something for a progress display; `kind` is that of `engine.progress`."""
+    """Something for a progress display; `kind` is that of `domain.progress`."""
 
     kind: ClassVar[str] = "model"
 

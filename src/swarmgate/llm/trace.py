@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Protocol
 
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.redaction import redact
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
 from swarmgate.llm.model import CallFailed, Message, Model, ModelReply, ModelRequest, ToolCall
-from swarmgate.llm.redact import redact
 
 
 class Exchange(Frozen):

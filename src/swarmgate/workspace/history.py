@@ -12,13 +12,15 @@ from swarmgate.workspace import commits, diffs, paths, regular
 from swarmgate.workspace.driver import OUTSIDE, Driver, call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from swarmgate.workspace.commits import Commit
     from swarmgate.workspace.repository import Repository
 
 _LOOKED_AT, _COMPARED = 2_000, 200
 """So many commits, the newest ones, are looked at where one is gone, and the patches of so many are read."""
+_NAMED = 3
+"""As many commits or files are named; the rest is counted."""
 _BRANCHES = "refs/heads/"
 _ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _PLACES = (b"@@ ", b"index ")
@@ -84,6 +86,27 @@ def between(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
     """The commits that `tip` has and `base` has not, newest first: an abbreviated id and a subject each."""
     out = Driver(repository.root).run("log", "--format=%h %s", f"{base}..{tip}", "--")
     return tuple(out.decode(errors="replace").splitlines())
+
+
+def meanwhile(repository: Repository, base: str, head: str, *, own: Collection[str] = ()) -> str:
+    """What became of a branch since `base`, in words that name the commits.
+
+    Args:
+        repository: where to look.
+        base: the commit that the work began on.
+        head: the newest one now.
+        own: files of the task that was worked at.
+    """
+    if not contains(repository, head, base):
+        return f"the branch was moved from {base[:12]} to {head[:12]} meanwhile"
+    made = between(repository, base, head)
+    named = ", ".join(f"`{each}`" for each in made[:_NAMED])
+    more = f" and {len(made) - _NAMED} more" if len(made) > _NAMED else ""
+    count = "a commit was" if len(made) == 1 else f"{len(made)} commits were"
+    told = f"{count} made on the branch meanwhile: {named}{more}"
+    changed = repository.changes(repository.tree_of(base), repository.tree_of(head)).paths
+    held = [path for path in changed if path in own]
+    return f"{told}; files of the task are in it: {', '.join(held[:_NAMED])}" if held else told
 
 
 def left_behind(repository: Repository, base: str, tip: str) -> tuple[str, ...]:

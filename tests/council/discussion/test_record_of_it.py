@@ -22,11 +22,11 @@ from swarmgate.council.discussion.chronicle import record_of
 from swarmgate.council.discussion.people import Pause
 from swarmgate.council.records import NAMES, Manifest, Records
 from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
+from swarmgate.domain.redaction import redact
 from swarmgate.errors import CouncilRefused
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.debates import masked
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.llm.redact import redact
 
 Make = Callable[..., Room]
 GOLDEN = Path(__file__).parent / "golden" / "record"

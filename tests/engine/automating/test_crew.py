@@ -19,10 +19,10 @@ from swarmgate.domain.automation import (
     SyncDeferred,
 )
 from swarmgate.domain.events import RunStarted
+from swarmgate.domain.progress import Progress
 from swarmgate.engine.automating import crew as crewing
-from swarmgate.engine.automating.crew import Syncing, anew, workers_of
+from swarmgate.engine.automating.crew import Syncing, workers_of
 from swarmgate.engine.crewing import crew_beside
-from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
 from swarmgate.journal.lock import WriterLock
 from swarmgate.ledger import newest
@@ -61,7 +61,7 @@ def edited(folder: SwarmFolder, title: str) -> None:
 
 def test_in_manual_mode_there_is_plan_sync_alone(folder: SwarmFolder) -> None:
     swarm = Swarm(folder.root)
-    assert workers_of(swarm) == ()
+    assert workers_of(swarm.project) == ()
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_in_manual_mode_there_is_plan_sync_alone(folder: SwarmFolder) -> None:
 )  # fmt: skip
 def test_what_is_switched_on_has_a_worker(folder: SwarmFolder, settings: str, names: list[str]) -> None:
     folder.config.write_text(settings)
-    assert [worker.name for worker in workers_of(Swarm(folder.root))] == names
+    assert [worker.name for worker in workers_of(Swarm(folder.root).project)] == names
 
 
 def test_one_that_cannot_begin_tells_so_once_and_the_others_begin(
@@ -83,7 +83,7 @@ def test_one_that_cannot_begin_tells_so_once_and_the_others_begin(
 ) -> None:
     monkeypatch.setitem(crewing._MODULES, "phase_preflight", "no_such_module")
     folder.config.write_text("[automation.capabilities]\nphase_preflight = true\n[hooks]\nphase_closed = 'true'\n")
-    broken, hooks = workers_of(Swarm(folder.root))
+    broken, hooks = workers_of(Swarm(folder.root).project)
     assert (broken.name, hooks.name) == ("phase_preflight", "hooks")
     seen = None
     assert broken.subject(seen) == "start"  # type: ignore[arg-type]  # it does not look at the event
@@ -97,7 +97,7 @@ def test_settings_are_read_anew(folder: SwarmFolder) -> None:
     assert swarm.config.automation.mode == "manual"
     folder.config.write_text('[automation]\nmode = "auto"\n')
     assert swarm.config.automation.mode == "manual"
-    again = anew(swarm).config
+    again = swarm.project.anew().config
     assert (again.automation.mode, again.loop.max_rejections) == ("auto", 4)
 
 
@@ -105,7 +105,7 @@ def test_settings_are_read_anew(folder: SwarmFolder) -> None:
 
 
 def test_a_pass_takes_an_edit_in_and_the_next_one_finds_nothing(folder: SwarmFolder) -> None:
-    sync = Syncing(Swarm(folder.root))
+    sync = Syncing(Swarm(folder.root).project)
     assert sync() is None
     edited(folder, "Another title")
     done = sync()
@@ -117,7 +117,7 @@ def test_a_pass_takes_an_edit_in_and_the_next_one_finds_nothing(folder: SwarmFol
 
 @pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
 def test_a_file_that_somebody_is_writing_is_looked_at_again(folder: SwarmFolder) -> None:
-    sync, text = Syncing(Swarm(folder.root)), folder.plan_md.read_text()
+    sync, text = Syncing(Swarm(folder.root).project), folder.plan_md.read_text()
     with folder.plan_md.open("w") as file:
         file.write(text[:60])
         file.flush()
@@ -129,7 +129,7 @@ def test_a_file_that_somebody_is_writing_is_looked_at_again(folder: SwarmFolder)
 
 
 def test_a_missing_file_comes_back(folder: SwarmFolder) -> None:
-    sync = Syncing(Swarm(folder.root))
+    sync = Syncing(Swarm(folder.root).project)
     folder.plan_md.unlink()
     done = sync()
     assert isinstance(done, PlanSynced)
@@ -139,7 +139,7 @@ def test_a_missing_file_comes_back(folder: SwarmFolder) -> None:
 
 def test_every_problem_of_a_refused_edit_is_told_once(folder: SwarmFolder) -> None:
     told: list[Progress] = []
-    sync = Syncing(Swarm(folder.root, listener=told.append))
+    sync = Syncing(Swarm(folder.root, listener=told.append).project)
     wrong = folder.plan_md.read_text().replace("- [ ]", "- [x]")
     for times in (1, 2):  # the very same edit again is told again, and is not in the ledger again
         folder.plan_md.write_text(wrong)
@@ -185,7 +185,7 @@ def test_a_run_hears_of_its_workers_what_it_does_not_tell_itself() -> None:
 
 def test_a_run_tells_what_its_crew_tells_as_its_own(folder: SwarmFolder) -> None:
     told: list[tuple[str, str]] = []
-    with WriterLock(folder.watch_lock), crew_beside(Swarm(folder.root), lambda *line: told.append(line)):
+    with WriterLock(folder.watch_lock), crew_beside(Swarm(folder.root).project, lambda *line: told.append(line)):
         pass
     ((kind, text),) = told
     assert kind == "notice"
@@ -193,7 +193,7 @@ def test_a_run_tells_what_its_crew_tells_as_its_own(folder: SwarmFolder) -> None
 
 
 def test_while_the_ledger_is_locked_an_edit_waits_and_what_is_written_meanwhile_is_none(folder: SwarmFolder) -> None:
-    sync = Syncing(Swarm(folder.root))
+    sync = Syncing(Swarm(folder.root).project)
     sync()
     with WriterLock(folder.lock):
         folder.plan_md.unlink()
@@ -213,7 +213,7 @@ def test_while_the_ledger_is_locked_an_edit_waits_and_what_is_written_meanwhile_
 @pytest.mark.slow
 @pytest.mark.parametrize("sandbox", ["none", "bubblewrap"])
 def test_what_was_edited_during_a_run_without_a_sandbox_waits_for_the_user(folder: SwarmFolder, sandbox: str) -> None:
-    sync = Syncing(Swarm(folder.root))
+    sync = Syncing(Swarm(folder.root).project)
     sync()
     with Ledger.write(folder) as run:
         ran = RunStarted(pid=1, host="h", max_rejections=3, critic_rounds=1, sandbox=sandbox)
@@ -237,7 +237,7 @@ def test_what_was_edited_during_a_run_without_a_sandbox_waits_for_the_user(folde
 
 
 def test_what_another_process_records_is_read_on(folder: SwarmFolder) -> None:
-    sync = Syncing(Swarm(folder.root))
+    sync = Syncing(Swarm(folder.root).project)
     sync()
     edited(folder, "By another")
     Swarm(folder.root).automation.sync()
@@ -249,7 +249,7 @@ def test_what_another_process_records_is_read_on(folder: SwarmFolder) -> None:
 
 
 def test_another_ledger_in_its_place_is_read_anew(folder: SwarmFolder) -> None:
-    sync = Syncing(Swarm(folder.root))
+    sync = Syncing(Swarm(folder.root).project)
     edited(folder, "Before")
     sync()
     for path in (folder.ledger, folder.plan_md, folder.plan_json):

@@ -27,7 +27,7 @@ def seen(kind: str) -> Seen:
 def test_one_doctor(project: Project) -> None:
     project.play(budget={"usd": 1})
     swarm = Swarm(project.root)
-    assert swarm.doctor() == swarm.automation.doctor().checks == diagnose(swarm).checks
+    assert swarm.doctor() == swarm.automation.doctor().checks == diagnose(swarm.project).checks
     found = {each.name: each for each in swarm.doctor()}
     assert "prices" in found
     assert (found["lists of models"].looked_at, found["lists of models"].warnings) == ("local lists its models", ())
@@ -90,23 +90,23 @@ def test_mending_tells_before_it_writes(project: Project) -> None:
     ignore.write_text("/traces/\n")
     told: list[tuple[str, str]] = []
     swarm = Swarm(project.root)
-    assert diagnose(swarm).fixed == ()
-    found = diagnose(swarm, fix=True, tell=lambda diff: told.append((diff, ignore.read_text())))
+    assert diagnose(swarm.project).fixed == ()
+    found = diagnose(swarm.project, fix=True, tell=lambda diff: told.append((diff, ignore.read_text())))
     assert found.fixed == (".swarm/.gitignore",)
     assert told == [(found.diff, "/traces/\n")]
-    assert diagnose(swarm, fix=True, tell=lambda diff: told.append((diff, ""))).fixed == ()
+    assert diagnose(swarm.project, fix=True, tell=lambda diff: told.append((diff, ""))).fixed == ()
     assert len(told) == 1
 
 
 def test_at_startup_it_looks_only_where_it_is_on(project: Project) -> None:
     project.play()
-    assert at_startup(Swarm(project.root)) is None
+    assert at_startup(Swarm(project.root).project) is None
     project.configure(automation__capabilities=ON)
-    ran = at_startup(Swarm(project.root))
+    ran = at_startup(Swarm(project.root).project)
     assert ran is not None
     assert (ran.passed, ran.fixed, ran.backup) == (True, (), "")
     project.folder.config.write_text("[tests\n")
-    assert at_startup(Swarm(project.root)) is None
+    assert at_startup(Swarm(project.root).project) is None
 
 
 def test_at_startup_it_mends_only_where_that_is_on(project: Project) -> None:
@@ -114,12 +114,12 @@ def test_at_startup_it_mends_only_where_that_is_on(project: Project) -> None:
     ignore = project.folder.path / ".gitignore"
     ignore.write_text("/traces/\n")
     swarm = Swarm(project.root)
-    ran = at_startup(swarm)
+    ran = at_startup(swarm.project)
     assert ran is not None
     assert ignore.read_text() == "/traces/\n"
     assert any(".swarm/.gitignore: lacks" in each for each in ran.problems)
     project.configure(automation__capabilities=MENDING)  # the object read its settings before: it looks again
-    ran = at_startup(swarm)
+    ran = at_startup(swarm.project)
     assert ran is not None
     assert ran.fixed == (".swarm/.gitignore",)
     assert (project.root / ran.backup).read_text() == "/traces/\n"
@@ -127,7 +127,7 @@ def test_at_startup_it_mends_only_where_that_is_on(project: Project) -> None:
 
 def test_the_worker_works_once_when_workers_begin(project: Project) -> None:
     project.play(automation__capabilities=ON)
-    doctor = worker(Swarm(project.root))
+    doctor = worker(Swarm(project.root).project)
     kinds = ("watch_started", "doctor_ran", "task_completed")
     assert [doctor.subject(seen(kind)) for kind in kinds] == ["start-up", "", ""]
     assert isinstance(doctor.work("start-up", seen("watch_started")), DoctorRan)
@@ -138,7 +138,7 @@ def test_keys_that_a_run_withholds_meanwhile_are_not_missing(project: Project, m
     monkeypatch.setenv("LOCAL_KEY", "x")
     project.play(automation__capabilities=ON, providers__local={"api_key_env": "LOCAL_KEY"})
     swarm = Swarm(project.root)
-    doctor = worker(swarm)
+    doctor = worker(swarm.project)
     with keys_withheld(swarm.config):
         ran = doctor.work("start-up", seen("watch_started"))
     assert ran is not None

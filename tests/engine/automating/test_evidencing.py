@@ -50,7 +50,7 @@ def _seen(project: Project) -> Iterator[Seen]:
 
 
 def _subjects(project: Project) -> list[tuple[str, Seen]]:
-    each = worker(Swarm(project.root))
+    each = worker(Swarm(project.root).project)
     return [(subject, seen) for seen in _seen(project) if (subject := each.subject(seen))]
 
 
@@ -67,7 +67,7 @@ def test_a_short_task_and_an_event_of_automation_concern_nobody(project: Project
     project.swarm("run", exits=3)
     assert _subjects(project) == []
     told = Happening(source="automation", seq=1, time="", actor="x", data={"type": "task_completed", "task": "1.1"})
-    assert worker(Swarm(project.root)).subject(Seen(told, project.state, project.state)) == ""
+    assert worker(Swarm(project.root).project).subject(Seen(told, project.state, project.state)) == ""
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_the_summary_stands_in_context_md_and_no_brief_or_answer_changes_by_it(p
     entry = Guidance("Security", "How?", "With RS256.", 1, "1.1", "2026-11-21")
     guidance.append(project.folder.context, entry)
     (subject, seen), *_ = _subjects(project)
-    each = worker(Swarm(project.root))
+    each = worker(Swarm(project.root).project)
     assert each.name == NAME
     assert each.work(subject, seen) == EvidenceSummarised(task="1.1", reason="2 attempts")
     assert each.work(subject, seen) is None  # it stands there already
@@ -111,14 +111,14 @@ def test_a_context_md_in_use_or_a_full_disk_fails_the_work_alone(
     fcntl.flock(held, fcntl.LOCK_EX)
     try:
         with pytest.raises(LedgerError, match="in use"):
-            worker(Swarm(long.root)).work(subject, seen)
+            worker(Swarm(long.root).project).work(subject, seen)
     finally:
         os.close(held)
 
 
 def test_a_task_that_the_plan_lost_meanwhile_is_passed_over(long: Project) -> None:
     (_, seen), *_ = _subjects(long)
-    assert worker(Swarm(long.root)).work("task 7.7", seen) is None
+    assert worker(Swarm(long.root).project).work("task 7.7", seen) is None
 
 
 @pytest.mark.slow

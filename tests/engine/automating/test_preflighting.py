@@ -291,7 +291,7 @@ def approval(project: Project) -> Seen:
 @pytest.mark.slow
 def test_a_watcher_looks_at_a_boundary(project: Project) -> None:
     project.planned()
-    worker, seen = preflighting.worker(Swarm(project.root)), approval(project)
+    worker, seen = preflighting.worker(Swarm(project.root).project), approval(project)
     assert worker.name == "phase_preflight"
     assert worker.limit_s is not None
     assert worker.limit_s >= 60 + 120
@@ -306,7 +306,7 @@ def test_a_watcher_looks_at_a_boundary(project: Project) -> None:
 def test_it_leaves_the_boundary_to_a_run_that_is_at_work(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preflighting, "_BETWEEN_S", 0.01)
     project.planned()
-    worker, seen = preflighting.worker(Swarm(project.root)), approval(project)
+    worker, seen = preflighting.worker(Swarm(project.root).project), approval(project)
     with Ledger.write(project.folder):
         assert worker.work("phase 1", seen) is None
     assert preflights.read(project.folder, 1) is None
@@ -315,7 +315,7 @@ def test_it_leaves_the_boundary_to_a_run_that_is_at_work(project: Project, monke
 @pytest.mark.slow
 def test_it_waits_for_the_command_that_approved(project: Project) -> None:
     project.planned()
-    worker, seen = preflighting.worker(Swarm(project.root)), approval(project)
+    worker, seen = preflighting.worker(Swarm(project.root).project), approval(project)
     ledger = Ledger.write(project.folder)
     closing = threading.Timer(0.3, ledger.close)
     closing.start()
@@ -326,7 +326,7 @@ def test_it_waits_for_the_command_that_approved(project: Project) -> None:
 @pytest.mark.slow
 def test_a_phase_that_is_over_meanwhile_is_not_looked_at(project: Project) -> None:
     project.planned()
-    worker, seen = preflighting.worker(Swarm(project.root)), approval(project)
+    worker, seen = preflighting.worker(Swarm(project.root).project), approval(project)
     assert worker.work("phase 2", seen) is None
     project.swarm("run", exits=3)
     assert worker.work("phase 1", seen) is None

@@ -22,11 +22,11 @@ from swarmgate.ledger import status_file
 
 
 def rows(project: Project, environ: dict[str, str] | None = None) -> dict[str, Capability]:
-    return {each.name: each for each in report(Swarm(project.root, environ=environ or {})).capabilities}
+    return {each.name: each for each in report(Swarm(project.root, environ=environ or {}).project).capabilities}
 
 
 def test_by_default_plan_sync_alone_is_on(project: Project) -> None:
-    found = report(Swarm(project.root, environ={}))
+    found = report(Swarm(project.root, environ={}).project)
     assert (found.mode, found.mode_why, found.watching, found.told) == ("manual", "default", "", ())
     assert [each.name for each in found.capabilities] == list(CAPABILITIES)
     assert [each.name for each in found.capabilities if each.on] == ["plan_sync"]
@@ -59,7 +59,7 @@ def test_switching_keeps_what_stands_there(project: Project) -> None:
 def test_each_one_on_and_off_again(project: Project, name: str) -> None:
     swarm = Swarm(project.root, environ={})
     for wanted in (True, False, True):
-        found = switch(swarm, name, on=wanted)
+        found = switch(swarm.project, name, on=wanted)
         assert [each.on for each in found.capabilities if each.name == name] == [wanted]
         others = {each.name for each in found.capabilities if each.on and each.name != name}
         assert others <= {"plan_sync"}
@@ -68,29 +68,29 @@ def test_each_one_on_and_off_again(project: Project, name: str) -> None:
 def test_a_variable_that_wins_is_named(project: Project) -> None:
     environ = {"SWARM_AUTOMATION__CAPABILITIES__PLAN_SYNC": "true", "SWARM_AUTOMATION__MODE": "auto"}
     swarm = Swarm(project.root, environ=environ)
-    found = switch(swarm, "plan_sync", on=False)
+    found = switch(swarm.project, "plan_sync", on=False)
     told = "plan_sync is off in .swarm/config.toml now, and the variable SWARM_AUTOMATION__CAPABILITIES__PLAN_SYNC wins"
     assert found.told[0].startswith(told)
     by_name = {each.name: each for each in found.capabilities}
     assert by_name["plan_sync"].on
     assert by_name["plan_sync"].why == "environment variable SWARM_AUTOMATION__CAPABILITIES__PLAN_SYNC"
-    assert switch(swarm, "phase_preflight", on=True).told == ()
+    assert switch(swarm.project, "phase_preflight", on=True).told == ()
     assert found.mode_why == "environment variable SWARM_AUTOMATION__MODE"
 
 
 def test_autofix_without_the_doctor_is_told(project: Project) -> None:
-    assert "does nothing" in switch(Swarm(project.root, environ={}), "config_doctor_autofix", on=True).told[0]
+    assert "does nothing" in switch(Swarm(project.root, environ={}).project, "config_doctor_autofix", on=True).told[0]
 
 
 def test_what_there_is_none_of(project: Project) -> None:
     before = project.folder.config.read_bytes()
     swarm = Swarm(project.root, environ={})
     with pytest.raises(UsageError) as refused:
-        switch(swarm, "plan_synk", on=True)
+        switch(swarm.project, "plan_synk", on=True)
     assert refused.value.hint == "Did you mean plan_sync?"
     project.folder.config.write_bytes(before + b"\nnonsense = 1\n")
     with pytest.raises(ConfigError, match="nonsense"):
-        switch(swarm, "plan_sync", on=True)
+        switch(swarm.project, "plan_sync", on=True)
     assert project.folder.config.read_bytes() == before + b"\nnonsense = 1\n"
 
 
@@ -108,7 +108,7 @@ def test_workers_of_a_process_that_watches(project: Project) -> None:
     assert status_file.write(project.folder, status) == ""
     assert rows(project)["phase_preflight"].state is None  # nobody holds the lock: it was left behind
     with WriterLock(project.folder.watch_lock):
-        found = report(Swarm(project.root, environ={}))
+        found = report(Swarm(project.root, environ={}).project)
         assert f"pid {os.getpid()}" in found.watching
         assert found.watching.endswith("(daemon)")
         by_name = {each.name: each for each in found.capabilities}
@@ -120,7 +120,7 @@ def test_workers_of_a_process_that_watches(project: Project) -> None:
         assert "  phase_preflight: it could not begin: no tools\n" in project.swarm("automation").stdout
         assert by_name["plan_sync"].state is None
         project.folder.status.write_text(json.dumps({"pid": 1}))
-        assert report(Swarm(project.root, environ={})).watching == f"pid {os.getpid()} on {os.uname().nodename}"
+        assert report(Swarm(project.root, environ={}).project).watching == f"pid {os.getpid()} on {os.uname().nodename}"
 
 
 def test_a_worker_that_could_not_begin_says_why() -> None:

@@ -41,7 +41,7 @@ def _edit(project: Project, old: str, new: str) -> None:
 
 def test_an_edit_of_the_open_task_ends_its_attempt_in_one_append(paused: Project) -> None:
     _edit(paused, "Task 1.1: Part 1.1", "Task 1.1: Something else")
-    report = sync(Swarm(paused.root))
+    report = sync(Swarm(paused.root).project)
     assert (report.amended, report.interrupted, report.refused) == (("plan.md",), "1.1", ())
     kinds = [line["event"]["type"] for line in paused.lines()][-3:]
     assert kinds == ["tree_restored", "attempt_interrupted", "plan_amended"]
@@ -55,7 +55,7 @@ def test_an_edit_of_the_open_task_ends_its_attempt_in_one_append(paused: Project
 
 def test_an_edit_of_another_task_leaves_the_attempt_alone(paused: Project) -> None:
     _edit(paused, "Task 1.2: Part 1.2", "Task 1.2: Something else")
-    report = sync(Swarm(paused.root))
+    report = sync(Swarm(paused.root).project)
     assert (report.amended, report.interrupted) == (("plan.md",), "")
     assert paused.state.open == "1.1"
     assert (paused.root / "half.py").exists()
@@ -64,7 +64,7 @@ def test_an_edit_of_another_task_leaves_the_attempt_alone(paused: Project) -> No
 def test_a_look_says_what_a_pass_would_do_and_changes_nothing(paused: Project) -> None:
     _edit(paused, "Task 1.1: Part 1.1", "Task 1.1: Something else")
     before = paused.state.seq
-    assert sync(Swarm(paused.root), check=True).amended == ("plan.md",)
+    assert sync(Swarm(paused.root).project, check=True).amended == ("plan.md",)
     assert (paused.state.seq, paused.state.open) == (before, "1.1")
     assert (paused.root / "half.py").exists()
 

@@ -9,7 +9,6 @@ from swarmgate.domain.change import ChangedFile, ChangeKind
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.engine import Swarm
 from swarmgate.engine.build import build
-from swarmgate.engine.progress import silent
 from swarmgate.engine.steps.authority import after_turn, breaches
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.repository import Repository
@@ -75,14 +74,7 @@ def test_a_repository_in_the_repository_is_nobodys_to_make() -> None:
 def test_what_lies_in_the_tree_after_a_read_only_turn_goes_to_the_quarantine(project: Project) -> None:
     project.play()
     ledger = Ledger.write(project.folder)
-    ctx = build(
-        config=Swarm(project.root).config,
-        folder=project.folder,
-        repository=Repository(project.root),
-        ledger=ledger,
-        environ={},
-        listener=silent,
-    )
+    ctx = build(Swarm(project.root, environ={}).project, repository=Repository(project.root), ledger=ledger)
     before = ctx.repository.snapshot()
     project.write("src/calc/left.py", "x = 1\n")
     project.write("tests/test_calc.py", "")

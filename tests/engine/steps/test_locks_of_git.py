@@ -17,8 +17,8 @@ import pytest
 from tests.project import Project, code, part, plan, until
 
 from swarmgate.domain import events as ev
+from swarmgate.domain.progress import Progress
 from swarmgate.engine import Swarm
-from swarmgate.engine.progress import Progress
 from swarmgate.workspace import locks
 
 pytestmark = pytest.mark.suite("unittest")

@@ -10,10 +10,10 @@ from tests.project import Project, call, code, part, plan, rule
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.decide import Waiting
+from swarmgate.domain.progress import Progress
 from swarmgate.domain.state import Outcome
 from swarmgate.engine import Swarm
 from swarmgate.engine.outcome import RunOutcome
-from swarmgate.engine.progress import Progress
 from swarmgate.errors import CommitLost, WorkspaceError
 
 pytestmark = pytest.mark.suite("unittest")

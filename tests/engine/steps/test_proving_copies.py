@@ -9,18 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.config import Config
 from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.guard import Effect
 from swarmgate.engine.build import build
 from swarmgate.engine.context import Context
 from swarmgate.engine.initialise import initialise
-from swarmgate.engine.progress import silent
 from swarmgate.engine.steps.objections import Answer
 from swarmgate.engine.steps.proof_runs import Runs
 from swarmgate.engine.steps.proving import prove
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.project import Project
 from swarmgate.workspace.repository import Repository
 
 COMMAND = f"{sys.executable} -m pytest -q -p no:asyncio -p no:xdist -p no:hypothesispytest"
@@ -82,15 +81,11 @@ def write(root: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def context(root: Path, writable: Path) -> Context:
-    folder = SwarmFolder(root)
     tests = {"command": COMMAND, "timeout_s": 60}
     return build(
-        config=Config.model_validate({"tests": tests, "commands": {"writable": [str(writable)]}}),
-        folder=folder,
+        Project(root, environ={}, flags={"tests": tests, "commands": {"writable": [str(writable)]}}),
         repository=Repository.discover(root),
-        ledger=Ledger.read(folder),
-        environ={},
-        listener=silent,
+        ledger=Ledger.read(SwarmFolder(root)),
     )
 
 

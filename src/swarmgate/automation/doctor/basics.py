@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from swarmgate import config as settings
-from swarmgate.automation import agent_rules
-from swarmgate.automation.agent_files import agents_of
 from swarmgate.config import PROJECT_FILE, Config, is_program
 from swarmgate.errors import LedgerRolledBack, SwarmError
 from swarmgate.gates.definition import load as load_gates
@@ -18,6 +16,8 @@ from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.witness import RESTORE
 from swarmgate.workspace import trusted
+from swarmgate.workspace.agent_programs import rules as agent_rules
+from swarmgate.workspace.agent_programs.files import agents_of
 from swarmgate.workspace.detect import detect
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.sandbox.choice import choose

@@ -6,7 +6,6 @@ import platform
 import shutil
 from collections.abc import Mapping, Sequence
 
-from swarmgate.automation import agent_rules
 from swarmgate.automation.preflight.ground import Found, Ground, few
 from swarmgate.config import is_program
 from swarmgate.domain.budget import Account
@@ -19,6 +18,7 @@ from swarmgate.errors import SwarmError
 from swarmgate.gates import tools
 from swarmgate.gates.definition import load
 from swarmgate.workspace import temporary
+from swarmgate.workspace.agent_programs import rules as agent_rules
 
 FREE_BYTES = 500_000_000
 """Less room stops a phase: snapshots, evidence and copies of the tree have to fit."""

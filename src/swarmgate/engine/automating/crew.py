@@ -14,12 +14,12 @@ from swarmgate.automation.worker import Seen, Worker
 from swarmgate.config import Automation, Config
 from swarmgate.domain.automation import AutomationEvent, Happening, PlanSynced, SyncDeferred
 from swarmgate.domain.events import EditRefused
+from swarmgate.domain.progress import Listener, Progress
 from swarmgate.domain.status import Place
 from swarmgate.engine.automating.eventing import words
-from swarmgate.engine.progress import Listener, Progress
-from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import LedgerCorrupt, LedgerLocked
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.project import Project
 
 _MODULES = {
     "phase_preflight": "preflighting",
@@ -28,18 +28,20 @@ _MODULES = {
     "decision_drift_detection": "drifting",
     "hooks": "hooking",
 }
-"""The modules beside this one that make the workers: each has a `worker(swarm)`."""
+"""The modules beside this one that make the workers: each has a `worker(project)`."""
 
 _QUIET = frozenset({"watch_started", "watch_stopped", "trigger_fired", "preflight_ran"})
 """What is not told in a run: that its crew begins and ends, what is told again with its outcome, and what the run tells
 itself."""
 
 
-def crew_of(swarm: Swarm, place: Place, *, sync: Callable[[], PlanSynced | SyncDeferred | None] | None = None) -> Crew:
+def crew_of(
+    project: Project, place: Place, *, sync: Callable[[], PlanSynced | SyncDeferred | None] | None = None
+) -> Crew:
     """The crew of a project.
 
     Args:
-        swarm: the project; its listener hears what the user should know.
+        project: the project; its listener hears what the user should know.
         place: which verb it works for.
         sync: the pass of plan sync; without it a watcher makes its own, and a run has none: its loop takes edits in.
 
@@ -49,16 +51,16 @@ def crew_of(swarm: Swarm, place: Place, *, sync: Callable[[], PlanSynced | SyncD
 
     def listener(progress: Progress) -> None:
         with contextlib.suppress(OSError, ValueError):  # the terminal was closed: nobody is there to be told
-            swarm.made_with[0](progress)
+            project.listener(progress)
 
     heard = _beside_a_run(listener) if place == "run" else _alone(listener)
     return Crew(
-        swarm.folder,
-        workers_of(swarm),
-        config=swarm.config.automation,
+        project.folder,
+        workers_of(project),
+        config=project.config.automation,
         place=place,
-        sync=sync or (None if place == "run" else Syncing(swarm)),
-        reload=lambda: _reloaded(swarm),
+        sync=sync or (None if place == "run" else Syncing(project)),
+        reload=lambda: _reloaded(project),
         words=words,
         heard=heard,
         notice=lambda text: listener(Progress(kind="notice", text=text)),
@@ -106,34 +108,28 @@ def refusal(refused: EditRefused) -> str:
     )
 
 
-def _reloaded(swarm: Swarm) -> tuple[Automation, Sequence[Worker]]:
-    again = anew(swarm)
+def _reloaded(project: Project) -> tuple[Automation, Sequence[Worker]]:
+    again = project.anew()
     return again.config.automation, workers_of(again)
 
 
-def anew(swarm: Swarm) -> Swarm:
-    """The same project with its settings read anew."""
-    listener, environ, flags = swarm.made_with
-    return Swarm(swarm.folder.root, listener=listener, environ=environ, flags=flags)
-
-
-def workers_of(swarm: Swarm) -> tuple[Worker, ...]:
+def workers_of(project: Project) -> tuple[Worker, ...]:
     """The workers that are on. One that cannot begin is there all the same, and tells why as soon as anything happens.
 
     Raises:
         ConfigError: the settings cannot be read.
     """
-    return tuple(_worker(swarm, name) for name in _MODULES if _on(swarm.config, name))
+    return tuple(_worker(project, name) for name in _MODULES if _on(project.config, name))
 
 
 def _on(config: Config, name: str) -> bool:
     return bool(config.hooks) if name == "hooks" else config.automation.on(name)
 
 
-def _worker(swarm: Swarm, name: str) -> Worker:
+def _worker(project: Project, name: str) -> Worker:
     try:
         module = import_module(f"swarmgate.engine.automating.{_MODULES[name]}")
-        worker: Worker = module.worker(swarm)
+        worker: Worker = module.worker(project)
     except Exception as error:  # noqa: BLE001 - one that cannot begin does not take the others down
         return _Unbegun(name, error)
     return worker
@@ -168,8 +164,8 @@ class Syncing:
     What was edited while a run without a sandbox was at work may be an agent's doing: it is left to the user's command.
     """
 
-    def __init__(self, swarm: Swarm) -> None:
-        self._swarm = swarm
+    def __init__(self, project: Project) -> None:
+        self._project = project
         self._ledger: Ledger | None = None
         self._suspect: set[tuple[str, bytes]] = set()
 
@@ -179,7 +175,7 @@ class Syncing:
         Raises:
             SwarmError: the ledger, or a plan file, cannot be read or written.
         """
-        from swarmgate.engine.automating.syncing import sync_pass  # noqa: PLC0415 - late: most looks find no edit
+        from swarmgate.ledger.opening import sync_pass  # noqa: PLC0415 - late: most looks find no edit
 
         began = time.monotonic()
         ledger = self._read_on()
@@ -191,11 +187,11 @@ class Syncing:
         try:
             with ledger.writing():
                 before = ledger.state.seq
-                outcome = sync_pass(self._swarm, ledger)
+                outcome = sync_pass(ledger)
         except LedgerLocked as error:
             return self._deferred(ledger, error)
         for refused in outcome.refused if ledger.state.seq == before else ():  # else the ledger's event tells it
-            self._swarm.made_with[0](Progress(kind="notice", text=refusal(refused)))
+            self._project.listener(Progress(kind="notice", text=refusal(refused)))
         if not (outcome.amended or outcome.refused or outcome.restored):
             return SyncDeferred(sources=(), reason=f"{outcome.busy[0]} is being written") if outcome.busy else None
         return PlanSynced(
@@ -213,7 +209,7 @@ class Syncing:
                 self._ledger.refresh()
             except LedgerCorrupt:
                 self._ledger = None
-        self._ledger = self._ledger or Ledger.read(self._swarm.folder)
+        self._ledger = self._ledger or Ledger.read(self._project.folder)
         return self._ledger
 
     def _deferred(self, ledger: Ledger, error: LedgerLocked) -> SyncDeferred:

@@ -11,9 +11,8 @@ from datetime import datetime
 
 from swarmgate import errors
 from swarmgate.automation.watch_lock import taken
+from swarmgate.domain.progress import Progress
 from swarmgate.domain.status import Ended, StatusFile, WatchStatus, work_status
-from swarmgate.engine.progress import Progress
-from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import SwarmError, UsageError
 from swarmgate.journal.journal import utc_now
 from swarmgate.journal.lock import at_work, describe, live_owner
@@ -22,6 +21,7 @@ from swarmgate.ledger import status_file
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.watch_log import end_of
+from swarmgate.project import Project
 from swarmgate.workspace import detached, trusted
 
 START_S = 20.0
@@ -35,13 +35,13 @@ _LATE = 3
 """Heartbeats that may be left out before a status is called old."""
 
 
-def start(swarm: Swarm) -> WatchStatus:
+def start(project: Project) -> WatchStatus:
     """See `Automation.start_daemon`."""
-    folder = swarm.folder
+    folder = project.folder
     if owner := live_owner(folder.watch_lock):
         raise taken(owner)
-    _, environ, flags = swarm.made_with
-    _ = swarm.config  # what is wrong with the settings is told here, and not in a log
+    environ, flags = project.environ, project.flags
+    _ = project.config  # what is wrong with the settings is told here, and not in a log
     with writing(folder.watch_log):
         folder.runtime.mkdir(exist_ok=True)
         given = trusted.given() if environ is os.environ else environ
@@ -58,7 +58,7 @@ def start(swarm: Swarm) -> WatchStatus:
     if line:
         answer = json.loads(line)
         if "pid" in answer:
-            return status(swarm)
+            return status(project)
         raise _error(answer)
     lines = end_of(folder.watch_log)
     raise UsageError(
@@ -74,9 +74,9 @@ def _error(answer: dict[str, str]) -> SwarmError:
     return (kind or UsageError)(answer["message"], hint=answer["hint"])
 
 
-def stop(swarm: Swarm) -> WatchStatus:
+def stop(project: Project) -> WatchStatus:
     """See `Automation.stop_watching`."""
-    folder = swarm.folder
+    folder = project.folder
     before = _found(folder)
     if not before.watching:
         return before
@@ -88,7 +88,7 @@ def stop(swarm: Swarm) -> WatchStatus:
             hint="End the run with: swarm stop" if run else f"End it yourself: kill {before.pid}",
         )
     began = time.monotonic()
-    told = _asked(folder, before) if before.host != os.uname().nodename else _ended(swarm, before)
+    told = _asked(folder, before) if before.host != os.uname().nodename else _ended(project, before)
     seconds = round(time.monotonic() - began, 1)
     now = _found(folder)
     if now.pid == before.pid:  # on another host, and it goes on
@@ -106,9 +106,9 @@ def _asked(folder: SwarmFolder, before: WatchStatus) -> str:
     return f"it was asked to end, and did not within {ELSEWHERE_S:g} s; it runs on {before.host}"
 
 
-def _ended(swarm: Swarm, before: WatchStatus) -> str:
+def _ended(project: Project, before: WatchStatus) -> str:
     """Ends a process of this host: by SIGTERM, and by SIGKILL where that takes too long, which it says."""
-    folder = swarm.folder
+    folder = project.folder
     try:
         with detached.Foreign(before.pid) as process:
             if live_owner(folder.watch_lock).get("pid") != before.pid:  # it ended, and its number may be another's
@@ -116,7 +116,7 @@ def _ended(swarm: Swarm, before: WatchStatus) -> str:
             process.send(signal.SIGTERM)
             if _gone(folder, before.pid, STOP_S):
                 return ""
-            swarm.made_with[0](Progress(kind="notice", text=f"pid {before.pid} does not end; it is killed"))
+            project.listener(Progress(kind="notice", text=f"pid {before.pid} does not end; it is killed"))
             process.send(signal.SIGKILL)
             _gone(folder, before.pid, STOP_S)
     except ProcessLookupError:
@@ -137,14 +137,14 @@ def _gone(folder: SwarmFolder, pid: int, within_s: float) -> bool:
     return True
 
 
-def status(swarm: Swarm) -> WatchStatus:
+def status(project: Project) -> WatchStatus:
     """See `Automation.watch_status`. `work` is as of now, whoever wrote the file."""
-    found = _found(swarm.folder)
+    found = _found(project.folder)
     if found.file is None:
         return found
     with contextlib.suppress(SwarmError):  # what is wrong with the ledger, `swarm status` tells
-        owner = at_work(swarm.folder.lock)
-        work = work_status(Ledger.read(swarm.folder).state, describe(owner) if owner else "")
+        owner = at_work(project.folder.lock)
+        work = work_status(Ledger.read(project.folder).state, describe(owner) if owner else "")
         return found.model_copy(update={"file": found.file.model_copy(update={"work": work})})
     return found
 

@@ -11,12 +11,12 @@ import os
 import sys
 from pathlib import Path
 
+from swarmgate.domain.progress import Progress
 from swarmgate.engine.automating.watching import watch
-from swarmgate.engine.progress import Progress
-from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import SwarmError
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.watch_log import WatchLog
+from swarmgate.project import Project
 from swarmgate.workspace import trusted
 
 
@@ -36,7 +36,8 @@ def main() -> None:
         os.dup2(2, 1)
 
     try:
-        watch(Swarm(given["root"], listener=listener, flags=given["flags"]), place="daemon", begun=begun)
+        project = Project(Path(given["root"]), listener=listener, flags=given["flags"])
+        watch(project, place="daemon", begun=begun)
     except SwarmError as error:
         log.write(f"{error.message} {error.hint}")
         told = {"error": error.code, "message": error.message, "hint": error.hint}

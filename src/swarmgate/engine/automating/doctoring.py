@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from swarmgate.automation.doctor import Diagnosis
     from swarmgate.automation.worker import Seen
     from swarmgate.config import Config
-    from swarmgate.engine.swarm import Swarm
     from swarmgate.ledger.checks import Check
     from swarmgate.ledger.folder import SwarmFolder
+    from swarmgate.project import Project
 
 NAME = "config_doctor"
 _STARTED = "watch_started"
@@ -31,7 +31,7 @@ _MOST_TOLD = 20
 
 
 def diagnose(
-    swarm: Swarm,
+    project: Project,
     *,
     fix: bool = False,
     tell: Callable[[str], None] | None = None,
@@ -41,7 +41,7 @@ def diagnose(
     """Everything that the work needs.
 
     Args:
-        swarm: the project.
+        project: the project.
         fix: mend what can be mended, with a backup in `.swarm/quarantine/`.
         tell: told the diff before anything is written; not called where there is nothing to mend.
         environ: where keys are looked up; as it is now unless told.
@@ -57,7 +57,7 @@ def diagnose(
     from swarmgate.automation.doctor.diagnosis import mend  # noqa: PLC0415 - as above
     from swarmgate.engine.build import ROLES  # noqa: PLC0415 - as above
 
-    known = swarm.made_with[1] if environ is None else environ
+    known = project.environ if environ is None else environ
 
     asked: dict[str, Check] = {}  # mending settings of something else changes no answer of the test command
 
@@ -70,7 +70,7 @@ def diagnose(
     lists: dict[str, Check] = {}  # nor does it change what an endpoint says
 
     def further(config: Config) -> Iterator[Check]:
-        yield from _models(config, known, swarm.folder.root)
+        yield from _models(config, known, project.folder.root)
         if tests and config.providers:
             key = repr(config.providers)
             if key not in lists:
@@ -78,14 +78,14 @@ def diagnose(
             yield lists[key]
 
     def look() -> Diagnosis:
-        return doctor.diagnose(swarm.folder, known, ROLES, further, once if tests else None)
+        return doctor.diagnose(project.folder, known, ROLES, further, once if tests else None)
 
     found = look()
     if not (fix and found.drafts):
         return found
     if tell is not None:
         tell(found.diff)
-    return mend(swarm.folder, found, look)
+    return mend(project.folder, found, look)
 
 
 def _models(config: Config, environ: Mapping[str, str], root: Path) -> Iterator[Check]:
@@ -146,13 +146,13 @@ def _prices(config: Config) -> Check:
     return Check("prices", f"{len(asked)} models", warnings=(f"{told} {hint}",) if free else ())
 
 
-def at_startup(swarm: Swarm, environ: Mapping[str, str] | None = None) -> DoctorRan | None:
+def at_startup(project: Project, environ: Mapping[str, str] | None = None) -> DoctorRan | None:
     """The doctor's look when work begins; None where it is off. It mends only where that is switched on.
 
     Settings that cannot be read switch nothing on: whoever reads them next refuses them.
 
     Args:
-        swarm: the project.
+        project: the project.
         environ: where keys are looked up; a run takes them out of the process's environment while it works.
 
     Raises:
@@ -160,14 +160,14 @@ def at_startup(swarm: Swarm, environ: Mapping[str, str] | None = None) -> Doctor
     """
     from swarmgate.config import load  # noqa: PLC0415 - late, as above
 
-    known = swarm.made_with[1] if environ is None else environ
+    known = project.environ if environ is None else environ
     try:  # as they are now: the object's own were read when it was made
-        automation = load(project_file=swarm.folder.config, environ=known).automation
+        automation = load(project_file=project.folder.config, environ=known).automation
     except SwarmError:
         return None
     if not automation.on("config_doctor_on_startup"):
         return None
-    return _ran(diagnose(swarm, fix=automation.on("config_doctor_autofix"), environ=known, tests=False))
+    return _ran(diagnose(project, fix=automation.on("config_doctor_autofix"), environ=known, tests=False))
 
 
 def _ran(found: Diagnosis) -> DoctorRan:
@@ -184,15 +184,15 @@ class ConfigDoctor:
     """The worker: it looks once, when workers begin.
 
     Args:
-        swarm: the project.
+        project: the project.
     """
 
     name = NAME
     limit_s: float | None = None
 
-    def __init__(self, swarm: Swarm) -> None:
-        self._swarm = swarm
-        self._environ = dict(swarm.made_with[1])  # before a run withholds the keys from the commands that it starts
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._environ = dict(project.environ)  # before a run withholds the keys from the commands that it starts
 
     def subject(self, seen: Seen) -> str:
         """The start of workers, and nothing else."""
@@ -205,9 +205,9 @@ class ConfigDoctor:
             SwarmError: a file that should be mended cannot be written, or was changed meanwhile.
         """
         del subject, seen
-        return at_startup(self._swarm, self._environ)
+        return at_startup(self._project, self._environ)
 
 
-def worker(swarm: Swarm) -> ConfigDoctor:
+def worker(project: Project) -> ConfigDoctor:
     """The worker of `config_doctor_on_startup`."""
-    return ConfigDoctor(swarm)
+    return ConfigDoctor(project)

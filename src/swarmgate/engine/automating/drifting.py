@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from swarmgate.automation.worker import Seen, Worker
     from swarmgate.domain.drift import Decision
     from swarmgate.domain.state import State
-    from swarmgate.engine.swarm import Swarm
     from swarmgate.ledger.folder import SwarmFolder
+    from swarmgate.project import Project
 
 NAME = "decision_drift_detection"
 MOST_BYTES = 4_000_000
@@ -34,7 +34,7 @@ _LIST = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 _FEWEST_POINTS = 2
 
 
-def drift(swarm: Swarm) -> DriftReport:
+def drift(project: Project) -> DriftReport:
     """Decisions on record against what came after them. It reads only.
 
     Raises:
@@ -44,7 +44,7 @@ def drift(swarm: Swarm) -> DriftReport:
     from swarmgate.automation.drift.detecting import Material, detect  # noqa: PLC0415 - as above
     from swarmgate.automation.drift.texts import record  # noqa: PLC0415 - as above
 
-    folder = swarm.folder
+    folder = project.folder
     ledger = Ledger.read(folder)
     state, found = ledger.state, record(entry for entry, _ in ledger.entries())
     shown = folder.relative(folder.context)
@@ -117,14 +117,14 @@ class DriftWorker:
     """Compares when the plan changed, and tells when the signals are others than those told last.
 
     Args:
-        swarm: the project.
+        project: the project.
     """
 
     name = NAME
     limit_s: float | None = None
 
-    def __init__(self, swarm: Swarm) -> None:
-        self._swarm = swarm
+    def __init__(self, project: Project) -> None:
+        self._project = project
         self._told: tuple[str, ...] = ()
 
     def subject(self, seen: Seen) -> str:
@@ -138,7 +138,7 @@ class DriftWorker:
             SwarmError: the ledger cannot be read.
         """
         del subject, seen
-        report = drift(self._swarm)
+        report = drift(self._project)
         lines = tuple(signal.line for signal in report.signals)
         told = tuple(sorted(f"{each.kind} {each.decision} {each.text} {each.other}" for each in report.signals))
         if told == self._told:
@@ -147,6 +147,6 @@ class DriftWorker:
         return DriftFound(signals=lines)
 
 
-def worker(swarm: Swarm) -> Worker:
+def worker(project: Project) -> Worker:
     """Decision drift detection on changes of the plan."""
-    return DriftWorker(swarm)
+    return DriftWorker(project)

@@ -11,37 +11,37 @@ from swarmgate.config import nearest
 from swarmgate.domain import automation_words, base
 from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening
 from swarmgate.domain.events import EVENTS, Entry
+from swarmgate.domain.progress import Progress
 from swarmgate.engine.describe import counted, describe
-from swarmgate.engine.progress import Progress
-from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import UsageError
 from swarmgate.ledger import newest
 from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.tail import Tail, happening
+from swarmgate.project import Project
 
 LOOK_S = 0.2
 """Seconds between two looks while events are followed: each asks for the size and the time of two files."""
 
 
 def events(
-    swarm: Swarm, *, types: tuple[str, ...] = (), follow: bool = False, last: int | None = None
+    project: Project, *, types: tuple[str, ...] = (), follow: bool = False, last: int | None = None
 ) -> Iterator[Happening]:
     """See `Automation.events`. While they are followed, what is wrong with a file is told to the listener."""
     for each in types:
         _check(each)
-    tail = Tail(swarm.folder) if follow else None  # first: what is added from now on is not missed
-    entries = newest.entries(swarm.folder, None if types else last)
-    journal = AutomationLog(swarm.folder)
+    tail = Tail(project.folder) if follow else None  # first: what is added from now on is not missed
+    entries = newest.entries(project.folder, None if types else last)
+    journal = AutomationLog(project.folder)
     told = journal.read()
     if journal.unreadable:
-        _notice(swarm, f"{counted(journal.unreadable, 'line')} of {journal.lines.path} cannot be read, and left out.")
+        _notice(project, f"{counted(journal.unreadable, 'line')} of {journal.lines.path} cannot be read, and left out.")
     there = _merged(entries, told, types)
     shown = there if last is None else there[max(0, len(there) - last) :]
     happenings = (happening(each) if isinstance(each, base.Entry) else each for each in shown)
     if tail is None:
         return happenings
     known = {"ledger": entries[-1].seq if entries else tail.state.seq, "automation": told[-1].seq if told else 0}
-    return _followed(swarm, tail, happenings, known, types)
+    return _followed(project, tail, happenings, known, types)
 
 
 def words(event: Happening) -> str:
@@ -105,14 +105,14 @@ def _merged(entries: list[Entry], told: tuple[Happening, ...], types: tuple[str,
 
 
 def _followed(
-    swarm: Swarm, tail: Tail, there: Iterator[Happening], known: dict[str, int], types: tuple[str, ...]
+    project: Project, tail: Tail, there: Iterator[Happening], known: dict[str, int], types: tuple[str, ...]
 ) -> Iterator[Happening]:
     """Those that are there, then new ones for ever; of the first poll only what is not known yet."""
     yield from there
     while True:
         polled = tail.poll()
         if polled.trouble:
-            _notice(swarm, polled.trouble)
+            _notice(project, polled.trouble)
         for sight in polled.seen:
             event = sight.happening
             if event.seq > known.get(event.source, 0) and (not types or event.type in types):
@@ -121,5 +121,5 @@ def _followed(
         time.sleep(LOOK_S)
 
 
-def _notice(swarm: Swarm, text: str) -> None:
-    swarm._listener(Progress(kind="notice", text=text))  # noqa: SLF001 - the facade's own
+def _notice(project: Project, text: str) -> None:
+    project.listener(Progress(kind="notice", text=text))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from swarmgate.automation.worker import Seen, Worker
     from swarmgate.config import Automation
     from swarmgate.domain.state import State
-    from swarmgate.engine.swarm import Swarm
+    from swarmgate.project import Project
 
 NAME = "evidence_auto_summaries"
 _GROWS = frozenset({"attempt_rejected", "attempt_interrupted", "task_blocked", "task_completed", "task_skipped"})
@@ -27,20 +27,20 @@ _GROWS = frozenset({"attempt_rejected", "attempt_interrupted", "task_blocked", "
 _NAMED = 5
 
 
-def report(swarm: Swarm, task: str = "") -> EvidenceReport:
+def report(project: Project, task: str = "") -> EvidenceReport:
     """How complete the evidence of the newest goal is, of one task or of all; each task with its summary.
 
     Raises:
         UsageError: the plan has no such task.
         LedgerCorrupt: the ledger does not hold, so nothing can be proven by it.
     """
-    ledger = Ledger.read(swarm.folder)
+    ledger = Ledger.read(project.folder)
     state = ledger.state
     known = tuple(state.plan.tasks) if state.plan else ()
     if task and task not in known:
         raise UsageError(f"The plan has no task {task!r}.", hint=_near(task, known))
     claims = recorded(entry for entry, _ in ledger.entries())
-    index = EvidenceIndex(swarm.folder, state, claims)
+    index = EvidenceIndex(project.folder, state, claims)
     found: list[TaskEvidence] = []
     for each in (task,) if task else known:
         row = task_evidence(state, each, index.pieces(each))
@@ -50,7 +50,7 @@ def report(swarm: Swarm, task: str = "") -> EvidenceReport:
         complete=bool(found) and not any(row.blockers for row in found),
         proven=all(row.proven for row in found),
         tasks=tuple(found),
-        earlier=earlier_goals(swarm.folder),
+        earlier=earlier_goals(project.folder),
     )
 
 
@@ -67,7 +67,7 @@ def _near(task: str, known: tuple[str, ...]) -> str:
     return f"The nearest: {', '.join(by_number[:_NAMED])}. See: swarm status"
 
 
-def prune(swarm: Swarm, *, days: int | None = None, mb: int | None = None, check: bool = False) -> Pruned:
+def prune(project: Project, *, days: int | None = None, mb: int | None = None, check: bool = False) -> Pruned:
     """Archives evidence of approved work that is older, or too much; None: as `[evidence]` says.
 
     Raises:
@@ -76,9 +76,9 @@ def prune(swarm: Swarm, *, days: int | None = None, mb: int | None = None, check
     """
     from swarmgate.ledger.retention import prune as pruned  # noqa: PLC0415 - late: tarfile, for this alone
 
-    limits = swarm.config.evidence
+    limits = project.config.evidence
     return pruned(
-        swarm.folder,
+        project.folder,
         days=limits.keep_days if days is None else days,
         mb=limits.keep_mb if mb is None else mb,
         check=check,
@@ -89,14 +89,14 @@ class Summaries:
     """Keeps the summary of each long task in context.md: from the event on that makes it long, and as it grows.
 
     Args:
-        swarm: the project.
+        project: the project.
     """
 
     name = NAME
     limit_s: float | None = None
 
-    def __init__(self, swarm: Swarm) -> None:
-        self._swarm = swarm
+    def __init__(self, project: Project) -> None:
+        self._project = project
 
     def subject(self, seen: Seen) -> str:
         """`task 1.2` where this event makes the task long, or ends a chapter of a long one."""
@@ -118,11 +118,11 @@ class Summaries:
         from swarmgate.journal.writing import writing  # noqa: PLC0415 - as above
         from swarmgate.ledger.context_file import keep_summary, read  # noqa: PLC0415 - late: work alone needs it
 
-        task, folder = task_of(subject), self._swarm.folder
-        state = self._swarm.state
+        task, folder = task_of(subject), self._project.folder
+        state = self._project.state
         if state.plan is None or task not in state.plan.tasks or state.goals != seen.after.goals:
             return None  # the plan went on without it
-        (row,) = report(self._swarm, task).tasks
+        (row,) = report(self._project, task).tasks
         before = read(folder.context)
         with writing(folder.context):
             done = keep_summary(folder.context, goal=state.goals, task=task, lines=list(row.summary))
@@ -138,9 +138,9 @@ class Summaries:
 
     @cached_property
     def _limits(self) -> Automation:
-        return self._swarm.config.automation
+        return self._project.config.automation
 
 
-def worker(swarm: Swarm) -> Worker:
+def worker(project: Project) -> Worker:
     """Summaries of long tasks' evidence in context.md."""
-    return Summaries(swarm)
+    return Summaries(project)

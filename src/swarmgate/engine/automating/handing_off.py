@@ -28,12 +28,12 @@ from swarmgate.workspace.atomic import replace
 if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.domain.events import Entry
-    from swarmgate.engine.swarm import Swarm
+    from swarmgate.project import Project
 
 _ANSWER = 200
 
 
-def hand_off(swarm: Swarm, out: Path | None = None) -> Handoff:
+def hand_off(project: Project, out: Path | None = None) -> Handoff:
     """Writes the page, to `.swarm/handoff.md` unless told otherwise, and returns what it says.
 
     Raises:
@@ -41,14 +41,16 @@ def hand_off(swarm: Swarm, out: Path | None = None) -> Handoff:
         LedgerWriteFailed: the page could not be written.
         UsageError: there is no folder to write it to, or something else stands there.
     """
-    target = swarm.folder.handoff if out is None else out.absolute()
-    _require_free(target, swarm.folder)
-    found = _without_keys(swarm, _gathered(swarm))
+    target = project.folder.handoff if out is None else out.absolute()
+    _require_free(target, project.folder)
+    found = _without_keys(project, _gathered(project))
     page = render(found)
     with writing(target):
         replace(target, page)
     shown = (
-        target.relative_to(swarm.folder.root).as_posix() if target.is_relative_to(swarm.folder.root) else str(target)
+        target.relative_to(project.folder.root).as_posix()
+        if target.is_relative_to(project.folder.root)
+        else str(target)
     )
     return found.model_copy(update={"page": page, "path": shown})
 
@@ -78,23 +80,23 @@ def _is_page(path: Path) -> bool:
         return False
 
 
-def _without_keys(swarm: Swarm, found: Handoff) -> Handoff:
+def _without_keys(project: Project, found: Handoff) -> Handoff:
     """The same without the keys of the project, and what looks like one: the words are those of people and models."""
+    from swarmgate.domain.redaction import redact  # noqa: PLC0415 - as above
     from swarmgate.ledger.debates import masked  # noqa: PLC0415 - late: work alone needs it
-    from swarmgate.llm.redact import redact  # noqa: PLC0415 - as above
 
-    config, _ = _settings(swarm)
-    clean = swarm.surroundings().redact if config else redact
+    config, _ = _settings(project)
+    clean = project.redact if config else redact
     return Handoff.model_validate(masked(found.model_dump(mode="json"), clean, names=()))
 
 
-def _gathered(swarm: Swarm) -> Handoff:
-    ledger = Ledger.read(swarm.folder)
+def _gathered(project: Project) -> Handoff:
+    ledger = Ledger.read(project.folder)
     state, entries = ledger.state, [entry for entry, _ in ledger.entries()]
-    owner = live_owner(swarm.folder.lock)
+    owner = live_owner(project.folder.lock)
     waiting = waiting_for(state)
-    config, problem = _settings(swarm)
-    commit, unkept = _git(swarm.folder)
+    config, problem = _settings(project)
+    commit, unkept = _git(project.folder)
     return Handoff(
         goal=state.goal,
         source=state.source,
@@ -107,12 +109,12 @@ def _gathered(swarm: Swarm) -> Handoff:
         waiting=waiting or "",
         working=describe(owner) if owner else "",
         paused=f"{state.pause.reason}: {state.pause.detail}" if state.pause and not owner else "",
-        preflight=_preflight(swarm.folder, state),
+        preflight=_preflight(project.folder, state),
         questions=tuple(f"question {each.number}: {each.text}" for each in state.questions if not each.answer),
         decisions=tuple(text for key in sorted(state.memory) for text in state.memory[key].decisions),
-        guidance=_guidance(swarm),
+        guidance=_guidance(project),
         failures=tuple(_failures(state)),
-        quarantined=tuple(_quarantined(swarm.folder.root, entries)),
+        quarantined=tuple(_quarantined(project.folder.root, entries)),
         used=in_words(state.usage),
         budgets=tuple(_budgets(state)),
         next=actions(state, waiting),
@@ -121,13 +123,13 @@ def _gathered(swarm: Swarm) -> Handoff:
         roles=_roles(config) if config else (),
         settings_problem=problem,
         risks=(*unkept, *_risks(state, config)),
-        drift=_drift(swarm),
+        drift=_drift(project),
     )
 
 
-def _settings(swarm: Swarm) -> tuple[Config | None, str]:
+def _settings(project: Project) -> tuple[Config | None, str]:
     try:
-        return swarm.config, ""
+        return project.config, ""
     except ConfigError as error:
         return None, error.message
 
@@ -171,9 +173,9 @@ def _preflight(folder: SwarmFolder, state: State) -> str:
     return f"phase {report.phase} may not begin (ledger position {report.seq}): {'; '.join(report.problems)}"
 
 
-def _guidance(swarm: Swarm) -> tuple[str, ...]:
+def _guidance(project: Project) -> tuple[str, ...]:
     try:
-        found = guidance.read(swarm.folder.context)
+        found = guidance.read(project.folder.context)
     except UsageError:
         return ()
     return tuple(f"{each.domain}: {each.question} {each.answer[:_ANSWER]}" for each in found)
@@ -267,11 +269,11 @@ def _guardrails(config: Config) -> Iterator[str]:
     yield from (f'{name} = "off"' for name, value in off if value == "off")
 
 
-def _drift(swarm: Swarm) -> tuple[str, ...]:
+def _drift(project: Project) -> tuple[str, ...]:
     """Decisions that the plan speaks against; a page is written whatever comes of it."""
     try:
         from swarmgate.engine.automating.drifting import drift  # noqa: PLC0415 - late: it reads everything
 
-        return tuple(f"{each.kind.value}: {each.text} - {each.why}" for each in drift(swarm).signals)
+        return tuple(f"{each.kind.value}: {each.text} - {each.why}" for each in drift(project).signals)
     except (SwarmError, OSError):
         return ()

@@ -14,7 +14,7 @@ from swarmgate.config import PROJECT_FILE
 from swarmgate.domain.automation import Happening, HookRan
 from swarmgate.domain.events import EVENTS
 from swarmgate.domain.hooks import HOOKABLE, Hook, HookReport, sample
-from swarmgate.engine.progress import Progress
+from swarmgate.domain.progress import Progress
 from swarmgate.errors import UsageError
 from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.ledger import Ledger
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from swarmgate.config import Config
-    from swarmgate.engine.swarm import Swarm
     from swarmgate.ledger.folder import SwarmFolder
+    from swarmgate.project import Project
     from swarmgate.workspace.sandbox.running import CommandRunner
 
 
@@ -34,16 +34,16 @@ _BARE = (
 )
 
 
-def report(swarm: Swarm) -> HookReport:
+def report(project: Project) -> HookReport:
     """The user's commands on events, and how the newest run of each went."""
     newest: dict[str, Happening] = {}
     with contextlib.suppress(OSError):  # a journal that cannot be read takes no hook from the list
-        for happening in AutomationLog(swarm.folder).read():
+        for happening in AutomationLog(project.folder).read():
             if happening.type == "hook_ran":
                 newest[str(happening.data.get("event"))] = happening
     return HookReport(
-        hooks=tuple(_hook(event, command, newest.get(event)) for event, command in swarm.config.hooks.items()),
-        warnings=(*problems(swarm.config, swarm.folder, swarm.made_with[1]), *_bare(swarm)),
+        hooks=tuple(_hook(event, command, newest.get(event)) for event, command in project.config.hooks.items()),
+        warnings=(*problems(project.config, project.folder, project.environ), *_bare(project)),
     )
 
 
@@ -59,14 +59,14 @@ def problems(config: Config, folder: SwarmFolder, environ: Mapping[str, str]) ->
     return tuple(told(event) for event in unknown_hooks(config))
 
 
-def _bare(swarm: Swarm) -> tuple[str, ...]:
+def _bare(project: Project) -> tuple[str, ...]:
     """What holds where nothing confines hooks."""
-    if not swarm.config.hooks or swarm.config.commands.sandbox != "none":
+    if not project.config.hooks or project.config.commands.sandbox != "none":
         return ()
     return (_BARE,)
 
 
-def try_hook(swarm: Swarm, name: str) -> HookReport:
+def try_hook(project: Project, name: str) -> HookReport:
     """Runs the command of one event now, with a made-up event of that type. The journal is not told.
 
     Raises:
@@ -74,45 +74,43 @@ def try_hook(swarm: Swarm, name: str) -> HookReport:
     """
     if name not in HOOKABLE:
         raise UsageError(f"{name}: {why_not(name)}.", hint="See: swarm hooks, docs/hooks.md")
-    if name not in swarm.config.hooks:
-        there = ", ".join(swarm.config.hooks) or "there are none"
+    if name not in project.config.hooks:
+        there = ", ".join(project.config.hooks) or "there are none"
         raise UsageError(f"There is no hook on {name}.", hint=f"Hooks: {there}. Make one in [hooks] of config.toml.")
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     happening = Happening(
         source="ledger" if name in EVENTS else "automation", seq=0, time=now, actor="user", data=sample(name)
     )
-    ran = worker(swarm).run(happening, Ledger.read(swarm.folder).state)
-    hook = Hook(event=name, command=swarm.config.hooks[name], last=ran, time=now)
-    return HookReport(hooks=(hook,), warnings=_bare(swarm))
+    ran = worker(project).run(happening, Ledger.read(project.folder).state)
+    hook = Hook(event=name, command=project.config.hooks[name], last=ran, time=now)
+    return HookReport(hooks=(hook,), warnings=_bare(project))
 
 
-def worker(swarm: Swarm) -> Hooks:
+def worker(project: Project) -> Hooks:
     """What runs the hooks, as the settings have them now: a change of them holds when workers start again.
 
     The project's listener is told of hooks that never run; the others do.
     """
-    config, folder = swarm.config, swarm.folder
-    never = problems(config, folder, swarm.made_with[1])
+    config, folder = project.config, project.folder
+    never = problems(config, folder, project.environ)
     for problem in never:
-        swarm.made_with[0](Progress(kind="notice", text=problem))
-    around = swarm.surroundings()
+        project.listener(Progress(kind="notice", text=problem))
 
     @cache
     def runner() -> CommandRunner:
-        from swarmgate.automation.agent_files import survey  # noqa: PLC0415 - brings all rooms
-        from swarmgate.engine.build import SPEAKING, command_runner  # noqa: PLC0415 - as above
-        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+        from swarmgate.engine.build import SPEAKING  # noqa: PLC0415 - as above
+        from swarmgate.workspace.agent_programs.files import survey  # noqa: PLC0415 - brings all rooms
 
-        repository = Repository.discover(folder.root)
+        repository = project.repository()
         files = survey(config, repository.root, SPEAKING, lambda: repository.list_tree(repository.snapshot()))
-        return command_runner(config, folder, repository, files.guarded)
+        return project.command_runner(guarded=files.guarded)
 
     return Hooks(
         commands={event: command for event, command in config.hooks.items() if event in HOOKABLE},
         runner=runner,
         root=folder.root,
         hook_s=config.automation.hook_s,
-        redact=around.redact,
+        redact=project.redact,
         withheld=tuple(filter(None, (provider.api_key_env for provider in config.providers.values()))),
         problem="; ".join(never),
     )

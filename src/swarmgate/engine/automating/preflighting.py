@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from swarmgate.automation.worker import Seen, Worker
     from swarmgate.config import Config
     from swarmgate.engine.context import Context
-    from swarmgate.engine.swarm import Swarm
+    from swarmgate.project import Project
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -42,17 +42,17 @@ _LOOKS, _BETWEEN_S = 10, 0.2
 holds it for an instant, a run for long."""
 
 
-def preflight(swarm: Swarm, *, phase: int | None = None) -> PreflightReport:
+def preflight(project: Project, *, phase: int | None = None) -> PreflightReport:
     """Looks whether a phase can begin; unless told, the one that is next. Keeps it in `.swarm/runtime/preflight/`.
 
     Raises:
         UsageError: there is no plan, or no such phase in it, or none is left to begin.
     """
-    ledger = Ledger.read(swarm.folder)
+    ledger = Ledger.read(project.folder)
     number = _phase(ledger.state, phase)
-    report = asyncio.run(run_checks(_ground(swarm, ledger, number)))
+    report = asyncio.run(run_checks(_ground(project, ledger, number)))
     report = report.model_copy(update={"note": _note(ledger.state, number)})
-    _tell(swarm.folder, report)
+    _tell(project.folder, report)
     return report
 
 
@@ -105,18 +105,18 @@ async def require(ctx: Context, phase: int, *, whole: bool = True) -> PreflightR
     return report
 
 
-def worker(swarm: Swarm) -> Worker:
+def worker(project: Project) -> Worker:
     """Preflight at every phase boundary that is seen while no run is at work: a run has its own (`require`)."""
-    return _AtBoundaries(swarm)
+    return _AtBoundaries(project)
 
 
 class _AtBoundaries:
     """The worker of a watcher."""
 
-    def __init__(self, swarm: Swarm) -> None:
+    def __init__(self, project: Project) -> None:
         self.name = NAME
-        self.limit_s: float | None = longest(swarm.config.tests.timeout_s)
-        self._swarm = swarm
+        self.limit_s: float | None = longest(project.config.tests.timeout_s)
+        self._project = project
 
     def subject(self, seen: Seen) -> str:
         """`phase N` at its boundary."""
@@ -127,18 +127,18 @@ class _AtBoundaries:
         del seen
         if self._somebody_writes():
             return None
-        swarm, number = self._swarm, phase_of(subject)
-        ledger = Ledger.read(swarm.folder)
+        project, number = self._project, phase_of(subject)
+        ledger = Ledger.read(project.folder)
         if phase_to_begin(ledger.state) != number:
             return None
-        report = asyncio.run(run_checks(_ground(swarm, ledger, number)))
+        report = asyncio.run(run_checks(_ground(project, ledger, number)))
         with contextlib.suppress(LedgerError):  # what cannot be kept is told all the same
-            preflights.keep(swarm.folder, report)
-        return _event(swarm.folder, report)
+            preflights.keep(project.folder, report)
+        return _event(project.folder, report)
 
     def _somebody_writes(self) -> bool:
         for _ in range(_LOOKS):
-            if not live_owner(self._swarm.folder.lock):
+            if not live_owner(self._project.folder.lock):
                 return False
             time.sleep(_BETWEEN_S)
         return True
@@ -172,22 +172,21 @@ def _phase(state: State, asked: int | None) -> int:
     return number
 
 
-def _ground(swarm: Swarm, ledger: Ledger, phase: int) -> Ground:
+def _ground(project: Project, ledger: Ledger, phase: int) -> Ground:
     """The project as it lies there; the limits are those of the settings now, not those of the last run."""
-    from swarmgate.automation.agent_files import survey  # noqa: PLC0415 - brings all rooms
-    from swarmgate.engine.build import SPEAKING, command_runner  # noqa: PLC0415 - as above
+    from swarmgate.engine.build import SPEAKING  # noqa: PLC0415 - as above
     from swarmgate.engine.experts import has_expert  # noqa: PLC0415 - as above
-    from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+    from swarmgate.workspace.agent_programs.files import survey  # noqa: PLC0415 - brings all rooms
 
-    folder, config = swarm.folder, swarm.config
-    environ = swarm.surroundings().environ
-    repository = Repository.discover(folder.root)
+    folder, config = project.folder, project.config
+    environ = dict(project.environ)
+    repository = project.repository()
     state = _with_limits(ledger.state, config)
 
     @cache
     def commands() -> CommandRunner:
         files = survey(config, repository.root, SPEAKING, lambda: repository.list_tree(repository.snapshot()))
-        return command_runner(config, folder, repository, files.guarded)
+        return project.command_runner(guarded=files.guarded)
 
     return Ground(
         folder=folder,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from swarmgate.automation.doctor.places import Places
     from swarmgate.config import Config
     from swarmgate.domain.status import WorkerStatus
-    from swarmgate.engine.swarm import Swarm
+    from swarmgate.project import Project
 
 MODES: tuple[str, ...] = get_args(Mode)
 _WORKERS = {"config_doctor": "config_doctor_on_startup"}
@@ -50,7 +50,7 @@ class CapabilityReport(Frozen):
     told: tuple[str, ...] = ()
 
 
-def report(swarm: Swarm) -> CapabilityReport:
+def report(project: Project) -> CapabilityReport:
     """What is on, and where it was switched on.
 
     Raises:
@@ -60,10 +60,10 @@ def report(swarm: Swarm) -> CapabilityReport:
     from swarmgate.config import load  # noqa: PLC0415 - as above
     from swarmgate.engine.automating.hooking import problems  # noqa: PLC0415 - as above
 
-    environ = swarm.made_with[1]
-    config = load(project_file=swarm.folder.config, environ=environ, flags=swarm.made_with[2])
-    places = written(swarm.folder, environ)
-    watching, workers = _live(swarm)
+    environ = project.environ
+    config = load(project_file=project.folder.config, environ=environ, flags=project.flags)
+    places = written(project.folder, environ)
+    watching, workers = _live(project)
     mode_why = _place(places, "automation", "mode") or "default"
     return CapabilityReport(
         mode=config.automation.mode,
@@ -71,7 +71,7 @@ def report(swarm: Swarm) -> CapabilityReport:
         capabilities=tuple(_capability(name, config, places, workers) for name in CAPABILITIES),
         hooks=len(config.hooks),
         watching=watching,
-        told=(*_odd(config), *(problems(config, swarm.folder, environ) or _unable(workers.get("hooks")))),
+        told=(*_odd(config), *(problems(config, project.folder, environ) or _unable(workers.get("hooks")))),
     )
 
 
@@ -107,27 +107,27 @@ def _unable(hooks: WorkerStatus | None) -> tuple[str, ...]:
     return (f"hooks: {hooks.problem}",) if hooks and hooks.problem else ()
 
 
-def _live(swarm: Swarm) -> tuple[str, dict[str, WorkerStatus]]:
+def _live(project: Project) -> tuple[str, dict[str, WorkerStatus]]:
     """The process that watches, in words, and its workers by capability; nothing where none lives."""
     from swarmgate.journal.lock import describe, live_owner  # noqa: PLC0415 - as above
     from swarmgate.ledger import status_file  # noqa: PLC0415 - late, as above
 
-    owner = live_owner(swarm.folder.watch_lock)
+    owner = live_owner(project.folder.watch_lock)
     if not owner:
         return "", {}
-    status = status_file.read(swarm.folder)
+    status = status_file.read(project.folder)
     if status is None or status.pid != owner.get("pid"):
         return describe(owner), {}
     return f"{describe(owner)} ({status.place})", {_WORKERS.get(each.name, each.name): each for each in status.workers}
 
 
-def switch(swarm: Swarm, name: str, *, on: bool = True) -> CapabilityReport:
+def switch(project: Project, name: str, *, on: bool = True) -> CapabilityReport:
     """Switches a capability in `.swarm/config.toml`, or the mode where `name` is one; comments there stay.
 
     A process that watches takes it up by itself.
 
     Args:
-        swarm: the project.
+        project: the project.
         name: a capability, or a mode (`on` says nothing about a mode).
         on: or off.
 
@@ -143,9 +143,9 @@ def switch(swarm: Swarm, name: str, *, on: bool = True) -> CapabilityReport:
     else:
         require_capability(name)
         edit, wanted = Put(("automation", "capabilities", name), on), "on" if on else "off"
-    report(swarm)  # what cannot be read is not written to
-    save(swarm.folder, [edited(swarm.folder.config, [edit])])
-    return _overridden(swarm, report(swarm), edit.path, wanted)
+    report(project)  # what cannot be read is not written to
+    save(project.folder, [edited(project.folder.config, [edit])])
+    return _overridden(project, report(project), edit.path, wanted)
 
 
 def require_capability(name: str) -> None:
@@ -171,11 +171,11 @@ def require_mode(name: str) -> None:
         raise UsageError(f"There is no mode {name!r}.", hint=f"There are: {', '.join(MODES)}.")
 
 
-def _overridden(swarm: Swarm, found: CapabilityReport, path: tuple[str, ...], wanted: str) -> CapabilityReport:
+def _overridden(project: Project, found: CapabilityReport, path: tuple[str, ...], wanted: str) -> CapabilityReport:
     """Says so where a variable wins over what was just written."""
     from swarmgate.automation.doctor.places import written  # noqa: PLC0415 - late, as above
 
-    variable = written(swarm.folder, swarm.made_with[1]).variable(*path)
+    variable = written(project.folder, project.environ).variable(*path)
     if not variable:
         return found
     told = f"{path[-1]} is {wanted} in {PROJECT_FILE} now, and the variable {variable} wins over that file"

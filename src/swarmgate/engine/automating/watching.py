@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from types import FrameType
 
 from swarmgate.automation.crew import Crew
+from swarmgate.domain.progress import Progress
 from swarmgate.domain.status import Place
 from swarmgate.engine.automating.crew import crew_of
-from swarmgate.engine.progress import Progress
-from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import Stopped
+from swarmgate.project import Project
 
 STOP_S = 2.0
 """Seconds in which watching ends (issue 7)."""
@@ -21,11 +21,11 @@ _NOTHING = "nothing is switched on, so nothing will be done; switch on with: swa
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def watch(swarm: Swarm, *, place: Place = "watch", begun: Callable[[], None] = lambda: None) -> None:
+def watch(project: Project, *, place: Place = "watch", begun: Callable[[], None] = lambda: None) -> None:
     """See `Automation.watch`. What happens is told to the project's listener.
 
     Args:
-        swarm: the project.
+        project: the project.
         place: as whose crew it works.
         begun: called when it really watches.
 
@@ -33,8 +33,8 @@ def watch(swarm: Swarm, *, place: Place = "watch", begun: Callable[[], None] = l
         AlreadyWatching: another process watches this project.
         Stopped: by Ctrl-C.
     """
-    crew = crew_of(swarm, place)
-    listener = swarm.made_with[0]
+    crew = crew_of(project, place)
+    listener = project.listener
     with _signals(crew) as asked:
         crew.start()
         try:

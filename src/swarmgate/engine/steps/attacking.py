@@ -18,9 +18,8 @@ from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan import Task
 from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, State
+from swarmgate.domain.state import Attempt, State, current
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.attempts import current
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.judging import submission
 from swarmgate.engine.steps.presenting import listed_patch

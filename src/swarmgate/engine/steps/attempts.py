@@ -15,14 +15,6 @@ _FEEDBACK = 20
 """As many findings go back to the coder; more would only fill its window."""
 
 
-def current(state: State) -> tuple[Task, TaskRecord, Attempt]:
-    """The task with the running attempt."""
-    record = state.task(state.open)
-    if state.plan is None or record.running is None:
-        raise ValueError("no attempt is running")
-    return state.plan.tasks[state.open], record, record.running
-
-
 def announced(state: State) -> str | None:
     """What the running attempt's task says that it is for; None where no task is open."""
     if not state.open or state.plan is None:

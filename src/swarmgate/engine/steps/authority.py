@@ -18,9 +18,8 @@ from swarmgate.agents.scope import is_output
 from swarmgate.domain.change import ChangedFile, ChangeKind
 from swarmgate.domain.events import Event
 from swarmgate.domain.guard import Effect, GuardNote
-from swarmgate.domain.state import State
+from swarmgate.domain.state import State, current
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.attempts import current
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.diffs import SUBMODULE
 from swarmgate.workspace.folders import make

@@ -8,9 +8,8 @@ from swarmgate.domain.events import AttemptRejected, Event
 from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.stage import Judge, Stage
-from swarmgate.domain.state import State
+from swarmgate.domain.state import State, current
 from swarmgate.engine.context import Context
-from swarmgate.engine.steps.attempts import current
 from swarmgate.errors import BreakerTripped
 
 Step = Callable[[State, Context], Awaitable[list[Event]]]

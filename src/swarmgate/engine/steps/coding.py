@@ -6,11 +6,10 @@ from swarmgate.agents import architect, coder
 from swarmgate.agents.feedback import feedback_text
 from swarmgate.domain.events import AttemptKind, ChangeCaptured, Event
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.state import State
+from swarmgate.domain.state import State, current
 from swarmgate.domain.trajectory import observe
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import scope, weakening
-from swarmgate.engine.steps.attempts import current
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.breaking import rejection_by
 from swarmgate.errors import BreakerTripped

@@ -8,16 +8,15 @@ from swarmgate.domain.finding import Severity
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Task
 from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, State
+from swarmgate.domain.state import Attempt, State, current
 from swarmgate.engine.context import Context
-from swarmgate.engine.history import meanwhile
-from swarmgate.engine.steps.attempts import current
-from swarmgate.engine.steps.recovery import own_commit
-from swarmgate.engine.steps.recovery import trailers as own_trailers
 from swarmgate.engine.steps.testing import measure
 from swarmgate.errors import CommitRefused, HeadMoved
+from swarmgate.ledger.interruption import own_commit
+from swarmgate.ledger.interruption import trailers as own_trailers
 from swarmgate.workspace import own_rights
 from swarmgate.workspace.commits import Commit
+from swarmgate.workspace.history import meanwhile
 
 _HOOKS = (
     "the change touches {files}, which says what git's hooks run, and hooks run with the user's rights. Leave it as it "

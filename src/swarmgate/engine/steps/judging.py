@@ -24,10 +24,10 @@ from swarmgate.domain.finding import GateReport
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Task
 from swarmgate.domain.stage import UNDECIDED, Judge
-from swarmgate.domain.state import Attempt, Outcome, State, TaskRecord
+from swarmgate.domain.state import Attempt, Outcome, State, TaskRecord, current
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import debating
-from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
+from swarmgate.engine.steps.attempts import blocking, gates_rejection
 from swarmgate.engine.steps.debating import Case
 from swarmgate.engine.steps.installed import changed_packages
 from swarmgate.engine.steps.presenting import in_order, listed

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from swarmgate.agents.authority import RULE
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.engine.context import Context
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.workspace import irregular
+from swarmgate.ledger.interruption import swept
 
 _TOLD = 5
 
@@ -22,10 +19,3 @@ def sweep(ctx: Context, role: str) -> tuple[str, ...]:
         ctx.reports.append(GuardNote(rule=RULE, effect=Effect.REFUSED, detail=told, role=role, count=len(found)))
         ctx.tell("notice", told)
     return found
-
-
-def swept(folder: SwarmFolder, since: str) -> tuple[tuple[str, ...], str]:
-    """What was taken away of all that was made since a time of the ledger, and where it lies."""
-    quarantine = folder.quarantine_folder("not-readable")
-    began = datetime.fromisoformat(since).timestamp() if since else 0.0
-    return irregular.put_away(folder.root, quarantine, since=began), folder.relative(quarantine)

@@ -13,11 +13,11 @@ from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.laws_judging import only_known_red
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.stage import Judge
-from swarmgate.domain.state import Attempt, State
+from swarmgate.domain.state import Attempt, State, current
 from swarmgate.engine.context import Context
 from swarmgate.engine.ignored import matters
 from swarmgate.engine.steps.at_once import at_once, together
-from swarmgate.engine.steps.attempts import blocking, current, gates_rejection
+from swarmgate.engine.steps.attempts import blocking, gates_rejection
 from swarmgate.engine.steps.authority import after_turn
 from swarmgate.engine.steps.installed import changed_packages
 from swarmgate.engine.steps.judging import rejection

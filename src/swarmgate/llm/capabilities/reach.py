@@ -15,9 +15,9 @@ import openai
 
 from swarmgate.config import PROJECT_FILE, Config, Provider, is_program
 from swarmgate.domain.preflight import Reach
+from swarmgate.domain.redaction import redact
 from swarmgate.llm.endpoint import pages
 from swarmgate.llm.endpoint.openai_model import is_transport
-from swarmgate.llm.redact import redact
 
 TIMEOUT_S = 10.0
 """Longest time of one look."""

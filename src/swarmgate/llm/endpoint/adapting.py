@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swarmgate.domain.capabilities import Capabilities
+from swarmgate.domain.redaction import redact
 from swarmgate.llm.endpoint import refusals
 from swarmgate.llm.endpoint.model_memory import Change, ModelMemory
 from swarmgate.llm.endpoint.wire import Dialect, characters, estimated_tokens
 from swarmgate.llm.events import Adapted, OnEvent
-from swarmgate.llm.redact import redact
 
 _STATUSES = {400, 403, 404, 405, 415, 422, 500, 501}
 """By which a feature is refused, where the complaint names it."""

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from swarmgate.config import Provider
+from swarmgate.domain.redaction import redact
 from swarmgate.llm.endpoint import pages, refusals
 from swarmgate.llm.endpoint.assembly import NoAnswer, Refused
 from swarmgate.llm.limits.ends import of_answer, of_stream
 from swarmgate.llm.model import CallFailed
-from swarmgate.llm.redact import redact
 
 _RETRIED = {408, 409, 425, 429, 499}
 _ELSEWHERE = {405, 406, 415, 418}

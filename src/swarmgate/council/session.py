@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 
-from swarmgate.agents.house_rules import everywhere
+from swarmgate.agents.contexts import AgentContexts, memory_of
+from swarmgate.agents.house_rules import everywhere, lying
 from swarmgate.config import Config
 from swarmgate.domain.budget import PROJECT, Account
+from swarmgate.domain.progress import Listener, Progress
 from swarmgate.domain.usage import Allowance, Usage
-from swarmgate.engine import house_rules
-from swarmgate.engine.progress import Listener, Progress
-from swarmgate.engine.voices import EngineVoices
 from swarmgate.errors import BudgetExhausted, LedgerError, Owner, UsageError
-from swarmgate.ledger import probes
-from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.sessions import Beside, Session
 from swarmgate.llm.budget import Budget
-from swarmgate.llm.capabilities.steering import current
-from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import ModelEvent
 from swarmgate.llm.limits.account import AccountLimits
-from swarmgate.llm.redact import redact
-from swarmgate.workspace.repository import Repository
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What every council of a project sits in. `writing` gives the ledger for writing, hand edits taken in."""
-
-    folder: SwarmFolder
-    config: Config
-    environ: Mapping[str, str]
-    listener: Listener
-    writing: Callable[[], Ledger]
-
-    def redact(self, text: str) -> str:
-        """The text without the keys of this project, and without what looks like one."""
-        names = (provider.api_key_env for provider in self.config.providers.values())
-        return redact(text, [key for name in names if (key := self.environ.get(name, "").strip())])
+from swarmgate.project import Project
 
 
 @dataclass
@@ -86,13 +62,13 @@ TOGETHER: ContextVar[Together | None] = ContextVar("TOGETHER", default=None)
 
 
 @asynccontextmanager
-async def sitting(
-    around: Surroundings, name: str, *, allowance: Allowance | None = None, resume: str
-) -> AsyncIterator[EngineVoices]:
+async def opened(
+    project: Project, name: str, *, allowance: Allowance | None = None, resume: str
+) -> AsyncIterator[AgentContexts]:
     """The voices of one debate, dispatch or chat; at the end, however it ends, its use goes on record.
 
     Args:
-        around: the project.
+        project: where it is held.
         name: what it is and its id: `debate-20261121-224500-3f2a`.
         allowance: what it may use, with what it used before it was interrupted; None: as `[council]` says.
         resume: the command line with which it goes on after its budget was raised.
@@ -102,15 +78,15 @@ async def sitting(
         BudgetExhausted: its budget, or the project's, is used up; the hint says how it goes on.
         LedgerCorrupt: the ledger is damaged.
     """
-    session, config, together = Session(around.folder, name), around.config, TOGETHER.get()
+    session, config, together = project.session(name), project.config, TOGETHER.get()
     limits = allowance or Allowance(usd=config.council.usd, tokens=config.council.total_tokens)
-    memory = ModelMemory(current(config, probes.load(around.folder)), keep=partial(probes.remember, around.folder))
-    held = False
+    tell = partial(_tell, project.listener)
+    locked = False
     try:
         with session.held():
-            held = True
-            beside, before = Beside(around.folder, own=name), session.used()
-            due = session.due(Ledger.read(around.folder))
+            locked = True
+            beside, before = project.beside(own=name), session.used()
+            due = session.due(project.ledger())
             uncounted = due.usage if due else Usage()
             budget = Budget(
                 lambda: (
@@ -119,22 +95,22 @@ async def sitting(
                     ),
                     *(together.accounts if together else ()),
                 ),
-                on_event=partial(_tell, around.listener),
+                on_event=tell,
                 beside=together.budget if together else None,
             )
             if together and not together.budget:
                 together.budget = budget
-            voices = EngineVoices(
+            voices = AgentContexts(
+                project=project,
                 config=config,
-                folder=around.folder,
-                repository=Repository.discover(around.folder.root),
-                environ=dict(around.environ),
+                environ=dict(project.environ),
+                repository=project.repository(),
                 budget=budget,
                 recorder=session,
-                house_rules=everywhere(*house_rules.lying(around.folder.root)),
-                memory=memory,
-                on_event=partial(_tell, around.listener),
-                limits=AccountLimits(longest_s=config.loop.wait_limit, on_event=partial(_tell, around.listener)),
+                memory=memory_of(project),
+                house_rules=everywhere(*lying(project.folder.root)),
+                limits=AccountLimits(longest_s=config.loop.wait_limit, on_event=tell),
+                on_event=tell,
             )
             with together.joined(partial(_used, voices)) if together else nullcontext():
                 try:
@@ -145,8 +121,8 @@ async def sitting(
         hint = f"nothing of the whole rounds is lost: {error.remedy}, then: {resume}" if resume else error.hint
         raise error.with_hint(hint) from error
     finally:
-        if held:
-            settle(around)
+        if locked:
+            settle(project)
 
 
 def _accounts(
@@ -158,18 +134,19 @@ def _accounts(
     return (Account(PROJECT, whole, spent() + now), *own) if whole.limited else own
 
 
-def _used(voices: EngineVoices) -> Usage:
+def _used(voices: AgentContexts) -> Usage:
     """What these voices have used since they were made."""
     return sum((meter.total for meter in voices.meters.values()), Usage())
 
 
-def settle(around: Surroundings) -> None:
+def settle(project: Project) -> None:
     """Records what was used; where another process is writing the ledger, the next one that writes it does that."""
     try:
-        around.writing().close()
+        project.writing().close()
     except (LedgerError, UsageError) as error:
-        told = f"what the council used goes on record with the next command that writes the ledger: {error.message}"
-        around.listener(Progress(kind="notice", text=told))
+        project.notice(
+            f"what the council used goes on record with the next command that writes the ledger: {error.message}"
+        )
 
 
 def _tell(listener: Listener, event: ModelEvent) -> None:

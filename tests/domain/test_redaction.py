@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarmgate.llm.redact import MASK, redact
+from swarmgate.domain.redaction import MASK, redact
 
 WEAK = "hunter2" + "hunter"
 

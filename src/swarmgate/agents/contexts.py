@@ -1,4 +1,8 @@
-"""The desks of council voices: each seat's model, its own words in the system message, and files that it only reads."""
+"""What a role needs to speak: its model, metered and under the budgets, its tools, its sandboxed commands, its traces.
+
+The loop and the councils make theirs here. A role of the loop works on the user's tree; the voice of a council has its
+own words in the system message, and only reads.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +15,14 @@ from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse, ignore
 from swarmgate.agents.house_rules import HouseRulesOf
 from swarmgate.agents.house_rules import none as no_rules
 from swarmgate.agents.permissions import permit
+from swarmgate.agents.programs import AgentProgram
 from swarmgate.agents.prompts import Prompts
-from swarmgate.automation.agent_files import survey
-from swarmgate.automation.agent_rules import require
 from swarmgate.config import PROJECT_FILE, Config, Role, is_program
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.guard import GuardNote, Turn
-from swarmgate.engine.build import command_runner
-from swarmgate.engine.programs import AgentProgram
 from swarmgate.errors import CommandRefused, ConfigError, CouncilRefused, UnsafePath
-from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.budget import Budget, Metered
-from swarmgate.llm.capabilities.steering import compact_roles, steered
+from swarmgate.llm.capabilities.steering import compact_roles, current, steered
 from swarmgate.llm.connect import connect
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.llm.events import OnEvent
@@ -30,7 +30,10 @@ from swarmgate.llm.events import ignore as nobody
 from swarmgate.llm.limits.account import AccountLimits
 from swarmgate.llm.programs.acp_session import Asked
 from swarmgate.llm.trace import Recorder
+from swarmgate.project import Project
 from swarmgate.workspace import guard
+from swarmgate.workspace.agent_programs.files import survey
+from swarmgate.workspace.agent_programs.rules import JUDGING, require
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.process import Completed
 from swarmgate.workspace.repository import Repository
@@ -40,32 +43,82 @@ from swarmgate.workspace.sandbox.running import CommandRunner
 PARTICIPANT, PARENT = "participant", "architect"
 
 
-@dataclass
-class EngineVoices:
-    """Makes the desks of voices; implements `council.voices.Voices`. Each model is connected when it is first needed.
+def memory_of(project: Project) -> ModelMemory:
+    """What is known of the models of a project; it takes in what calls find out."""
+    return ModelMemory(current(project.config, project.probed()), keep=project.remember)
 
-    `budget` is checked before each call, `recorder` keeps the calls. `meters` gets the models made, by the name under
-    which their use is told: `participant local/senior`. `parents` gives the architect's desk where there is one
-    already; without it one is made here. `limits` is what all of them know of limits; None: each for itself.
+
+@dataclass
+class AgentContexts:
+    """Makes what each role speaks with, once; a model is connected when it is first needed.
+
+    `config` are the settings that hold here, `environ` is where keys stand: a copy, since a run withholds them from the
+    process's own while it works. `budget` is checked before each call, `recorder` keeps the calls. `meters`
+    gets the models made, by the name under which their use is told: `coder`, of a voice `participant local/senior`.
+    `limits` is what all of them know of limits; None: each for itself. `prompts` and `commands` are those of the roles
+    that work on the tree, and `equipped` adds what the loop guards them with.
     """
 
+    project: Project
     config: Config
-    folder: SwarmFolder
-    repository: Repository
     environ: Mapping[str, str]
+    repository: Repository
     budget: Budget
     recorder: Recorder | None
+    memory: ModelMemory
     house_rules: HouseRulesOf = no_rules
-    memory: ModelMemory = field(default_factory=ModelMemory)
     meters: dict[str, Metered] = field(default_factory=dict)
     limits: AccountLimits | None = None
-    parents: Callable[[], Desk] | None = None
+    prompts: Prompts | None = None
+    commands: CommandRunner | None = None
+    equipped: Callable[[str, Desk], Desk] = lambda _role, desk: desk
     on_event: OnEvent = nobody
     on_tool: Callable[[ToolUse], None] = ignore
     on_guard: Callable[[GuardNote], None] = ignore
     on_turn: Callable[[Turn], None] = ignore
+    _working: dict[str, Desk] = field(default_factory=dict, init=False)
     _desks: dict[tuple[str, str, str, str], Desk] = field(default_factory=dict, init=False)
     _prompts: dict[tuple[str, tuple[str, ...]], Prompts] = field(default_factory=dict, init=False)
+
+    def of(self, role: str) -> Desk:
+        """The desk of a role that works on the tree.
+
+        Raises:
+            ConfigError: the role has no model.
+            MissingRequirement: the variable with a key is not set.
+        """
+        if role not in self._working:
+            if self.prompts is None or self.commands is None:
+                raise ValueError("only a run has roles that work on the tree")
+            self._working[role] = self.equipped(role, self._at_work(role, self.prompts, self.commands))
+        return self._working[role]
+
+    def _at_work(self, role: str, prompts: Prompts, commands: CommandRunner) -> Desk:
+        def program(settings: Role) -> AgentProgram:
+            return AgentProgram(
+                commands,
+                settings,
+                self.environ,
+                judges=role in JUDGING,
+                permits=lambda asked, folder, writes: permit(
+                    self._working[role], asked, folder=folder, writes=writes, network=settings.network
+                ),
+            )
+
+        model = self._metered(role, role, self.config, program)
+        return Desk(
+            model=model,
+            files=FileTree(self.repository.root, guarded=commands.confinement.guarded),
+            prompts=prompts,
+            commands=commands,
+            allow_commands=self.config.commands.allow,
+            house_rules=self.house_rules,
+            limits=_limits(self.config, role),
+            on_tool=self.on_tool,
+            on_guard=self.on_guard,
+            on_turn=self.on_turn,
+            end_turn=model.end_turn,
+        )
 
     def desk(self, seat: Seat, *, folder: str = "") -> Desk:
         """The desk of a seat, its files rooted in the repository, or in a folder of it.
@@ -90,8 +143,6 @@ class EngineVoices:
         """
         if {PARENT, "default"}.isdisjoint(self.config.roles):
             return None
-        if self.parents is not None:
-            return self.parents()
         key = ("", "", "", PARENT)
         if key not in self._desks:
             config = steered(self.config, self.memory.known)
@@ -125,7 +176,7 @@ class EngineVoices:
             prompts=self._prompts_of(role, compact_roles(config, (role,))),
             commands=CommandRunner(_NoCommands(), Confinement(root=place, home=place)),
             house_rules=self.house_rules,
-            limits=_limits(config, role),
+            limits=_voice_limits(config, role),
             on_tool=self.on_tool,
             on_guard=self.on_guard,
             on_turn=self.on_turn,
@@ -136,12 +187,16 @@ class EngineVoices:
     def _prompts_of(self, role: str, compact: tuple[str, ...]) -> Prompts:
         """The prompts of a role, read once for all voices."""
         if (role, compact) not in self._prompts:
-            self._prompts[role, compact] = Prompts(self.folder.prompts, compact=compact)
+            self._prompts[role, compact] = Prompts(self.project.folder.prompts, compact=compact)
             self._prompts[role, compact].load((role,))
         return self._prompts[role, compact]
 
     def _model(self, role: str, config: Config, who: str) -> Metered:
         name = f"{role} {config.role(role).model}"
+        return self._metered(name, role, config, lambda settings: self._program(role, config, settings, who))
+
+    def _metered(self, name: str, role: str, config: Config, program: Callable[[Role], AgentProgram]) -> Metered:
+        """The model of that name, connected when it is first needed."""
         if name not in self.meters:
             self.meters[name] = connect(
                 role,
@@ -151,7 +206,7 @@ class EngineVoices:
                 budget=self.budget,
                 on_event=self.on_event,
                 memory=self.memory,
-                program=lambda settings: self._program(role, config, settings, who),
+                program=program,
                 limits=self.limits,
             )
         return self.meters[name]
@@ -164,7 +219,7 @@ class EngineVoices:
         require(config, self.repository.root, (role,))
         root = self.repository.root
         guarded = survey(config, root, (role,), lambda: self.repository.list_tree(self.repository.snapshot())).guarded
-        commands = command_runner(config, self.folder, self.repository, guarded)
+        commands = self.project.command_runner(config, guarded)
         if commands.sandbox.name == "none":
             raise CouncilRefused(
                 f"{who} is an agent program ({settings.model[:80]}), and voices only read: without a sandbox nothing "
@@ -229,16 +284,23 @@ def _other(settings: Role | None, seat: Seat) -> Role:
 
 
 def _limits(config: Config, role: str) -> Limits:
-    """The bounds of a turn: those of the role, and the time and, of a voice, the tokens of `[council]`."""
-    bounds = config.breakers.of(role).model_copy(update={"wall_time_s": config.council.timeout_s})
-    if role == PARTICIPANT:  # the parent reads all that was said, and its one turn is bounded by the budget
-        bounds = bounds.model_copy(update={"tokens": config.council.tokens})
+    """The bounds of a turn of the role."""
     return Limits(
         replies=config.loop.replies,
         max_turns=config.loop.max_turns,
-        bounds=bounds,
+        command_timeout_s=config.commands.timeout_s,
+        bounds=config.breakers.of(role),
         context_tokens=config.role(role).context_tokens or DEFAULT_WINDOW,
     )
+
+
+def _voice_limits(config: Config, role: str) -> Limits:
+    """The bounds of a turn: those of the role, and the time and, of a voice, the tokens of `[council]`."""
+    own = _limits(config, role)
+    bounds = own.bounds.model_copy(update={"wall_time_s": config.council.timeout_s})
+    if role == PARTICIPANT:  # the parent reads all that was said, and its one turn is bounded by the budget
+        bounds = bounds.model_copy(update={"tokens": config.council.tokens})
+    return replace(own, bounds=bounds)
 
 
 class _NoCommands:

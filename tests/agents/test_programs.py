@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.confined import SANDBOX, runner
 
-from swarmgate.automation.agent_files import visible
+from swarmgate.agents.programs import AgentProgram
 from swarmgate.config import Role
-from swarmgate.engine.programs import AgentProgram
 from swarmgate.llm.programs.command_model import Ran
+from swarmgate.workspace.agent_programs.files import visible
 
 
 async def ran(root: Path, command: str, *, judges: bool = False, writes: bool = False, **settings: Any) -> Ran:

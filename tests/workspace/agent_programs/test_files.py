@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from swarmgate.automation.agent_files import survey, visible
-from swarmgate.automation.agent_rules import problems, require
 from swarmgate.config import Config
 from swarmgate.errors import ConfigError, MissingRequirement
 from swarmgate.workspace import trusted
+from swarmgate.workspace.agent_programs.files import survey, visible
+from swarmgate.workspace.agent_programs.rules import problems, require
 
 ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer", "sme")
 

@@ -10,27 +10,28 @@ import pytest
 from tests.project import Project, rule
 
 from swarmgate.agents.brief import Brief, Section
+from swarmgate.agents.contexts import AgentContexts
 from swarmgate.agents.house_rules import HouseRules, everywhere
 from swarmgate.agents.turn import take_turn
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.debate import Seat
 from swarmgate.engine import Swarm
-from swarmgate.engine.voices import EngineVoices
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement, SwarmError, UnsafePath
 from swarmgate.llm.budget import Budget
 from swarmgate.llm.endpoint.model_memory import ModelMemory
 from swarmgate.workspace.repository import Repository
 
-Make = Callable[..., EngineVoices]
+Make = Callable[..., AgentContexts]
 
 
 @pytest.fixture
 def voices(project: Project) -> Make:
-    def make(**more: object) -> EngineVoices:
-        swarm = Swarm(project.root)
+    def make(**more: object) -> AgentContexts:
+        there = Swarm(project.root).project
         fields = {
-            "config": swarm.config,
-            "folder": project.folder,
+            "project": there,
+            "config": there.config,
+            "memory": ModelMemory(),
             "repository": Repository.discover(project.root),
             "environ": {},
             "budget": Budget(),
@@ -38,13 +39,13 @@ def voices(project: Project) -> Make:
             "house_rules": everywhere(HouseRules("AGENTS.md", "HOUSE-RULE")),
             **more,
         }
-        return EngineVoices(**fields)  # type: ignore[arg-type]  # a test says only what is special
+        return AgentContexts(**fields)  # type: ignore[arg-type]  # a test says only what is special
 
     project.play(rule("participant", "debate", {"text": "I am {{participant}}."}))
     return make
 
 
-async def said(made: EngineVoices, seat: Seat) -> str:
+async def said(made: AgentContexts, seat: Seat) -> str:
     brief = Brief("participant", "debate", participant=seat.id, round=1, sections=(Section("The question", "Well?"),))
     ending = await take_turn(made.desk(seat), brief, work={}, endings={}, answer=str)
     await made.aclose()

@@ -35,8 +35,8 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.chat import ChatMessage, ChatTurn
 from swarmgate.domain.debate import Moderation, Round, Speech
 from swarmgate.domain.dispatch import DispatchedReply
+from swarmgate.domain.progress import Listener, Progress
 from swarmgate.domain.usage import Usage
-from swarmgate.engine.progress import Listener, Progress
 
 _SHOWN, _BEGINNING = 160, 100
 """Characters of a message that are told, and of one that has more told about it."""

@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from swarmgate.automation.agent_files import expanded, visible
 from swarmgate.config import Role, command_lines
 from swarmgate.llm.programs.acp_session import Asked, Permit
 from swarmgate.llm.programs.command_model import Ran
 from swarmgate.llm.programs.json_rpc import Pipe
 from swarmgate.workspace import temporary, trusted
+from swarmgate.workspace.agent_programs.files import expanded, visible
 from swarmgate.workspace.sandbox.running import CommandRunner
 
 _BRIEF = "{brief}"

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Iterator
 from itertools import permutations
 from pathlib import Path
 
-from swarmgate.automation.agent_files import (
+from swarmgate.config import PROJECT_FILE, Config, Role, command_lines
+from swarmgate.config.command_lines import CommandLine
+from swarmgate.errors import ConfigError, MissingRequirement, SwarmError
+from swarmgate.workspace import own_rights, trusted
+from swarmgate.workspace.agent_programs.files import (
     agents_of,
     expanded,
     is_path,
@@ -18,10 +22,6 @@ from swarmgate.automation.agent_files import (
     visible,
     within,
 )
-from swarmgate.config import PROJECT_FILE, Config, Role, command_lines
-from swarmgate.config.command_lines import CommandLine
-from swarmgate.errors import ConfigError, MissingRequirement, SwarmError
-from swarmgate.workspace import own_rights, trusted
 
 JUDGING = frozenset({"critic", "reviewer", "test_engineer"})
 """Roles that give verdicts."""

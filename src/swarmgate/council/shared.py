@@ -1,0 +1,270 @@
+"""What the facades of all patterns share: one store of records, and what is done with every record of every pattern."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from swarmgate import __version__
+from swarmgate.config import nearest
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.masking import NAMES, masked
+from swarmgate.council.patterns import PATTERNS, pattern
+from swarmgate.council.record import Record, Records
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Allowance
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, SwarmError
+from swarmgate.journal.documents import opened
+from swarmgate.project import Project
+
+# Late imports are here for start-up time: who looks at records needs no voices.
+if TYPE_CHECKING:
+    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.pattern import Pattern, Where
+
+Q = TypeVar("Q", bound=Frozen)
+S = TypeVar("S")
+O = TypeVar("O")  # noqa: E741 - an outcome
+
+_ANSWERS_HANG_ON = {
+    *("roles", "providers", "models", "breakers", "loop", "project"),
+    *("commands", "tests", "gates", "scope", "authority"),
+}
+"""The sections of settings that count for the cache: those of voices, and those of commands and gates as criteria.
+
+`[council]` stands in the requests; budgets, prices and the rest change no answer.
+"""
+
+_NEAR = 0.8
+"""How like an id another one is that may be meant: ids of one day are alike by their date."""
+
+
+class Shared:
+    """The council of one project, as far as it is the same for every pattern.
+
+    Args:
+        project: whose.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    @cached_property
+    def records(self) -> Records:
+        """The records of the project, where `[council] store` has them.
+
+        What is kept has no secret in its free text; what names something stays as it is.
+        """
+        redact = cache(self.project.redact)
+        documents = opened(self.project.folder.path, self.project.config.council.store)
+        return Records(documents, clean=lambda value: masked(value, redact, names=NAMES))
+
+    @property
+    def allowance(self) -> Allowance:
+        """What one council may use where its request does not say."""
+        settings = self.project.config.council
+        return Allowance(usd=settings.usd, tokens=settings.total_tokens)
+
+    # --- hold ---
+
+    async def hold(
+        self,
+        pattern: Pattern[Q, S, O],
+        request: Q,
+        *,
+        allowance: Allowance | None = None,
+        models: Mapping[str, str] | None = None,
+        own: Any = None,
+        on_event: Callable[[CouncilEvent], None] | None = None,
+        where: Where | None = None,
+    ) -> O | None:
+        """Holds what is asked for, to its end or as far as it comes, or goes on with what was begun under its id.
+
+        Args:
+            pattern: of the request.
+            request: what is asked for.
+            allowance: what all of it may use; None: as it was begun with, or as `[council]` says.
+            models: the model of every voice by its name, where the result may answer the same request again.
+            own: what the pattern needs beside (`CouncilContext.own`).
+            on_event: told of everything that happens.
+            where: how messages about a key of the request begin.
+
+        Raises:
+            CouncilRefused: it cannot be held as asked, or goes on in another process.
+            ConfigError, MissingRequirement: a voice has no model or no key.
+            CouncilFailed: nothing came of it; that is on record.
+            BudgetExhausted: a budget is used up; the hint says how it goes on.
+            LedgerError: its record is damaged.
+        """
+        from swarmgate.council.progress import teller  # noqa: PLC0415
+        from swarmgate.council.run import run  # noqa: PLC0415
+        from swarmgate.council.session import opened as session  # noqa: PLC0415
+
+        id = str(getattr(request, "id"))  # noqa: A001, B009 - every request has one
+        there = self.records.open(pattern, id) if id in self.records.documents.records() else None
+        allowed = allowance or (there.standing.allowance if there else self.allowance)
+        name, goes_on = f"{pattern.name}-{id}", pattern.goes_on(id)
+        hashed = "" if models is None else self.request_hash(pattern.name, request, models)
+        tell: Callable[[CouncilEvent], None] = teller(self.project.listener, on_event)
+        try:
+            async with session(self.project, name, allowance=allowed, resume=goes_on) as voices:
+                context = CouncilContext(voices, self.records, tell, own)
+                pattern.check(request, context, where or (lambda _: ""))
+                record = self.records.begin(pattern, request, request_hash=hashed, allowance=allowed, part_of=_whole())
+                if not there and (needed := pattern.needs(request, context)):
+                    voices.budget.require_room(needed, "the first round (its prompts alone)")
+                if there and models is not None and hashed != there.standing.request_hash:
+                    record.unanswer("the project changed since it began")
+                return await run(pattern, record, context, allowance=allowed)
+        except BudgetExhausted as error:
+            raise error.with_option(goes_on, name) from error
+        except CouncilFailed as error:
+            told = f"Go on with: {goes_on}" if goes_on else ""
+            raise CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, told)))) from error
+
+    async def resume(
+        self,
+        pattern: Pattern[Q, S, O],
+        id: str,  # noqa: A002 - the field's name
+        *,
+        tokens: int | None = None,
+        usd: float | None = None,
+        **more: Any,
+    ) -> O | None:
+        """Goes on with a record after what is whole; gives its outcome at once where it is over.
+
+        Args:
+            pattern: of the record.
+            id: of the record.
+            tokens: what all of it may use, in tokens, with what it used before; None: as it was begun with.
+            usd: the same in US dollars.
+            more: as of `hold`.
+
+        Raises:
+            SwarmError: as `hold`.
+        """
+        record = self.record(pattern, id)
+        if record.standing.over:
+            return record.outcome
+        allowance = record.standing.allowance.but(usd=usd, tokens=tokens)
+        return await self.hold(pattern, record.request, allowance=allowance, **more)
+
+    # --- look ---
+
+    def record(self, pattern: Pattern[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
+        """A record, checked.
+
+        Raises:
+            CouncilRefused: there is none of that id and pattern; the hint says what it is the id of, or the nearest.
+            LedgerError: it is damaged, or was altered.
+        """
+        try:
+            return self.records.open(pattern, id)
+        except CouncilRefused as error:
+            raise self.refused(pattern.name, id, error) from None
+
+    def cached(
+        self, pattern: Pattern[Q, S, O], request: Q, models: Mapping[str, str], *, cache: bool | None = None
+    ) -> Record[Q, S, O] | None:
+        """The newest complete record of the same request; None: there is none, or it may not be used.
+
+        Args:
+            pattern: of the request.
+            request: what is asked for.
+            models: as of `hold`.
+            cache: whether it may be used; None: as `[council] cache` says.
+        """
+        wanted = self.project.config.council.cache if cache is None else cache
+        return self.records.find(pattern, self.request_hash(pattern.name, request, models)) if wanted else None
+
+    def request_hash(self, name: str, request: Frozen, models: Mapping[str, str]) -> str:
+        """What a request is found again by: the SHA-256, in hex, of all that its answer hangs on.
+
+        Args:
+            name: of the pattern.
+            request: what is asked for; its `id` does not count.
+            models: the model of every voice by its name, as it stands after all settings.
+        """
+        asked = request.model_dump(mode="json", exclude={"id"})
+        whole = {"pattern": name, "request": asked, "models": dict(models), "state": self._state()}
+        text = json.dumps({**whole, "version": __version__}, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def elsewhere(self) -> str:
+        """That records lie in the store that `[council] store` does not name, in a line; empty: none do."""
+        mine, folder = self.project.config.council.store, self.project.folder
+        other: Literal["files", "sqlite"] = "sqlite" if mine == "files" else "files"
+        place = folder.discussions if other == "files" else folder.records
+        with suppress(SwarmError):
+            if place.exists() and (many := len(opened(folder.path, other).records())):
+                told = "1 record is" if many == 1 else f"{many:,} records are"
+                return f"{told} in {folder.relative(place)} (store = {other})"
+        return ""
+
+    def refused(self, name: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - as above
+        """The refusal of an id, with what it is the id of, or the nearest one.
+
+        Args:
+            name: of the pattern that it was taken for.
+            id: that is not known.
+            error: the refusal as it came.
+        """
+        with suppress(SwarmError):
+            other = self.records.begun(id).pattern
+            if other != name and other in PATTERNS:
+                return CouncilRefused(f"{id} is {_a(other)}, not {_a(name)}.", hint=f"swarm {verb(other)} show {id}")
+        known = self.records.ids(name)
+        close = nearest(id, known) or ""
+        near = difflib.SequenceMatcher(None, id, close).ratio() >= _NEAR
+        meant = f"Did you mean {close}? " if near else ""
+        hint = f"{meant}They are listed by: swarm {verb(name)} list" if known else f"There is no {name} here yet."
+        other = self.elsewhere()
+        return type(error)(error.message, hint=f"{hint} {other}." if other else hint)
+
+    def _state(self) -> str:
+        """The SHA-256, in hex, of all in the project that an answer hangs on, beside the request.
+
+        The files as they are now (untracked ones too, ignored ones and `.swarm/` not: to commit a record, or anything
+        else as it is, changes nothing), AGENTS.md, the project's own prompts, context, gates and accepted findings, the
+        settings that voices, commands and gates hang on, and the variables that commands inherit by their names. What
+        is installed does not count.
+        """
+        from swarmgate.agents.house_rules import lying  # noqa: PLC0415
+        from swarmgate.workspace.driver import Driver  # noqa: PLC0415
+
+        folder, config = self.project.folder, self.project.config
+        repository = self.project.repository()
+        settings = config.model_dump_json(include=_ANSWERS_HANG_ON)
+        inherited = json.dumps({name: os.environ.get(name) for name in config.commands.env})
+        listed = Driver(repository.root).records("ls-tree", "-z", repository.snapshot())
+        files = b"\n".join(each for each in listed if not each.endswith(b"\t.swarm")).hex()
+        parts = (files, settings, inherited, *(each.text for each in lying(folder.root)))
+        state = hashlib.sha256("\n".join(parts).encode(errors="surrogateescape"))
+        own = (each for place in (folder.prompts, folder.gates) for each in sorted(place.rglob("*")))
+        for path in (folder.context, *own):
+            if path.is_file():
+                state.update(f"\n{folder.relative(path)}\n{hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
+        return state.hexdigest()
+
+
+def verb(name: str) -> str:
+    """The command of a pattern."""
+    return pattern(name).verb
+
+
+def _whole() -> str:
+    """The orchestration that a record which begins now is a step of; empty: none."""
+    from swarmgate.council.session import TOGETHER  # noqa: PLC0415
+
+    together = TOGETHER.get()
+    return together.record if together else ""
+
+
+def _a(name: str) -> str:
+    return f"{'an' if name.startswith('o') else 'a'} {name}"

@@ -1,0 +1,151 @@
+"""The project: what every facade is made from. It knows none of them, and none knows another.
+
+project = Project(Path("my-repo"))
+print(project.state.goal)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from swarmgate.domain.progress import Listener, Progress, silent
+from swarmgate.errors import NotAProject
+from swarmgate.ledger.folder import SwarmFolder
+
+# Late imports are here for start-up time: `swarm status` needs neither settings nor git, and `--help` no ledger.
+if TYPE_CHECKING:
+    from swarmgate.config import Config
+    from swarmgate.domain.capabilities import Capabilities
+    from swarmgate.domain.state import State
+    from swarmgate.ledger.ledger import Ledger
+    from swarmgate.ledger.sessions import Beside, Session
+    from swarmgate.workspace.repository import Repository
+    from swarmgate.workspace.sandbox.running import CommandRunner
+
+
+@dataclass(frozen=True)
+class Project:
+    """One project as it was asked for; folder and settings are read when they are first needed.
+
+    Attributes:
+        start: any folder inside the repository.
+        listener: told about progress.
+        environ: where keys and `SWARM_*` settings are looked up; the process's own by default.
+        flags: settings that win over files and environment, nested as in config.toml.
+    """
+
+    start: Path
+    listener: Listener = silent
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    flags: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def folder(self) -> SwarmFolder:
+        """The project's `.swarm/`; raises `NotAProject` where there is none."""
+        if not self.start.is_dir():
+            raise NotAProject(f"There is no folder {self.start}.")
+        return SwarmFolder.find(self.start)
+
+    @cached_property
+    def config(self) -> Config:
+        """The merged settings; raises `ConfigError`."""
+        from swarmgate.config import load  # noqa: PLC0415
+
+        return load(project_file=self.folder.config, environ=self.environ, flags=self.flags)
+
+    def anew(self, **changes: Any) -> Project:
+        """The same project, its settings read anew; with `changes` of the attributes."""
+        return replace(self, **{"start": self.folder.root, **changes})
+
+    @property
+    def state(self) -> State:
+        """The fold over the ledger as it is now."""
+        return self.ledger().state
+
+    def ledger(self) -> Ledger:
+        """The ledger as it is now, to be read.
+
+        Raises:
+            LedgerError: it cannot be read, or is damaged.
+        """
+        from swarmgate.ledger.ledger import Ledger  # noqa: PLC0415
+
+        return Ledger.read(self.folder)
+
+    def writing(self) -> Ledger:
+        """The ledger for writing, after the hand edits of the plan files were taken in or refused.
+
+        Raises:
+            LedgerLocked: another process is writing.
+            UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
+        """
+        from swarmgate.ledger.opening import opened  # noqa: PLC0415
+
+        return opened(self.folder, self.notice)
+
+    def session(self, name: str) -> Session:
+        """What keeps the calls of one council outside of a run, such as `debate-20261121-224500-3f2a`."""
+        from swarmgate.ledger.sessions import Session  # noqa: PLC0415
+
+        return Session(self.folder, name)
+
+    def beside(self, own: str) -> Beside:
+        """What the other sessions used that the ledger does not count yet."""
+        from swarmgate.ledger.sessions import Beside  # noqa: PLC0415
+
+        return Beside(self.folder, own=own)
+
+    def probed(self) -> dict[str, Capabilities]:
+        """What is known of models, by `provider/model`."""
+        from swarmgate.ledger import probes  # noqa: PLC0415
+
+        return probes.load(self.folder)
+
+    def remember(self, model: str, base_url: str, change: Callable[[Capabilities], Capabilities]) -> None:
+        """Keeps what a call found out of a model."""
+        from swarmgate.ledger import probes  # noqa: PLC0415
+
+        probes.remember(self.folder, model, base_url, change)
+
+    def repository(self) -> Repository:
+        """The user's repository.
+
+        Raises:
+            WorkspaceError: there is no git, or no repository.
+        """
+        from swarmgate.workspace.repository import Repository  # noqa: PLC0415
+
+        return Repository.discover(self.folder.root)
+
+    def command_runner(self, config: Config | None = None, guarded: tuple[Path, ...] = ()) -> CommandRunner:
+        """What runs the commands of agents, the tests, and the programs that gates start; `guarded` stays as it is.
+
+        Raises:
+            MissingRequirement: there is no such sandbox here.
+            WorkspaceError: the repository lies so that nothing can guard it.
+        """
+        from swarmgate.gates import confining  # noqa: PLC0415
+
+        settings = (config or self.config).commands
+        return confining.confined(self.repository().root, settings, guarded=(self.folder.path, *guarded))
+
+    def redact(self, text: str) -> str:
+        """The text without the keys of this project, and without what looks like one."""
+        from swarmgate.domain.redaction import redact  # noqa: PLC0415
+
+        return redact(text, self.keys)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The values of the keys of all providers."""
+        names = (provider.api_key_env for provider in self.config.providers.values())
+        return tuple(key for name in names if (key := self.environ.get(name, "").strip()))
+
+    def notice(self, text: str) -> None:
+        """Tells the listener something that the user should know."""
+        self.listener(Progress(kind="notice", text=text))
