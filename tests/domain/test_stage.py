@@ -48,10 +48,11 @@ def test_gates_are_overruled_one_by_one_and_all_others_as_they_are() -> None:
     assert Stage("breaker: idle").parts == {"breaker: idle"}
 
 
-def test_a_stage_is_a_line_without_parentheses() -> None:
+def test_a_stage_is_a_line_and_that_of_a_rejection_has_no_parentheses() -> None:
     assert STAGES.validate_python(" gates:\n a ") == "gates: a"
-    with pytest.raises(ValidationError):
-        STAGES.validate_python("gates (all)")
+    assert ev.TaskBlocked(task="1.1", stage="architect (of old)", reason="no").stage.judge is Judge.OTHER
+    with pytest.raises(ValidationError, match="has parentheses"):
+        ev.AttemptRejected(task="1.1", attempt=1, stage="gates (all)", reason="no")
 
 
 def _line(seq: int, event: str) -> ev.Entry:

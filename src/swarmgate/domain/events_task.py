@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.evidence import Proof, Remark, Review, TestRun
@@ -13,6 +13,12 @@ from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.stage import Stage
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+def _without_parentheses(stage: Stage) -> Stage:
+    if set(stage) & set("()"):
+        raise ValueError(f"the stage {stage!r} has parentheses, and plan.md sets it in them")
+    return stage
 
 
 class AttemptKind(StrEnum):
@@ -167,7 +173,7 @@ class AttemptRejected(Frozen):
     type: Literal["attempt_rejected"] = "attempt_rejected"
     task: str
     attempt: int
-    stage: Stage
+    stage: Annotated[Stage, AfterValidator(_without_parentheses)]
     reason: Line
     feedback: tuple[Remark, ...] = ()
     findings: int = 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import Field, GetCoreSchemaHandler
+from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from swarmgate.domain.base import Line
@@ -45,8 +45,6 @@ class Judge(StrEnum):
     """Nobody, or one that only ledgers of other versions know."""
 
 
-InParentheses = Annotated[Line, Field(pattern=r"^[^()]*$")]
-"""What plan.md sets in parentheses."""
 _JUDGES = {judge.value: judge for judge in Judge if judge}
 
 
@@ -57,7 +55,7 @@ class Stage(str):
 
     Attributes:
         judge: whose word it is.
-        names: of the gates, of the breaker or of the pattern; empty for all others.
+        names: what stands behind its colon: the gates, the breaker or the pattern.
     """
 
     __slots__ = ("judge", "names")
@@ -87,7 +85,7 @@ class Stage(str):
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Reads it from a line of text, and writes it as one."""
-        return core_schema.no_info_after_validator_function(cls, handler.generate_schema(InParentheses))
+        return core_schema.no_info_after_validator_function(cls, handler.generate_schema(Line))
 
 
 NOBODY = Stage()

@@ -5,12 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import FailFast
+from pydantic import FailFast, Field
 
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.events import AttemptKind
 from swarmgate.domain.plan import Complexity, Phase, Plan, Task
-from swarmgate.domain.stage import InParentheses
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 
 _REASON = 400
@@ -42,7 +41,7 @@ class AttemptLine(Frozen):
 
     number: int
     mark: AttemptMark
-    stage: InParentheses = ""
+    stage: Annotated[Line, Field(pattern=r"^[^()]*$")] = ""
     reason: Line = ""
 
 
