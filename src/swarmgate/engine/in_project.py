@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from swarmgate.config import nearest
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
-from swarmgate.journal.documents import opened
+from swarmgate.journal.store import opened
 from swarmgate.ledger.chats import ChatDatabase
 from swarmgate.ledger.debates import DebateFiles, masked
 from swarmgate.ledger.dispatches import DispatchFiles
