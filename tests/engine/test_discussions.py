@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.engine.discussion_script import CAST, PERSONAS, discussing, without_models
 from tests.project import Project
 
+from swarmgate.council.progress import of_a_pattern, teller
 from swarmgate.council.records import PART_OF
 from swarmgate.council.stream import (
     Completed,
@@ -28,7 +29,6 @@ from swarmgate.domain.discussion import Cast, Choice, Discussion, DiscussionReco
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Usage
 from swarmgate.engine import Swarm, personas_file
-from swarmgate.engine.council_progress import of_a_pattern, teller
 from swarmgate.engine.discussions import FOLLOWING, Confirmed, Pause
 from swarmgate.engine.in_project import InProject
 from swarmgate.errors import CouncilRefused

@@ -107,8 +107,8 @@ class Chats:
 
     async def _chatted(self, request: Chat, *, resumed: bool) -> ChatResult:
         from swarmgate.council.chat import chat, resume
+        from swarmgate.council.progress import teller
         from swarmgate.council.session import opened
-        from swarmgate.engine.council_progress import teller
 
         project = self._project
         tell: OnCouncilEvent = teller(project.listener)

@@ -218,8 +218,8 @@ class Critiques:
         from swarmgate.council.critique.improving import improve
         from swarmgate.council.critique.iterating import author_of
         from swarmgate.council.critique.outcome import manifest_of
+        from swarmgate.council.progress import teller
         from swarmgate.engine.checks import ProjectChecks
-        from swarmgate.engine.council_progress import teller
 
         goes_on, tell = f"swarm critique resume {critique.id}", teller(self._project.listener, on_event)
         checked = any(each.programmatic for each in critique.criteria)

@@ -168,9 +168,9 @@ class Debates:
     ) -> Outcome:
         from swarmgate.council.debating import hold
         from swarmgate.council.dispatching import Placed, held_again
+        from swarmgate.council.progress import teller
         from swarmgate.council.session import opened
         from swarmgate.council.way_on import with_way_on
-        from swarmgate.engine.council_progress import teller
         from swarmgate.engine.first_round import prompt_tokens
         from swarmgate.engine.seating import check_desks
 

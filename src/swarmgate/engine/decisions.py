@@ -220,7 +220,7 @@ class Decisions:
         from swarmgate.council.consensus.brief import prompt_tokens
         from swarmgate.council.consensus.deciding import decide
         from swarmgate.council.consensus.preparing import Good, preparation
-        from swarmgate.engine.council_progress import teller
+        from swarmgate.council.progress import teller
 
         tell: Callable[[PatternEvent], None] = teller(self._project.listener, on_event)
         drafts = self._project.config.council.critique

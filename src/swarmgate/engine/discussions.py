@@ -218,7 +218,7 @@ class Discussions:
     ) -> DiscussionRecord:
         from swarmgate.council.discussion.holding import hold
         from swarmgate.council.discussion.table import provisional, seated
-        from swarmgate.engine.council_progress import teller
+        from swarmgate.council.progress import teller
 
         goes_on = f"swarm discuss resume {discussion.id}"
         tell = teller(self._project.listener, on_event)

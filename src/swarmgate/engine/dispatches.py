@@ -101,8 +101,8 @@ class Dispatches:
         allowance: Allowance | None = None,
     ) -> DispatchResult:
         from swarmgate.council.dispatching import Means, carry_out
+        from swarmgate.council.progress import teller
         from swarmgate.council.session import opened
-        from swarmgate.engine.council_progress import teller
 
         project, name = self._project, name or new_id()
         async with opened(project, f"dispatch-{name}", allowance=allowance, resume="") as voices:

@@ -147,7 +147,7 @@ class Orchestrations:
         self, asked: Orchestration, allowance: Allowance, on_event: OnEvent | None
     ) -> OrchestrationOutcome:
         from swarmgate.council.orchestrating import orchestrate
-        from swarmgate.engine.council_progress import teller
+        from swarmgate.council.progress import teller
 
         goes_on = f"swarm orchestrate resume {asked.id}"
         try:

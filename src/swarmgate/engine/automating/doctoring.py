@@ -57,7 +57,7 @@ def diagnose(
     from swarmgate.automation import doctor
     from swarmgate.automation.doctor import suite
     from swarmgate.automation.doctor.diagnosis import mend
-    from swarmgate.engine.build import ROLES
+    from swarmgate.config import ROLES
 
     known = project.environ if environ is None else environ
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from swarmgate.automation.hooks import Hooks, unknown_hooks, why_not
-from swarmgate.config import PROJECT_FILE
+from swarmgate.config import PROJECT_FILE, SPEAKING
 from swarmgate.domain.automation import Happening, HookRan
 from swarmgate.domain.events import EVENTS
 from swarmgate.domain.hooks import HOOKABLE, Hook, HookReport, sample
@@ -100,7 +100,6 @@ def worker(project: Project) -> Hooks:
 
     @cache
     def runner() -> CommandRunner:
-        from swarmgate.engine.build import SPEAKING
         from swarmgate.workspace.agent_programs.files import survey
 
         repository = project.repository()

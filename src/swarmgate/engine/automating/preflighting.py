@@ -15,7 +15,7 @@ from immutables import Map
 
 from swarmgate.automation.preflight.ground import Ground
 from swarmgate.automation.preflight.running import FIRST, GROUPS, longest, run_checks
-from swarmgate.config import is_program
+from swarmgate.config import SPEAKING, is_program
 from swarmgate.domain.automation import AutomationEvent, PreflightRan
 from swarmgate.domain.budget import Account, accounts
 from swarmgate.domain.preflight import PreflightReport, Reach
@@ -72,7 +72,6 @@ async def require(ctx: Context, phase: int, *, whole: bool = True) -> PreflightR
     Raises:
         PreflightFailed: naming each check that stops it.
     """
-    from swarmgate.engine.build import SPEAKING
     from swarmgate.engine.experts import has_expert
     from swarmgate.engine.steps.uncommitted import refuse_dirty_tree
 
@@ -176,7 +175,6 @@ def _phase(state: State, asked: int | None) -> int:
 
 def _ground(project: Project, ledger: Ledger, phase: int) -> Ground:
     """The project as it lies there; the limits are those of the settings now, not those of the last run."""
-    from swarmgate.engine.build import SPEAKING
     from swarmgate.engine.experts import has_expert
     from swarmgate.workspace.agent_programs.files import survey
 

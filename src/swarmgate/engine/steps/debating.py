@@ -16,6 +16,7 @@ from swarmgate.agents.brief import Section
 from swarmgate.council.debating import hold
 from swarmgate.council.events import CouncilEvent, RoundBegan, RoundEnded, Spoke
 from swarmgate.council.first_look import first_look
+from swarmgate.council.progress import said
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account
 from swarmgate.domain.contest import Weighed, expected_tokens, weigh
@@ -25,7 +26,6 @@ from swarmgate.domain.events import DebateWeighed
 from swarmgate.domain.evidence import Review
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
-from swarmgate.engine.council_progress import said
 from swarmgate.engine.debaters import advocate, are_two, challenger
 from swarmgate.engine.first_round import prompt_tokens
 from swarmgate.engine.steps.debate_record import OnRecord
