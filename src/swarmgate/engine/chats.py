@@ -36,7 +36,7 @@ class Chats:
         messages: int | None = None,
         tokens: int | None = None,
         moderator: str | None = None,
-        id: str = "",  # noqa: A002 - as above
+        id: str = "",  # noqa: A002 - the field's name
     ) -> ChatResult:
         """Has agents write to each other until one of them, a bound or silence ends that.
 

@@ -36,7 +36,7 @@ class Dispatches:
         tasks: Sequence[DispatchTask | Mapping[str, Any]],
         rounds: int | None = None,
         question: str = "",
-        id: str = "",  # noqa: A002 - as above
+        id: str = "",  # noqa: A002 - the field's name
         tokens: int | None = None,
         usd: float | None = None,
     ) -> DispatchResult:

@@ -300,9 +300,8 @@ class Swarm:
     def verify(self) -> tuple[Check, ...]:
         """Walks the chain and compares ledger, plan files, evidence and git. Changes nothing."""
         from swarmgate.ledger.audit import audit
-        from swarmgate.workspace.repository import Repository
 
-        return audit(self.folder, Repository.discover(self.folder.root))
+        return audit(self.folder, self.project.repository())
 
     def restore(self) -> LedgerRestored | None:
         """Brings back what the ledger lost (by a stash, a checkout, a reset); None where it lost nothing.
@@ -406,9 +405,8 @@ class Swarm:
     def _ended_attempt(self, state: State) -> list[Event]:
         """The end of an attempt that a paused run left open; the files are as its last step left them."""
         from swarmgate.ledger.interruption import ended
-        from swarmgate.workspace.repository import Repository
 
-        return ended(state, self.folder, Repository.discover(self.folder.root), "the user decided otherwise")
+        return ended(state, self.folder, self.project.repository(), "the user decided otherwise")
 
     async def _work(
         self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
@@ -424,9 +422,8 @@ class Swarm:
             require_tools,
         )
         from swarmgate.ledger.interruption import head_moved
-        from swarmgate.workspace.repository import Repository
 
-        repository = Repository.discover(self.folder.root)
+        repository = self.project.repository()
         config = self.config
         with self.project.writing() as ledger:
             repository.locks.tell = self.notice
