@@ -287,11 +287,14 @@ class Swarm:
         return failure_groups(entries, prompt=self._prompt)
 
     def _prompt(self, role: str) -> str:
-        """The path of a role's prompt: the project's own, else where to put one."""
-        name = f".swarm/prompts/{role}.md"
-        if (self.folder.prompts / f"{role}.md").exists():
-            return name
-        return f"{name} (a copy of {assets.prompts() / f'{role}.md'}, to be changed)"
+        """The path of a role's prompts, a file or a folder: the project's own, else where to put them."""
+        for name in (role, f"{role}.md"):
+            if (self.folder.prompts / name).exists():
+                return f".swarm/prompts/{name}"
+        built_in = assets.prompts() / role
+        if built_in.is_dir():
+            return f".swarm/prompts/{role}/ (with a copy of a step's file in {built_in}, to be changed)"
+        return f".swarm/prompts/{role}.md (a copy of {built_in}.md, to be changed)"
 
     def history(self, *, task: str = "") -> tuple[HistoryLine, ...]:
         """What happened, in words, in order."""
