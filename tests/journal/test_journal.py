@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from swarmgate.domain.base import Entry, Frozen
 from swarmgate.errors import IllegalMove, LedgerCorrupt, StaleWriter
-from swarmgate.journal.document_names import JOURNAL
-from swarmgate.journal.documents import opened
+from swarmgate.journal.documents import JOURNAL
 from swarmgate.journal.journal import Journal
+from swarmgate.journal.store import opened
 
 Kind = Literal["files", "sqlite"]
 

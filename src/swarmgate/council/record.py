@@ -22,7 +22,7 @@ from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Entry, Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import CouncilRefused, LedgerError
-from swarmgate.journal.document_names import JOURNAL
+from swarmgate.journal.documents import JOURNAL
 from swarmgate.journal.journal import Journal
 from swarmgate.journal.lines import Lines
 

@@ -33,6 +33,7 @@ from swarmgate.domain.events_run import (
     LocksRemoved,
     PauseReason,
     PhaseEstimated,
+    RecordSealed,
     RunPaused,
     RunStarted,
     TreeRestored,
@@ -99,6 +100,7 @@ __all__ = [
     "ProjectInitialised",
     "QuestionAnswered",
     "QuestionsAsked",
+    "RecordSealed",
     "RejectionOverridden",
     "ReviewGiven",
     "RevisionRequested",
@@ -166,6 +168,7 @@ Event = Annotated[
     | EvidenceKept
     | EvidenceSetAside
     | LedgerRepaired
+    | RecordSealed
     | LedgerRestored
     | LedgerAdopted
     | LocksRemoved,

@@ -8,19 +8,29 @@ Each file is replaced in one step: a process that is killed leaves the old text 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
 from swarmgate.errors import LedgerError
-from swarmgate.journal.document_names import JOURNAL, PART, check_name
 from swarmgate.journal.lines import LinesFile
 from swarmgate.journal.writing import writing
 from swarmgate.workspace.atomic import replace
 
-if TYPE_CHECKING:
-    from swarmgate.journal.sqlite import SqliteDocuments
-
+_PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,119}")
 _NEW_FILE_MODE = 0o666
+
+JOURNAL = "journal.jsonl"
+"""The name of the text that a record is; all others are views of it."""
+
+
+def check_name(name: str) -> None:
+    """Insists that a record or a text may have this name: no part of it leads out of its folder.
+
+    Raises:
+        LedgerError: it may not.
+    """
+    if not all(_PART.fullmatch(part) for part in name.split("/")):
+        raise LedgerError(f"{name[:200]!r} is no name of a record, or of a text in one.")
 
 
 class FileDocuments:
@@ -114,14 +124,14 @@ class FileDocuments:
         """The names of all texts of a record, sorted; what has no name that a text may have is none."""
         place = self._safe(record)
         found = (path.relative_to(place).as_posix() for path in place.rglob("*") if not path.is_dir())
-        return tuple(sorted(name for name in found if all(map(PART.fullmatch, name.split("/")))))
+        return tuple(sorted(name for name in found if all(map(_PART.fullmatch, name.split("/")))))
 
     def records(self) -> tuple[str, ...]:
         """Every record, sorted."""
         place = self._all
         if not place.is_dir():
             return ()
-        return tuple(sorted(path.name for path in place.iterdir() if path.is_dir() and PART.fullmatch(path.name)))
+        return tuple(sorted(path.name for path in place.iterdir() if path.is_dir() and _PART.fullmatch(path.name)))
 
     def place(self, record: str, name: str) -> str:
         """Where that text is, as messages name it."""
@@ -154,12 +164,3 @@ class FileDocuments:
                     hint="Replace the link by what it names.",
                 )
         return path
-
-
-def opened(swarm: Path, kind: Literal["files", "sqlite"]) -> FileDocuments | SqliteDocuments:
-    """The store of a project's records, as `[council] store` names it."""
-    if kind == "files":
-        return FileDocuments(swarm)
-    from swarmgate.journal.sqlite import SqliteDocuments  # noqa: PLC0415 - late: few have one
-
-    return SqliteDocuments(swarm)

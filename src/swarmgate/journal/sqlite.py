@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from swarmgate.errors import LedgerCorrupt, LedgerError, LedgerLocked, LedgerWriteFailed, StaleWriter
 from swarmgate.journal.chain import hash_of
-from swarmgate.journal.document_names import JOURNAL, check_name
+from swarmgate.journal.documents import JOURNAL, check_name
 from swarmgate.journal.writing import writing
 
 BUSY_S = 10.0
