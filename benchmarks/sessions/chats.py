@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from sessions.session import DEAD, DOWN, MUCH, USED, Call, Rule, Session, call, cut, fails, hangs, looks, rule, swarm
+from sessions.session import DEAD, DOWN, MUCH, USED, Call, Rule, Session, call, cut, hangs, rule, swarm
 
 TALK = """id = "talk"
 messages = 20
@@ -58,7 +58,7 @@ def session(name: str, rules: tuple[Rule, ...], *calls: Call, settings: str = ""
     return Session(f"chat-{name}", rules, calls, FILES, settings, ("ada", "bob", "lead"))
 
 
-TALKED = (*looks("chat")[1:], swarm("chat", "show", "talk"))
+TALKED = swarm("chat", "show", "talk")
 
 SESSIONS = (
     session(
@@ -66,7 +66,7 @@ SESSIONS = (
         (READ, ASKS, ENDS),
         swarm("chat", "list"),
         swarm("chat", "{in}/talk.toml"),
-        *TALKED,
+        TALKED,
         swarm("chat", "resume", "talk", exits=2),
         swarm("chat", "{in}/talk.toml", exits=2),
         swarm("chat", "show", "talks", exits=2),
@@ -74,7 +74,7 @@ SESSIONS = (
         swarm("verify"),
         swarm("history"),
     ),
-    session("quiet", (READ, ASKS), swarm("chat", "{in}/talk.toml"), *TALKED),
+    session("quiet", (READ, ASKS), swarm("chat", "{in}/talk.toml"), TALKED),
     session(
         "moderated",
         (
@@ -84,68 +84,53 @@ SESSIONS = (
             rule("chat", [call("synthesize", summary="Safe, says bob.")], participant="lead", contains="Safe."),
         ),
         swarm("chat", "{in}/moderated.toml"),
-        *TALKED,
+        TALKED,
     ),
-    session("messages-used-up", (READ, ASKS), swarm("chat", "{in}/one.toml"), *TALKED),
+    session("messages-used-up", (READ, ASKS), swarm("chat", "{in}/one.toml"), TALKED),
     session(
         "time-used-up",
         (READ, {**ASKS, "replies": [{"fault": {"kind": "hang"}}]}),
         swarm("chat", "{in}/ttl.toml"),
-        *TALKED,
+        TALKED,
     ),
     session(
         "all-fail",
         (rule("chat", [call("nonsense")]),),
         swarm("chat", "{in}/talk.toml", exits=5),
-        *TALKED,
-    ),
-    session(
-        "endpoint-fails-resumed",
-        (READ, fails(ASKS, 2), ENDS),
-        swarm("chat", "{in}/talk.toml", exits=5),
-        *TALKED,
-        swarm("chat", "resume", "talk"),
-        *TALKED,
+        TALKED,
     ),
     session(
         "endpoint-dead-resumed",
         (READ, ASKS, ENDS),
         swarm("chat", "{in}/talk.toml", exits=5, environ=DEAD),
-        *TALKED,
+        TALKED,
         swarm("chat", "resume", "talk"),
-        *TALKED,
-    ),
-    session(
-        "tokens-used-up",
-        (READ, says("ada", "Is it safe?", "bob", "What do you think?", MUCH), ENDS),
-        swarm("chat", "{in}/talk.toml"),
-        *TALKED,
-        settings="\n[council.chat]\ntokens = 12000\n",
+        TALKED,
     ),
     session(
         "budget-resumed",
         (READ, says("ada", "Is it safe?", "bob", "What do you think?", MUCH), ENDS),
         swarm("chat", "{in}/talk.toml", exits=4, environ={"SWARM_BUDGET__TOKENS": "12000"}),
-        *TALKED,
+        TALKED,
         swarm("chat", "resume", "talk"),
-        *TALKED,
+        TALKED,
     ),
     session(
         "killed-resumed",
         (READ, ASKS, hangs(ENDS)),
         cut("chat", "{in}/talk.toml", step="chat", participant="bob"),
-        *TALKED,
+        TALKED,
         swarm("chat", "resume", "talk"),
-        *TALKED,
+        TALKED,
         swarm("verify"),
     ),
     session(
         "interrupted-resumed",
         (READ, ASKS, hangs(ENDS)),
         cut("chat", "{in}/talk.toml", by=signal.SIGINT, step="chat", participant="bob"),
-        *TALKED,
+        TALKED,
         swarm("chat", "resume", "talk"),
-        *TALKED,
+        TALKED,
     ),
     session(
         "bad-input",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 
-from sessions.session import DEAD, MUCH, USED, Call, Edit, Rule, Session, cut, fails, hangs, looks, rule, swarm
+from sessions.session import DEAD, MUCH, USED, Call, Edit, Rule, Session, cut, hangs, looks, rule, swarm
 
 TASK = "Write it."
 CRITERIA = ("--criterion", "truth=It is so.", "--criterion", "style:0.5:0.6=It reads well.")
@@ -83,7 +83,7 @@ SESSIONS = (
         "best-is-not-last",
         making(scored("shorter", truth=0.6, style=0.4), scored(truth=0.9, style=0.5), scored(truth=0.2, style=7)),
         swarm("critique", TASK, *CRITERIA, "--out", "{out}/best.txt", exits=1),
-        *looks("critique"),
+        swarm("critique", "show", "{id}"),
         swarm("critique", TASK, *CRITERIA, exits=1),
         swarm("critique", TASK, *CRITERIA, "--out", "{out}/best.txt", exits=2),
         swarm("critique", TASK, *CRITERIA, "--no-cache", "--out", "{out}/best.txt", "--force", exits=1),
@@ -121,13 +121,13 @@ SESSIONS = (
             "--out",
             "{out}/new.md",
         ),
-        *looks("critique"),
+        swarm("critique", "show", "{id}"),
     ),
     session(
         "gate",
         (rule("generate", '"""A module."""\n\nVALUE = (\n'), rule("improve", '"""A module."""\n\nVALUE = 1\n')),
         swarm("critique", TASK, "--target", "src/new.py", "--gate", "syntax_check"),
-        *looks("critique"),
+        swarm("critique", "show", "{id}"),
     ),
     session(
         "learns",
@@ -135,7 +135,7 @@ SESSIONS = (
         swarm("critique", TASK, *CRITERIA, "--name", "notes", "--iterations", "1", exits=1),
         swarm("critique", TASK, *CRITERIA, "--name", "notes", "--iterations", "1", "--adaptive", exits=1),
         swarm("critique", TASK, *CRITERIA, "--name", "new", "--iterations", "1", "--adaptive", exits=1),
-        *looks("critique"),
+        swarm("critique", "show", "{id}"),
         swarm("metrics", "--pattern", "critique"),
     ),
     session(
@@ -150,47 +150,38 @@ SESSIONS = (
         "iteration-fails",
         making("I give it 9/10.", GOOD),
         swarm("critique", TASK, *CRITERIA),
-        *looks("critique"),
+        swarm("critique", "show", "{id}"),
     ),
     session(
         "never-judged",
         making("I give it 9/10."),
         swarm("critique", TASK, "--iterations", "2", exits=5),
-        *looks("critique"),
+        swarm("critique", "show", "{id}"),
     ),
     session(
         "time-used-up-resumed",
         (*making(POOR, GOOD), hangs(rule("evaluate", GOOD), round="2")),
         swarm("critique", TASK, *CRITERIA, exits=1),
-        *looks("critique"),
+        swarm("critique", "list"),
         swarm("critique", "resume", "{id}"),
-        *looks("critique"),
+        swarm("critique", "show", "{id}"),
         settings="\n[council]\nwhole_s = 5\n",
-    ),
-    session(
-        "endpoint-fails-resumed",
-        (*making(GOOD), fails(rule("generate", "version 1"), 2)),
-        swarm("critique", TASK, *CRITERIA, "--iterations", "1", exits=5),
-        *looks("critique"),
-        swarm("critique", "resume", "{id}", exits=5),
-        swarm("critique", "resume", "{id}"),
-        *looks("critique"),
     ),
     session(
         "endpoint-dead-resumed",
         making(GOOD),
         swarm("critique", TASK, *CRITERIA, exits=5, environ=DEAD),
-        *looks("critique"),
+        swarm("critique", "list"),
         swarm("critique", "resume", "{id}"),
     ),
     session(
         "budget-resumed",
         making(POOR, GOOD, usage=MUCH),
         swarm("critique", TASK, *CRITERIA, "--tokens", "12000", exits=4),
-        *looks("critique"),
+        swarm("critique", "list"),
         swarm("critique", "resume", "{id}", exits=4),
         swarm("critique", "resume", "{id}", "--tokens", "2000000"),
-        *looks("critique"),
+        swarm("critique", "show", "{id}"),
     ),
     session(
         "killed-resumed",
@@ -209,9 +200,9 @@ SESSIONS = (
         "interrupted-resumed",
         (*making(POOR, GOOD), hangs(rule("improve", "version {{round}}"), round="2")),
         cut("critique", TASK, *CRITERIA, by=signal.SIGINT, step="improve", round="2"),
-        *looks("critique"),
+        swarm("critique", "list"),
         swarm("critique", "resume", "{id}"),
-        *looks("critique"),
+        swarm("critique", "show", "{id}"),
     ),
     session(
         "bad-input",

@@ -6,7 +6,7 @@ import json
 import signal
 from typing import Any
 
-from sessions.session import DEAD, DOWN, MUCH, USED, Call, Rule, Session, cut, fails, fenced, hangs, looks, rule, swarm
+from sessions.session import DEAD, DOWN, MUCH, USED, Call, Rule, Session, cut, fails, fenced, hangs, rule, swarm
 
 SEATS = ("advocate", "challenger", "operator", "chair")
 
@@ -80,7 +80,7 @@ SESSIONS = (
         debating(),
         swarm("debate", "list"),
         swarm("debate", ASK),
-        *looks("debate"),
+        swarm("debate", "show", "{id}"),
         swarm("debate", "show", "{id}", "--html", "{out}/debate.html"),
         swarm("debate", "resume", "{id}"),
         swarm("metrics"),
@@ -96,14 +96,14 @@ SESSIONS = (
             ballot("REJECT", participant="operator"),
         ),
         swarm("debate", ASK, *THREE, exits=1),
-        *looks("debate"),
+        swarm("debate", "show", "{id}"),
         swarm("debate", "show", "{id}", "--html", "{out}/debate.html"),
     ),
     session(
         "majority",
         debating(challenger="REJECT", operator="ABSTAIN"),
         swarm("debate", ASK, *THREE, "--no-synthesis", exits=1),
-        *looks("debate"),
+        swarm("debate", "show", "{id}"),
         swarm("metrics", "--pattern", "debate"),
     ),
     session(
@@ -118,32 +118,32 @@ SESSIONS = (
         "moderator-fails",
         (*debating(last=3), rule("moderate", DOWN)),
         swarm("debate", ASK, "--rounds", "3", "--moderator", "chair=local/senior", "--order", "rotate"),
-        *looks("debate"),
+        swarm("debate", "show", "{id}"),
     ),
     session(
         "converges",
         (speech("the cache has no lock"), *(ballot("APPROVE", last) for last in (3, 4, 5)), synthesis()),
         swarm("debate", ASK, "--rounds", "5"),
-        *looks("debate"),
+        swarm("debate", "show", "{id}"),
     ),
     session(
         "about-files",
         debating(),
         swarm("debate", ASK, "--file", "docs/design.md", "--diff", "HEAD", "--tokens", "90000", "--usd", "2"),
         swarm("debate", ASK, "--file", "docs/desing.md", exits=2),
-        *looks("debate"),
+        swarm("debate", "show", "{id}"),
     ),
     session(
         "voice-fails",
         (*debating(), rule("debate", "I approve of it.", participant="operator", round="2")),
         swarm("debate", ASK, *THREE),
-        *looks("debate"),
+        swarm("debate", "show", "{id}"),
     ),
     session(
         "synthesis-fails",
         (*debating()[:2], rule("synthesize", "It is fine, I think.", role="architect")),
         swarm("debate", ASK, exits=5),
-        *looks("debate"),
+        swarm("debate", "show", "{id}"),
     ),
     session(
         "all-fail-resumed",
@@ -153,37 +153,27 @@ SESSIONS = (
             fails(speech(), participant="challenger", round="1"),
         ),
         swarm("debate", ASK, exits=5),
-        *looks("debate"),
+        swarm("debate", "list"),
         swarm("debate", "resume", "{id}"),
-        *looks("debate"),
+        swarm("debate", "show", "{id}"),
     ),
     session(
         "endpoint-dead-resumed",
         debating(),
         swarm("debate", ASK, exits=5, environ=DEAD),
-        *looks("debate"),
+        swarm("debate", "list"),
         swarm("debate", "resume", "{id}"),
-        *looks("debate"),
+        swarm("debate", "show", "{id}"),
     ),
     session(
         "budget-resumed",
         debating(last=3, usage=MUCH),
         swarm("debate", ASK, "--rounds", "3", "--tokens", "20000", exits=4),
-        *looks("debate"),
+        swarm("debate", "list"),
         swarm("debate", "resume", "{id}", exits=4),
         swarm("debate", "resume", "{id}", "--tokens", "900000"),
-        *looks("debate"),
-        swarm("debate", ASK, "--usd", "0", exits=4),
-    ),
-    session(
-        "killed-resumed",
-        (*debating(last=3), CHAIR, hangs(CHAIR, round="3")),
-        cut("debate", ASK, "--rounds", "3", "--moderator", "chair", step="moderate", round="3"),
-        swarm("debate", "list"),
         swarm("debate", "show", "{id}"),
-        swarm("metrics"),
-        swarm("debate", "resume", "{id}"),
-        *looks("debate"),
+        swarm("debate", ASK, "--usd", "0", exits=4),
     ),
     session(
         "killed-file-resumed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sessions.debates import ballot, debating, speech, synthesis
-from sessions.session import DEAD, DOWN, MUCH, Call, Rule, Session, cut, fails, hangs, looks, rule, swarm
+from sessions.session import DEAD, DOWN, MUCH, Call, Rule, Session, cut, hangs, looks, rule, swarm
 
 SEATS = ("reviewer", "newcomer", "critic", "architect", "coder", "for-redis", "for-memory")
 LOOKS = rule("dispatch", "{{participant}} has looked.")
@@ -77,7 +77,7 @@ SESSIONS = (
         (LOOKS,),
         swarm("dispatch", "list"),
         swarm("dispatch", "{in}/single.toml"),
-        *looks("dispatch"),
+        swarm("dispatch", "show", "{id}"),
         swarm("dispatch", "--mode", "single", "{in}/single.toml"),
         swarm("metrics"),
     ),
@@ -86,39 +86,30 @@ SESSIONS = (
         "parallel-one-fails",
         (LOOKS, rule("dispatch", DOWN, participant="newcomer")),
         swarm("dispatch", "{in}/parallel.toml", exits=1),
-        *looks("dispatch"),
+        swarm("dispatch", "show", "{id}"),
         swarm("verify"),
-    ),
-    session(
-        "parallel-tried-once-more",
-        (LOOKS, fails(LOOKS, participant="newcomer")),
-        swarm("dispatch", "{in}/parallel.toml"),
-        *looks("dispatch"),
     ),
     session("chain", (LOOKS,), swarm("dispatch", "{in}/chain.toml"), *looks("dispatch"), swarm("history")),
     session(
         "chain-stops",
         (LOOKS, rule("dispatch", DOWN, participant="critic")),
         swarm("dispatch", "{in}/chain.toml", exits=1),
-        *looks("dispatch"),
+        swarm("dispatch", "show", "{id}"),
         swarm("metrics", "--pattern", "dispatch"),
     ),
     session(
         "debate",
         debating(last=3),
         swarm("dispatch", "{in}/debate.toml"),
-        *looks("dispatch"),
-        *looks("debate"),
+        swarm("dispatch", "show", "{id}"),
+        swarm("debate", "show", "{id}"),
         swarm("metrics"),
     ),
     session(
         "debate-rejects",
         (speech(), ballot("REJECT"), synthesis("REJECT")),
         swarm("dispatch", "--rounds", "2", "{in}/debate.toml", exits=1),
-        *looks("dispatch"),
-    ),
-    session(
-        "all-fail", (rule("dispatch", DOWN),), swarm("dispatch", "{in}/parallel.toml", exits=5), *looks("dispatch")
+        swarm("dispatch", "show", "{id}"),
     ),
     session(
         "endpoint-dead", (LOOKS,), swarm("dispatch", "{in}/single.toml", exits=5, environ=DEAD), *looks("dispatch")
@@ -127,7 +118,7 @@ SESSIONS = (
         "budget",
         (rule("dispatch", "{{participant}} has looked.", usage=MUCH),),
         swarm("dispatch", "{in}/chain.toml", exits=4),
-        *looks("dispatch"),
+        swarm("dispatch", "show", "{id}"),
         settings="\n[council]\ntotal_tokens = 12000\n",
     ),
     session(

@@ -10,7 +10,7 @@ from sessions.debates import debating
 from sessions.decisions import SUMS_UP, YES
 from sessions.discussions import NORMAL as DISCUSSING
 from sessions.dispatches import SINGLE
-from sessions.session import DEAD, DOWN, MUCH, Call, Edit, Rule, Session, cut, fails, hangs, looks, rule, swarm
+from sessions.session import DEAD, DOWN, MUCH, Call, Edit, Rule, Session, cut, fails, hangs, rule, swarm
 
 LOOKS = rule("dispatch", "{{participant}} has looked.")
 SEATS = ("advocate", "challenger", "reviewer", "test_engineer", "a", "b", "c", "security", "operations", "ann", "bob")
@@ -179,7 +179,7 @@ SESSIONS = (
         swarm("orchestrate", "list"),
         swarm("orchestrate", "{in}/everything.toml", "--dry-run"),
         swarm("orchestrate", "{in}/everything.toml"),
-        *looks("orchestrate"),
+        swarm("orchestrate", "show", "{id}"),
         *(
             swarm(verb, "list", *more)
             for verb, more in (
@@ -202,14 +202,14 @@ SESSIONS = (
         (*debating(), LOOKS),
         swarm("orchestrate", "{in}/map.toml", "--dry-run", "--tokens", "9000", "--usd", "0.5"),
         swarm("orchestrate", "{in}/map.toml"),
-        *looks("orchestrate"),
+        swarm("orchestrate", "show", "{id}"),
     ),
     session(
         "orchestrate-python",
         (LOOKS,),
         swarm("orchestrate", "{in}/steps.py", "--dry-run"),
         swarm("orchestrate", "{in}/steps.py"),
-        *looks("orchestrate"),
+        swarm("orchestrate", "show", "{id}"),
     ),
     session(
         "orchestrate-failed-resumed",
@@ -219,39 +219,32 @@ SESSIONS = (
             *debating(),
         ),
         swarm("orchestrate", "{in}/map.toml", exits=1),
-        *looks("orchestrate"),
+        swarm("orchestrate", "list"),
         swarm("orchestrate", "resume", "{id}"),
-        *looks("orchestrate"),
+        swarm("orchestrate", "show", "{id}"),
     ),
     session(
         "orchestrate-failure-waited-for",
         (LOOKS, rule("dispatch", DOWN, participant="a")),
         swarm("orchestrate", "{in}/group.toml", exits=1),
-        *looks("orchestrate"),
-    ),
-    session(
-        "orchestrate-all-fail",
-        (rule("dispatch", DOWN),),
-        swarm("orchestrate", "{in}/abc.toml", exits=5),
-        *looks("orchestrate"),
-        swarm("metrics"),
+        swarm("orchestrate", "show", "{id}"),
     ),
     session(
         "orchestrate-endpoint-dead-resumed",
         (LOOKS,),
         swarm("orchestrate", "{in}/abc.toml", exits=5, environ=DEAD),
-        *looks("orchestrate"),
+        swarm("orchestrate", "list"),
         swarm("orchestrate", "resume", "{id}"),
-        *looks("orchestrate"),
+        swarm("orchestrate", "show", "{id}"),
     ),
     session(
         "orchestrate-budget-resumed",
         (rule("dispatch", "{{participant}} has looked.", usage=MUCH),),
         swarm("orchestrate", "{in}/abc.toml", "--tokens", "12000", exits=4),
-        *looks("orchestrate"),
+        swarm("orchestrate", "list"),
         swarm("orchestrate", "resume", "{id}", exits=4),
         swarm("orchestrate", "resume", "{id}", "--tokens", "900000"),
-        *looks("orchestrate"),
+        swarm("orchestrate", "show", "{id}"),
     ),
     session(
         "orchestrate-killed-resumed",
@@ -259,16 +252,16 @@ SESSIONS = (
         cut("orchestrate", "{in}/abc.toml", step="dispatch", participant="b"),
         swarm("orchestrate", "list"),
         swarm("orchestrate", "resume", "{id}"),
-        *looks("orchestrate"),
+        swarm("orchestrate", "show", "{id}"),
         swarm("verify"),
     ),
     session(
         "orchestrate-interrupted-resumed",
         (*ALL, hangs(SUMS_UP)),
         cut("orchestrate", "{in}/everything.toml", by=signal.SIGINT, step="facilitate"),
-        *looks("orchestrate"),
+        swarm("orchestrate", "list"),
         swarm("orchestrate", "resume", "{id}"),
-        *looks("orchestrate"),
+        swarm("orchestrate", "show", "{id}"),
     ),
     session(
         "orchestrate-bad-input",

@@ -84,7 +84,7 @@ def cut(*argv: str, by: signal.Signals = signal.SIGKILL, **headers: str) -> Call
 
 
 def looks(verb: str, *more: str) -> tuple[Call, ...]:
-    """What everybody asks of a record afterwards."""
+    """What everybody asks of a record afterwards, and of all of them."""
     return (swarm(verb, "show", "{id}"), swarm(verb, "list"), *(swarm(verb, "list", each) for each in more))
 
 
