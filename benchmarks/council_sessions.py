@@ -1,13 +1,13 @@
 """What every verb of the council prints and writes, in scripted sessions: recorded of one tree, compared with another.
 
     python benchmarks/council_sessions.py record DIR [SESSION ...]
-    python benchmarks/council_sessions.py compare OLD NEW [--ignore-records]
+    python benchmarks/council_sessions.py compare OLD NEW [SESSION ...] [--ignore-records]
 
 `record` plays each session against the swarmgate of this interpreter, a process for each command: once as people read
-it, once with `--json`. DIR gets a folder for each: arguments, exit code, stdout and stderr of each command, the records
-in `.swarm/`, what was exported, and how often each voice was asked. `compare` leaves aside what no two runs share
-(times, durations, ids, ports, temporary paths, hashes, the order of what came at once) and ends with 1 where anything
-else differs. `--ignore-records` also leaves aside the inner formats of records.
+it, once with `--json`. SESSION is the beginning of names; without any, all are meant. DIR gets a folder for each:
+arguments, exit code, stdout and stderr of each command, the records in `.swarm/`, what was exported, and how often each
+voice was asked. `compare` leaves aside what no two runs share (times, durations, ids, ports, temporary paths, hashes),
+and ends with 1 where anything else differs. `--ignore-records` also leaves aside the inner formats of records.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ def record(into: Path, names: list[str]) -> int:
     return 1 if wrong else 0
 
 
-def compare(old: Path, new: Path, *, ignore_records: bool) -> int:
+def compare(old: Path, new: Path, names: list[str], *, ignore_records: bool) -> int:
     """Prints every difference; 1 where there is one."""
     found = 0
-    for told in differences(old, new, ignore_records=ignore_records):
+    for told in differences(old, new, tuple(names), ignore_records=ignore_records):
         found += 1
         print(told)
     print(f"{found} differences")
@@ -80,15 +80,16 @@ def main() -> int:
     verbs = parser.add_subparsers(dest="verb", required=True)
     recording = verbs.add_parser("record")
     recording.add_argument("into", type=Path)
-    recording.add_argument("sessions", nargs="*")
     comparing = verbs.add_parser("compare")
     comparing.add_argument("old", type=Path)
     comparing.add_argument("new", type=Path)
     comparing.add_argument("--ignore-records", action="store_true")
+    for each in (recording, comparing):
+        each.add_argument("sessions", nargs="*", help="beginnings of their names; all without")
     given = parser.parse_args()
     if given.verb == "record":
         return record(given.into, given.sessions)
-    return compare(given.old, given.new, ignore_records=given.ignore_records)
+    return compare(given.old, given.new, given.sessions, ignore_records=given.ignore_records)
 
 
 if __name__ == "__main__":

@@ -34,16 +34,17 @@ ALIKE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-def differences(old: Path, new: Path, *, ignore_records: bool) -> Iterator[str]:
+def differences(old: Path, new: Path, names: tuple[str, ...] = (), *, ignore_records: bool) -> Iterator[str]:
     """What differs, file by file.
 
     Args:
         old: a recording.
         new: another one.
-        ignore_records: whether the inner formats of records count as well.
+        names: beginnings of the names of the sessions that count; none: all.
+        ignore_records: whether the inner formats of records are left aside, too.
     """
     played = sorted({path.relative_to(side).as_posix() for side in (old, new) for path in side.glob("*/*")})
-    for name in played:
+    for name in (each for each in played if each.startswith(names or "")):
         sides = [_read(side / name) for side in (old, new)]
         if not all(sides):
             yield f"{name}: only in {old if sides[0] else new}"
