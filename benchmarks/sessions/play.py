@@ -31,7 +31,7 @@ SEAT_S = 0.06
 KEPT = ("discussions", "traces/debates", "traces/dispatches")
 """What is copied out of `.swarm/`."""
 
-ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{4}\b")
+ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{4}")
 SETTINGS = """
 [providers.local]
 base_url = "{url}"
