@@ -6,8 +6,9 @@
 `record` plays each session against the swarmgate of this interpreter, a process for each command: once as people read
 it, once with `--json`. SESSION is the beginning of names; without any, all are meant. DIR gets a folder for each:
 arguments, exit code, stdout and stderr of each command, the records in `.swarm/`, what was exported, and how often each
-voice was asked. `compare` leaves aside what no two runs share (times, durations, ids, ports, temporary paths, hashes),
-and ends with 1 where anything else differs. `--ignore-records` also leaves aside the inner formats of records.
+voice was asked. `compare` leaves aside what no two runs share (times, durations, ids, ports, temporary paths, hashes,
+the order of progress), and ends with 1 where anything else differs. `--ignore-records` also leaves aside the inner
+formats of records.
 """
 
 from __future__ import annotations

@@ -14,6 +14,9 @@ from sessions.play import ID
 RECORDS = re.compile(r"(manifest\.json|journal\.jsonl|(^|/)rounds/|^files/traces/)")
 """Files whose inner format belongs to swarmgate alone, whether copied or exported."""
 
+TOLD = re.compile(r"(^|/)(stderr|progress\.md)$")
+"""Files that tell what happened as it happened: what went on at once stands there in the order of arrival, by chance."""
+
 LONGEST = 60
 """Lines of one diff that are printed."""
 
@@ -55,8 +58,15 @@ def differences(old: Path, new: Path, names: tuple[str, ...] = (), *, ignore_rec
             before, after = (side.get(file) for side in sides)
             if before is None or after is None:
                 yield f"{name}/{file}: only in {old if after is None else new}"
-            elif before != after:
+            elif not _same(file, before, after):
                 yield f"{name}/{file}\n{_typed(sides[0], file)}{_diff(before, after)}"
+
+
+def _same(file: str, before: str, after: str) -> bool:
+    """Whether two texts say the same; of what is told as it happens, in whatever order."""
+    return before == after or (
+        TOLD.search(file) is not None and sorted(before.splitlines()) == sorted(after.splitlines())
+    )
 
 
 def _read(folder: Path) -> dict[str, str]:
