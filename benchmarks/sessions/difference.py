@@ -15,7 +15,7 @@ RECORDS = re.compile(r"(manifest\.json|journal\.jsonl|(^|/)rounds/|^files/traces
 """Files whose inner format belongs to swarmgate alone, whether copied or exported."""
 
 TOLD = re.compile(r"(^|/)(stderr|progress\.md)$")
-"""Files that tell what happened as it happened: what went on at once stands there in the order of arrival, by chance."""
+"""Files that tell what happened as it happened: what went on at once stands there as it arrived, by chance."""
 
 LONGEST = 60
 """Lines of one diff that are printed."""
