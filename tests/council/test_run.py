@@ -28,7 +28,7 @@ from swarmgate.errors import (
     LedgerCorrupt,
     SwarmError,
 )
-from swarmgate.journal.documents import opened
+from swarmgate.journal.store import opened
 
 
 class Sum(Frozen):

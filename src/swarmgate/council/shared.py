@@ -22,7 +22,7 @@ from swarmgate.council.record import Record, Records
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, SwarmError
-from swarmgate.journal.documents import opened
+from swarmgate.journal.store import opened
 from swarmgate.project import Project
 
 # Late imports are here for start-up time: who looks at records needs no voices.
