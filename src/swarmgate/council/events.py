@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from swarmgate.council.stream import PatternEvent
-from swarmgate.domain.chat import ChatMessage, ChatResult, ChatTurn
 from swarmgate.domain.debate import Moderation, Outcome, Round, Speech, Synthesis
 from swarmgate.domain.dispatch import DispatchedReply
 
@@ -81,42 +80,6 @@ class Answered:
     reply: DispatchedReply
 
 
-@dataclass(frozen=True, slots=True)
-class MessageSent:
-    """A message of a swarm chat is on record, and delivered."""
-
-    chat: str
-    message: ChatMessage
-
-
-@dataclass(frozen=True, slots=True)
-class AgentSpoke:
-    """A turn of an agent of a swarm chat is on record."""
-
-    chat: str
-    turn: ChatTurn
-
-
-@dataclass(frozen=True, slots=True)
-class ChatEnded:
-    """A swarm chat is over, and that is on record."""
-
-    result: ChatResult
-
-
-CouncilEvent = (
-    RoundBegan
-    | Moderated
-    | Spoke
-    | RoundEnded
-    | Synthesised
-    | DebateEnded
-    | Asked
-    | Answered
-    | MessageSent
-    | AgentSpoke
-    | ChatEnded
-    | PatternEvent
-)
+CouncilEvent = RoundBegan | Moderated | Spoke | RoundEnded | Synthesised | DebateEnded | Asked | Answered | PatternEvent
 
 OnCouncilEvent = Callable[[CouncilEvent], None]

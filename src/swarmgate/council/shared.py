@@ -29,6 +29,7 @@ from swarmgate.project import Project
 if TYPE_CHECKING:
     from swarmgate.council.events import CouncilEvent
     from swarmgate.council.pattern import Pattern, Where
+    from swarmgate.council.rules import Rules
 
 Q = TypeVar("Q", bound=Frozen)
 S = TypeVar("S")
@@ -109,7 +110,8 @@ class Shared:
         from swarmgate.council.session import opened as session  # noqa: PLC0415
 
         id = str(getattr(request, "id"))  # noqa: A001, B009 - every request has one
-        there = self.records.open(pattern, id) if id in self.records.documents.records() else None
+        known = id in self.records.documents.records() and self.records.begun(id).pattern == pattern.name
+        there = self.records.open(pattern, id) if known else None
         allowed = allowance or (there.standing.allowance if there else self.allowance)
         name, goes_on = f"{pattern.name}-{id}", pattern.goes_on(id)
         hashed = "" if models is None else self.request_hash(pattern.name, request, models)
@@ -159,7 +161,7 @@ class Shared:
 
     # --- look ---
 
-    def record(self, pattern: Pattern[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
+    def record(self, pattern: Rules[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
         """A record, checked.
 
         Raises:

@@ -5,7 +5,8 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 
 from __future__ import annotations
 
-from swarmgate.engine.chats import Chats
+from swarmgate.council.chat.facade import Chats
+from swarmgate.council.shared import Shared
 from swarmgate.engine.council_metrics import Metrics
 from swarmgate.engine.critiques import Critiques
 from swarmgate.engine.debates import Debates
@@ -26,11 +27,11 @@ class Council:
     """
 
     def __init__(self, project: Project) -> None:
-        shared = InProject(project)
-        debates, dispatches, chats = Debates(shared), Dispatches(shared), Chats(shared)
+        shared, council = InProject(project), Shared(project)
+        debates, dispatches, chats = Debates(shared), Dispatches(shared), Chats(council)
         discussions, decisions, critiques = Discussions(shared), Decisions(shared), Critiques(shared)
         runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
-        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared)
+        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared, council)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
         self.ids, self.began, self.record = debates.ids, debates.began, debates.record
@@ -38,8 +39,9 @@ class Council:
         self.dispatch, self.dispatch_file = dispatches.dispatch, dispatches.dispatch_file
         self.dispatches, self.dispatch_record = dispatches.dispatches, dispatches.dispatch_record
 
-        self.swarm, self.resume_swarm = chats.swarm, chats.resume_swarm
+        self.swarm, self.chat_file, self.resume_swarm = chats.swarm, chats.chat_file, chats.resume_swarm
         self.chats, self.chat_record = chats.chats, chats.chat_record
+        self.chat_lines, self.chat_row = chats.chat_lines, chats.chat_row
 
         self.discuss, self.resume_discussion = discussions.discuss, discussions.resume_discussion
         self.discussions, self.discussion_record = discussions.discussions, discussions.discussion_record

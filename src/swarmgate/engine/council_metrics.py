@@ -9,7 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from swarmgate.council.chat.rules import RULES, execution
 from swarmgate.council.records import PART_OF
+from swarmgate.council.shared import Shared
 from swarmgate.domain.consensus import DecisionOutcome
 from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
@@ -27,8 +29,8 @@ _EARLY = {"consensus", "convergence"}
 class Metrics:
     """Metrics of one project."""
 
-    def __init__(self, shared: InProject) -> None:
-        self._shared, self._project = shared, shared.project
+    def __init__(self, shared: InProject, council: Shared) -> None:
+        self._shared, self._council, self._project = shared, council, shared.project
 
     def metrics(self) -> tuple[PatternMetrics, ...]:
         """What is on record, a line each for the patterns that were used, and `total` last; nothing: there is nothing.
@@ -45,10 +47,18 @@ class Metrics:
         folder, sessions = self._project.folder, by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
         steps = {place: each.id for each in records if each.pattern == PATTERN for place in self._steps(each)}
-        for each in (*executions.debates(folder), *executions.dispatches(folder), *executions.chats(folder)):
+        for each in (*executions.debates(folder), *executions.dispatches(folder), *self._chats()):
             whole = steps.get((each.pattern, each.id), "")
             yield each.model_copy(update={"part_of": whole}) if whole else each
         yield from records
+
+    def _chats(self) -> Iterator[Execution]:
+        """Every swarm chat."""
+        for name in self._council.records.ids(RULES.name):
+            try:
+                yield execution(self._council.records.open(RULES, name).standing)
+            except SwarmError as error:
+                yield Execution(id=name, pattern=RULES.name, status="damaged", why=error.message)
 
     def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
         """One record, from its manifest and its sealed result; of one that is not complete, what its calls used."""

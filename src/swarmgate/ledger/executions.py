@@ -1,4 +1,4 @@
-"""What is on record of debates, dispatches and chats, as executions for metrics: outcomes only, no texts of rounds.
+"""What is on record of debates and dispatches, as executions for metrics: outcomes only, no texts of rounds.
 
 A record that cannot be read is one that is damaged, and says what is; it never ends the count of the others.
 """
@@ -10,13 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from swarmgate.domain.chat import ChatEnd, ChatSummary
 from swarmgate.domain.debate import Outcome
 from swarmgate.domain.dispatch import DispatchResult
 from swarmgate.domain.metrics import Execution
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.chats import ChatDatabase
 from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.sessions import Session, by_record, used
@@ -71,16 +69,6 @@ def dispatches(folder: SwarmFolder) -> Iterator[Execution]:
         )
 
 
-def chats(folder: SwarmFolder) -> Iterator[Execution]:
-    """Every swarm chat."""
-    with ChatDatabase(folder) as database:
-        for summary in database.ids():
-            try:
-                yield _chat(database, summary)
-            except SwarmError as error:
-                yield _damaged("chat", summary.id, error.message)
-
-
 def _replied(found: DispatchResult) -> Usage:
     return sum((each.usage for each in found.replies), Usage())
 
@@ -115,21 +103,6 @@ def _usages(held: dict[str, Any]) -> Iterator[Usage]:
         yield Usage.model_validate(speech.get("usage", {}))
     if moderation := held.get("moderation"):
         yield Usage.model_validate(moderation.get("usage", {}))
-
-
-def _chat(database: ChatDatabase, summary: ChatSummary) -> Execution:
-    if summary.damaged:
-        return _damaged("chat", summary.id, summary.damaged)
-    if summary.end is None:
-        return Execution(pattern="chat", id=summary.id, status="open", usage=database.standing(summary.id).usage)
-    result = database.load(summary.id).result
-    return Execution(
-        pattern="chat",
-        id=summary.id,
-        status="failed" if summary.end is ChatEnd.FAILED else "complete",
-        usage=result.usage if result else Usage(),
-        seconds=result.seconds if result else None,
-    )
 
 
 def _damaged(pattern: Any, name: str, why: str) -> Execution:
