@@ -25,6 +25,7 @@ from swarmgate.council.chat.steps import CHAT, Room
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Resumed
+from swarmgate.council.masking import masked
 from swarmgate.council.record import Record, Records
 from swarmgate.council.run import run
 from swarmgate.council.stream import Told
@@ -111,11 +112,12 @@ class Company:
     events: list[CouncilEvent] = field(default_factory=list)
     bounds: Bounds = field(default_factory=Bounds)
     window: int = 128_000
+    clean: Callable[[Any], Any] = lambda value: value
 
     @property
     def records(self) -> Records:
         """Opened anew, as by another process."""
-        return Records(opened(self.place / ".swarm", "files"), clean=lambda value: value)
+        return Records(opened(self.place / ".swarm", "files"), clean=self.clean)
 
     @property
     def journal(self) -> Path:
@@ -491,6 +493,17 @@ async def test_a_turn_that_a_synthesis_cuts_is_on_record_with_its_use_and_its_un
     assert company.record.messages[0].read["bob"] is None
 
 
+async def test_a_turn_that_a_budget_ends_is_on_record_with_its_use_and_its_unsent_words(company: Company) -> None:
+    with pytest.raises(BudgetExhausted):
+        await company.talk({"ada": once(send("bob", "IMPORTANT"), BudgetExhausted("spent")), "bob": quiet})
+    (cut,) = [turn for turn in company.record.turns if turn.cut and turn.agent == "ada"]
+    assert (cut.stopped, cut.usage, [draft.content for draft in cut.unsent]) == (
+        "the chat was interrupted",
+        USED,
+        ["IMPORTANT"],
+    )
+
+
 async def test_what_time_cuts_is_counted(company: Company) -> None:
     answers: Iterator[Say] = iter([send("ada", "x"), hang()])
     result = await company.talk({"ada": quiet, "bob": lambda _request: next(answers)}, ttl_s=0.3)
@@ -714,6 +727,15 @@ async def test_any_altered_line_is_found_out(company: Company) -> None:
             company.journal.write_bytes(b"".join([*lines[:number], altered, *lines[number + 1 :]]))
             with pytest.raises(LedgerError):
                 company.records.open(CHAT, "talk")
+
+
+async def test_no_secret_of_what_is_said_goes_on_record(company: Company) -> None:
+    company.clean = lambda value: masked(value, lambda text: text.replace("hunter2", "[redacted]"))
+    minds = {"ada": once(send("bob", "it is hunter2"), NOTHING), "bob": quiet}
+    await company.talk(minds, initial={"from": "moderator", "to": "all", "content": "Is hunter2 safe?"})
+    assert "hunter2" not in company.journal.read_text()
+    assert [each.message.content for each in company.record.messages] == ["Is [redacted] safe?", "it is [redacted]"]
+    assert any("it is [redacted]" in brief for brief in company.models["bob"].briefs)
 
 
 # --- size ---

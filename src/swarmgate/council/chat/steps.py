@@ -15,17 +15,17 @@ from itertools import islice
 
 from swarmgate.agents.desk import Desk
 from swarmgate.council.chat.brief import MOST_UNREAD, chat_brief, inbox_of, room_of
-from swarmgate.council.chat.model import CallsLost, Chat, ChatResult, ChatTurn, TurnTaken
+from swarmgate.council.chat.model import CallsLost, Chat, ChatResult, TurnTaken
 from swarmgate.council.chat.rules import ChatRules, CountCalls, TakeTurn
 from swarmgate.council.chat.state import State
 from swarmgate.council.chat.turn import AgentTurn, Purse, too_long
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.overheard import Overheard
-from swarmgate.council.pattern import Pattern, Where
+from swarmgate.council.pattern import Pattern, Unfinished, Where
 from swarmgate.council.voices import Voices
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import CouncilRefused, EndpointFailed
+from swarmgate.errors import CouncilRefused, EndpointFailed, SwarmError
 
 
 @dataclass
@@ -82,7 +82,7 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
                 return [CallsLost(usage=_beyond(room.calls(), state.usage))]
             case TakeTurn(agent):
                 room.enter(state, context.voices)
-                return [TurnTaken(turn=await _turn(agent, state, room))]
+                return [await _turn(agent, state, room)]
         why = "; ".join(f"{agent}: {why}" for agent, why in sorted(state.waiting.items()))
         raise EndpointFailed(
             f"The chat {state.chat.id} cannot go on: {why}",
@@ -94,8 +94,12 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
 CHAT = SwarmChat()
 
 
-async def _turn(agent: str, state: State, room: Room) -> ChatTurn:
-    """One turn of an agent; one that is cut off says what it used, and what it had said."""
+async def _turn(agent: str, state: State, room: Room) -> TurnTaken:
+    """One turn of an agent; one that is cut off, or ended by an error, says what it used, and what it had said.
+
+    Raises:
+        Unfinished: an error ended it.
+    """
     chat, desk = state.chat, room.desks[agent]
     section = desk.limits.section_chars
     inbox = inbox_of(tuple(islice(state.inbox(agent), MOST_UNREAD)), section=section)
@@ -105,10 +109,12 @@ async def _turn(agent: str, state: State, room: Room) -> ChatTurn:
     try:
         await turn.take(desk, brief)
     except asyncio.CancelledError:
-        if turn.heard.prompt_hash or turn.said:
-            return turn.cut_off()
-        raise
-    return turn.on_record(tuple(message.number for message in inbox))
+        if not turn.began:
+            raise
+        return TurnTaken(turn=turn.cut_off())
+    except SwarmError as error:
+        raise Unfinished(error, *([TurnTaken(turn=turn.cut_off())] if turn.began else [])) from error
+    return TurnTaken(turn=turn.on_record(tuple(message.number for message in inbox)))
 
 
 def _desks(chat: Chat, voices: Voices) -> dict[str, Desk]:

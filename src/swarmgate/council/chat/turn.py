@@ -153,6 +153,11 @@ class AgentTurn:
             summary=self.summary,
         )
 
+    @property
+    def began(self) -> bool:
+        """Whether it has asked a model anything, or said anything."""
+        return bool(self.heard.prompt_hash or self.said)
+
     def cut_off(self) -> ChatTurn:
         """The turn that did not come to its end, as it stands now."""
         return self._signed(cut=True, unsent=tuple(self.said))
