@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from swarmgate.council.debate.model import DebateRecord, Outcome, Speech
 from swarmgate.domain.contest import settled
-from swarmgate.domain.debate import DebateRecord, Outcome, Reason, Speech, Tally, Vote
+from swarmgate.domain.debate import Reason, Vote, in_words
 from swarmgate.domain.evidence import Remark, Review, Verdict
 from swarmgate.domain.finding import Severity
 
@@ -35,12 +36,6 @@ def review_of(record: DebateRecord) -> Review | None:
         dissent=tuple(_cited(each, speakers) for each in dissent),
         model=_models(record),
     )
-
-
-def in_words(tally: Tally) -> str:
-    """The ballots: `1 for, 1 against`."""
-    counts = {"for": tally.approve, "against": tally.reject, "abstained": tally.abstain, "failed": tally.failed}
-    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
 
 
 def _by_rule(outcome: Outcome, won: Vote) -> str:
