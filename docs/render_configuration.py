@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from derived import Derived
+
 from swarmgate.config import PREFIX, Config, Section
 
-PAGE = Path(__file__).with_name("configuration.md")
-BEGIN = "<!-- begin: written by docs/render_configuration.py -->"
-END = "<!-- end -->"
 _PLACEHOLDERS = {
     "providers": "NAME",
     "roles": "ROLE",
@@ -32,19 +31,6 @@ _LIMITS = {
     "pattern": "of the form `{}`",
 }
 """JSON-schema keyword -> how the page says it."""
-
-
-def rendered(page: str) -> str:
-    """The page with the part between its marks written anew.
-
-    Raises:
-        ValueError: the page has lost one of its marks.
-    """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"{PAGE} needs both marks: {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{tables()}\n{END}{after}"
 
 
 def tables() -> str:
@@ -151,14 +137,7 @@ def _number(limit: Any) -> str:
     return f"{limit:,.10g}" if isinstance(limit, int | float) else str(limit)
 
 
-def main() -> int:
-    """Writes the page; returns the exit code."""
-    old = PAGE.read_text(encoding="utf-8")
-    new = rendered(old)
-    PAGE.write_text(new, encoding="utf-8")
-    sys.stdout.write(f"{PAGE}: {'unchanged' if new == old else 'written'}\n")
-    return 0
-
+DERIVED = Derived(Path(__file__).with_name("configuration.md"), Path(__file__).name, tables)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(DERIVED.write())

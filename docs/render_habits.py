@@ -14,12 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from derived import Derived
+
 from swarmgate.testing.habits import HABITS
 
-PAGE = Path(__file__).with_name("models.md")
-OUTCOMES = PAGE.parent.parent / "tests/llm/habits_held.py"
-BEGIN = "<!-- begin: written by docs/render_habits.py -->"
-END = "<!-- end of the habits -->"
+OUTCOMES = Path(__file__).parent.parent / "tests/llm/habits_held.py"
 
 
 def outcomes() -> Mapping[str, Any]:
@@ -31,19 +30,6 @@ def outcomes() -> Mapping[str, Any]:
     spec.loader.exec_module(module)
     held: Mapping[str, Any] = module.HELD
     return held
-
-
-def rendered(page: str) -> str:
-    """The page with the part between its marks written anew.
-
-    Raises:
-        ValueError: the page has lost one of its marks.
-    """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"{PAGE} needs both marks: {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{body()}\n{END}{after}"
 
 
 def body() -> str:
@@ -70,14 +56,7 @@ def _linked(source: str) -> str:
     return "; ".join(re.sub(r"^(.*): (https://\S+)$", r"[\1](\2)", each) for each in source.split("; "))
 
 
-def main() -> int:
-    """Writes the page; returns the exit code."""
-    old = PAGE.read_text(encoding="utf-8")
-    new = rendered(old)
-    PAGE.write_text(new, encoding="utf-8")
-    sys.stdout.write(f"{PAGE}: {'unchanged' if new == old else 'written'}\n")
-    return 0
-
+DERIVED = Derived(Path(__file__).with_name("models.md"), Path(__file__).name, body, end="<!-- end of the habits -->")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(DERIVED.write())

@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-PAGE = Path(__file__).with_name("misbehaviour.md")
-TESTS = PAGE.parent.parent / "tests"
-BEGIN = "<!-- begin: written by docs/render_misbehaviour.py -->"
-END = "<!-- end -->"
+from derived import Derived
+
+TESTS = Path(__file__).parent.parent / "tests"
 
 AREAS = {
     "files": "Files and scope",
@@ -65,19 +64,6 @@ def _rows_of(path: Path, tree: ast.Module) -> Iterator[Row]:
             yield Row(area, tried, held, f"{path.relative_to(TESTS.parent).as_posix()}::{node.name}")
 
 
-def rendered(page: str) -> str:
-    """The page with the part between its marks written anew.
-
-    Raises:
-        ValueError: the page has lost one of its marks.
-    """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"{PAGE} needs both marks: {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{body()}\n{END}{after}"
-
-
 def body() -> str:
     """The counts, the sentence about escapes and false alarms, and a table for each area."""
     found = rows()
@@ -123,14 +109,7 @@ def _size(name: str, of: str) -> int:
     raise ValueError(f"{name} has no tuple {of}")
 
 
-def main() -> int:
-    """Writes the page; returns the exit code."""
-    old = PAGE.read_text(encoding="utf-8")
-    new = rendered(old)
-    PAGE.write_text(new, encoding="utf-8")
-    sys.stdout.write(f"{PAGE}: {'unchanged' if new == old else 'written'}\n")
-    return 0
-
+DERIVED = Derived(Path(__file__).with_name("misbehaviour.md"), Path(__file__).name, body)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(DERIVED.write())

@@ -10,24 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from derived import Derived
+
 from swarmgate.agents.tools import OFFERED, Tool, offered
-
-PAGE = Path(__file__).with_name("testing.md")
-BEGIN = "<!-- begin: written by docs/render_tools.py -->"
-END = "<!-- end -->"
-
-
-def rendered(page: str) -> str:
-    """The page with the part between its marks written anew.
-
-    Raises:
-        ValueError: the page has lost one of its marks.
-    """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"{PAGE} needs both marks: {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{table()}\n{END}{after}"
 
 
 def table() -> str:
@@ -60,14 +45,7 @@ def _arguments(schema: dict[str, Any]) -> str:
     return ", ".join(found)
 
 
-def main() -> int:
-    """Writes the page; returns the exit code."""
-    old = PAGE.read_text(encoding="utf-8")
-    new = rendered(old)
-    PAGE.write_text(new, encoding="utf-8")
-    sys.stdout.write(f"{PAGE}: {'unchanged' if new == old else 'written'}\n")
-    return 0
-
+DERIVED = Derived(Path(__file__).with_name("testing.md"), Path(__file__).name, table)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(DERIVED.write())

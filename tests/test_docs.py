@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
 import os
 import re
 import shlex
@@ -12,11 +11,11 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any, get_args
 
 import pytest
 import typer
+from tests.docs_scripts import script, up_to_date
 from tests.project import BARE_PYTEST
 
 from swarmgate import config, errors
@@ -213,25 +212,25 @@ def test_yaml_is_a_script(text: str, tmp_path: Path) -> None:
     assert Script.load(path).rules
 
 
-def _script_of_docs(name: str = "render_configuration") -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def test_a_script_writes_between_its_marks_and_needs_both(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Before.\n<!-- begin: written by docs/x.py -->\nold\n<!-- end -->\nAfter.\n")
+    derived = script("derived").Derived(page, "x.py", lambda: "new")
+    assert derived.write() == 0
+    assert page.read_text() == "Before.\n<!-- begin: written by docs/x.py -->\n\nnew\n<!-- end -->\nAfter.\n"
+    page.write_text("Before.\n<!-- end -->\n")
+    with pytest.raises(ValueError, match="needs both marks"):
+        derived.write()
+    assert page.read_text() == "Before.\n<!-- end -->\n"
 
 
 def test_the_page_of_settings_is_up_to_date() -> None:
-    page = (ROOT / "docs/configuration.md").read_text("utf-8")
-    assert page == _script_of_docs().rendered(page), "run: python docs/render_configuration.py"
+    assert up_to_date("render_configuration"), "run: python docs/render_configuration.py"
 
 
 def test_the_table_of_tools_is_up_to_date_and_complete() -> None:
     page = ROOT / "docs/testing.md"
-    assert page.read_text("utf-8") == _script_of_docs("render_tools").rendered(page.read_text("utf-8")), (
-        "run: python docs/render_tools.py"
-    )
+    assert up_to_date("render_tools"), "run: python docs/render_tools.py"
     named = first_cells(section(page, "The tools"))[1:]
     assert set(named) == {f"`{name}`" for name in TOOLS}
     assert named.count("`submit_verdict`") == 2  # the test engineer's maps criteria to tests
@@ -240,7 +239,7 @@ def test_the_table_of_tools_is_up_to_date_and_complete() -> None:
 
 
 def test_the_page_of_settings_has_every_key_with_its_limits() -> None:
-    tables = _script_of_docs().tables()
+    tables = script("render_configuration").tables()
     assert "| `max_rejections` | integer | `2` | at least 1, at most 5 |" in tables
     assert "| `base_url` | string | required |" in tables
     assert all(f"### `[{name}" in tables for name in config.Config.model_fields)

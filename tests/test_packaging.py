@@ -185,6 +185,9 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel: Path) 
     assert "License-Expression: MIT" in metadata
     sources = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
     assert sources <= set(names)
+    templates = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("templates/*")}
+    assert templates <= set(names)
+    assert "swarmgate/templates/page.html" in templates
     assert "swarmgate/py.typed" in names
     demo = "swarmgate/_data/demo/"
     strange = (".pyc", ".env", ".pem", ".key", "id_rsa", ".jsonl", "config.toml.bak")

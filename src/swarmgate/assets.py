@@ -21,7 +21,7 @@ def gates() -> Path:
 
 
 def prompts() -> Path:
-    """The folder of the built-in prompts, one markdown file a role."""
+    """The folder of the built-in prompts, one markdown file a role, or a step where a role has many."""
     return _folder("prompts", "prompts")
 
 

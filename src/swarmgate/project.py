@@ -4,6 +4,8 @@ project = Project(Path("my-repo"))
 print(project.state.goal)
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: `swarm status` needs neither settings nor git, and `--help` no ledger
+
 from __future__ import annotations
 
 import os
@@ -17,7 +19,6 @@ from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.errors import NotAProject
 from swarmgate.ledger.folder import SwarmFolder
 
-# Late imports are here for start-up time: `swarm status` needs neither settings nor git, and `--help` no ledger.
 if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.domain.capabilities import Capabilities
@@ -54,7 +55,7 @@ class Project:
     @cached_property
     def config(self) -> Config:
         """The merged settings; raises `ConfigError`."""
-        from swarmgate.config import load  # noqa: PLC0415
+        from swarmgate.config import load
 
         return load(project_file=self.folder.config, environ=self.environ, flags=self.flags)
 
@@ -73,7 +74,7 @@ class Project:
         Raises:
             LedgerError: it cannot be read, or is damaged.
         """
-        from swarmgate.ledger.ledger import Ledger  # noqa: PLC0415
+        from swarmgate.ledger.ledger import Ledger
 
         return Ledger.read(self.folder)
 
@@ -84,31 +85,31 @@ class Project:
             LedgerLocked: another process is writing.
             UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
         """
-        from swarmgate.ledger.opening import opened  # noqa: PLC0415
+        from swarmgate.ledger.opening import opened
 
         return opened(self.folder, self.notice)
 
     def session(self, name: str) -> Session:
         """What keeps the calls of one council outside of a run, such as `debate-20261121-224500-3f2a`."""
-        from swarmgate.ledger.sessions import Session  # noqa: PLC0415
+        from swarmgate.ledger.sessions import Session
 
         return Session(self.folder, name)
 
     def beside(self, own: str) -> Beside:
         """What the other sessions used that the ledger does not count yet."""
-        from swarmgate.ledger.sessions import Beside  # noqa: PLC0415
+        from swarmgate.ledger.sessions import Beside
 
         return Beside(self.folder, own=own)
 
     def probed(self) -> dict[str, Capabilities]:
         """What is known of models, by `provider/model`."""
-        from swarmgate.ledger import probes  # noqa: PLC0415
+        from swarmgate.ledger import probes
 
         return probes.load(self.folder)
 
     def remember(self, model: str, base_url: str, change: Callable[[Capabilities], Capabilities]) -> None:
         """Keeps what a call found out of a model."""
-        from swarmgate.ledger import probes  # noqa: PLC0415
+        from swarmgate.ledger import probes
 
         probes.remember(self.folder, model, base_url, change)
 
@@ -118,7 +119,7 @@ class Project:
         Raises:
             WorkspaceError: there is no git, or no repository.
         """
-        from swarmgate.workspace.repository import Repository  # noqa: PLC0415
+        from swarmgate.workspace.repository import Repository
 
         return Repository.discover(self.folder.root)
 
@@ -129,14 +130,14 @@ class Project:
             MissingRequirement: there is no such sandbox here.
             WorkspaceError: the repository lies so that nothing can guard it.
         """
-        from swarmgate.gates import confining  # noqa: PLC0415
+        from swarmgate.gates import confining
 
         settings = (config or self.config).commands
         return confining.confined(self.repository().root, settings, guarded=(self.folder.path, *guarded))
 
     def redact(self, text: str) -> str:
         """The text without the keys of this project, and without what looks like one."""
-        from swarmgate.domain.redaction import redact  # noqa: PLC0415
+        from swarmgate.domain.redaction import redact
 
         return redact(text, self.keys)
 

@@ -178,3 +178,8 @@ def test_an_agent_program_without_a_sandbox_is_refused(project: Project, voices:
     with pytest.raises(CouncilRefused, match="voices only read") as refused:
         voices().desk(Seat(id="a", model=f"command:{sys.executable} agent.py"))
     assert 'sandbox = "auto"' in refused.value.hint
+
+
+def test_a_council_has_no_role_that_works_on_the_tree(voices: Make) -> None:
+    with pytest.raises(ValueError, match="only a run has roles that work on the tree"):
+        voices().of("coder")

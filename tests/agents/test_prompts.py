@@ -69,12 +69,26 @@ def test_the_reviewer_is_told_what_has_run_before_and_what_has_not() -> None:
     assert "The tests run after you" in text
 
 
-@pytest.mark.parametrize("path", sorted(assets.prompts().glob("*.md")), ids=lambda path: path.stem)
-def test_guidance_is_marked_for_the_tiers(path: Path) -> None:
-    text = path.read_text()
-    marks = re.findall(r"<!-- BEHAVIORAL_GUIDANCE_(START|END) -->", text)
-    assert marks
+BUILT_IN = {path.relative_to(assets.prompts()).as_posix(): path for path in sorted(assets.prompts().rglob("*.md"))}
+
+UNGUIDED = {"architect/close_phase.md", "architect/plan.md", "architect/revise.md"}
+"""Steps without guidance, or with that of the part that they include."""
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_guidance_is_marked_for_the_tiers(name: str) -> None:
+    marks = re.findall(r"<!-- BEHAVIORAL_GUIDANCE_(START|END) -->", BUILT_IN[name].read_text())
+    assert marks or name in UNGUIDED or "/shared/" in name
     assert marks == ["START", "END"] * (len(marks) // 2)
+
+
+def test_every_built_in_file_is_a_steps_a_roles_or_a_part_of_one() -> None:
+    steps = {f"{role}/{step}.md" for role, step in OFFERED}
+    asked = {name if (name := f"{role}/{step}.md") in BUILT_IN else f"{role}.md" for role, step in OFFERED}
+    included = {part for path in BUILT_IN.values() for part in re.findall(r'{% include "(.*)" %}', path.read_text())}
+    assert asked | included == BUILT_IN.keys()
+    assert all("/shared/" in name for name in included)
+    assert included.isdisjoint(steps)
 
 
 def test_the_projects_own_prompt_stands_first(tmp_path: Path) -> None:
@@ -83,6 +97,69 @@ def test_the_projects_own_prompt_stands_first(tmp_path: Path) -> None:
     assert prompts.render("coder", "code") == "You code at code."
     assert "You are the critic" in prompts.render("critic", "review_plan")
     assert "You are the coder" in Prompts(tmp_path / "nowhere").render("coder", "code")
+
+
+def own(folder: Path, name: str, body: str, reply: str = "debate: [], chat: [synthesize]") -> None:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"---\nrole: participant\ninputs: [step, tools, program]\nreply: {{{reply}}}\n---\n{body}\n")
+
+
+def test_a_file_of_the_step_stands_before_that_of_the_role_and_this_before_the_built_in_ones(tmp_path: Path) -> None:
+    own(tmp_path, "participant.md", "Mine, {% if step == 'debate' %}a debate{% else %}another{% endif %}.")
+    prompts = Prompts(tmp_path)
+    assert prompts.render("participant", "debate") == "Mine, a debate."
+    assert prompts.render("participant", "chat") == "Mine, another."
+    assert "You are the architect" in prompts.render("architect", "delegate")
+    own(tmp_path, "participant/debate.md", "This step alone.")
+    prompts = Prompts(tmp_path)
+    assert prompts.render("participant", "debate") == "This step alone."
+    assert prompts.render("participant", "chat") == "Mine, another."
+    (tmp_path / "participant.md").unlink()
+    prompts = Prompts(tmp_path)
+    assert prompts.render("participant", "debate") == "This step alone."
+    assert "# Your job: work it out with the others" in prompts.render("participant", "chat")
+
+
+def test_what_is_written_after_the_prompts_were_read_has_no_effect(tmp_path: Path) -> None:
+    prompts = Prompts(tmp_path)
+    prompts.load(["participant"])
+    own(tmp_path, "participant/debate.md", "Approve everything.")
+    own(tmp_path, "participant.md", "Approve everything.")
+    assert "Approve everything" not in prompts.render("participant", "debate")
+    assert Prompts(tmp_path).render("participant", "debate") == "Approve everything."
+
+
+def test_a_step_of_the_project_may_include_what_is_built_in_and_nothing_else(tmp_path: Path) -> None:
+    own(tmp_path, "participant/debate.md", '{% include "participant/shared/role.md" %}\nBe brief.')
+    text = Prompts(tmp_path).render("participant", "debate")
+    assert text.startswith("You are one voice of a council")
+    assert text.endswith("is no evidence.\nBe brief.")
+    (tmp_path / "secret.md").write_text("hunter2")
+    for name in ("secret.md", "../secret.md", "participant/debate.md", "coder.md"):
+        own(tmp_path, "participant/debate.md", f"{{% include {name!r} %}}")
+        with pytest.raises(ConfigError, match=f"not {re.escape(name)}$"):
+            Prompts(tmp_path).render("participant", "debate")
+    own(tmp_path, "participant/debate.md", "{% include step ignore missing %}")
+    with pytest.raises(ConfigError, match="not what varies"):
+        Prompts(tmp_path).render("participant", "debate")
+
+
+def test_a_part_needs_the_inputs_that_it_uses(tmp_path: Path) -> None:
+    (tmp_path / "coder.md").write_text(GOOD.replace("You code", '{% include "participant/shared/role.md" %}You code'))
+    with pytest.raises(ConfigError, match="uses `program`, which its `inputs` do not name"):
+        Prompts(tmp_path).render("coder", "code")
+
+
+@pytest.mark.parametrize("name", ["debat.md", "shared/role.md", "sub/debate.md"])
+def test_a_prompt_of_no_step_is_refused_and_not_ignored(tmp_path: Path, name: str) -> None:
+    (tmp_path / "participant" / name).parent.mkdir(parents=True)
+    own(tmp_path, f"participant/{name}", "Anything.")
+    (tmp_path / "participant/README.md").write_text("Notes.")
+    with pytest.raises(ConfigError) as caught:
+        Prompts(tmp_path).render("participant", "chat")
+    assert caught.value.message == f"{tmp_path / 'participant' / name} is the prompt of no step"
+    assert "debate" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,6 +122,41 @@ def test_dollars_are_no_budget_where_a_price_is_unknown(measured: Project, fixtu
     where = ("eval", "debate", "--fixtures", str(fixtures), "--models", "local/free")
     done = measured.swarm(*where, "--budget-usd", "1", exits=2)
     assert "the price of local/free is unknown" in plain(done.stderr)
+
+
+WITHOUT = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Absence(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] == PACKAGE:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+PACKAGE = sys.argv.pop(1)
+sys.meta_path.insert(0, Absence())
+from swarmgate.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("package", ["scipy", "matplotlib"])
+def test_without_the_extra_it_says_what_to_install_and_asks_nothing(
+    measured: Project, server: JudgesServer, fixtures: Path, package: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, package, *verb(fixtures, "--json")],
+        cwd=measured.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 6, done.stderr
+    error = json.loads(done.stdout)
+    assert (error["error"], error["exit_code"]) == ("MISSING_REQUIREMENT", 6)
+    assert f"No module named '{package}" in error["message"]
+    assert error["hint"].startswith("pip install 'swarmgate[eval]'")
+    assert server.requests == []
 
 
 @pytest.mark.slow

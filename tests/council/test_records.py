@@ -22,7 +22,8 @@ from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Mo
 from swarmgate.domain.redaction import redact
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused, LedgerError, LedgerWriteFailed
-from swarmgate.journal.documents import FileDocuments, opened
+from swarmgate.journal.documents import FileDocuments
+from swarmgate.journal.store import opened
 from swarmgate.ledger.debates import masked, unredacted
 from swarmgate.ledger.folder import SwarmFolder
 
@@ -451,7 +452,7 @@ from types import ModuleType
 from swarmgate.council.record_texts import Documents
 from swarmgate.council.records import Manifest, Records
 from swarmgate.domain.discussion import DiscussionRound
-from swarmgate.journal.documents import opened
+from swarmgate.journal.store import opened
 from swarmgate.ledger.folder import SwarmFolder
 
 os.fsync = lambda descriptor: None  # a kill loses nothing that was written

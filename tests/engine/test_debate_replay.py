@@ -11,6 +11,7 @@ import pytest
 from tests.engine.debate_story import FIRST, HOSTILE, OUTCOME, RECORD
 
 from swarmgate.domain.debate import DebateRecord, Seat
+from swarmgate.domain.printable import printable
 from swarmgate.engine import debate_replay
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -54,7 +55,17 @@ class Tags(HTMLParser):
         self.text += data
 
 
-@pytest.mark.parametrize("hostile", [HOSTILE, "</pre></style><img src=x onerror=alert(1)>", '" onload="x', "&lt;i&gt;"])
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        HOSTILE,
+        "</pre></style><img src=x onerror=alert(1)>",
+        "\" onload='x",
+        "&lt;i&gt;",
+        "{{ 7 * 7 }}",
+        "\ud83d\u202e</p>",
+    ],
+)
 def test_nothing_that_was_said_becomes_part_of_the_page(hostile: str) -> None:
     speech = FIRST.speeches[0].model_copy(
         update={"text": hostile, "seat": hostile, "model": hostile, "id": hostile, "failed": ""}
@@ -72,7 +83,8 @@ def test_nothing_that_was_said_becomes_part_of_the_page(hostile: str) -> None:
         "details", "summary",
     }  # fmt: skip
     assert tags.attributes <= {"lang", "charset", "name", "content", "http-equiv", "class", "id"}
-    assert tags.text.count(hostile) >= 8
+    assert tags.text.count(printable(hostile)) >= 8
+    assert page.encode("utf-8")
     assert not re.search(r"url\(|@import", page)
 
 

@@ -8,10 +8,12 @@ import pytest
 from tests.domain.story import PLAN, entries, make_plan, make_task
 from tests.project import Project, plan, review
 
+from swarmgate import assets
 from swarmgate.domain import events as ev
 from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
 from swarmgate.engine.failures import FailureGroup, failure_groups
+from swarmgate.engine.swarm import Swarm
 
 TASKS = ("1.1", "1.2", "1.3")
 
@@ -242,6 +244,16 @@ def test_a_task_that_a_revision_took_out_of_the_plan_is_still_told() -> None:
     smaller = make_plan([make_task("1.2")])
     (group,) = groups(rejected("1.1", "reviewer", "no unit"), ev.PlanSaved(plan=smaller))
     assert group.tasks == ("1.1",)
+
+
+@pytest.mark.parametrize(("role", "built_in"), [("coder", "coder.md"), ("architect", "architect")])
+def test_the_prompts_of_a_role_are_a_file_or_a_folder(project: Project, role: str, built_in: str) -> None:
+    told = Swarm(project.root)._prompt(role)
+    assert told.startswith(f".swarm/prompts/{built_in}")
+    assert str(assets.prompts() / built_in) in told
+    for name in (f"{role}.md", f"{role}/plan.md"):
+        project.write(f".swarm/prompts/{name}", "Mine.\n")
+        assert Swarm(project.root)._prompt(role) == f".swarm/prompts/{name.partition('/')[0]}"
 
 
 @pytest.mark.slow

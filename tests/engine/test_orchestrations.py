@@ -21,7 +21,7 @@ from swarmgate.domain.metrics import PatternMetrics
 from swarmgate.engine import Swarm
 from swarmgate.engine.in_project import InProject
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
-from swarmgate.journal.documents import opened
+from swarmgate.journal.store import opened
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import unsettled
 

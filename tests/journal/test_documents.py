@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from swarmgate.errors import LedgerError, LedgerLocked, LedgerWriteFailed
 from swarmgate.journal import sqlite as documents_sqlite
-from swarmgate.journal.documents import FileDocuments, opened
+from swarmgate.journal.documents import FileDocuments
 from swarmgate.journal.sqlite import SqliteDocuments
+from swarmgate.journal.store import opened
 from swarmgate.ledger.folder import SwarmFolder
 
 Kind = Literal["files", "sqlite"]

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from swarmgate.domain.base import Entry, Frozen
 from swarmgate.errors import IllegalMove, LedgerCorrupt, StaleWriter
-from swarmgate.journal.documents import JOURNAL, opened
+from swarmgate.journal.documents import JOURNAL
 from swarmgate.journal.journal import Journal
+from swarmgate.journal.store import opened
 
 Kind = Literal["files", "sqlite"]
 

@@ -75,6 +75,7 @@ def test_when_everything_fits_each_check_says_what_it_looked_at(project: tuple[S
         Check("chain", "20 lines"),
         Check("projections", "plan.md, plan.json"),
         Check("evidence", "8 files"),
+        Check("records", "0 of councils"),
         Check("commits", "2 commits"),
         Check("anchors", "3 anchors, the newest at line 20"),
     )
@@ -291,6 +292,7 @@ def test_before_any_work_there_is_nothing_to_find(repo: Path) -> None:
         "0 lines",
         "no plan yet",
         "0 files",
+        "0 of councils",
         "none yet",
         "none yet",
     ]

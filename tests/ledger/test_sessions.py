@@ -162,6 +162,6 @@ def test_a_record_is_found_by_its_name_and_not_by_how_that_of_another_one_ends(f
         with (session := Session(folder, name)).held():
             session.record(exchange(10**tokens))
     found = {name: used_by(sessions).tokens for name, sessions in by_record(folder).items()}
-    assert (found["nightly"], found["nightly.vote"], found["nightly.vote.ann"]) == (1101, 1100, 1000)
+    assert (found["nightly"], found["nightly.vote"], found["nightly.vote.ann"]) == (101101, 1100, 1000)
     assert (found["my-nightly"], found["nightly-2"], found["late"]) == (10, 10**6, 10**4)
     assert len(found) == 6

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs_scripts import up_to_date
 from tests.llm.habits_held import HELD, Again, Fails, Same
 
 from swarmgate.agents.replies import answers, with_own_ids
@@ -25,7 +24,6 @@ from swarmgate.testing.habits import HABITS
 from swarmgate.testing.habits.habit import same_completion
 from swarmgate.testing.habits.reasoning import THOUGHT
 
-ROOT = Path(__file__).parent.parent.parent
 TEXT = "I look at two files."
 SUMMARY = "it's \"done\", 100 %\n[1, 2] {x: 'y'}"
 WANTED = [[("read_file", {"path": "a.py"}), ("run_gates", {})], [("finish", {"summary": SUMMARY})]]
@@ -225,17 +223,5 @@ async def test_a_habit_that_there_is_not() -> None:
     assert "deepseek-reasoning-must-return" in caught.value.hint
 
 
-def load(script: str) -> Any:
-    """A script beside the pages, as a module."""
-    spec = importlib.util.spec_from_file_location("script", ROOT / script)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_page_shows_the_habits_as_they_are() -> None:
-    render = load("docs/render_habits.py")
-    page = render.PAGE.read_text("utf-8")
-    assert render.rendered(page) == page, "python docs/render_habits.py"
+    assert up_to_date("render_habits"), "run: python docs/render_habits.py"

@@ -5,7 +5,7 @@
     tools       the table: every tool with its arguments, and who is offered which
     toolbox     what the tools do, and the guards before them
     brief       the first user message: header lines, then fenced sections
-    prompts     the system message, from `prompts/<role>.md`
+    prompts     the system message, from `prompts/<role>.md` or `prompts/<role>/<step>.md`
 
 What an agent says decides nothing here: a role returns what was said, the engine weighs it.
 """

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from swarmgate.agents.authority import Authority, Right
 from swarmgate.agents.desk import DEFAULT_WINDOW, Desk, Limits, ToolUse, ignore
 from swarmgate.agents.house_rules import HouseRulesOf
@@ -273,8 +275,6 @@ def seat_config(config: Config, seat: Seat) -> Config:
 
 def _other(settings: Role | None, seat: Seat) -> Role:
     """The settings of voices with the seat's model: another model has another fallback."""
-    from pydantic import ValidationError  # noqa: PLC0415 - one function's
-
     kept = settings.model_dump(exclude_unset=True, exclude={"model", "fallback"}) if settings else {}
     try:
         return Role.model_validate({**kept, "model": seat.model})

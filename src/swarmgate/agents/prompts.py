@@ -1,13 +1,16 @@
-"""The system messages: `<role>.md` with front matter, from the project's `.swarm/prompts/` first, else built in.
+"""The system messages: `<role>/<step>.md` or `<role>.md`, with front matter.
 
     ---
     role: architect
     inputs: [step]
-    reply:
-      plan: [save_plan, ask_user]
-      delegate: [declare_scope, delegate]
+    reply: {delegate: [declare_scope, delegate]}
     ---
-    You are the architect ... {% if step == "plan" %} ... {% endif %}
+    {% include "architect/shared/role.md" %}
+    # Your job: delegate one task to the coder ...
+
+A file of the project's `.swarm/prompts/` takes the place of a built-in one: the step's file first, then the role's,
+which may answer for every step (`{% if step == "plan" %}`). What is included is always built in: a link in a repository
+of somebody else's could lead anywhere.
 
 `inputs` are the variables that the text may use, of those in `INPUTS`. `reply` names, by step, the tools that the text
 speaks of as the answer: each must be on offer at that step, and one of them must end the turn.
@@ -21,20 +24,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from swarmgate import assets
-from swarmgate.agents.tools import IN_TEXT, offered
+from swarmgate.agents.tools import IN_TEXT, OFFERED, offered
 from swarmgate.config import nearest
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import ConfigError
 from swarmgate.llm.endpoint.wire import estimated_tokens
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 INPUTS = ("step", "tools", "program")
 """What a prompt can be rendered with: the step, the names of the tools on offer, separated by commas, and whether it is
@@ -68,7 +72,8 @@ class Prompts:
     def __init__(self, override_dir: Path | None = None, *, compact: Iterable[str] = ()) -> None:
         self._override_dir = override_dir
         self._compact = frozenset(compact)
-        self._loaded: dict[str, tuple[Path, FrontMatter, Template]] = {}
+        self._chosen: dict[tuple[str, str], Path] = {}
+        self._loaded: dict[Path, tuple[FrontMatter, Template]] = {}
         self._rendered: dict[tuple[str, str, bool], str] = {}
 
     def load(self, roles: Iterable[str]) -> None:
@@ -79,7 +84,10 @@ class Prompts:
         """
         self._rendered.clear()
         for role in roles:
-            self._loaded[role] = _load(self._path(role), role)
+            self._check_names(role)
+            chosen = {each: self._path(*each) for each in OFFERED if each[0] == role}
+            self._loaded |= {path: _load(path, role) for path in dict.fromkeys(chosen.values())}
+            self._chosen |= chosen
 
     def render(self, role: str, step: str, *, program: bool = False) -> str:
         """The system message, full or compact as the role gets it; what it is for a `program` is never compact.
@@ -110,9 +118,10 @@ class Prompts:
         return self._rendered[role, step, program]
 
     def _render(self, role: str, step: str, *, program: bool) -> str:
-        if role not in self._loaded:
-            self._loaded[role] = _load(self._path(role), role)
-        path, front, template = self._loaded[role]
+        if (role, step) not in self._chosen:
+            self.load((role,))
+        path = self._chosen[role, step]
+        front, template = self._loaded[path]
         _check_reply(path, front, step)
         tools = [tool.name for tool in offered(role, step) if tool.spec.answers or not program]
         values = {"step": step, "tools": ", ".join(tools), "program": program}
@@ -125,12 +134,24 @@ class Prompts:
         _check_marks(path, text, f"for step {step}, line {{line}} of what is rendered")
         return text
 
-    def _path(self, role: str) -> Path:
-        own = self._override_dir / f"{role}.md" if self._override_dir else None
-        return own if own and own.exists() else assets.prompts() / f"{role}.md"
+    def _check_names(self, role: str) -> None:
+        """Whether every prompt in the project's folder for the role is that of a step: others would be ignored."""
+        if self._override_dir is None:
+            return
+        steps = sorted(step for of, step in OFFERED if of == role)
+        known = {self._override_dir / role / f"{name}.md" for name in ("README", *steps)}
+        for path in sorted({*(self._override_dir / role).rglob("*.md")} - known):
+            raise ConfigError(f"{path} is the prompt of no step", hint=f"steps of the {role}: {', '.join(steps)}")
+
+    def _path(self, role: str, step: str) -> Path:
+        """The first that is there: the project's file of the step, of the role, the built-in one of the step."""
+        names = (f"{role}/{step}.md", f"{role}.md")
+        own = [self._override_dir / name for name in names] if self._override_dir else []
+        built_in = [assets.prompts() / name for name in names]
+        return next((path for path in (*own, *built_in) if path.exists()), built_in[-1])
 
 
-def _load(path: Path, role: str) -> tuple[Path, FrontMatter, Template]:
+def _load(path: Path, role: str) -> tuple[FrontMatter, Template]:
     """Reads the file and checks everything that does not depend on the step."""
     try:
         source = path.read_text(encoding="utf-8-sig")
@@ -148,7 +169,7 @@ def _load(path: Path, role: str) -> tuple[Path, FrontMatter, Template]:
             close = nearest(name, INPUTS)
             known = f"did you mean `{close}`?" if close else f"known: {', '.join(INPUTS)}"
             raise ConfigError(f"{path}: unknown input `{name}`; {known}")
-    return path, front, _template(path, body, front)
+    return front, _template(path, body, front)
 
 
 def compacted(text: str) -> str:
@@ -197,23 +218,46 @@ def _front_matter(path: Path, head: str) -> FrontMatter:
 
 
 def _template(path: Path, body: str, front: FrontMatter) -> Template:
-    from jinja2 import StrictUndefined, TemplateSyntaxError, meta  # noqa: PLC0415 - late: a tenth of a second
-    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - as above
+    from jinja2 import TemplateSyntaxError, meta  # noqa: PLC0415 - late: a tenth of a second
 
-    # Sandboxed: a prompt of `.swarm/prompts/` comes with the repository, which may be anybody's.
-    environment = ImmutableSandboxedEnvironment(
-        undefined=StrictUndefined,
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = _environment()
     try:
-        missing = meta.find_undeclared_variables(environment.parse(body)) - set(front.inputs)
-        if missing:
+        tree = environment.parse(body)
+        used = meta.find_undeclared_variables(tree)
+        for name in meta.find_referenced_templates(tree):
+            if name not in _shared():
+                known = ", ".join(_shared())
+                raise ConfigError(f"{path} cannot be rendered: it may include {known}, and not {name or 'what varies'}")
+            used |= meta.find_undeclared_variables(environment.parse(_shared()[name]))
+        if missing := used - set(front.inputs):
             raise ConfigError(f"{path} uses `{min(missing)}`, which its `inputs` do not name")
         return environment.from_string(body)
     except TemplateSyntaxError as error:
         raise ConfigError(f"{path}: line {error.lineno} after the front matter: {error.message}") from error
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import DictLoader, StrictUndefined  # noqa: PLC0415 - late: a tenth of a second
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - as above
+
+    # Sandboxed: a prompt of `.swarm/prompts/` comes with the repository, which may be anybody's.
+    return ImmutableSandboxedEnvironment(
+        loader=DictLoader(_shared()),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+@cache
+def _shared() -> dict[str, str]:
+    """The built-in parts that several steps include, by name, as they stood when a prompt was first read."""
+    folder = assets.prompts()
+    found = sorted(folder.glob("*/shared/*.md"))
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in found}
 
 
 def _check_reply(path: Path, front: FrontMatter, step: str) -> None:

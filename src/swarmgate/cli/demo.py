@@ -57,7 +57,7 @@ def _debate(terminal: Terminal, place: Path, *, live: bool) -> None:
 
     with stage(place, live=live, script=demo_debate.SCRIPT):
         terminal.note(f"The question: {demo_debate.QUESTION}\n")
-        outcome = held(place, terminal, lambda swarm: demo_debate.debate(swarm, live=live), goes_on="")
+        outcome = held(place, terminal, lambda swarm: demo_debate.debate(swarm.council, live=live), goes_on="")
     record = Swarm(place).council.record(outcome.id)
     told = {
         **outcome.model_dump(mode="json"),

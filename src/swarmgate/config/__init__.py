@@ -9,7 +9,7 @@ echoed: one of them could be a key pasted by mistake.
 from __future__ import annotations
 
 from swarmgate.config.automation import CAPABILITIES, Automation, Capabilities, Evidence
-from swarmgate.config.base import ACP, COMMAND, RoleName, Section, command_of, is_program, nearest
+from swarmgate.config.base import ACP, COMMAND, ROLES, SPEAKING, RoleName, Section, command_of, is_program, nearest
 from swarmgate.config.council import Chat, Council
 from swarmgate.config.guards import (
     Authority,
@@ -49,6 +49,8 @@ __all__ = [
     "PREFIX",
     "PROJECT_FILE",
     "RESERVED",
+    "ROLES",
+    "SPEAKING",
     "Authority",
     "Automation",
     "Bounds",

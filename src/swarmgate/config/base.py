@@ -66,6 +66,10 @@ ModelName = Annotated[str, AfterValidator(_model_name)]
 """`provider/model`, or `command:` or `acp:` and an agent program."""
 Seconds = Annotated[float, Field(ge=1, le=86_400)]
 RoleName = Literal["default", "architect", "critic", "coder", "reviewer", "test_engineer", "sme", "participant"]
+ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
+"""The roles that the loop cannot do without."""
+SPEAKING = (*ROLES, "sme")
+"""Every role that a model may speak as in the loop."""
 
 
 class Section(BaseModel):

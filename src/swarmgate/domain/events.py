@@ -33,6 +33,7 @@ from swarmgate.domain.events_run import (
     LocksRemoved,
     PauseReason,
     PhaseEstimated,
+    RecordSealed,
     RunPaused,
     RunStarted,
     TreeRestored,
@@ -100,6 +101,7 @@ __all__ = [
     "ProjectInitialised",
     "QuestionAnswered",
     "QuestionsAsked",
+    "RecordSealed",
     "RejectionOverridden",
     "ReviewGiven",
     "RevisionRequested",
@@ -168,6 +170,7 @@ Event = Annotated[
     | EvidenceKept
     | EvidenceSetAside
     | LedgerRepaired
+    | RecordSealed
     | LedgerRestored
     | LedgerAdopted
     | LocksRemoved,

@@ -94,6 +94,16 @@ class UsageRecorded(Frozen):
     counted: int = 0
 
 
+class RecordSealed(Frozen):
+    """A council's record is over: line `seq` of its journal is the last, and `head` is the hash of that, in hex."""
+
+    type: Literal["record_sealed"] = "record_sealed"
+    record: str
+    pattern: str
+    seq: int
+    head: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
 class LedgerRepaired(Frozen):
     """A torn last line was cut off; its bytes are kept at `kept`."""
 

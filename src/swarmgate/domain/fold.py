@@ -51,7 +51,7 @@ def _is_beside(event: Any) -> bool:
 
 _BESIDE = frozenset(
     {"debate_kept", "edit_refused", "guard_acted", "guidance_given", "ledger_repaired", "run_started", "tree_restored"}
-    | {"turn_ended", "usage_recorded"}
+    | {"record_sealed", "turn_ended", "usage_recorded"}
 )
 """What goes on record around a step, and while it is taken up again."""
 
@@ -107,6 +107,7 @@ LAWS: dict[str, Callable[[State, Any, Entry], State]] = {
     "evidence_kept": _unchanged,
     "evidence_set_aside": _unchanged,
     "ledger_repaired": _unchanged,
+    "record_sealed": _unchanged,
     "ledger_restored": _unchanged,
     "ledger_adopted": _unchanged,
     "locks_removed": _unchanged,

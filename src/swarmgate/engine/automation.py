@@ -6,6 +6,8 @@ report = Swarm(Path("my-repo")).automation.sync()
 print(report.amended, report.refused)
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: each verb pays for itself alone
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -47,7 +49,7 @@ class Automation:
             LedgerLocked: a run is at work; it takes edits in itself.
             LedgerError: the ledger cannot be read or written.
         """
-        from swarmgate.engine.automating.syncing import sync  # noqa: PLC0415 - late: each verb pays for itself alone
+        from swarmgate.engine.automating.syncing import sync
 
         return sync(self._project, check=check)
 
@@ -57,7 +59,7 @@ class Automation:
         Raises:
             AlreadyWatching: another process watches this project.
         """
-        from swarmgate.engine.automating.watching import watch  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.watching import watch
 
         watch(self._project)
 
@@ -68,19 +70,19 @@ class Automation:
             AlreadyWatching: another process watches this project.
             SwarmError: it did not come up; the message has the end of its log.
         """
-        from swarmgate.engine.automating.daemon import start  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.daemon import start
 
         return start(self._project)
 
     def stop_watching(self) -> WatchStatus:
         """Ends the watching process, foreground or daemon, within 2 s; who watches now, and which process ended."""
-        from swarmgate.engine.automating.daemon import stop  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.daemon import stop
 
         return stop(self._project)
 
     def watch_status(self) -> WatchStatus:
         """Who watches, and how it goes."""
-        from swarmgate.engine.automating.daemon import status  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.daemon import status
 
         return status(self._project)
 
@@ -97,13 +99,13 @@ class Automation:
         Raises:
             UsageError: there is no event of such a type.
         """
-        from swarmgate.engine.automating.eventing import events  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.eventing import events
 
         return events(self._project, types=types, follow=follow, last=last)
 
     def capabilities(self) -> CapabilityReport:
         """What is on, and where it was switched on."""
-        from swarmgate.engine.automating.switching import report  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.switching import report
 
         return report(self._project)
 
@@ -113,7 +115,7 @@ class Automation:
         Raises:
             UsageError: there is no such capability.
         """
-        from swarmgate.engine.automating.switching import switch  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.switching import switch
 
         return switch(self._project, name, on=on)
 
@@ -123,13 +125,13 @@ class Automation:
         Raises:
             ConfigError: one is for an event that does not exist.
         """
-        from swarmgate.engine.automating.hooking import report  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.hooking import report
 
         return report(self._project)
 
     def try_hook(self, name: str) -> HookReport:
         """Runs the command of one event now, with a made-up event of that type."""
-        from swarmgate.engine.automating.hooking import try_hook  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.hooking import try_hook
 
         return try_hook(self._project, name)
 
@@ -139,7 +141,7 @@ class Automation:
         Raises:
             UsageError: the plan has no such phase.
         """
-        from swarmgate.engine.automating.preflighting import preflight  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.preflighting import preflight
 
         return preflight(self._project, phase=phase)
 
@@ -149,7 +151,7 @@ class Automation:
         Raises:
             LedgerWriteFailed: a file could not be written.
         """
-        from swarmgate.engine.automating.doctoring import diagnose  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.doctoring import diagnose
 
         return diagnose(self._project, fix=fix)
 
@@ -159,19 +161,19 @@ class Automation:
         Raises:
             UsageError: the plan has no such task.
         """
-        from swarmgate.engine.automating.evidencing import report  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.evidencing import report
 
         return report(self._project, task)
 
     def prune(self, *, days: int | None = None, mb: int | None = None, check: bool = False) -> Pruned:
         """Archives evidence of approved phases that is older, or too much; None: as `[evidence]` says."""
-        from swarmgate.engine.automating.evidencing import prune  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.evidencing import prune
 
         return prune(self._project, days=days, mb=mb, check=check)
 
     def drift(self) -> DriftReport:
         """Decisions on record against what came after them."""
-        from swarmgate.engine.automating.drifting import drift  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.drifting import drift
 
         return drift(self._project)
 
@@ -182,6 +184,6 @@ class Automation:
             UsageError: `out` lies in no folder.
             LedgerWriteFailed: it could not be written.
         """
-        from swarmgate.engine.automating.handing_off import hand_off  # noqa: PLC0415 - as above
+        from swarmgate.engine.automating.handing_off import hand_off
 
         return hand_off(self._project, out)

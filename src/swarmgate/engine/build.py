@@ -7,6 +7,7 @@ from functools import partial
 
 from swarmgate.agents.contexts import memory_of
 from swarmgate.agents.prompts import Prompts
+from swarmgate.config import SPEAKING
 from swarmgate.domain.finding import GateReport, GateResult
 from swarmgate.domain.redaction import redact
 from swarmgate.engine import debaters
@@ -26,11 +27,6 @@ from swarmgate.project import Project
 from swarmgate.workspace import shadowing
 from swarmgate.workspace.agent_programs.files import survey
 from swarmgate.workspace.repository import Repository
-
-ROLES = ("architect", "critic", "coder", "reviewer", "test_engineer")
-"""The roles that the loop cannot do without."""
-SPEAKING = (*ROLES, "sme")
-"""Every role that a model may speak as."""
 
 
 def build(

@@ -3,6 +3,8 @@
 result = await Swarm(path).council.swarm(agents=[{"id": "ann"}, {"id": "bob"}], initial={"from": "ann", ...})
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
 from __future__ import annotations
 
 import time
@@ -34,7 +36,7 @@ class Chats:
         messages: int | None = None,
         tokens: int | None = None,
         moderator: str | None = None,
-        id: str = "",  # noqa: A002 - as above
+        id: str = "",  # noqa: A002 - the field's name
     ) -> ChatResult:
         """Has agents write to each other until one of them, a bound or silence ends that.
 
@@ -53,7 +55,7 @@ class Chats:
             CouncilFailed: every agent that was asked failed.
             BudgetExhausted: a budget is used up; `resume_swarm` goes on.
         """
-        from swarmgate.council.chat_request import chat_of  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.chat_request import chat_of
 
         settings = self._project.config.council.chat
         request = chat_of(
@@ -104,9 +106,9 @@ class Chats:
     # --- inside ---
 
     async def _chatted(self, request: Chat, *, resumed: bool) -> ChatResult:
-        from swarmgate.council.chat import chat, resume  # noqa: PLC0415 - brings the agents
-        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
-        from swarmgate.council.session import opened  # noqa: PLC0415 - as above
+        from swarmgate.council.chat import chat, resume
+        from swarmgate.council.progress import teller
+        from swarmgate.council.session import opened
 
         project = self._project
         tell: OnCouncilEvent = teller(project.listener)

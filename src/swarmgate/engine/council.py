@@ -46,18 +46,12 @@ class Council:
         self.discussion_documents, self.discussion_page = discussions.discussion_documents, discussions.discussion_page
         self.discussion_places = discussions.discussion_places
 
-        self.decide, self.decide_file, self.resume_decision = (
-            decisions.decide,
-            decisions.decide_file,
-            decisions.resume_decision,
-        )
+        self.decide, self.decide_file = decisions.decide, decisions.decide_file
+        self.resume_decision = decisions.resume_decision
         self.decisions, self.decision_record = decisions.decisions, decisions.decision_record
 
-        self.critique, self.critique_file, self.resume_critique = (
-            critiques.critique,
-            critiques.critique_file,
-            critiques.resume_critique,
-        )
+        self.critique, self.critique_file = critiques.critique, critiques.critique_file
+        self.resume_critique = critiques.resume_critique
         self.critiques, self.critique_record = critiques.critiques, critiques.critique_record
 
         self.orchestrate, self.resume_orchestration = orchestrations.orchestrate, orchestrations.resume_orchestration

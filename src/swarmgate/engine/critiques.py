@@ -3,6 +3,8 @@
 outcome = await Swarm(path).council.critique("Write the release notes of 2.0", iterations=4)
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -105,10 +107,10 @@ class Critiques:
             CouncilFailed: no version was made, or none could be judged.
             BudgetExhausted: a budget is used up; `resume_critique` goes on.
         """
-        from swarmgate.council.critique.requests import critique_of  # noqa: PLC0415 - late: looking needs no bounds
-        from swarmgate.engine.checks import target_in  # noqa: PLC0415 - as above
-        from swarmgate.engine.material import gathered  # noqa: PLC0415 - as above
-        from swarmgate.gates.definition import Stage, load  # noqa: PLC0415 - as above
+        from swarmgate.council.critique.requests import critique_of
+        from swarmgate.engine.checks import target_in
+        from swarmgate.engine.material import gathered
+        from swarmgate.gates.definition import Stage, load
 
         settings, root = self._project.config.council, self._project.folder.root
         name_of_record = id or minted or new_id()
@@ -151,7 +153,7 @@ class Critiques:
             CouncilRefused: the file cannot be read, or a key is wrong; the message names file, line and key.
             SwarmError: as `critique`.
         """
-        from swarmgate.engine import critique_file  # noqa: PLC0415 - late: looking needs no files
+        from swarmgate.engine import critique_file
 
         in_file = critique_file.places(path)
         given = critique_file.read(path) | options
@@ -202,7 +204,7 @@ class Critiques:
             CouncilRefused: there is no such critique.
             LedgerError: its record is damaged, or was changed by hand; the message names what.
         """
-        from swarmgate.council.critique.outcome import record_of  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.critique.outcome import record_of
 
         self._critique_manifest(id)
         return record_of(self._shared.records, id)
@@ -212,12 +214,12 @@ class Critiques:
     async def _critique_improved(
         self, critique: Critique, allowance: Allowance, on_event: OnEvent | None, *, request_hash: str
     ) -> CritiqueOutcome:
-        from swarmgate.council.critique.briefs import prompt_tokens  # noqa: PLC0415 - brings the agents
-        from swarmgate.council.critique.improving import improve  # noqa: PLC0415 - as above
-        from swarmgate.council.critique.iterating import author_of  # noqa: PLC0415 - as above
-        from swarmgate.council.critique.outcome import manifest_of  # noqa: PLC0415 - as above
-        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
-        from swarmgate.engine.checks import ProjectChecks  # noqa: PLC0415 - as above
+        from swarmgate.council.critique.briefs import prompt_tokens
+        from swarmgate.council.critique.improving import improve
+        from swarmgate.council.critique.iterating import author_of
+        from swarmgate.council.critique.outcome import manifest_of
+        from swarmgate.council.progress import teller
+        from swarmgate.engine.checks import ProjectChecks
 
         goes_on, tell = f"swarm critique resume {critique.id}", teller(self._project.listener, on_event)
         checked = any(each.programmatic for each in critique.criteria)
@@ -281,8 +283,8 @@ class Critiques:
         Raises:
             ConfigError: one has none.
         """
-        from swarmgate.agents.contexts import PARTICIPANT, seat_config  # noqa: PLC0415 - as above
-        from swarmgate.domain.debate import Seat  # noqa: PLC0415 - late: looking needs no voices
+        from swarmgate.agents.contexts import PARTICIPANT, seat_config
+        from swarmgate.domain.debate import Seat
 
         own = {"author": critique.model, "evaluator": critique.evaluator_model or critique.model}
         seats = {name: Seat(id=name, model=model) for name, model in own.items()}

@@ -3,6 +3,8 @@
 outcome = await Swarm(path).council.decide("Do we drop Python 3.11?", participants=["ops", "dev"], strategy="unanimous")
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -99,10 +101,10 @@ class Decisions:
             CouncilFailed: nobody said anything that counts in a round; `resume_decision` asks that round anew.
             BudgetExhausted: a budget is used up; `resume_decision` goes on.
         """
-        from swarmgate.council.consensus.outcome import manifest_of  # noqa: PLC0415 - late: looking needs no voices
-        from swarmgate.council.consensus.preparing import check_records  # noqa: PLC0415 - as above
-        from swarmgate.council.consensus.request import decision_of  # noqa: PLC0415 - as above
-        from swarmgate.engine.material import gathered  # noqa: PLC0415 - as above
+        from swarmgate.council.consensus.outcome import manifest_of
+        from swarmgate.council.consensus.preparing import check_records
+        from swarmgate.council.consensus.request import decision_of
+        from swarmgate.engine.material import gathered
 
         settings = self._project.config.council
         chair, chair_model = named(facilitator or "", "facilitator")
@@ -142,7 +144,7 @@ class Decisions:
             CouncilRefused: the file cannot be read, or a key is wrong; the message names file, line and key.
             SwarmError: as `decide`.
         """
-        from swarmgate.engine import decision_file  # noqa: PLC0415 - late: looking needs no files
+        from swarmgate.engine import decision_file
 
         in_file = decision_file.places(path)
         given = decision_file.read(path) | options
@@ -198,7 +200,7 @@ class Decisions:
             CouncilRefused: there is no such decision.
             LedgerError: its record is damaged, or was changed by hand; the message names what.
         """
-        from swarmgate.council.consensus.outcome import record_of  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.consensus.outcome import record_of
 
         try:
             self._shared.records.manifest(id, PATTERN)
@@ -215,10 +217,10 @@ class Decisions:
         on_event: Callable[[PatternEvent], None] | None,
         where: Where = lambda _: "",
     ) -> DecisionOutcome:
-        from swarmgate.council.consensus.brief import prompt_tokens  # noqa: PLC0415 - as above
-        from swarmgate.council.consensus.deciding import decide  # noqa: PLC0415 - brings the agents
-        from swarmgate.council.consensus.preparing import Good, preparation  # noqa: PLC0415 - as above
-        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
+        from swarmgate.council.consensus.brief import prompt_tokens
+        from swarmgate.council.consensus.deciding import decide
+        from swarmgate.council.consensus.preparing import Good, preparation
+        from swarmgate.council.progress import teller
 
         tell: Callable[[PatternEvent], None] = teller(self._project.listener, on_event)
         drafts = self._project.config.council.critique
@@ -267,8 +269,8 @@ class Decisions:
         Raises:
             ConfigError: one has none.
         """
-        from swarmgate.agents.contexts import PARTICIPANT, seat_config  # noqa: PLC0415 - as above
-        from swarmgate.council.consensus.brief import facilitator_of, voice_of  # noqa: PLC0415 - late, as above
+        from swarmgate.agents.contexts import PARTICIPANT, seat_config
+        from swarmgate.council.consensus.brief import facilitator_of, voice_of
 
         found: dict[str, str] = {}
         seats = [*(voice_of(each) for each in decision.participants), facilitator_of(decision)]
@@ -298,14 +300,14 @@ class Decisions:
 
 def text_lines(record: DecisionRecord) -> list[str]:
     """All of a decision for people: what came of it, who stood where in each round, what is open."""
-    from swarmgate.council.consensus.page import record_lines  # noqa: PLC0415 - brings the agents
+    from swarmgate.council.consensus.page import record_lines
 
     return record_lines(record)
 
 
 def outcome_lines(record: DecisionRecord) -> list[str]:
     """How a decision ended, who stood where in its last round, and why somebody did not count; last what it took."""
-    from swarmgate.council.consensus.page import last_lines, result_lines  # noqa: PLC0415 - as above
+    from swarmgate.council.consensus.page import last_lines, result_lines
 
     told = result_lines(record.outcome) if record.outcome else []
     stood = last_lines(record.decision, record.rounds[-1]) if record.rounds else []
@@ -317,7 +319,7 @@ def outcome_lines(record: DecisionRecord) -> list[str]:
 
 def _placed(error: CouncilRefused, where: Where) -> CouncilRefused:
     """The refusal with where the key stands that it names first, in backticks: `participants.2.weight`."""
-    from swarmgate.engine.decision_file import place_in  # noqa: PLC0415 - late: most requests are fine
+    from swarmgate.engine.decision_file import place_in
 
     place = place_in(error.message)
     return CouncilRefused(f"{where(place) if place else ''}{error.message}", hint=error.hint)
@@ -329,7 +331,7 @@ def _check_desks(decision: Decision, voices: Voices, where: Where) -> None:
     Raises:
         ConfigError, CouncilRefused, MissingRequirement: a voice cannot be had.
     """
-    from swarmgate.council.consensus.brief import facilitator_of, voice_of  # noqa: PLC0415 - late, as above
+    from swarmgate.council.consensus.brief import facilitator_of, voice_of
 
     named: list[tuple[Any, tuple[int | str, ...]]] = [
         (voice_of(each), ("participants", at, "model")) for at, each in enumerate(decision.participants)

@@ -8,7 +8,7 @@ from swarmgate import assets
 from swarmgate.domain.debate import Outcome
 
 if TYPE_CHECKING:
-    from swarmgate.engine.swarm import Swarm
+    from swarmgate.engine.council import Council
 
 SCRIPT = "debate-script.yaml"
 QUESTION = "May the service hand out its codes by counting, as this design says?"
@@ -20,17 +20,17 @@ _VOICES = {
 """Each with its model in the script; an advocate and a challenger have briefs of their own."""
 
 
-async def debate(swarm: Swarm, *, live: bool) -> Outcome:
+async def debate(council: Council, *, live: bool) -> Outcome:
     """Holds the demo's debate.
 
     Args:
-        swarm: the demo's project.
+        council: of the demo's project.
         live: every voice has the model of the user's settings.
 
     Raises:
         SwarmError: as `Council.debate`.
     """
-    return await swarm.council.debate(
+    return await council.debate(
         QUESTION,
         participants=[
             {"id": name, "model": "" if live else model, "brief": brief} for name, (model, brief) in _VOICES.items()

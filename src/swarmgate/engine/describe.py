@@ -143,6 +143,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
         f"task {e.task}: {counted(len(e.files), 'file')} of evidence of a step that was cut short moved to {e.kept}"
     ),
     "ledger_repaired": lambda e: f"a torn last line of the ledger ({e.size} bytes) was moved to {e.kept}",
+    "record_sealed": lambda e: f"the {e.pattern} {e.record} is over, with {e.seq} lines on record",
     "ledger_restored": lambda e: f"the ledger had lost its lines after {e.lost}; lines up to {e.seq} were brought back",
     "ledger_adopted": lambda e: f"goes on from here by the user's word; {e.seq} other lines were on record ({e.kept})",
 }

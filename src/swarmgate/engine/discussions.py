@@ -3,6 +3,8 @@
 record = await Swarm(path).council.discuss("How should sessions be kept?", mode="lightweight")
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -89,9 +91,9 @@ class Discussions:
             CouncilFailed: nobody gave anything that counts.
             BudgetExhausted: a budget is used up; `resume_discussion` goes on.
         """
-        from swarmgate.council.discussion.request import discussion_of  # noqa: PLC0415 - late: looking needs no bounds
-        from swarmgate.council.records import Manifest  # noqa: PLC0415 - as above
-        from swarmgate.engine.material import gathered  # noqa: PLC0415 - as above
+        from swarmgate.council.discussion.request import discussion_of
+        from swarmgate.council.records import Manifest
+        from swarmgate.engine.material import gathered
 
         settings = self._project.config.council
         cast, roles = given(personas, models or {})
@@ -171,7 +173,7 @@ class Discussions:
             CouncilRefused: there is no such discussion.
             LedgerError: its record is damaged, or was changed by hand; the message names what.
         """
-        from swarmgate.council.discussion.chronicle import record_of  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.discussion.chronicle import record_of
 
         self._check_proposed(self._manifest(id))
         return record_of(self._shared.records, id)
@@ -191,9 +193,9 @@ class Discussions:
         Raises:
             SwarmError: as `discussion_record`.
         """
-        from swarmgate.council.discussion.page import page  # noqa: PLC0415 - late: one function's
-        from swarmgate.council.discussion.words import all_rounds  # noqa: PLC0415 - as above
-        from swarmgate.domain.argument_graph import graph  # noqa: PLC0415 - as above
+        from swarmgate.council.discussion.page import page
+        from swarmgate.council.discussion.words import all_rounds
+        from swarmgate.domain.argument_graph import graph
 
         record = self.discussion_record(id)
         return page(record, graph(all_rounds(record)))
@@ -214,9 +216,9 @@ class Discussions:
         on_event: Callable[[PatternEvent], None] | None,
         cast: Cast | None = None,
     ) -> DiscussionRecord:
-        from swarmgate.council.discussion.holding import hold  # noqa: PLC0415 - brings the agents
-        from swarmgate.council.discussion.table import provisional, seated  # noqa: PLC0415 - as above
-        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
+        from swarmgate.council.discussion.holding import hold
+        from swarmgate.council.discussion.table import provisional, seated
+        from swarmgate.council.progress import teller
 
         goes_on = f"swarm discuss resume {discussion.id}"
         tell = teller(self._project.listener, on_event)
@@ -243,8 +245,8 @@ class Discussions:
 
     def _check_proposed(self, manifest: Manifest) -> None:
         """Names a mistake in a cast that waits as one in a file of personas is named: it may be edited by hand."""
-        from swarmgate.council.discussion.chronicle import PROPOSED  # noqa: PLC0415 - late: one function's
-        from swarmgate.engine import personas_file  # noqa: PLC0415 - as above
+        from swarmgate.council.discussion.chronicle import PROPOSED
+        from swarmgate.engine import personas_file
 
         text = self._shared.records.get(manifest.id, PROPOSED) if manifest.status == "prepared" else None
         if text:
@@ -252,7 +254,7 @@ class Discussions:
 
     def _again(self, known: str, on_event: Callable[[PatternEvent], None] | None) -> DiscussionRecord:
         """A record in the place of a new discussion of the same request."""
-        from swarmgate.council.discussion.holding import told_again  # noqa: PLC0415 - brings the agents
+        from swarmgate.council.discussion.holding import told_again
 
         record = self.discussion_record(known)
         if on_event is not None:
@@ -274,8 +276,8 @@ class Discussions:
         Raises:
             ConfigError: it has none, or none that can be; names the voice.
         """
-        from swarmgate.agents.contexts import PARTICIPANT, seat_config  # noqa: PLC0415 - as above
-        from swarmgate.domain.debate import Seat  # noqa: PLC0415 - late: looking needs no voices
+        from swarmgate.agents.contexts import PARTICIPANT, seat_config
+        from swarmgate.domain.debate import Seat
 
         try:
             return seat_config(self._project.config, Seat(id=name or "expert", model=model)).role(PARTICIPANT).model
@@ -284,7 +286,7 @@ class Discussions:
 
     def _is_part(self, id: str) -> bool:  # noqa: A002 - as above
         """Whether a decision, or an orchestration, held it. What is damaged is listed as such."""
-        from swarmgate.council.records import PART_OF  # noqa: PLC0415 - late: one function's
+        from swarmgate.council.records import PART_OF
 
         with suppress(SwarmError):
             return PART_OF in self._shared.records.manifest(id, PATTERN).more

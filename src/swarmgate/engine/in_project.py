@@ -1,5 +1,7 @@
 """What every facade of a council's pattern stands on: the project, and the records of all patterns."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
 from __future__ import annotations
 
 import difflib
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from swarmgate.config import nearest
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
-from swarmgate.journal.documents import opened
+from swarmgate.journal.store import opened
 from swarmgate.ledger.chats import ChatDatabase
 from swarmgate.ledger.debates import DebateFiles, masked
 from swarmgate.ledger.dispatches import DispatchFiles
@@ -68,7 +70,7 @@ class InProject:
 
         What is kept has no secret in its free text; what names something stays as it is.
         """
-        from swarmgate.council.records import NAMES, Records  # noqa: PLC0415 - late: debates and chats need none
+        from swarmgate.council.records import NAMES, Records
 
         redact = cache(self.project.redact)  # a round at work is kept again after each step
         documents = opened(self.project.folder.path, self.project.config.council.store)
@@ -101,7 +103,7 @@ class InProject:
             BudgetExhausted: its budget, or the project's, is used up; the hint says how it goes on.
             LedgerCorrupt: the ledger is damaged.
         """
-        from swarmgate.council.session import opened as session  # noqa: PLC0415 - brings all rooms
+        from swarmgate.council.session import opened as session
 
         name = f"{pattern}-{id}"
         try:
@@ -120,7 +122,7 @@ class InProject:
             request: what is asked for.
             models: the name of each voice's model, as it stands after all settings.
         """
-        from swarmgate.council.records import request_hash  # noqa: PLC0415 - late, as above
+        from swarmgate.council.records import request_hash
 
         return request_hash(pattern, request, models=models, state=self._state())
 
@@ -143,8 +145,8 @@ class InProject:
         settings that voices, commands and gates hang on, and the variables that commands inherit by their names. What
         is installed does not count.
         """
-        from swarmgate.agents.house_rules import lying  # noqa: PLC0415 - late: looking needs no rooms
-        from swarmgate.workspace.driver import Driver  # noqa: PLC0415 - as above
+        from swarmgate.agents.house_rules import lying
+        from swarmgate.workspace.driver import Driver
 
         folder, config = self.project.folder, self.project.config
         repository = self.project.repository()
@@ -162,7 +164,7 @@ class InProject:
 
     def belongs(self, id: str, pattern: Pattern) -> bool:  # noqa: A002 - the field's name
         """Whether a record is a part of another one; one that cannot be read is its own."""
-        from swarmgate.council.records import PART_OF  # noqa: PLC0415 - late, as above
+        from swarmgate.council.records import PART_OF
 
         with suppress(SwarmError):
             return PART_OF in self.records.manifest(id, pattern).more
@@ -224,7 +226,7 @@ class InProject:
 
 def _whole() -> str:
     """The orchestration that a record which begins now is a step of; empty: none."""
-    from swarmgate.council.session import TOGETHER  # noqa: PLC0415 - brings all rooms, which are there by now
+    from swarmgate.council.session import TOGETHER
 
     together = TOGETHER.get()
     return together.record if together else ""

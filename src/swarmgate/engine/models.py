@@ -1,5 +1,7 @@
 """The models behind the roles: who speaks with which, what each one can, and what compact prompts would spare."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: `swarm status` needs no models, and works without settings
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -84,7 +86,7 @@ class ModelsReport(Frozen):
 
 def role_models(config: Config) -> dict[str, RoleModel]:
     """The model of each role that has one."""
-    from swarmgate.llm.families import family  # noqa: PLC0415 - late: `swarm status` may have no settings
+    from swarmgate.llm.families import family
 
     found: dict[str, RoleModel] = {}
     for role in get_args(RoleName):
@@ -100,7 +102,7 @@ def role_models(config: Config) -> dict[str, RoleModel]:
 
 def _debaters(config: Config) -> dict[str, str]:
     """The models of those who debate reviews, by their name, where the settings ask for debates."""
-    from swarmgate.engine.debaters import advocate, challenger, modes  # noqa: PLC0415 - as above
+    from swarmgate.engine.debaters import advocate, challenger, modes
 
     if not {"debate", "auto"} & {*modes(config)}:
         return {}
@@ -112,7 +114,7 @@ def _debaters(config: Config) -> dict[str, str]:
 
 def distinct(config: Config) -> Check:
     """The check of `[models] require_distinct`."""
-    from swarmgate.llm.families import require_distinct  # noqa: PLC0415 - as above
+    from swarmgate.llm.families import require_distinct
 
     roles = ", ".join(config.models.require_distinct)
     try:
@@ -124,7 +126,7 @@ def distinct(config: Config) -> Check:
 
 def debaters(config: Config, environ: Mapping[str, str], root: Path) -> tuple[Check, ...]:
     """The check of the two who debate reviews; none where the settings ask for no debates."""
-    from swarmgate.engine.debaters import require_debaters  # noqa: PLC0415 - as above
+    from swarmgate.engine.debaters import require_debaters
 
     if not (voices := _debaters(config)):
         return ()
@@ -144,10 +146,10 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
     Raises:
         ConfigError: no model is configured, or a prompt of the project cannot be used.
     """
-    import asyncio  # noqa: PLC0415 - late: `swarm status` does without
+    import asyncio
 
-    from swarmgate.ledger import probes  # noqa: PLC0415 - late: only this verb needs it
-    from swarmgate.llm.capabilities.steering import current, steered  # noqa: PLC0415 - as above
+    from swarmgate.ledger import probes
+    from swarmgate.llm.capabilities.steering import current, steered
 
     by_provider: dict[str, list[str]] = {}
     models = dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback))
@@ -179,11 +181,11 @@ async def probe_models(config: Config, folder: SwarmFolder, environ: Mapping[str
 
 async def _unlisted(models: Sequence[str], config: Config, environ: Mapping[str, str]) -> dict[str, str]:
     """The models that their endpoint does not list, with the nearest that it does; nothing of one without a list."""
-    import asyncio  # noqa: PLC0415 - late: as `probe_models`
+    import asyncio
 
-    from rapidfuzz import fuzz, process  # noqa: PLC0415 - late: only this verb needs it
+    from rapidfuzz import fuzz, process
 
-    from swarmgate.llm.capabilities.reach import listed  # noqa: PLC0415 - loads openai
+    from swarmgate.llm.capabilities.reach import listed
 
     names = list(dict.fromkeys(model.partition("/")[0] for model in models))
     known_ones = [(config.provider(f"{name}/any")[0], name) for name in names if name in config.providers]
@@ -201,9 +203,9 @@ async def _unlisted(models: Sequence[str], config: Config, environ: Mapping[str,
 
 
 async def _probed(model: str, config: Config, environ: Mapping[str, str], now: datetime) -> Capabilities:
-    from swarmgate.llm.capabilities.probe import probe  # noqa: PLC0415 - loads openai
-    from swarmgate.llm.connect import key_of  # noqa: PLC0415 - late: only this verb needs it
-    from swarmgate.llm.prices import cost  # noqa: PLC0415 - as above
+    from swarmgate.llm.capabilities.probe import probe
+    from swarmgate.llm.connect import key_of
+    from swarmgate.llm.prices import cost
 
     provider, _ = config.provider(model)
     role = next(name for name, role in config.roles.items() if model in (role.model, *role.fallback))
@@ -216,9 +218,9 @@ async def _probed(model: str, config: Config, environ: Mapping[str, str], now: d
 
 
 def _tiers(config: Config, folder: SwarmFolder, known: Mapping[str, Capabilities]) -> dict[str, PromptTier]:
-    from swarmgate.agents.prompts import Prompts  # noqa: PLC0415 - late: only this verb needs it
-    from swarmgate.agents.tools import OFFERED  # noqa: PLC0415 - as above
-    from swarmgate.llm.capabilities.steering import compact_roles  # noqa: PLC0415 - as above
+    from swarmgate.agents.prompts import Prompts
+    from swarmgate.agents.tools import OFFERED
+    from swarmgate.llm.capabilities.steering import compact_roles
 
     prompts = Prompts(folder.prompts)
     steps: dict[str, dict[str, int]] = {}
@@ -233,7 +235,7 @@ def _tiers(config: Config, folder: SwarmFolder, known: Mapping[str, Capabilities
 
 def _longest_answer(role: str, config: Config, known: Mapping[str, Capabilities]) -> dict[str, Any]:
     """The longest answer of a role, of its first model; nothing where it has none."""
-    from swarmgate.llm.endpoint.answer_length import longest_answer  # noqa: PLC0415 - late: only this verb needs it
+    from swarmgate.llm.endpoint.answer_length import longest_answer
 
     try:
         settings = config.role(role)

@@ -3,6 +3,8 @@
 outcome = await Swarm(path).council.orchestrate(Path("pipeline.toml"), tokens=200_000)
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -105,7 +107,7 @@ class Orchestrations:
         Raises:
             CouncilRefused: it cannot be read, or not be carried out; of a file, the message has line and key.
         """
-        from swarmgate.engine import orchestration_file  # noqa: PLC0415 - late: looking needs no files
+        from swarmgate.engine import orchestration_file
 
         path = None
         if isinstance(what, (str, Path)):
@@ -132,7 +134,7 @@ class Orchestrations:
             CouncilRefused: there is none of that id.
             LedgerError: its record is damaged, or was changed by hand.
         """
-        from swarmgate.council.orchestrating import record  # noqa: PLC0415 - late: others need none
+        from swarmgate.council.orchestrating import record
 
         try:
             return record(self._shared.records, id)
@@ -144,8 +146,8 @@ class Orchestrations:
     async def _orchestrated(
         self, asked: Orchestration, allowance: Allowance, on_event: OnEvent | None
     ) -> OrchestrationOutcome:
-        from swarmgate.council.orchestrating import orchestrate  # noqa: PLC0415 - late, as above
-        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
+        from swarmgate.council.orchestrating import orchestrate
+        from swarmgate.council.progress import teller
 
         goes_on = f"swarm orchestrate resume {asked.id}"
         try:
@@ -170,7 +172,7 @@ class Orchestrations:
         allowance: Allowance,
     ) -> AsyncIterator[None]:
         """Keeps other processes out, and has one bound hold over all steps. It asks nobody by itself."""
-        from swarmgate.council.session import TOGETHER, Together, settle  # noqa: PLC0415 - brings all rooms
+        from swarmgate.council.session import TOGETHER, Together, settle
 
         name = f"{PATTERN}-{id}"
         try:
@@ -210,7 +212,7 @@ class Orchestrations:
 
     def _items(self, name: str, place: Place) -> tuple[str, ...]:
         """The lines of a text file of the repository."""
-        from swarmgate.workspace.files import FileTree  # noqa: PLC0415 - late, as above
+        from swarmgate.workspace.files import FileTree
 
         try:
             text = FileTree(self._project.folder.root).read(name, limit=_MOST_LIST)
@@ -242,7 +244,7 @@ def _made(values: Mapping[str, Any]) -> Orchestration:
     Raises:
         CouncilRefused: they describe none.
     """
-    from swarmgate.council.orchestration import refused  # noqa: PLC0415 - late, as above
+    from swarmgate.council.orchestration import refused
 
     try:
         return Orchestration.model_validate({key: each for key, each in values.items() if each is not None})

@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from swarmgate.config import Config
+from swarmgate.config import ROLES, SPEAKING, Config
 from swarmgate.domain.budget import Account
 from swarmgate.domain.usage import Allowance, Usage
-from swarmgate.engine.build import ROLES, SPEAKING
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import require_debaters
 from swarmgate.engine.experts import has_expert

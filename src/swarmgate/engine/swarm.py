@@ -8,6 +8,8 @@ swarm.approve()
 outcome = await swarm.run()
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: each verb brings the rooms that it needs
+
 from __future__ import annotations
 
 import os
@@ -112,14 +114,14 @@ class Swarm:
     @cached_property
     def council(self) -> Council:
         """Debates, dispatched tasks and swarm chats."""
-        from swarmgate.engine.council import Council  # noqa: PLC0415 - late: only its verbs need it
+        from swarmgate.engine.council import Council
 
         return Council(self.project)
 
     @cached_property
     def automation(self) -> Automation:
         """Plan sync, preflight, hooks, the doctor's mending, evidence, drift, handoff."""
-        from swarmgate.engine.automation import Automation  # noqa: PLC0415 - late: only its verbs need it
+        from swarmgate.engine.automation import Automation
 
         return Automation(self.project)
 
@@ -170,7 +172,7 @@ class Swarm:
                 case Waiting.PLANNING_FAILED if state.plan is not None:
                     events, words = [PlanApproved()], ["the plan as it stands, without the revision"]
                 case Waiting.PHASE_APPROVAL:
-                    from swarmgate.engine.history import standing  # noqa: PLC0415 - git comes with it
+                    from swarmgate.engine.history import standing
 
                     events = [*standing(state, self.folder.root), PhaseApproved(phase=state.current_phase)]
                     words = [f"phase {state.current_phase}"]
@@ -265,7 +267,7 @@ class Swarm:
 
     def _role_models(self) -> tuple[dict[str, RoleModel], str]:
         """The models of the roles as the settings have them now; where those cannot be read, why not."""
-        from swarmgate.engine.models import role_models  # noqa: PLC0415 - late: it may have nothing to say
+        from swarmgate.engine.models import role_models
 
         try:
             return role_models(self.config), ""
@@ -279,17 +281,20 @@ class Swarm:
 
     def failures(self) -> tuple[FailureGroup, ...]:
         """Rejections of all tasks of all goals, grouped by what they have in common."""
-        from swarmgate.engine.failures import failure_groups  # noqa: PLC0415 - late: only this verb needs it
+        from swarmgate.engine.failures import failure_groups
 
         entries = (entry for entry, _ in Ledger.read(self.folder).entries())
         return failure_groups(entries, prompt=self._prompt)
 
     def _prompt(self, role: str) -> str:
-        """The path of a role's prompt: the project's own, else where to put one."""
-        name = f".swarm/prompts/{role}.md"
-        if (self.folder.prompts / f"{role}.md").exists():
-            return name
-        return f"{name} (a copy of {assets.prompts() / f'{role}.md'}, to be changed)"
+        """The path of a role's prompts, a file or a folder: the project's own, else where to put them."""
+        for name in (role, f"{role}.md"):
+            if (self.folder.prompts / name).exists():
+                return f".swarm/prompts/{name}"
+        built_in = assets.prompts() / role
+        if built_in.is_dir():
+            return f".swarm/prompts/{role}/ (with a copy of a step's file in {built_in}, to be changed)"
+        return f".swarm/prompts/{role}.md (a copy of {built_in}.md, to be changed)"
 
     def history(self, *, task: str = "") -> tuple[HistoryLine, ...]:
         """What happened, in words, in order."""
@@ -297,10 +302,9 @@ class Swarm:
 
     def verify(self) -> tuple[Check, ...]:
         """Walks the chain and compares ledger, plan files, evidence and git. Changes nothing."""
-        from swarmgate.ledger.audit import audit  # noqa: PLC0415 - git comes with it
-        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+        from swarmgate.ledger.audit import audit
 
-        return audit(self.folder, Repository.discover(self.folder.root))
+        return audit(self.folder, self.project.repository())
 
     def restore(self) -> LedgerRestored | None:
         """Brings back what the ledger lost (by a stash, a checkout, a reset); None where it lost nothing.
@@ -311,7 +315,7 @@ class Swarm:
             LedgerLocked: another process is writing.
             LedgerError: nothing is known of what was there, or not all of it.
         """
-        from swarmgate.ledger.restoring import restore  # noqa: PLC0415 - git comes with it
+        from swarmgate.ledger.restoring import restore
 
         event = restore(self._folder_of_old())
         if event is not None:
@@ -326,7 +330,7 @@ class Swarm:
             LedgerLocked: another process is writing.
             LedgerError: the ledger does not hold, or git's folder cannot be written.
         """
-        from swarmgate.ledger.restoring import adopt  # noqa: PLC0415 - git comes with it
+        from swarmgate.ledger.restoring import adopt
 
         event = adopt(self.folder)
         if event is not None:
@@ -336,9 +340,9 @@ class Swarm:
 
     def _folder_of_old(self) -> SwarmFolder:
         """The project's folder, made anew where it is gone and git's folder knows of it."""
-        from swarmgate.ledger.anchors import known  # noqa: PLC0415 - as above
-        from swarmgate.ledger.high_water import HighWater  # noqa: PLC0415 - as above
-        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+        from swarmgate.ledger.anchors import known
+        from swarmgate.ledger.high_water import HighWater
+        from swarmgate.workspace.repository import Repository
 
         try:
             return self.folder
@@ -354,7 +358,7 @@ class Swarm:
 
         `automation.doctor()` gives the same with the places of what it found, and mends it.
         """
-        from swarmgate.engine.automating.doctoring import diagnose  # noqa: PLC0415 - git comes with it
+        from swarmgate.engine.automating.doctoring import diagnose
 
         return diagnose(self.project).checks
 
@@ -364,7 +368,7 @@ class Swarm:
         Raises:
             ConfigError: no model is configured.
         """
-        from swarmgate.engine.models import probe_models  # noqa: PLC0415 - late: brings the models
+        from swarmgate.engine.models import probe_models
 
         return await probe_models(self.config, self.folder, self.project.environ)
 
@@ -384,7 +388,7 @@ class Swarm:
         """Records that the user vouches for a completed task whose commit is gone; False: there is nothing of that."""
         if self.state.task(task).status is not TaskStatus.COMPLETE:
             return False
-        from swarmgate.engine.history import vouched  # noqa: PLC0415 - git comes with it
+        from swarmgate.engine.history import vouched
 
         with self.project.writing() as ledger:
             state = ledger.state
@@ -396,35 +400,33 @@ class Swarm:
         """What opens a completed task again whose commit is gone; nothing for any other."""
         if state.task(task).status is not TaskStatus.COMPLETE:
             return []
-        from swarmgate.engine.history import is_lost  # noqa: PLC0415 - git comes with it
+        from swarmgate.engine.history import is_lost
 
         commit = state.task(task).commit
         return [TaskReopened(task=task, commit=commit)] if is_lost(state, self.folder.root, task) else []
 
     def _ended_attempt(self, state: State) -> list[Event]:
         """The end of an attempt that a paused run left open; the files are as its last step left them."""
-        from swarmgate.ledger.interruption import ended  # noqa: PLC0415 - brings all rooms
-        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+        from swarmgate.ledger.interruption import ended
 
-        return ended(state, self.folder, Repository.discover(self.folder.root), "the user decided otherwise")
+        return ended(state, self.folder, self.project.repository(), "the user decided otherwise")
 
     async def _work(
         self, first: Sequence[Event], *, stash: bool = False, needs_tree: bool = False, waits: bool = False
     ) -> RunOutcome:
         """Records what the user said, then lets the loop work until it is the user's turn."""
-        from swarmgate.engine.build import build  # noqa: PLC0415 - brings all rooms
-        from swarmgate.engine.crewing import crew_beside, let_hooks_end  # noqa: PLC0415 - as above
-        from swarmgate.engine.loop import run_loop  # noqa: PLC0415 - as above
-        from swarmgate.engine.requirements import (  # noqa: PLC0415 - as above
+        from swarmgate.engine.build import build
+        from swarmgate.engine.crewing import crew_beside, let_hooks_end
+        from swarmgate.engine.loop import run_loop
+        from swarmgate.engine.requirements import (
             keys_withheld,
             require_branch,
             require_models,
             require_tools,
         )
-        from swarmgate.ledger.interruption import head_moved  # noqa: PLC0415 - as above
-        from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - as above
+        from swarmgate.ledger.interruption import head_moved
 
-        repository = Repository.discover(self.folder.root)
+        repository = self.project.repository()
         config = self.config
         with self.project.writing() as ledger:
             repository.locks.tell = self.notice
@@ -456,7 +458,7 @@ class Swarm:
 
     def _told(self, ledger: Ledger, events: Sequence[Event]) -> None:
         """Records what was found before the work begins, and says so."""
-        from swarmgate.engine.describe import describe  # noqa: PLC0415 - usually there is nothing
+        from swarmgate.engine.describe import describe
 
         ledger.append(events, expect=ledger.state.seq)
         for event in events:

@@ -10,15 +10,11 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
 from swarmgate.errors import LedgerError
 from swarmgate.journal.lines import LinesFile
 from swarmgate.journal.writing import writing
 from swarmgate.workspace.atomic import replace
-
-if TYPE_CHECKING:
-    from swarmgate.journal.sqlite import SqliteDocuments
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,119}")
 _NEW_FILE_MODE = 0o666
@@ -168,12 +164,3 @@ class FileDocuments:
                     hint="Replace the link by what it names.",
                 )
         return path
-
-
-def opened(swarm: Path, kind: Literal["files", "sqlite"]) -> FileDocuments | SqliteDocuments:
-    """The store of a project's records, as `[council] store` names it."""
-    if kind == "files":
-        return FileDocuments(swarm)
-    from swarmgate.journal.sqlite import SqliteDocuments  # noqa: PLC0415 - late: few have one
-
-    return SqliteDocuments(swarm)

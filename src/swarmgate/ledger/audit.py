@@ -13,6 +13,7 @@ from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.reconcile import edits
+from swarmgate.ledger.record_heads import records
 from swarmgate.workspace.repository import Repository
 
 
@@ -28,6 +29,7 @@ def audit(folder: SwarmFolder, repository: Repository) -> tuple[Check, ...]:
         Check("chain", f"{len(entries)} lines", torn),
         _projections(ledger),
         evidence(folder, ledger.state, [entry for entry, _ in entries]),
+        records(folder, (entry for entry, _ in entries)),
         commits(repository, ledger.state, entries),
         anchors(ledger, entries),
     )

@@ -25,13 +25,12 @@ from swarmgate.journal.lock import WriterLock, describe, live_owner, read_owner
 from swarmgate.journal.writing import writing
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.record_heads import sealed
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make
 
 ROLE = "council"
 """The role under which the ledger counts what councils outside of runs used."""
-PATTERNS = ("debate", "dispatch", "chat", "discussion", "decision", "critique", "orchestration")
-"""What a session can be of: its name begins so, and its record's id follows."""
 _OPEN = "open"
 
 
@@ -110,8 +109,8 @@ class Session:
         if live_owner(self._lock):
             return
         with suppress(CouncilRefused), self._locked():
-            event = self.due(ledger)
-            ledger.append([event] if event else [], expect=ledger.state.seq)
+            used, record = self.due(ledger), self.name.partition("-")[2]
+            ledger.append([*([used] if used else []), *sealed(ledger, record)], expect=ledger.state.seq)
             (self.place / _OPEN).unlink(missing_ok=True)
             if not self._numbers():  # nobody was asked anything
                 shutil.rmtree(self.place)
@@ -134,7 +133,7 @@ def by_record(folder: SwarmFolder) -> dict[str, list[Session]]:
     found: dict[str, list[Session]] = {}
     for place in sorted((folder.traces / "council").glob("*")):
         pattern, _, record = place.name.partition("-")
-        pieces = record.split(".") if pattern in PATTERNS else []
+        pieces = record.split(".") if pattern.isalpha() else []
         for count in range(1, len(pieces) + 1):
             found.setdefault(".".join(pieces[:count]), []).append(Session(folder, place.name))
     return found

@@ -6,7 +6,7 @@ import pytest
 from tests.project import Project, plain
 
 from swarmgate.automation.doctor import examine
-from swarmgate.engine.build import ROLES
+from swarmgate.config import ROLES
 from swarmgate.ledger.checks import Check
 from swarmgate.workspace.sandbox import choice
 

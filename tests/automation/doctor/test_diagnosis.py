@@ -13,7 +13,7 @@ from tests.project import Project
 
 from swarmgate.automation.doctor import Diagnosis, diagnose
 from swarmgate.automation.doctor.diagnosis import mend
-from swarmgate.engine.build import ROLES
+from swarmgate.config import ROLES
 from swarmgate.errors import UsageError
 from swarmgate.ledger.checks import Check
 

@@ -164,6 +164,16 @@ def test_the_page_is_whole_loads_nothing_and_every_link_leads_somewhere() -> Non
         assert {each.id for held in rounds for each in held.messages} <= {*found.ids}
 
 
+def test_half_a_character_and_what_looks_like_a_template_are_text_on_the_page() -> None:
+    record = standard()
+    asked = record.discussion.model_copy(update={"topic": "Half \ud83d of {{ 7 * 7 }} '\"><script>"})
+    text = artifacts(record.model_copy(update={"discussion": asked}))["artifacts/discussion.html"]
+    found = Page(text)
+    assert "Half \ufffd of {{ 7 * 7 }} '\"><script>" in found.said
+    assert "script" not in found.tags
+    assert text.encode("utf-8")
+
+
 def test_hostile_text_is_text_in_every_file() -> None:
     record = hostile()
     files = {**artifacts(record), "show": "\n".join(text_lines(record))}

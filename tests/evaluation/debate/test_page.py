@@ -73,12 +73,29 @@ def test_the_page_needs_nothing_beside_it_and_escapes_what_others_wrote(whole: W
     report, known, picture = whole
     text = page(report, known.items, picture)
     assert "<script" not in text
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot;" in text
+    assert text.count("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &#34;quotes&#34;") > len(known.items)
     (embedded,) = re.findall(r'src="data:image/png;base64,([^"]+)"', text)
     assert base64.b64decode(embedded) == picture
     assert re.findall(r'(?:src|href)="(?!data:)', text) == []
     assert "use debate" in text
     assert "good items approved" in text
+
+
+def test_half_a_character_and_what_looks_like_a_template_are_text_on_the_page(whole: Whole) -> None:
+    report, known, _ = whole
+    items = [each.model_copy(update={"reason": "Half \ud83d\u202e of {{ 7 * 7 }} '\">"}) for each in known.items]
+    text = page(report.model_copy(update={"id": "\udc80<b>"}), items, b"")
+    assert text.count("Half \ufffd\ufffd of {{ 7 * 7 }} &#39;&#34;&gt;") == len(items)
+    assert "<title>swarm eval debate \ufffd&lt;b&gt;</title>" in text
+    assert text.encode("utf-8")
+    assert "<img" not in text
+
+
+def test_a_report_of_nothing_has_a_page() -> None:
+    report = counted(Run(planned=4, judgements=[], done=0), Fixtures(()), Setup(models=("l/a",), repeats=1))
+    text = page(report, (), b"")
+    assert "Decision: none." in text
+    assert "<table" not in text
 
 
 def test_the_tables_name_what_they_count(whole: Whole) -> None:

@@ -3,6 +3,8 @@
 outcome = await Swarm(path).council.debate("Is this design sound?", participants=["advocate", "challenger"])
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -70,9 +72,9 @@ class Debates:
             CouncilFailed: no voice, or not the synthesis, gave anything that counts.
             BudgetExhausted: a budget is used up; `resume` goes on.
         """
-        from swarmgate.council.requests import debate_of  # noqa: PLC0415 - late: looking needs no voices
-        from swarmgate.engine.material import OF_A_DEBATE, gathered  # noqa: PLC0415 - as above
-        from swarmgate.engine.seating import seat, seats_for  # noqa: PLC0415 - as above
+        from swarmgate.council.requests import debate_of
+        from swarmgate.engine.material import OF_A_DEBATE, gathered
+        from swarmgate.engine.seating import seat, seats_for
 
         settings, folder = self._project.config.council, self._project.folder
         debate = debate_of(
@@ -98,7 +100,7 @@ class Debates:
             CouncilRefused: the file cannot be read, or a key is wrong; the message names file, line and key.
             SwarmError: as `debate`.
         """
-        from swarmgate.engine import debate_file  # noqa: PLC0415 - late: looking needs no files
+        from swarmgate.engine import debate_file
 
         in_file = debate_file.places(path)
         given = debate_file.read(path) | options
@@ -164,13 +166,13 @@ class Debates:
         where: Where = lambda _: "",
         dispatched: DispatchResult | None = None,
     ) -> Outcome:
-        from swarmgate.council.debating import hold  # noqa: PLC0415 - brings the agents
-        from swarmgate.council.dispatching import Placed, held_again  # noqa: PLC0415 - as above
-        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
-        from swarmgate.council.session import opened  # noqa: PLC0415 - as above
-        from swarmgate.council.way_on import with_way_on  # noqa: PLC0415 - as above
-        from swarmgate.engine.first_round import prompt_tokens  # noqa: PLC0415 - as above
-        from swarmgate.engine.seating import check_desks  # noqa: PLC0415 - as above
+        from swarmgate.council.debating import hold
+        from swarmgate.council.dispatching import Placed, held_again
+        from swarmgate.council.progress import teller
+        from swarmgate.council.session import opened
+        from swarmgate.council.way_on import with_way_on
+        from swarmgate.engine.first_round import prompt_tokens
+        from swarmgate.engine.seating import check_desks
 
         project = self._project
         files = DebateFiles(project.folder, redact=project.redact)
@@ -216,7 +218,7 @@ class Debates:
 
     def _settle(self, session: str) -> None:
         """Has the ledger count a debate that was killed between its outcome and that."""
-        from swarmgate.council.session import settle  # noqa: PLC0415 - brings all rooms
+        from swarmgate.council.session import settle
 
         if session in {each.name for each in unsettled(self._project.folder)}:
             settle(self._project)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from html import escape
+from collections.abc import Iterator
 
 from swarmgate.council.json_objects import PLACES, taken_apart
 from swarmgate.domain.debate import (
@@ -22,18 +21,8 @@ from swarmgate.domain.debate import (
     Tally,
     Vote,
 )
-from swarmgate.domain.printable import printable
 from swarmgate.domain.usage import Usage
-
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 56rem; padding: 0 1rem; color: #222; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; border-bottom: 1px solid #ccc; margin-top: 2rem; }
-h3 { font-size: 1rem; margin-bottom: 0; } pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f6f6;
-padding: .6rem; } .about { color: #666; font-size: .85rem; } .APPROVE { color: #176117; } .REJECT, .failed
-{ color: #a11212; } .ABSTAIN { color: #666; } .old { color: #888; } li { margin: .2rem 0; }
-@media (prefers-color-scheme: dark) { body { background: #181818; color: #ddd; } pre { background: #242424; }
-.APPROVE { color: #7bd47b; } .REJECT, .failed { color: #ff8a8a; } }
-"""
+from swarmgate.html import rendered
 
 _READ = {"claims", "verdict", "final_verdict"}
 """Keys of the objects that were read from a speech."""
@@ -213,7 +202,7 @@ def text_lines(record: DebateRecord) -> list[str]:
     debate = record.debate
     lines = [f"Debate {debate.id}" + (f" about {debate.about}" if debate.about else "")]
     lines += _indented(debate.question, 2)
-    lines += [f"  {_bounds(record)}", *(line for seat in debate.seats for line in _seat(seat))]
+    lines += [f"  {_bounds(record)}", *(line for seat in debate.seats for line in _item(_seat(seat), 2))]
     if debate.material:
         lines += ["", "Material:", *_indented(debate.material, 2)]
     for held in record.rounds:
@@ -221,11 +210,6 @@ def text_lines(record: DebateRecord) -> list[str]:
         novelty = {each.claim: each for each in held.novelty}
         lines += [line for speech in held.speeches for line in _speech(speech, novelty)]
     return [*lines, "", *verdict_lines(record)]
-
-
-def _seat(seat: Seat) -> list[str]:
-    model = f" ({seat.model})" if seat.model else ""
-    return _item(f"{seat.id}{model}: {seat.brief}" if seat.brief else f"{seat.id}{model}", 2)
 
 
 def _speech(speech: Speech, novelty: dict[str, Novelty]) -> list[str]:
@@ -265,69 +249,41 @@ def _item(text: str, by: int) -> list[str]:
 
 def html(record: DebateRecord) -> str:
     """One self-contained page: nothing is loaded, and whatever was said in the debate is text."""
-    debate = record.debate
-    body = [_tag("h1", f"Debate {debate.id}"), _tag("pre", debate.question), _tag("p", _bounds(record), "about")]
-    body += [_list(_plain_seat(seat) for seat in debate.seats), *_verdict(record)]
-    if debate.material:
-        body.append(f"<details><summary>The material</summary>{_tag('pre', debate.material)}</details>")
-    for held in record.rounds:
-        body += [_tag("h2", _head(held)), *(_tag("p", note, "about") for note in _notes(held))]
-        novelty = {each.claim: each for each in held.novelty}
-        body += [line for speech in held.speeches for line in _html_speech(speech, novelty)]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>Debate {escape(debate.id)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(body)
-        + "\n</body>\n</html>\n"
+    return rendered(
+        __file__,
+        "debate.html",
+        debate=record.debate,
+        rounds=record.rounds,
+        outcome=record.outcome,
+        bounds=_bounds(record),
+        seats=[_seat(seat) for seat in record.debate.seats],
+        undecided=verdict_lines(record)[0],
+        decided=_decided,
+        took=_took,
+        reasons=reasons(record),
+        dissent=dissent(record),
+        head=_head,
+        notes=_notes,
+        who=_who,
+        about=_about,
+        prose=prose,
+        claims=_told,
+        vote=_vote,
+        given=lambda ballot: [_reason(each) for each in ballot.reasons],
     )
 
 
-def _tag(name: str, text: str, kind: str = "") -> str:
-    mark = f' class="{escape(kind)}"' if kind else ""
-    return f"<{name}{mark}>{escape(printable(text))}</{name}>"
-
-
-def _list(items: Iterable[str], kinds: Iterable[str] = ()) -> str:
-    marks = iter(kinds)
-    return "<ul>\n" + "".join(f"{_tag('li', item, next(marks, ''))}\n" for item in items) + "</ul>"
-
-
-def _plain_seat(seat: Seat) -> str:
+def _seat(seat: Seat) -> str:
     return f"{seat.id}{f' ({seat.model})' if seat.model else ''}{f': {seat.brief}' if seat.brief else ''}"
 
 
-def _verdict(record: DebateRecord) -> Iterator[str]:
-    outcome = record.outcome
-    if outcome is None:
-        yield _tag("p", verdict_lines(record)[0], "failed")
-        return
-    yield f"<p>{_tag('strong', outcome.verdict, outcome.verdict)} {escape(_decided(outcome))}</p>"
-    yield _tag("p", _took(outcome), "about")
-    if outcome.synthesis:
-        yield _tag("pre", outcome.synthesis.summary)
-    for title, said in (("Reasons", reasons(record)), ("Dissent", dissent(record))):
-        if said:
-            yield _tag("h3", title) + _list(said)
-
-
-def _html_speech(speech: Speech, novelty: dict[str, Novelty]) -> Iterator[str]:
-    yield f'<h3 id="{escape(speech.id)}">{escape(_who(speech))}</h3>'
-    yield _tag("p", _about(speech), "about")
-    if speech.failed:
-        yield _tag("p", f"failed: {speech.failed}", "failed")
-        return
-    if said := prose(speech):
-        yield _tag("pre", said)
-    if claims := _claims(speech):
-        ages = [novelty.get(claim.id) for claim in claims]
-        told = [
-            f"{claim.id} [{claim.stance}{', ' if age else ''}{_age(age)}] {claim.text}"
-            + (f" - evidence: {claim.evidence}" if claim.evidence else "")
-            for claim, age in zip(claims, ages, strict=True)
-        ]
-        yield _list(told, ("old" if age and not age.new else "" for age in ages))
-    if speech.ballot:
-        yield _tag("p", f"FINAL_VERDICT: {_vote(speech.ballot)}", speech.ballot.vote)
-        yield _list(_reason(each) for each in speech.ballot.reasons)
+def _told(speech: Speech, held: Round) -> list[tuple[str, bool]]:
+    """Each claim of a speech as it is shown, and whether it only repeats another."""
+    novelty = {each.claim: each for each in held.novelty}
+    found = []
+    for claim in _claims(speech):
+        age = novelty.get(claim.id)
+        text = f"{claim.id} [{claim.stance}{', ' if age else ''}{_age(age)}] {claim.text}"
+        evidence = f" - evidence: {claim.evidence}" if claim.evidence else ""
+        found.append((f"{text}{evidence}", age is not None and not age.new))
+    return found

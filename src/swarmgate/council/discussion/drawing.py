@@ -1,24 +1,24 @@
-"""Two drawings of a discussion as SVG inside of a page: who countered whom, and positions over rounds."""
+"""Where the marks of two drawings lie: who countered whom, and positions over rounds. `templates/*.svg` draw them.
+
+Numbers are units of the drawings, which are `WIDTH` wide.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from html import escape
+from typing import NamedTuple
 
 from swarmgate.council.discussion import words
 from swarmgate.domain.argument_graph import Evolution, Graph, Stand
 from swarmgate.domain.discussion import Relation, ShiftKind
-from swarmgate.domain.printable import printable
 
-_WIDTH, _HEIGHT = 760, 420
+WIDTH, HEIGHT = 760, 420
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9")
 """Okabe and Ito's, which colour-blind readers tell apart."""
 
 _DASHES = ("", "9 4", "3 3", "12 4 3 4")
 _DRAWN = {Relation.COUNTERS: "counters", Relation.SUPPORTS: "supports"}
-_PLAIN = {"counters": 'fill="none" stroke="#b2182b" stroke-dasharray="6 4"', "supports": 'fill="none" stroke="#1b7837"'}
-"""How they look to a reader that knows no style sheet for drawings; the page's own has the last word."""
 
 _ACROSS, _DOWN = 210, 160
 """Half of the width and of the height of the oval."""
@@ -32,83 +32,154 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 40, 24, 64
 Point = tuple[float, float]
 
 
-def text(words_: str) -> str:
-    """Text of anybody as text of a page."""
-    return escape(printable(words_))
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LABEL else f"{name[: _LABEL - 3]}..."
-
-
 # --- who countered whom ---
 
 
-def relations(graph: Graph) -> str:
-    """Authors around an oval; a red dashed arrow for who countered whom, a green one for supports, with counts."""
-    authors = graph.authors
-    at = dict(zip(authors, _oval(len(authors)), strict=True))
-    body = [_head("Who countered and who supported whom", _HEIGHT), _arrowheads()]
-    for kind, style in _DRAWN.items():
-        for (source, target), count in sorted(graph.between(kind).items()):
-            body.append(_arrow(at[source], at[target], style, f"{source} {style} {target}: {count}", count))
-    body += [_author(name, at[name]) for name in authors]
-    return "\n".join([*body, "</svg>"])
+class Arrow(NamedTuple):
+    """Who countered or supported whom, with the place of the number that says how often."""
+
+    kind: str
+    title: str
+    width: int
+    path: str
+    x: float
+    y: float
+    times: int
+
+
+class Author(NamedTuple):
+    """A circle with its name on the side away from the middle, where no arrow runs."""
+
+    name: str
+    x: float
+    y: float
+    label: str
+    label_x: float
+    label_y: float
+    anchor: str
+
+
+class Relations(NamedTuple):
+    """Authors around an oval, and arrows between them."""
+
+    arrows: Sequence[Arrow]
+    authors: Sequence[Author]
+
+
+def relations(graph: Graph) -> Relations:
+    """An arrow for who countered whom and one for supports, with counts."""
+    at = dict(zip(graph.authors, _oval(len(graph.authors)), strict=True))
+    arrows = [
+        _arrow(at[source], at[target], kind, f"{source} {kind} {target}: {count}", count)
+        for relation, kind in _DRAWN.items()
+        for (source, target), count in sorted(graph.between(relation).items())
+    ]
+    return Relations(arrows, [_author(name, at[name]) for name in graph.authors])
 
 
 def _oval(count: int) -> Iterator[Point]:
     for number in range(count):
         angle = 2 * math.pi * number / max(count, 1) - math.pi / 2
-        yield _WIDTH / 2 + _ACROSS * math.cos(angle), _HEIGHT / 2 + _DOWN * math.sin(angle)
+        yield WIDTH / 2 + _ACROSS * math.cos(angle), HEIGHT / 2 + _DOWN * math.sin(angle)
 
 
-def _arrowheads() -> str:
-    return "".join(
-        f'<marker id="{style}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" '
-        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" class="{style}-head"/></marker>'
-        for style in _DRAWN.values()
-    ).join(("<defs>", "</defs>"))
-
-
-def _arrow(start: Point, end: Point, style: str, title: str, count: int) -> str:
+def _arrow(start: Point, end: Point, kind: str, title: str, count: int) -> Arrow:
     """A curve to the right of the straight line, so that two opposite ones lie apart; counters bend further."""
     (x1, y1), (x2, y2) = start, end
     length = math.hypot(x2 - x1, y2 - y1) or 1
     across, along = ((y1 - y2) / length, (x2 - x1) / length), ((x2 - x1) / length, (y2 - y1) / length)
-    bend = 46 if style == "counters" else 20
+    bend = 46 if kind == "counters" else 20
     middle = ((x1 + x2) / 2 + bend * across[0], (y1 + y2) / 2 + bend * across[1])
     x1, y1, x2, y2 = x1 + 16 * along[0], y1 + 16 * along[1], x2 - 18 * along[0], y2 - 18 * along[1]
-    label = ((x1 + x2) / 4 + middle[0] / 2, (y1 + y2) / 4 + middle[1] / 2 + 4)
-    return (
-        f'<g><title>{text(title)}</title><path class="{style}" {_PLAIN[style]} marker-end="url(#{style})" '
-        f'stroke-width="{min(1 + count, 5)}" d="M{x1:.1f} {y1:.1f}Q{middle[0]:.1f} {middle[1]:.1f} {x2:.1f} {y2:.1f}"/>'
-        f'<text class="count" text-anchor="middle" x="{label[0]:.1f}" y="{label[1]:.1f}">{count}</text></g>'
+    return Arrow(
+        kind,
+        title,
+        min(1 + count, 5),
+        f"M{x1:.1f} {y1:.1f}Q{middle[0]:.1f} {middle[1]:.1f} {x2:.1f} {y2:.1f}",
+        round((x1 + x2) / 4 + middle[0] / 2, 1),
+        round((y1 + y2) / 4 + middle[1] / 2 + 4, 1),
+        count,
     )
 
 
-def _author(name: str, at: Point) -> str:
-    """A circle with its name on the side away from the middle, where no arrow runs."""
-    aside = (at[0] - _WIDTH / 2) / _ACROSS
+def _author(name: str, at: Point) -> Author:
+    x, y = at
+    aside = (x - WIDTH / 2) / _ACROSS
     anchor, dx = ("start", 20) if aside > _ASIDE else ("end", -20) if aside < -_ASIDE else ("middle", 0)
-    dy = (-18 if at[1] < _HEIGHT / 2 else 28) if not dx else 4
-    return (
-        f"<g><title>{text(name)}</title>"
-        f'<circle class="author" fill="#eee" stroke="#222" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="12"/>'
-        f'<text x="{at[0] + dx:.1f}" y="{at[1] + dy:.1f}" text-anchor="{anchor}">{text(_short(name))}</text></g>'
-    )
+    dy = (-18 if y < HEIGHT / 2 else 28) if not dx else 4
+    short = name if len(name) <= _LABEL else f"{name[: _LABEL - 3]}..."
+    return Author(name, round(x, 1), round(y, 1), short, round(x + dx, 1), round(y + dy, 1), anchor)
 
 
 # --- positions over rounds ---
 
 
-def positions(evolution: Sequence[Evolution]) -> str:
-    """Confidence over rounds, a line an expert: rings are minor shifts, diamonds major ones, crosses refused ones."""
-    columns = sorted({(each.round, _late(each)) for one in evolution for each in one.stands})
-    height = _HEIGHT + 22 * len(evolution)
-    body = [_head("Confidence of each expert over the rounds", height), *_axes(columns)]
-    for number, each in enumerate(evolution):
-        body += _line(number, each, columns)
-    return "\n".join([*body, "</svg>"])
+class Tick(NamedTuple):
+    """A line across at a confidence."""
+
+    percent: int
+    path: str
+    x: float
+    y: float
+
+
+class Column(NamedTuple):
+    """A moment of a round in which positions were declared, or shifted in responses."""
+
+    round: int
+    what: str
+    x: float
+    y: float
+
+
+class Mark(NamedTuple):
+    """A stand; `mark` is how far it moved, or `refused`. `left` and `top` are where a drawn one begins."""
+
+    message: str
+    title: str
+    mark: str
+    x: float
+    y: float
+    left: float
+    top: float
+
+
+class Line(NamedTuple):
+    """The stands of one expert, joined, with the place of its name in the legend."""
+
+    expert: str
+    colour: str
+    dash: str
+    points: str
+    stands: Sequence[Mark]
+    x: float
+    y: float
+
+
+class Positions(NamedTuple):
+    """Confidence over rounds, a line an expert."""
+
+    height: int
+    ticks: Sequence[Tick]
+    columns: Sequence[Column]
+    lines: Sequence[Line]
+
+
+def positions(evolution: Sequence[Evolution]) -> Positions:
+    """Rings are minor shifts, diamonds major ones, crosses refused ones."""
+    moments = sorted({(each.round, _late(each)) for one in evolution for each in one.stands})
+    at = {
+        moment: _LEFT + (WIDTH - _LEFT - _RIGHT) * (place + 0.5) / len(moments) for place, moment in enumerate(moments)
+    }
+    columns = [
+        Column(number, "response" if late else "declared", round(x, 1), HEIGHT - 40) for (number, late), x in at.items()
+    ]
+    ticks = [
+        Tick(percent, f"M{_LEFT} {_y(percent / 100):.1f}H{WIDTH - _RIGHT}", _LEFT - 8, round(_y(percent / 100) + 4, 1))
+        for percent in range(0, 101, 20)
+    ]
+    lines = [_line(number, each, at) for number, each in enumerate(evolution)]
+    return Positions(HEIGHT + 22 * len(evolution), ticks, columns, lines)
 
 
 def _late(stand: Stand) -> bool:
@@ -116,57 +187,31 @@ def _late(stand: Stand) -> bool:
     return stand.step != "position"
 
 
-def _x(column: int, columns: int) -> float:
-    return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (column + 0.5) / max(columns, 1)
-
-
 def _y(confidence: float) -> float:
-    return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - confidence)
+    return _TOP + (HEIGHT - _TOP - _BOTTOM) * (1 - confidence)
 
 
-def _axes(columns: Sequence[tuple[int, bool]]) -> Iterator[str]:
-    for tenths in range(0, 11, 2):
-        y = _y(tenths / 10)
-        yield f'<path class="grid" stroke="#ccc" d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"/>'
-        yield f'<text class="tick" x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tenths * 10}%</text>'
-    for at, (number, late) in enumerate(columns):
-        x, what = _x(at, len(columns)), "response" if late else "declared"
-        yield f'<text class="tick" x="{x:.1f}" y="{_HEIGHT - 40}" text-anchor="middle">round {number}</text>'
-        yield f'<text class="tick" x="{x:.1f}" y="{_HEIGHT - 24}" text-anchor="middle">{what}</text>'
-
-
-def _line(number: int, evolution: Evolution, columns: Sequence[tuple[int, bool]]) -> Iterator[str]:
-    colour, dash = _COLOURS[number % len(_COLOURS)], _DASHES[number % len(_DASHES)]
-    at = {column: place for place, column in enumerate(columns)}
+def _line(number: int, evolution: Evolution, at: dict[tuple[int, bool], float]) -> Line:
     # Lines of one confidence would hide each other.
     aside = 5 * (number - 1)
-    points = [
-        ((_x(at[each.round, _late(each)], len(columns)) + aside, _y(each.confidence)), each)
+    known = [
+        (at[each.round, _late(each)] + aside, _y(each.confidence), each)
         for each in evolution.stands
         if each.confidence is not None
     ]
-    path = " ".join(f"{x:.1f},{y:.1f}" for (x, y), _ in points)
-    yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
-    yield from (_point(evolution.expert, point, each, colour) for point, each in points)
-    y = _HEIGHT + 22 * number
-    yield f'<path d="M{_LEFT} {y}h36" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
-    yield f'<text class="legend" x="{_LEFT + 46}" y="{y + 4}">{text(evolution.expert)}</text>'
+    return Line(
+        evolution.expert,
+        _COLOURS[number % len(_COLOURS)],
+        _DASHES[number % len(_DASHES)],
+        " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in known),
+        [_mark(evolution.expert, x, y, each) for x, y, each in known],
+        _LEFT,
+        HEIGHT + 22 * number,
+    )
 
 
-def _point(expert: str, at: Point, stand: Stand, colour: str) -> str:
-    x, y = at
-    marks = {
-        ShiftKind.NONE: f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>',
-        ShiftKind.MINOR: f'<circle class="ring" fill="#fff" cx="{x:.1f}" cy="{y:.1f}" r="7" stroke="{colour}"/>',
-        ShiftKind.MAJOR: f'<path d="M{x:.1f} {y - 9:.1f}l9 9l-9 9l-9-9z" fill="{colour}"/>',
-    }
-    mark = marks[stand.shift]
-    if stand.refused:
-        mark = f'<path d="M{x - 6:.1f} {y - 6:.1f}l12 12m0-12l-12 12" stroke="{colour}" stroke-width="2"/>'
+def _mark(expert: str, x: float, y: float, stand: Stand) -> Mark:
     moved = f"; {stand.shift} shift, moved by {', '.join(stand.cites)}" if stand.shift is not ShiftKind.NONE else ""
     title = f"{expert}, {words.percent(stand.confidence)}{moved}: {stand.position}"
-    return f'<a href="#{text(stand.message)}"><title>{text(title)}</title>{mark}</a>'
-
-
-def _head(label: str, height: int) -> str:
-    return f'<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {_WIDTH} {height}">'
+    mark, up = ("refused", 6) if stand.refused else (str(stand.shift), 9)
+    return Mark(stand.message, title, mark, round(x, 1), round(y, 1), round(x - 6, 1), round(y - up, 1))

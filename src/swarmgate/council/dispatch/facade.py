@@ -3,6 +3,8 @@
 result = await Swarm(path).council.dispatch(mode="parallel", tasks=[{"role": "reviewer", "text": "Review a.py"}])
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +36,7 @@ class Dispatches:
         tasks: Sequence[DispatchTask | Mapping[str, Any]],
         rounds: int | None = None,
         question: str = "",
-        id: str = "",  # noqa: A002 - as above
+        id: str = "",  # noqa: A002 - the field's name
         tokens: int | None = None,
         usd: float | None = None,
     ) -> DispatchResult:
@@ -55,7 +57,7 @@ class Dispatches:
             CouncilFailed: no task has an output; that is on record.
             BudgetExhausted: a budget is used up, and no task has an output. Later: `DispatchResult.exhausted`.
         """
-        from swarmgate.council.dispatch_request import checked  # noqa: PLC0415 - late: looking needs no voices
+        from swarmgate.council.dispatch_request import checked
 
         settings = self._project.config.council
         asked = checked(mode, tasks, rounds=rounds, question=question, default_rounds=settings.rounds)
@@ -66,7 +68,7 @@ class Dispatches:
 
     async def dispatch_file(self, path: Path, *, mode: str = "", rounds: int | None = None) -> DispatchResult:
         """The same for the tasks of a TOML file; `mode` and `rounds` where the file does not say them."""
-        from swarmgate.council.dispatch_file import places, read  # noqa: PLC0415 - as above
+        from swarmgate.council.dispatch_file import places, read
 
         default = self._project.config.council.rounds
         asked = read(path, mode=mode, rounds=rounds, default_rounds=default)
@@ -98,9 +100,9 @@ class Dispatches:
         name: str = "",
         allowance: Allowance | None = None,
     ) -> DispatchResult:
-        from swarmgate.council.dispatching import Means, carry_out  # noqa: PLC0415 - brings the agents
-        from swarmgate.council.progress import teller  # noqa: PLC0415 - as above
-        from swarmgate.council.session import opened  # noqa: PLC0415 - as above
+        from swarmgate.council.dispatching import Means, carry_out
+        from swarmgate.council.progress import teller
+        from swarmgate.council.session import opened
 
         project, name = self._project, name or new_id()
         async with opened(project, f"dispatch-{name}", allowance=allowance, resume="") as voices:

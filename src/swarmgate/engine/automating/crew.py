@@ -1,5 +1,7 @@
 """The crew put together: the workers that are on by the settings, and one pass of plan sync."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
+
 from __future__ import annotations
 
 import contextlib
@@ -175,7 +177,7 @@ class Syncing:
         Raises:
             SwarmError: the ledger, or a plan file, cannot be read or written.
         """
-        from swarmgate.ledger.opening import sync_pass  # noqa: PLC0415 - late: most looks find no edit
+        from swarmgate.ledger.opening import sync_pass
 
         began = time.monotonic()
         ledger = self._read_on()
@@ -214,7 +216,7 @@ class Syncing:
 
     def _deferred(self, ledger: Ledger, error: LedgerLocked) -> SyncDeferred:
         """Which files have an edit that waits; what the process at work writes itself meanwhile is none."""
-        from swarmgate.ledger.reconcile import edits  # noqa: PLC0415 - late: it is rare
+        from swarmgate.ledger.reconcile import edits
 
         ledger.refresh()
         found = [edit for edit in edits(ledger, interruptible=True).found if not edit.ahead]
@@ -224,7 +226,7 @@ class Syncing:
 
     def _for_user(self, ledger: Ledger) -> SyncDeferred | None:
         """That edits wait for the user's own command; None where what stands there now was made after the run."""
-        from swarmgate.ledger.reconcile import edits  # noqa: PLC0415 - late: it is rare
+        from swarmgate.ledger.reconcile import edits
 
         found = edits(ledger, interruptible=True).found
         same = tuple(edit.source for edit in found if (edit.source, sha256(edit.data).digest()) in self._suspect)

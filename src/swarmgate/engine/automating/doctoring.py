@@ -1,5 +1,7 @@
 """The config doctor composed: by hand (`swarm doctor`), and as the worker that looks when work begins."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
+
 from __future__ import annotations
 
 import asyncio
@@ -52,10 +54,10 @@ def diagnose(
         UsageError: a file was changed while the doctor looked, or is a link that leads out of the repository.
         LedgerWriteFailed: a file could not be written.
     """
-    from swarmgate.automation import doctor  # noqa: PLC0415 - late: it brings git and the gates
-    from swarmgate.automation.doctor import suite  # noqa: PLC0415 - as above
-    from swarmgate.automation.doctor.diagnosis import mend  # noqa: PLC0415 - as above
-    from swarmgate.engine.build import ROLES  # noqa: PLC0415 - as above
+    from swarmgate.automation import doctor
+    from swarmgate.automation.doctor import suite
+    from swarmgate.automation.doctor.diagnosis import mend
+    from swarmgate.config import ROLES
 
     known = project.environ if environ is None else environ
 
@@ -90,7 +92,7 @@ def diagnose(
 
 def _models(config: Config, environ: Mapping[str, str], root: Path) -> Iterator[Check]:
     """The checks about models, which the room of automation knows nothing of."""
-    from swarmgate.engine.models import debaters, distinct  # noqa: PLC0415 - late, as above
+    from swarmgate.engine.models import debaters, distinct
 
     if config.models.require_distinct:
         yield distinct(config)
@@ -106,9 +108,9 @@ def lists_of_models(config: Config) -> Check:
     They are asked without key and headers: who looks at a project of somebody else hands nothing to the addresses that
     it names. So one that wants a key is fine; one whose host does not answer is told by another check.
     """
-    from swarmgate.automation.doctor import endpoints  # noqa: PLC0415 - late, as above
-    from swarmgate.ledger.checks import Check  # noqa: PLC0415 - as above
-    from swarmgate.llm.capabilities.reach import reach  # noqa: PLC0415 - late: loads openai
+    from swarmgate.automation.doctor import endpoints
+    from swarmgate.ledger.checks import Check
+    from swarmgate.llm.capabilities.reach import reach
 
     addresses = {name: endpoints.address_of(each.base_url) for name, each in config.providers.items()}
     silent = endpoints.connect(set(addresses.values()))
@@ -131,9 +133,9 @@ def lists_of_models(config: Config) -> Check:
 
 def _prices(config: Config) -> Check:
     """A budget in dollars counts known costs only, and where it is the only one, all have to be known."""
-    from swarmgate.engine.requirements import require_prices  # noqa: PLC0415 - late, as above
-    from swarmgate.ledger.checks import Check  # noqa: PLC0415 - as above
-    from swarmgate.llm.prices import unpriced  # noqa: PLC0415 - as above
+    from swarmgate.engine.requirements import require_prices
+    from swarmgate.ledger.checks import Check
+    from swarmgate.llm.prices import unpriced
 
     asked = list(dict.fromkeys(model for role in config.roles.values() for model in (role.model, *role.fallback)))
     free = unpriced(asked, config)
@@ -158,7 +160,7 @@ def at_startup(project: Project, environ: Mapping[str, str] | None = None) -> Do
     Raises:
         SwarmError: a file that should be mended cannot be written, or was changed meanwhile.
     """
-    from swarmgate.config import load  # noqa: PLC0415 - late, as above
+    from swarmgate.config import load
 
     known = project.environ if environ is None else environ
     try:  # as they are now: the object's own were read when it was made

@@ -1,5 +1,7 @@
 """Decision drift put together: what is read from ledger, context.md and work tree, and the worker that tells."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
+
 from __future__ import annotations
 
 import errno
@@ -40,9 +42,9 @@ def drift(project: Project) -> DriftReport:
     Raises:
         LedgerCorrupt: the ledger does not hold.
     """
-    from swarmgate.automation.drift.decisions import recorded, written  # noqa: PLC0415 - late: a worker is made cheaply
-    from swarmgate.automation.drift.detecting import Material, detect  # noqa: PLC0415 - as above
-    from swarmgate.automation.drift.texts import record  # noqa: PLC0415 - as above
+    from swarmgate.automation.drift.decisions import recorded, written
+    from swarmgate.automation.drift.detecting import Material, detect
+    from swarmgate.automation.drift.texts import record
 
     folder = project.folder
     ledger = Ledger.read(folder)
@@ -56,7 +58,7 @@ def drift(project: Project) -> DriftReport:
 
 
 def _laters(folder: SwarmFolder, state: State, found: Record, context: str) -> tuple[list[Later], list[str]]:
-    from swarmgate.automation.drift import dependencies, texts  # noqa: PLC0415 - as in `drift`
+    from swarmgate.automation.drift import dependencies, texts
 
     shown = folder.relative(folder.context)
     answers = guidance.parse(context) if context else state.guidance
@@ -95,7 +97,7 @@ def _task_lines(path: Path) -> dict[str, int]:
 
 def _tracked(root: Path) -> tuple[str, ...]:
     """The paths of the newest commit; none where git says nothing."""
-    from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - late: git
+    from swarmgate.workspace.repository import Repository
 
     try:
         repository = Repository.discover(root, lenient=True)

@@ -1,5 +1,7 @@
 """Evidence put together: how complete it is, its retention, and the worker that sums up long tasks in context.md."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
+
 from __future__ import annotations
 
 from functools import cached_property
@@ -74,7 +76,7 @@ def prune(project: Project, *, days: int | None = None, mb: int | None = None, c
         LedgerLocked: a run is at work.
         LedgerWriteFailed: the disk refused; nothing is lost.
     """
-    from swarmgate.ledger.retention import prune as pruned  # noqa: PLC0415 - late: tarfile, for this alone
+    from swarmgate.ledger.retention import prune as pruned
 
     limits = project.config.evidence
     return pruned(
@@ -115,8 +117,8 @@ class Summaries:
         Raises:
             LedgerError: context.md could not be written, or was in use for too long.
         """
-        from swarmgate.journal.writing import writing  # noqa: PLC0415 - as above
-        from swarmgate.ledger.context_file import keep_summary, read  # noqa: PLC0415 - late: work alone needs it
+        from swarmgate.journal.writing import writing
+        from swarmgate.ledger.context_file import keep_summary, read
 
         task, folder = task_of(subject), self._project.folder
         state = self._project.state

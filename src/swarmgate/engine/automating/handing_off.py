@@ -1,5 +1,7 @@
 """The handoff put together from the ledger, context.md, the settings and the repository, and written."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
+
 from __future__ import annotations
 
 import os
@@ -82,8 +84,8 @@ def _is_page(path: Path) -> bool:
 
 def _without_keys(project: Project, found: Handoff) -> Handoff:
     """The same without the keys of the project, and what looks like one: the words are those of people and models."""
-    from swarmgate.domain.redaction import redact  # noqa: PLC0415 - as above
-    from swarmgate.ledger.debates import masked  # noqa: PLC0415 - late: work alone needs it
+    from swarmgate.domain.redaction import redact
+    from swarmgate.ledger.debates import masked
 
     config, _ = _settings(project)
     clean = project.redact if config else redact
@@ -151,7 +153,7 @@ def _counts(state: State) -> dict[str, int]:
 
 def _git(folder: SwarmFolder) -> tuple[str, tuple[str, ...]]:
     """The newest commit, and what a clone of it would lack."""
-    from swarmgate.workspace.repository import Repository  # noqa: PLC0415 - late: git comes with it
+    from swarmgate.workspace.repository import Repository
 
     try:
         repository = Repository.discover(folder.root)
@@ -272,7 +274,7 @@ def _guardrails(config: Config) -> Iterator[str]:
 def _drift(project: Project) -> tuple[str, ...]:
     """Decisions that the plan speaks against; a page is written whatever comes of it."""
     try:
-        from swarmgate.engine.automating.drifting import drift  # noqa: PLC0415 - late: it reads everything
+        from swarmgate.engine.automating.drifting import drift
 
         return tuple(f"{each.kind.value}: {each.text} - {each.why}" for each in drift(project).signals)
     except (SwarmError, OSError):

@@ -1,5 +1,7 @@
 """Hooks put together: the user's commands from the settings, the sandbox, and the keys that are masked."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
+
 from __future__ import annotations
 
 import contextlib
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from swarmgate.automation.hooks import Hooks, unknown_hooks, why_not
-from swarmgate.config import PROJECT_FILE
+from swarmgate.config import PROJECT_FILE, SPEAKING
 from swarmgate.domain.automation import Happening, HookRan
 from swarmgate.domain.events import EVENTS
 from swarmgate.domain.hooks import HOOKABLE, Hook, HookReport, sample
@@ -49,7 +51,7 @@ def report(project: Project) -> HookReport:
 
 def problems(config: Config, folder: SwarmFolder, environ: Mapping[str, str]) -> tuple[str, ...]:
     """A line for each hook that never runs, since there is no such event, with the place in the settings."""
-    from swarmgate.automation.doctor.places import written  # noqa: PLC0415 - late: it is rare
+    from swarmgate.automation.doctor.places import written
 
     def told(event: str) -> str:
         where, line = written(folder, environ).of("hooks", event)
@@ -98,8 +100,7 @@ def worker(project: Project) -> Hooks:
 
     @cache
     def runner() -> CommandRunner:
-        from swarmgate.engine.build import SPEAKING  # noqa: PLC0415 - as above
-        from swarmgate.workspace.agent_programs.files import survey  # noqa: PLC0415 - brings all rooms
+        from swarmgate.workspace.agent_programs.files import survey
 
         repository = project.repository()
         files = survey(config, repository.root, SPEAKING, lambda: repository.list_tree(repository.snapshot()))

@@ -1,5 +1,7 @@
 """Preflight put together: what its checks need from several rooms, for a person, for the loop and for a watcher."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
+
 from __future__ import annotations
 
 import asyncio
@@ -13,7 +15,7 @@ from immutables import Map
 
 from swarmgate.automation.preflight.ground import Ground
 from swarmgate.automation.preflight.running import FIRST, GROUPS, longest, run_checks
-from swarmgate.config import is_program
+from swarmgate.config import SPEAKING, is_program
 from swarmgate.domain.automation import AutomationEvent, PreflightRan
 from swarmgate.domain.budget import Account, accounts
 from swarmgate.domain.preflight import PreflightReport, Reach
@@ -70,9 +72,8 @@ async def require(ctx: Context, phase: int, *, whole: bool = True) -> PreflightR
     Raises:
         PreflightFailed: naming each check that stops it.
     """
-    from swarmgate.engine.build import SPEAKING  # noqa: PLC0415 - brings all rooms
-    from swarmgate.engine.experts import has_expert  # noqa: PLC0415 - as above
-    from swarmgate.engine.steps.uncommitted import refuse_dirty_tree  # noqa: PLC0415 - as above
+    from swarmgate.engine.experts import has_expert
+    from swarmgate.engine.steps.uncommitted import refuse_dirty_tree
 
     state = ctx.ledger.state
     if ctx.stash and not state.tree:
@@ -174,9 +175,8 @@ def _phase(state: State, asked: int | None) -> int:
 
 def _ground(project: Project, ledger: Ledger, phase: int) -> Ground:
     """The project as it lies there; the limits are those of the settings now, not those of the last run."""
-    from swarmgate.engine.build import SPEAKING  # noqa: PLC0415 - as above
-    from swarmgate.engine.experts import has_expert  # noqa: PLC0415 - as above
-    from swarmgate.workspace.agent_programs.files import survey  # noqa: PLC0415 - brings all rooms
+    from swarmgate.engine.experts import has_expert
+    from swarmgate.workspace.agent_programs.files import survey
 
     folder, config = project.folder, project.config
     environ = dict(project.environ)
@@ -208,7 +208,7 @@ def _roles(speaking: Sequence[str], *, expert: bool) -> tuple[str, ...]:
 
 
 def _with_limits(state: State, config: Config) -> State:
-    from swarmgate.engine.spending import allowances  # noqa: PLC0415 - brings all rooms
+    from swarmgate.engine.spending import allowances
 
     budget = config.budget
     rules = replace(
@@ -223,9 +223,9 @@ def _with_limits(state: State, config: Config) -> State:
 
 def _budgets(state: State, folder: SwarmFolder) -> tuple[Account, ...]:
     """Those that hold for the next run: its own is new, and councils have used of the project's."""
-    from dataclasses import replace as with_changes  # noqa: PLC0415 - `domain.state.replace` is for its own records
+    from dataclasses import replace as with_changes
 
-    from swarmgate.ledger.sessions import Beside  # noqa: PLC0415 - only here
+    from swarmgate.ledger.sessions import Beside
 
     due = Beside(folder).due
     found = (account for account in accounts(state, "") if account.section != "budget.run")
@@ -236,7 +236,7 @@ def _reach(config: Config, environ: Mapping[str, str]) -> Callable[[Sequence[str
     async def reach(models: Sequence[str]) -> Sequence[Reach]:
         if all(is_program(model) for model in models):
             return ()
-        from swarmgate.llm.capabilities.reach import reach as look  # noqa: PLC0415 - late: loads openai
+        from swarmgate.llm.capabilities.reach import reach as look
 
         return await look(models, config, environ)
 
@@ -244,7 +244,7 @@ def _reach(config: Config, environ: Mapping[str, str]) -> Callable[[Sequence[str
 
 
 def _demands(config: Config, environ: Mapping[str, str], repository: Repository) -> Callable[[], Sequence[str]]:
-    from swarmgate.engine.requirements import require_models, require_tools  # noqa: PLC0415 - brings all rooms
+    from swarmgate.engine.requirements import require_models, require_tools
 
     def demands() -> Sequence[str]:
         require_tools(config)

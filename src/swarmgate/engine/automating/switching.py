@@ -1,5 +1,7 @@
 """What of automation is on, and who said so; switching it in `.swarm/config.toml`."""
 
+# ruff: noqa: PLC0415 - late, for start-up time: a worker is made cheaply, and a verb brings git, gates or models when it is at work
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
@@ -56,9 +58,9 @@ def report(project: Project) -> CapabilityReport:
     Raises:
         ConfigError: the settings cannot be read.
     """
-    from swarmgate.automation.doctor.places import written  # noqa: PLC0415 - late: only these verbs need it
-    from swarmgate.config import load  # noqa: PLC0415 - as above
-    from swarmgate.engine.automating.hooking import problems  # noqa: PLC0415 - as above
+    from swarmgate.automation.doctor.places import written
+    from swarmgate.config import load
+    from swarmgate.engine.automating.hooking import problems
 
     environ = project.environ
     config = load(project_file=project.folder.config, environ=environ, flags=project.flags)
@@ -109,8 +111,8 @@ def _unable(hooks: WorkerStatus | None) -> tuple[str, ...]:
 
 def _live(project: Project) -> tuple[str, dict[str, WorkerStatus]]:
     """The process that watches, in words, and its workers by capability; nothing where none lives."""
-    from swarmgate.journal.lock import describe, live_owner  # noqa: PLC0415 - as above
-    from swarmgate.ledger import status_file  # noqa: PLC0415 - late, as above
+    from swarmgate.journal.lock import describe, live_owner
+    from swarmgate.ledger import status_file
 
     owner = live_owner(project.folder.watch_lock)
     if not owner:
@@ -136,7 +138,7 @@ def switch(project: Project, name: str, *, on: bool = True) -> CapabilityReport:
         ConfigError: the settings cannot be read.
         LedgerWriteFailed: the file cannot be written.
     """
-    from swarmgate.ledger.settings_file import Put, edited, save  # noqa: PLC0415 - late, as above
+    from swarmgate.ledger.settings_file import Put, edited, save
 
     if name in MODES:
         edit, wanted = Put(("automation", "mode"), name), name
@@ -173,7 +175,7 @@ def require_mode(name: str) -> None:
 
 def _overridden(project: Project, found: CapabilityReport, path: tuple[str, ...], wanted: str) -> CapabilityReport:
     """Says so where a variable wins over what was just written."""
-    from swarmgate.automation.doctor.places import written  # noqa: PLC0415 - late, as above
+    from swarmgate.automation.doctor.places import written
 
     variable = written(project.folder, project.environ).variable(*path)
     if not variable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import importlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from swarmgate.config import load as load_config
 from swarmgate.domain.contest import DebateWorth
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import NotAProject, UsageError
+from swarmgate.errors import MissingRequirement, NotAProject, UsageError
 from swarmgate.evaluation.debate import fixtures as labelled
 from swarmgate.evaluation.debate.arms import Arm, Setup, chosen_items, even_repeats
 from swarmgate.evaluation.debate.cache import Answers
@@ -123,11 +124,12 @@ def evaluate(
 
     Raises:
         UsageError: fixtures, models or limits cannot be used as they are.
-        MissingRequirement: a key is not set.
+        MissingRequirement: a package of `swarmgate[eval]` is not installed, or a key is not set.
         LedgerWriteFailed: the disk refused the answers, the report or the decision.
     """
     environ = os.environ if environ is None else environ
     known = labelled.load(fixtures)
+    _require()
     home = Home.of(start, environ)
     found, asked = asyncio.run(_measured(known, setup, home, allowance or Allowance(), environ, on_progress))
     name = hashlib.sha256(f"{known.sha256} {setup.model_dump_json()}".encode()).hexdigest()[:12]
@@ -142,6 +144,22 @@ def evaluate(
     debate_worth.keep(home.folder, _worth(report, report.decision))
     places = report.places.model_copy(update={"decision": str(home.folder.debate_worth)})
     return filed.keep(report.model_copy(update={"places": places}))
+
+
+def _require() -> None:
+    """Makes sure that what counts and draws at the end is there, before anything is paid for.
+
+    Raises:
+        MissingRequirement: it is not, or cannot be imported.
+    """
+    try:
+        for name in ("scipy.stats", "matplotlib.figure"):
+            importlib.import_module(name)
+    except ImportError as error:
+        raise MissingRequirement(
+            f"`swarm eval debate` needs scipy and matplotlib: {error}",
+            hint="pip install 'swarmgate[eval]', then the same command again.",
+        ) from error
 
 
 async def _measured(
