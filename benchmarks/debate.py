@@ -23,7 +23,8 @@ from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.debating import hold
 from swarmgate.council.requests import debate_of
-from swarmgate.domain.debate import Debate, Outcome, Round, Seat
+from swarmgate.council.debate.model import Debate, Outcome, Round
+from swarmgate.domain.debate import Seat
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.workspace.files import FileTree

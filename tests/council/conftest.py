@@ -19,7 +19,8 @@ from swarmgate.config import Config
 from swarmgate.council.debating import hold
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.requests import debate_of
-from swarmgate.domain.debate import Debate, Outcome, Round, Seat
+from swarmgate.council.debate.model import Debate, Outcome, Round
+from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilRefused
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect

@@ -16,9 +16,10 @@ from tests.project import flood
 from swarmgate.agents.desk import Limits
 from swarmgate.council.debating import hold
 from swarmgate.council.events import DebateEnded, Moderated, RoundBegan, RoundEnded, Spoke, Synthesised
-from swarmgate.council.voting import MOST_TEXT, vote
+from swarmgate.council.debate.voting import MOST_TEXT, vote
 from swarmgate.domain.budget import Account
-from swarmgate.domain.debate import Debate, Seat, Tally, Vote
+from swarmgate.council.debate.model import Debate
+from swarmgate.domain.debate import Seat, Tally, Vote
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused
 from swarmgate.ledger.debates import DebateFiles

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.council.dispatch_file import read
+from swarmgate.council.dispatch.file import read
 from swarmgate.domain.dispatch import Mode
 from swarmgate.errors import CouncilRefused
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from swarmgate.council.dispatch_request import ROLES, checked
+from swarmgate.council.dispatch.request import ROLES, checked
 from swarmgate.domain.dispatch import DispatchTask, Mode
 from swarmgate.errors import CouncilRefused
 

@@ -9,7 +9,7 @@ from tests.confined import runner
 
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.prompts import Prompts
-from swarmgate.council.dispatch_request import checked
+from swarmgate.council.dispatch.request import checked
 from swarmgate.council.dispatching import Means, carry_out
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage

@@ -9,8 +9,9 @@ from tests.council.conftest import Council, ballot, moderator, speech, voice
 
 from swarmgate.agents.participant import Unread
 from swarmgate.council.events import Moderated
-from swarmgate.council.moderating import moderation_of, moderator_brief
-from swarmgate.domain.debate import Debate, Moderation, Seat, Tally
+from swarmgate.council.debate.moderating import moderation_of, moderator_brief
+from swarmgate.council.debate.model import Debate, Moderation
+from swarmgate.domain.debate import Seat, Tally
 
 DEBATE = Debate(
     id="d", question="Is it?", material="m", seats=tuple(Seat(id=each) for each in "abcd"), task="1.2", attempt=2

@@ -9,8 +9,8 @@ import pytest
 from rapidfuzz import fuzz
 from tests.council.pairs import ATTACKED, DIFFERENT, HELD_OUT_DIFFERENT, HELD_OUT_SAME, IN_DOUBT, SAME
 
-from swarmgate.council.novelty import judged
-from swarmgate.domain.debate import Claim, Stance
+from swarmgate.council.debate.novelty import judged
+from swarmgate.council.debate.model import Claim, Stance
 
 THRESHOLD = 90
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from swarmgate.council.requests import debate_of, seat_of
-from swarmgate.domain.debate import Debate, Seat
+from swarmgate.council.debate.model import Debate
+from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilRefused
 
 GOOD: dict[str, Any] = {"id": "d1", "question": "Good?", "seats": [{"id": "a"}, Seat(id="b")]}

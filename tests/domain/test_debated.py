@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.debate import (
-    Ballot,
-    Debate,
-    DebateRecord,
-    Outcome,
-    Reason,
-    Round,
-    Seat,
-    Speech,
-    Synthesis,
-    Vote,
-    message_id,
-    tally,
-)
-from swarmgate.domain.debated import review_of
+from swarmgate.council.debate.model import Debate, DebateRecord, Outcome, Round, Speech, Synthesis, tally
+from swarmgate.domain.debate import Ballot, Reason, Seat, Vote, message_id
+from swarmgate.engine.steps.debated import review_of
 from swarmgate.domain.evidence import Verdict
 
 SEATS = (Seat(id="advocate", model="local/a"), Seat(id="challenger", model="local/b"))

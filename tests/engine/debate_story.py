@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.debate import (
-    Ballot,
-    Claim,
-    Debate,
-    DebateRecord,
-    Moderation,
-    Novelty,
-    Outcome,
-    Reason,
-    Round,
-    Seat,
-    Speech,
-    Stance,
-    Synthesis,
-    Tally,
-    Vote,
-)
+from swarmgate.council.debate.model import Claim, Debate, DebateRecord, Moderation, Novelty, Outcome, Round, Speech, Stance, Synthesis
+from swarmgate.domain.debate import Ballot, Reason, Seat, Tally, Vote
 from swarmgate.domain.usage import Usage
 
 HOSTILE = '<script>alert("x")</script> & <b>bold</b>'

@@ -7,7 +7,8 @@ from tests.engine.debate_script import debating, speech, synthesis
 from tests.project import Project, rule
 
 from swarmgate.council.session import opened
-from swarmgate.domain.debate import Outcome, Seat, Vote
+from swarmgate.council.debate.model import Outcome
+from swarmgate.domain.debate import Seat, Vote
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Allowance, Usage
@@ -116,7 +117,7 @@ async def test_bad_input_is_refused_before_anybody_is_asked(
     assert told in refused.value.message
     assert project.requests == []
     assert settled(project) == []
-    assert not list(project.folder.debates.glob("*/debate.json"))
+    assert not list((project.folder.discussions).glob("*/journal.jsonl"))
 
 
 async def test_an_id_is_given_once(project: Project) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.engine.debate_story import FIRST, HOSTILE, OUTCOME, RECORD
 
-from swarmgate.domain.debate import DebateRecord, Seat
+from swarmgate.council.debate.model import DebateRecord
+from swarmgate.domain.debate import Seat
 from swarmgate.domain.printable import printable
 from swarmgate.engine import debate_replay
 

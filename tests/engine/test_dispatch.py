@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.project import Project, Rule, call, flood, rule, until
 
-from swarmgate.domain.dispatch import DispatchResult
+from swarmgate.council.dispatch.model import DispatchResult
 from swarmgate.engine import Swarm
 from swarmgate.errors import (
     BudgetExhausted,

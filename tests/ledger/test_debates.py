@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from swarmgate.domain.debate import Ballot, Debate, Novelty, Outcome, Round, Seat, Speech, Synthesis, Tally, Vote
+from swarmgate.council.debate.model import Debate, Novelty, Outcome, Round, Speech, Synthesis
+from swarmgate.domain.debate import Ballot, Seat, Tally, Vote
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import CouncilRefused, LedgerError, LedgerWriteFailed
 from swarmgate.ledger.debates import DebateFiles

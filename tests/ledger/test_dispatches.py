@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.domain.dispatch import DispatchedReply, DispatchResult, DispatchTask, Mode
+from swarmgate.council.dispatch.model import DispatchedReply, DispatchResult
+from swarmgate.domain.dispatch import DispatchTask, Mode
 from swarmgate.errors import CouncilRefused, LedgerError, LedgerWriteFailed
 from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.folder import SwarmFolder

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from swarmgate.domain.base import Frozen, Line, Text
+from swarmgate.domain.base import Frozen, Text
 
 MOST_ROUNDS = 5
 MOST_SEATS = 8

@@ -13,23 +13,25 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from swarmgate.domain.debate import Debate, DebateRecord, Outcome
-from swarmgate.domain.dispatch import DispatchResult
-from swarmgate.domain.usage import Allowance
-from swarmgate.engine.in_project import InProject, new_id, raising
-from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, SwarmError
-from swarmgate.ledger.debates import DebateFiles
-from swarmgate.ledger.dispatches import DispatchFiles
-from swarmgate.ledger.sessions import unsettled
+from swarmgate.council.debate.model import DebateRecord, Outcome
+from swarmgate.council.debate.rules import RULES
+from swarmgate.council.shared import Shared, new_id
+from swarmgate.errors import CouncilRefused, SwarmError
 
 if TYPE_CHECKING:
-    from swarmgate.engine.seating import Participant, Where
+    from swarmgate.council.debate.request import Participant
+    from swarmgate.council.pattern import Where
+
+PART = "debate"
+"""What the debate of a dispatch is called: its id is that of the dispatch, a dot, and this."""
+
+_DISPATCH = "dispatch"
 
 
 class Debates:
     """Debates of one project."""
 
-    def __init__(self, shared: InProject) -> None:
+    def __init__(self, shared: Shared) -> None:
         self._shared, self._project = shared, shared.project
 
     async def debate(
@@ -72,9 +74,9 @@ class Debates:
             CouncilFailed: no voice, or not the synthesis, gave anything that counts.
             BudgetExhausted: a budget is used up; `resume` goes on.
         """
-        from swarmgate.council.requests import debate_of
-        from swarmgate.engine.material import OF_A_DEBATE, gathered
-        from swarmgate.engine.seating import seat, seats_for
+        from swarmgate.council.debate.request import debate_of, seat, seats_for
+        from swarmgate.council.debate.steps import DEBATING
+        from swarmgate.council.material import OF_A_DEBATE, gathered
 
         settings, folder = self._project.config.council, self._project.folder
         debate = debate_of(
@@ -91,7 +93,8 @@ class Debates:
             similarity=settings.similarity,
         )
         allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
-        return await self._hold(debate, allowance, where=where)
+        held = await self._shared.hold(DEBATING, debate, allowance=allowance, own={}, where=where)
+        return _ended(held)
 
     async def debate_file(self, path: Path, **options: Any) -> Outcome:
         """Holds the debate that a TOML file describes; `options` are arguments of `debate` that win over the file.
@@ -100,140 +103,132 @@ class Debates:
             CouncilRefused: the file cannot be read, or a key is wrong; the message names file, line and key.
             SwarmError: as `debate`.
         """
-        from swarmgate.engine import debate_file
+        from swarmgate.council.debate import file
 
-        in_file = debate_file.places(path)
-        given = debate_file.read(path) | options
+        in_file = file.places(path)
+        given = file.read(path) | options
         return await self.debate(**given, where=lambda place: "" if place[0] in options else in_file(place))
 
+    def described(self, path: Path) -> dict[str, Any]:
+        """The arguments of `debate` that a TOML file gives.
+
+        Raises:
+            CouncilRefused: as `debate_file`.
+        """
+        from swarmgate.council.debate import file
+
+        return file.read(path)
+
     async def resume(self, id: str, *, tokens: int | None = None, usd: float | None = None) -> Outcome:  # noqa: A002 - as above
-        """Goes on with a debate after its last whole round; gives the outcome at once where it has one.
+        """Goes on with a debate after all that was said; gives the outcome at once where it has one.
 
         Args:
-            id: of the debate.
+            id: of the debate, or of the dispatch that it is the debate of.
             tokens: what all of it may use, in tokens, with what it used before; None: as it was begun with.
             usd: the same in US dollars.
 
         Raises:
             CouncilRefused: there is no such debate, or it goes on in another process.
-            LedgerError: its files are damaged.
+            LedgerError: its record is damaged.
             SwarmError: as `debate`.
         """
-        record = self.record(id)
-        dispatched = self._dispatched(record)
-        session = f"dispatch-{id}" if dispatched else f"debate-{id}"
-        if record.outcome is not None:
-            self._settle(session)
-            return record.outcome
-        kept = self._files.allowance(id)
-        if dispatched and not kept.limited:
-            kept = self._shared.allowance
-        allowance = kept.but(usd=usd, tokens=tokens)
-        return await self._hold(record.debate, allowance, dispatched=dispatched)
+        from swarmgate.council.debate.steps import DEBATING
+        from swarmgate.council.dispatch.steps import DISPATCHING
+
+        own = self._own(id)
+        if dispatched := self._dispatched(own):
+            result = await self._shared.resume(DISPATCHING, dispatched, tokens=tokens, usd=usd)
+            return _ended(result.outcome if result else None)
+        held = await self._shared.resume(DEBATING, own, tokens=tokens, usd=usd, own={})
+        return _ended(held)
 
     def ids(self) -> tuple[str, ...]:
         """The ids of all debates, the newest first."""
-        return tuple(sorted(self._files.ids(), key=self.began, reverse=True))
-
-    def began(self, id: str) -> tuple[float, float]:  # noqa: A002 - as above
-        """When a debate began, in seconds since 1970: as its id says, else its file; and when that was written."""
-        written = 0.0
-        with suppress(OSError):
-            written = (self._project.folder.debates / id / "debate.json").stat().st_mtime
-        with suppress(ValueError):
-            return datetime.strptime(f"{id[:15]}+0000", "%Y%m%d-%H%M%S%z").timestamp(), written
-        return float(int(written)), written
+        return self._shared.records.ids(RULES.name)
 
     def record(self, id: str) -> DebateRecord:  # noqa: A002 - as above
         """All that is kept of a debate.
 
+        Args:
+            id: as of `resume`.
+
         Raises:
             CouncilRefused: there is no such debate.
-            LedgerError: its files are damaged.
+            LedgerError: its record is damaged.
         """
-        try:
-            return self._files.load(id)
-        except CouncilRefused as error:
-            raise self._shared.refused("debate", id, error) from None
+        return RULES.record(self._shared.record(RULES, self._own(id)).standing)
+
+    # --- looking, as people read it ---
+
+    def debate_rows(self) -> list[dict[str, str]]:
+        """A row for each debate of a list, the newest first; a damaged one is named as such."""
+        return [self._row(name) for name in self.ids()]
+
+    def debate_lines(self, record: DebateRecord) -> list[str]:
+        """The whole debate, round by round."""
+        from swarmgate.council.debate import view
+
+        return view.text_lines(record)
+
+    def debate_page(self, record: DebateRecord) -> str:
+        """The whole debate as one HTML page that needs nothing else."""
+        from swarmgate.council.debate import view
+
+        return view.html(record)
+
+    def debate_verdict(self, id: str) -> tuple[dict[str, Any], list[str]]:  # noqa: A002 - as above
+        """How a debate ended: for programs, and as lines; the reasons and the dissent with it."""
+        from swarmgate.council.debate import view
+
+        record = self.record(id)
+        outcome = record.outcome.model_dump(mode="json") if record.outcome else {}
+        told = {**outcome, "reasons": view.reasons(record), "dissent": view.dissent(record)}
+        return told, view.verdict_lines(record)
 
     # --- inside ---
 
-    async def _hold(
-        self,
-        debate: Debate,
-        allowance: Allowance,
-        *,
-        where: Where = lambda _: "",
-        dispatched: DispatchResult | None = None,
-    ) -> Outcome:
-        from swarmgate.council.debating import hold
-        from swarmgate.council.dispatching import Placed, held_again
-        from swarmgate.council.progress import teller
-        from swarmgate.council.session import opened
-        from swarmgate.council.way_on import with_way_on
-        from swarmgate.engine.first_round import prompt_tokens
-        from swarmgate.engine.seating import check_desks
-
-        project = self._project
-        files = DebateFiles(project.folder, redact=project.redact)
-        goes_on = f"swarm debate resume {debate.id}"
-        session = f"{'dispatch' if dispatched else 'debate'}-{debate.id}"
-        folders = {task.name: task.folder for task in dispatched.tasks} if dispatched else {}
+    def _row(self, name: str) -> dict[str, str]:
         try:
-            async with opened(project, session, allowance=allowance, resume=goes_on) as made:
-                voices = Placed(made, folders)
-                check_desks(debate, voices, where)
-                files.begin(debate)
-                files.keep_allowance(debate.id, allowance)
-                if not files.rounds(debate.id):
-                    needed = prompt_tokens(debate, voices)
-                    made.budget.require_room(needed, "the first round (its prompts alone)")
-                outcome = await hold(debate, voices=voices, store=files, on_event=teller(project.listener))
-        except CouncilFailed as error:
-            raise with_way_on(error, debate.id, files.rounds(debate.id)) from error
-        except BudgetExhausted as error:
-            raise raising(error, goes_on, own=session in error.message) from error
-        if dispatched:
-            again = held_again(dispatched, files.rounds(debate.id), outcome)
-            DispatchFiles(project.folder, redact=project.redact).keep(again)
-        return outcome
-
-    def _dispatched(self, record: DebateRecord) -> DispatchResult | None:
-        """The dispatch that a debate belongs to: it has the folders of its voices.
-
-        Raises:
-            CouncilRefused: it cannot be read, so that the debate cannot go on as it began.
-        """
-        if record.debate.about != "dispatch":
-            return None
-        try:
-            return DispatchFiles(self._project.folder).load(record.debate.id)
+            standing = self._shared.record(RULES, name).standing
         except SwarmError as error:
-            if record.outcome is not None:
-                return None
-            raise CouncilRefused(
-                f"The debate {record.debate.id} belongs to a dispatch, whose record cannot be read: {error.message}",
-                hint="Dispatch it anew: without that record nobody knows the folders of its voices.",
-            ) from error
+            return {"id": name, "began": _named_after(name), "status": "damaged", "question": error.message}
+        record, began = RULES.record(standing), f"{standing.created_at[:19].replace('T', ' ')} UTC"
+        status = record.outcome.verdict if record.outcome else "failed" if record.failed else "open"
+        return {"id": name, "began": began, "status": status, "question": record.debate.question}
 
-    def _settle(self, session: str) -> None:
-        """Has the ledger count a debate that was killed between its outcome and that."""
-        from swarmgate.council.session import settle
+    def _own(self, id: str) -> str:  # noqa: A002 - as above
+        """The id of the record that is meant: the debate of a dispatch goes by the id of that, too."""
+        part = f"{id}.{PART}"
+        with suppress(SwarmError):
+            if self._shared.records.begun(id).pattern == _DISPATCH and part in self._shared.records.ids(RULES.name):
+                return part
+        return id
 
-        if session in {each.name for each in unsettled(self._project.folder)}:
-            settle(self._project)
-
-    @property
-    def _files(self) -> DebateFiles:
-        """For who reads only."""
-        return DebateFiles(self._project.folder)
+    def _dispatched(self, id: str) -> str:  # noqa: A002 - as above
+        """The dispatch that a debate belongs to, which has the folders of its voices; empty: none."""
+        whole = self._shared.record(RULES, id).standing.part_of
+        return whole if whole and self._shared.records.begun(whole).pattern == _DISPATCH else ""
 
     def _new_id(self, wanted: str) -> str:
         if not wanted:
             return new_id()
-        if wanted in self._files.ids():
+        self._shared.records.check_id(wanted, RULES.name)
+        if wanted in self.ids():
             raise CouncilRefused(
                 f"There is a debate {wanted} already.", hint=f"Go on with it: swarm debate resume {wanted}"
             )
-        self._files.check_id(wanted)
         return wanted
+
+
+def _ended(outcome: Outcome | None) -> Outcome:
+    """The outcome of what was held to its end: one that is not over ended in an error."""
+    if outcome is None:
+        raise CouncilRefused("The debate has no outcome yet.")
+    return outcome
+
+
+def _named_after(name: str) -> str:
+    """When a debate began whose record is damaged, as its id says; empty: it does not."""
+    with suppress(ValueError):
+        return f"{datetime.strptime(f'{name[:15]}+0000', '%Y%m%d-%H%M%S%z'):%Y-%m-%d %H:%M:%S} UTC"
+    return ""

@@ -8,12 +8,13 @@ from typing import Any
 from swarmgate.agents.brief import Brief, Section, bullets, cut, one_line
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, AskedOnceMore, Unread, speak
+from swarmgate.council.debate.model import Debate, Moderation, Round
 from swarmgate.council.json_objects import taken_apart
 from swarmgate.council.overheard import overheard
 from swarmgate.council.reading import MOST_READ
 from swarmgate.council.transcript import Transcript
 from swarmgate.council.windows import material_sections, window_of
-from swarmgate.domain.debate import LEAST_SEATS, Debate, Moderation, Round
+from swarmgate.domain.debate import LEAST_SEATS
 from swarmgate.errors import ModelError
 
 STEP = "moderate"

@@ -22,7 +22,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz, process
 
-from swarmgate.domain.debate import MESSAGE_ID, Claim, Novelty, Speech
+from swarmgate.council.debate.model import Claim, Novelty, Speech
+from swarmgate.domain.debate import MESSAGE_ID
 
 _ATTRIBUTION = re.compile(
     rf"(?:\b(?:as|see)\s+)?[(\[]?{MESSAGE_ID.pattern}[)\]]?(?:\s+(?:says|said|notes|states|shows|argues)\b)?,?",

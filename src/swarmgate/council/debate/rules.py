@@ -158,6 +158,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
     events: ClassVar[tuple[type[Frozen], ...]] = (Moderated, Spoke, Compared, Synthesised, SynthesisFailed)
     milestones: ClassVar[tuple[type[Frozen], ...]] = (Compared, Synthesised)
     patient: ClassVar[bool] = True
+    earlier: ClassVar[str] = "traces/debates/{id}"
 
     def begin(self, request: Debate) -> DebateState:
         """Nobody has spoken."""

@@ -14,9 +14,8 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate.model import Compared, Debate, Moderated, Outcome, Spoke, Synthesised, SynthesisFailed
 from swarmgate.council.debate.moderating import moderated, moderator_brief
 from swarmgate.council.debate.novelty import claims_in, judged
-from swarmgate.council.debate.request import check
+from swarmgate.council.debate.request import check, check_desks
 from swarmgate.council.debate.rules import Compare, DebateRules, DebateState, GiveUp, Moderate, Speak, Synthesise
-from swarmgate.council.debate.seating import check_desks
 from swarmgate.council.debate.synthesising import synthesis_brief, synthesised
 from swarmgate.council.debate.voting import VOTE, bounded, brief_of, speech_of
 from swarmgate.council.overheard import overheard
@@ -124,8 +123,12 @@ def _shown(state: DebateState, context: CouncilContext) -> _Shown:
     """The transcript, in the smallest window of those who read it: all voices are told the same."""
     kept = context.own if isinstance(context.own, dict) else {}
     if state.number not in kept:
-        briefs = ((seat, _brief(state.debate, seat, state.number, _own_sections(state, seat))) for seat in state.present)
-        room = min(window_of(context.voices.desk(seat), brief).room for seat, brief in briefs)
+        room = min(
+            window_of(
+                context.voices.desk(seat), _brief(state.debate, seat, state.number, _own_sections(state, seat))
+            ).room
+            for seat in state.present
+        )
         kept[state.number] = _Shown(Transcript(state.rounds, state.order), room)
     found: _Shown = kept[state.number]
     return found

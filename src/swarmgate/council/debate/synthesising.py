@@ -11,12 +11,13 @@ from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import Unread
 from swarmgate.council.closing import answer_lines, closing
+from swarmgate.council.debate.model import Debate, Round, Speech, Synthesis, tally
+from swarmgate.council.debate.rules import against_the_votes
 from swarmgate.council.overheard import overheard
 from swarmgate.council.reading import closing_reasons, lines_as_reasons, reasons_of
 from swarmgate.council.transcript import Transcript
 from swarmgate.council.windows import material_sections, window_of
-from swarmgate.domain.debate import Debate, Round, Speech, Synthesis, Vote, tally
-from swarmgate.domain.recount import against_the_votes
+from swarmgate.domain.debate import Vote
 from swarmgate.errors import CouncilFailed, ModelError
 
 _SUMMARY = 4_000

@@ -6,21 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 
+from swarmgate.council.debate.model import Claim, DebateRecord, Moderation, Novelty, Outcome, Round, Speech
 from swarmgate.council.json_objects import PLACES, taken_apart
-from swarmgate.domain.debate import (
-    Ballot,
-    Claim,
-    DebateRecord,
-    Moderation,
-    Novelty,
-    Outcome,
-    Reason,
-    Round,
-    Seat,
-    Speech,
-    Tally,
-    Vote,
-)
+from swarmgate.domain.debate import Ballot, Reason, Seat, Tally, Vote
 from swarmgate.domain.usage import Usage
 from swarmgate.html import rendered
 

@@ -9,11 +9,12 @@ from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, AskedOnceMore, speak
 from swarmgate.council import asking
+from swarmgate.council.debate.model import Debate, Speech
 from swarmgate.council.overheard import Overheard, overheard
 from swarmgate.council.reading import ballot_of, claims_of, has_ballot
 from swarmgate.council.transcript import TITLE
 from swarmgate.council.windows import material_sections
-from swarmgate.domain.debate import MESSAGE_ID, Ballot, Debate, Seat, Speech, message_id
+from swarmgate.domain.debate import MESSAGE_ID, Ballot, Seat, message_id
 from swarmgate.errors import EndpointFailed, ModelError
 
 STEP = "debate"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from swarmgate.config.refusals import unknown
 from swarmgate.council.described import tables_of, text_of
-from swarmgate.council.dispatch_request import Dispatch, Where, checked, mode_of
+from swarmgate.council.dispatch.model import Dispatch
+from swarmgate.council.dispatch.request import Where, checked, mode_of
 from swarmgate.errors import CouncilRefused
 
 KEYS = ("mode", "question", "rounds", "tasks")

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from swarmgate.config import nearest
 from swarmgate.config.refusals import unknown
-from swarmgate.domain.base import Frozen
+from swarmgate.council.dispatch.model import Dispatch
 from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS
 from swarmgate.domain.dispatch import MOST_CHAIN, MOST_TASKS, PREVIOUS, DispatchRole, DispatchTask, Mode
 from swarmgate.errors import CouncilRefused
@@ -35,15 +35,6 @@ _WHAT = {
 
 Where = Callable[[int, str], str]
 """The beginning of a message about a key of a task, counted from 1; 0: about a key beside the tasks."""
-
-
-class Dispatch(Frozen):
-    """A dispatch that can be held. `question` and `rounds` are those of a debate."""
-
-    mode: Mode
-    tasks: tuple[DispatchTask, ...]
-    question: str = ""
-    rounds: int = 0
 
 
 def in_words(task: int, key: str) -> str:
