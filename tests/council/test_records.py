@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from swarmgate.ledger.debates import masked, unredacted
 
 from swarmgate.council.record_texts import Documents
 from swarmgate.council.records import NAMES, Manifest, Records, request_hash
@@ -24,7 +25,6 @@ from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused, LedgerError, LedgerWriteFailed
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.journal.store import opened
-from swarmgate.ledger.debates import masked, unredacted
 from swarmgate.ledger.folder import SwarmFolder
 
 BOTH = pytest.mark.parametrize("kind", ["files", "sqlite"])

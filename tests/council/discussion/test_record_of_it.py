@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from swarmgate.ledger.debates import masked
 from tests.council.discussion.conftest import Room, User, assessed, concluded, experts, linked, rule
 
 from swarmgate.council.discussion.chronicle import record_of
@@ -25,7 +26,6 @@ from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, DiscussionReco
 from swarmgate.domain.redaction import redact
 from swarmgate.errors import CouncilRefused
 from swarmgate.journal.documents import FileDocuments
-from swarmgate.ledger.debates import masked
 from swarmgate.ledger.folder import SwarmFolder
 
 Make = Callable[..., Room]

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from swarmgate.ledger.debates import DebateFiles
 from tests.project import GOAL, Project, Rule, call, code, critic, part, plain, plan, review, rule, task, until, verdict
 
 from swarmgate.domain import events as ev
@@ -15,7 +16,6 @@ from swarmgate.domain.debate import Ballot, Vote
 from swarmgate.domain.evidence import Verdict
 from swarmgate.domain.state import Planning, TaskStatus
 from swarmgate.ledger import debate_worth
-from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.sessions import Session
 
 pytestmark = pytest.mark.suite("unittest")

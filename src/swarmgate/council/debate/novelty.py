@@ -8,7 +8,7 @@ paraphrase counts as new, and so it should: in doubt a claim is new. A debate th
 too early costs the argument.
 
 The likeness is rapidfuzz's `ratio` of the content words as they are written. How often this errs is measured on the
-labelled pairs of `tests/council/pairs.py` by `test_novelty.py`.
+labelled pairs of `tests/council/debate/pairs.py` by `test_novelty.py`.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
             replies=state.replies,
             outcome=state.debated.outcome if state.debated else None,
             exhausted=state.exhausted,
-            failed=give_up.why if give_up else "",
+            failed=_failure(state) if give_up else "",
             finished=self._ended(state),
             usage=standing.usage,
             seconds=standing.seconds,
@@ -248,10 +248,16 @@ def _gives_up(state: DispatchState) -> GiveUp | None:
     debated, name = state.debated, state.asked.id
     if debated and debated.failed:
         return GiveUp(debated.failed, _GO_ON.format(id=name) if debated.exhausted else debated.hint, debated.exhausted)
-    replies = state.replies
-    if any(each.succeeded for each in replies):
+    if any(each.succeeded for each in state.replies):
         return None
-    told = "; ".join(f"task {each.number} ({each.name}): {each.failed or each.not_run}" for each in replies)
     if state.exhausted:
-        return GiveUp(f"0/{len(replies)} succeeded: {told}", _RAISE, exhausted=True)
-    return GiveUp(f"0/{len(replies)} succeeded: {told}", f"the record: swarm dispatch show {name}", exhausted=False)
+        return GiveUp(state.exhausted, _RAISE, exhausted=True)
+    return GiveUp(_failure(state), f"the record: swarm dispatch show {name}", exhausted=False)
+
+
+def _failure(state: DispatchState) -> str:
+    """Why no task has an output."""
+    if state.debated:
+        return state.debated.failed
+    told = (f"task {each.number} ({each.name}): {each.failed or each.not_run}" for each in state.replies)
+    return f"0/{len(state.replies)} succeeded: {'; '.join(told)}"

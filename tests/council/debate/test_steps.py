@@ -5,27 +5,26 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
-from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.council.conftest import Council, Files, ballot, moderator, parent, speech, synthesis, voice
+from tests.council.conftest import Council, ballot, moderator, parent, speech, synthesis, voice
 from tests.project import flood
 
 from swarmgate.agents.desk import Limits
-from swarmgate.council.debating import hold
-from swarmgate.council.events import DebateEnded, Moderated, RoundBegan, RoundEnded, Spoke, Synthesised
+from swarmgate.council.debate.model import Compared, Debate, Moderated, Spoke, Synthesised
+from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.voting import MOST_TEXT, vote
+from swarmgate.council.progress import said
+from swarmgate.council.stream import Contributed
 from swarmgate.domain.budget import Account
-from swarmgate.council.debate.model import Debate
 from swarmgate.domain.debate import Seat, Tally, Vote
 from swarmgate.domain.usage import Allowance, Usage
-from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused
-from swarmgate.ledger.debates import DebateFiles
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, IllegalMove, LedgerError
 from swarmgate.llm.budget import Budget
-from swarmgate.testing import ScriptedServer
+from swarmgate.testing import ReceivedRequest, ScriptedServer
 
 HANG = {"fault": {"kind": "hang"}}
 DOWN = {"fault": {"kind": "500"}}
@@ -112,10 +111,22 @@ async def test_what_was_sent_and_used_is_on_record(council: Council) -> None:
 async def test_events_tell_the_story(council: Council) -> None:
     council.play(*votes("APPROVE", "APPROVE"))
     await council.hold()
-    kinds = [type(each) for each in council.events]
-    began_and_ended = [RoundBegan, Spoke, Spoke, RoundEnded]
-    assert kinds == [*began_and_ended, *began_and_ended, Synthesised, DebateEnded]
-    assert council.events[4] == RoundBegan("d1", 2, 2, final=True)
+    told = [said(each) for each in council.events]
+    lines = [each[1] for each in told if each]
+    lines[2:4], lines[6:8] = sorted(lines[2:4]), sorted(lines[6:8])  # as they arrive
+    assert lines == [
+        "debate d1 begins with advocate, challenger: Is it right?",
+        "round 1 of at most 2",
+        "round 1, debate: advocate spoke (1 claims)",
+        "round 1, debate: challenger spoke (1 claims)",
+        "round 1 is over and on record: 2 of 2 claims are new",
+        "round 2 of at most 2: the vote",
+        "round 2, debate: advocate votes APPROVE (80% sure)",
+        "round 2, debate: challenger votes APPROVE (80% sure)",
+        "round 2 is over and on record",
+        "synthesis: architect says APPROVE",
+        "the debate is over: APPROVE, 2 for",
+    ]
 
 
 @pytest.mark.slow
@@ -142,7 +153,7 @@ async def test_results_are_in_order_of_seat_whatever_arrives_first(council: Coun
         latency_s=0.05,
     )
     await council.hold("a", "b", "c")
-    arrived = [each.speech.seat for each in council.events if isinstance(each, Spoke) and each.speech.round == 1]
+    arrived = [each.who for each in council.events if isinstance(each, Contributed) and each.number == 1]
     assert arrived == ["c", "b", "a"]
     assert [each.seat for each in council.rounds[0].speeches] == ["a", "b", "c"]
     assert [each.id for each in council.rounds[0].speeches] == ["r1-msg-001", "r1-msg-002", "r1-msg-003"]
@@ -243,9 +254,9 @@ async def test_all_failing_is_an_error_on_record_and_the_round_is_held_again(cou
         with pytest.raises(CouncilFailed, match=f"all 2 voices failed in round {number}: .*500") as caught:
             await council.hold()
         assert "taken up again, the debate asks this round anew" in caught.value.hint
-        assert council.store.outcomes == []
-        assert len(council.store.failures) == attempt
-        assert f"round {number}" in council.store.failures[-1]
+        assert council.kept.outcome is None
+        assert council.standing.sessions == attempt
+        assert f"round {number}" in council.kept.failed
         assert len(council.rounds) == number  # what was asked stays on record
         assert {each.headers["ROUND"] for each in server.requests[asked:]} >= {str(number)}
     before = council.rounds[: number - 1]
@@ -268,7 +279,7 @@ async def test_a_budget_ends_the_debate_and_what_is_whole_stays(council: Council
     with pytest.raises(BudgetExhausted):
         await council.hold()
     assert len(council.rounds) == 1
-    assert council.store.failures == []
+    assert council.kept.failed == ""
     council.budget = Budget()
     council.play(*votes("APPROVE", "APPROVE"))
     assert (await council.hold()).verdict is Vote.APPROVE
@@ -313,7 +324,7 @@ async def test_the_moderator_orders_asks_and_cuts(council: Council) -> None:
     assert [each.seat for each in third.speeches] == ["a", "b", "c"]
     assert third.moderation
     assert third.moderation.dropped == ("b cannot be cut: in the last round everybody votes",)
-    assert sum(isinstance(each, Moderated) for each in council.events) == 2
+    assert sum(isinstance(each, Contributed) and each.step == "moderate" for each in council.events) == 2
     chair = str(council.heard(step="moderate", round="3")[0].messages[1]["content"])
     assert chair.startswith("ROLE: participant\nSTEP: moderate\nPARTICIPANT: chair\nROUND: 3\n\n")
     assert "- a: was cut" in chair
@@ -463,7 +474,7 @@ async def test_material_that_does_not_fit_is_refused_before_anybody_is_asked(cou
     with pytest.raises(CouncilRefused, match="the architect can read"):
         await council.hold(material="x" * 30_000)
     assert server.requests == []
-    assert council.store.debates == {}
+    assert council.records.ids() == ()
 
 
 @pytest.mark.slow
@@ -493,13 +504,13 @@ async def test_a_synthesis_that_breaks_a_rule_is_asked_for_once_more(council: Co
     outcome = await council.hold()
     assert outcome.verdict is Vote.APPROVE
     assert told in str(council.heard(step="synthesize")[1].messages[-1]["content"])
-    council.store = type(council.store)()
+    council.forget()
     council.play(*votes("APPROVE", "APPROVE"), parent(first))
     with pytest.raises(CouncilFailed, match="the synthesis of debate d1 failed"):
         await council.hold()
     assert len(council.rounds) == 2
-    assert council.store.outcomes == []
-    assert len(council.store.failures) == 1
+    assert council.kept.outcome is None
+    assert "synthesis" in council.kept.failed
 
 
 @pytest.mark.slow
@@ -522,7 +533,7 @@ async def test_citations_that_are_wrong_twice_stay_on_record_where_the_votes_bea
     assert told in str(second.messages[-1]["content"])
     assert len(first.messages) == 2
 
-    council.store = type(council.store)()
+    council.forget()
     council.play(*votes("APPROVE", "REJECT"), parent(given))
     with pytest.raises(CouncilFailed, match="the synthesis of debate d1 failed"):  # a tie rejects
         await council.hold()
@@ -554,8 +565,7 @@ async def test_a_synthesis_against_the_majority_cites_the_minority(council: Coun
 # --- resume ---
 
 
-async def test_a_debate_goes_on_after_its_last_whole_round(council: Council, files: Callable[[], Files]) -> None:
-    council.store = files()
+async def test_a_debate_goes_on_after_its_last_whole_round(council: Council) -> None:
     council.play(voice(None, 3, HANG))
     held = asyncio.create_task(council.hold(rounds=3))
     await until_heard(council, "3")
@@ -564,7 +574,7 @@ async def test_a_debate_goes_on_after_its_last_whole_round(council: Council, fil
         await held
     before = council.rounds
 
-    council.store, council.events = files(), []
+    council.events = []
     server = council.play(voice(None, 3, ballot("APPROVE", 0.7, "r2-msg-001")))
     outcome = await council.hold(rounds=3)
     assert council.rounds[:2] == before
@@ -577,30 +587,101 @@ async def test_a_debate_goes_on_after_its_last_whole_round(council: Council, fil
     assert outcome.usage.tokens == used.tokens + outcome.synthesis.usage.tokens
 
 
-async def test_a_round_that_failed_is_replaced_in_the_project_too(council: Council) -> None:
-    folder = SwarmFolder(council.repo)
-    folder.path.mkdir()
+async def test_a_round_that_failed_is_replaced(council: Council) -> None:
     council.play(voice(None, 2, DOWN))
     with pytest.raises(CouncilFailed):
-        await hold(council.debate(), voices=council, store=DebateFiles(folder))
-    assert "round 2" in DebateFiles(folder).load("d1").failed
+        await council.hold()
+    assert "round 2" in council.kept.failed
+    assert council.standing.own.unreached
     council.play(*votes("APPROVE", "APPROVE"))
-    await hold(council.debate(), voices=council, store=DebateFiles(folder))
-    record = DebateFiles(folder).load("d1")
+    await council.hold()
+    record = council.kept
     assert (record.failed, len(record.rounds), record.outcome is not None) == ("", 2, True)
     assert not any(each.failed for held in record.rounds for each in held.speeches)
 
 
 @pytest.mark.slow
-async def test_another_debate_of_the_same_id_is_refused(council: Council, files: Callable[[], Files]) -> None:
-    for store in (council.store, files()):
-        council.store = store
-        server = council.play(*votes("APPROVE", "APPROVE"))
-        await council.hold()
-        asked = len(server.requests)
-        with pytest.raises(CouncilRefused, match="another debate has the id d1"):
-            await council.hold(question="Something else?")
-        assert len(server.requests) == asked
+async def test_another_debate_of_the_same_id_is_refused(council: Council) -> None:
+    server = council.play(*votes("APPROVE", "APPROVE"))
+    await council.hold()
+    asked = len(server.requests)
+    with pytest.raises(CouncilRefused, match="another debate with the id d1: it differs in `question`"):
+        await council.hold(question="Something else?")
+    assert len(server.requests) == asked
+
+
+def journal(council: Council) -> Path:
+    return council.repo / ".swarm/discussions/d1/journal.jsonl"
+
+
+async def test_a_kill_after_any_line_loses_and_doubles_nothing(council: Council) -> None:
+    script = (moderator(2, '{"order": ["b", "a"]}'), *(voice(name, 2, ballot()) for name in "ab"))
+    given = {"moderator": Seat(id="chair"), "rounds": 2}
+    server = council.play(*script)
+    whole = await council.hold("a", "b", **given)
+    asked = sorted(map(asking, server.requests))
+    lines = journal(council).read_bytes().splitlines(keepends=True)
+    assert len(lines) == 11  # begun, resumed, 2 + 1, moderated, 2 + 1, synthesised, completed
+    for cut in range(1, len(lines)):
+        journal(council).write_bytes(b"".join(lines[:cut]) + lines[cut][: len(lines[cut]) // 2])  # and torn
+        before = [*council.records.open(RULES, "d1").entries()]
+        server = council.play(*script)
+        again = await council.hold("a", "b", **given)
+        timed = {"seconds", "usage"}
+        assert again.model_dump(exclude={"synthesis", *timed}) == whole.model_dump(exclude={"synthesis", *timed})
+        assert (again.usage.calls, again.usage.tokens) == (whole.usage.calls, whole.usage.tokens)
+        spoken = [step(each.event) for each in before if isinstance(each.event, (Spoke, Moderated, Synthesised))]
+        assert sorted([*spoken, *map(asking, server.requests)]) == asked
+
+
+def asking(request: ReceivedRequest) -> tuple[str, str, str]:
+    return request.headers["STEP"], request.headers.get("ROUND", ""), request.headers.get("PARTICIPANT", "")
+
+
+def step(event: Spoke | Moderated | Synthesised) -> tuple[str, str, str]:
+    match event:
+        case Spoke(speech=speech_):
+            return "debate", str(speech_.round), speech_.seat
+        case Moderated():
+            return "moderate", str(event.round), "chair"
+    return "synthesize", "", ""
+
+
+async def test_every_altered_line_is_found_out(council: Council) -> None:
+    council.play(*votes("APPROVE", "APPROVE"))
+    await council.hold()
+    lines = journal(council).read_bytes().splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        altered = line.replace(b":", b": ", 1) if at % 2 else line.replace(b"a", b"b", 1)
+        assert altered != line
+        journal(council).write_bytes(b"".join([*lines[:at], altered, *lines[at + 1 :]]))
+        with pytest.raises(LedgerError):
+            assert council.kept
+
+
+async def test_what_is_on_record_keeps_the_rules_of_a_debate(council: Council) -> None:
+    """Whoever writes a chain of their own cannot vote for others, or twice, or overturn the votes."""
+    council.play(*votes("APPROVE", "APPROVE"))
+    await council.hold()
+    events = [each.event for each in council.records.open(RULES, "d1").entries()]
+    ghost = next(each for each in events if isinstance(each, Spoke))
+    speech = ghost.speech
+    for wrong in (
+        ghost.model_copy(update={"speech": speech.model_copy(update={"seat": "ghost"})}),
+        ghost.model_copy(update={"speech": speech.model_copy(update={"id": "r1-msg-009"})}),
+        ghost.model_copy(update={"speech": speech.model_copy(update={"round": 2})}),
+        Compared(round=1),
+        Synthesised(synthesis=None),
+    ):
+        with pytest.raises(IllegalMove):
+            RULES.apply(RULES.begin(council.debate()), wrong)
+    voted = RULES.begin(council.debate())
+    for event in events[2:-2]:
+        voted = RULES.apply(voted, event)
+    made = next(each for each in events if isinstance(each, Synthesised)).synthesis
+    assert made
+    with pytest.raises(IllegalMove, match="All voices voted APPROVE"):
+        RULES.apply(voted, Synthesised(synthesis=made.model_copy(update={"verdict": Vote.REJECT})))
 
 
 # --- one ballot ---
@@ -623,5 +704,5 @@ async def test_one_independent_ballot(council: Council) -> None:
 async def test_a_debate_that_nobody_checked_is_checked(council: Council) -> None:
     twice = Debate(id="d", question="?", seats=(Seat(id="a"), Seat(id="a")))
     with pytest.raises(CouncilRefused, match="names a twice"):
-        await hold(twice, voices=council, store=council.store)
+        await council.held(twice)
     assert replace(council, has_parent=False).parent() is None

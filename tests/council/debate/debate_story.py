@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from swarmgate.council.debate.model import Claim, Debate, DebateRecord, Moderation, Novelty, Outcome, Round, Speech, Stance, Synthesis
+from swarmgate.council.debate.model import (
+    Claim,
+    Debate,
+    DebateRecord,
+    Moderation,
+    Novelty,
+    Outcome,
+    Round,
+    Speech,
+    Stance,
+    Synthesis,
+)
 from swarmgate.domain.debate import Ballot, Reason, Seat, Tally, Vote
 from swarmgate.domain.usage import Usage
 

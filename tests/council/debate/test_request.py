@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from swarmgate.council.requests import debate_of, seat_of
 from swarmgate.council.debate.model import Debate
+from swarmgate.council.debate.request import debate_of
+from swarmgate.council.requests import seat_of
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilRefused
 

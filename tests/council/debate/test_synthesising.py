@@ -7,8 +7,8 @@ import json
 import pytest
 
 from swarmgate.agents.participant import Unread
-from swarmgate.council.debate.synthesising import synthesis_of
 from swarmgate.council.debate.model import Round, Speech
+from swarmgate.council.debate.synthesising import synthesis_of
 from swarmgate.domain.debate import Ballot, Tally, Vote
 
 A, R, N = Vote.APPROVE, Vote.REJECT, Vote.ABSTAIN

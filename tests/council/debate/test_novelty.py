@@ -7,10 +7,10 @@ import time
 
 import pytest
 from rapidfuzz import fuzz
-from tests.council.pairs import ATTACKED, DIFFERENT, HELD_OUT_DIFFERENT, HELD_OUT_SAME, IN_DOUBT, SAME
+from tests.council.debate.pairs import ATTACKED, DIFFERENT, HELD_OUT_DIFFERENT, HELD_OUT_SAME, IN_DOUBT, SAME
 
-from swarmgate.council.debate.novelty import judged
 from swarmgate.council.debate.model import Claim, Stance
+from swarmgate.council.debate.novelty import judged
 
 THRESHOLD = 90
 
