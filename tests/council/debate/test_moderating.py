@@ -10,7 +10,6 @@ from tests.council.conftest import Council, ballot, moderator, speech, voice
 from swarmgate.agents.participant import Unread
 from swarmgate.council.debate.model import Debate, Moderation
 from swarmgate.council.debate.moderating import moderation_of, moderator_brief
-from swarmgate.council.stream import Contributed
 from swarmgate.domain.debate import Seat, Tally
 
 DEBATE = Debate(
@@ -148,7 +147,7 @@ async def test_it_reads_the_transcript_who_said_how_much_and_whom_it_cut(council
     assert "[r1-msg-001] a, round 1:\n| I have looked at it." in second
     assert "- b: was cut" in third
     assert third == again
-    told = [each.moderation for each in council.events if isinstance(each, Contributed) and each.step == "moderate"]
+    told = [each.moderation for each in council.rounds if each.moderation]
     assert [each.usage.calls for each in told] == [1, 2]
     assert all(each.prompt_hash and each.model == "local/chair" for each in told)
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from swarmgate.ledger.debates import masked
 from tests.council.discussion.conftest import Room, User, assessed, concluded, experts, linked, rule
 
 from swarmgate.council.discussion.chronicle import record_of
 from swarmgate.council.discussion.people import Pause
+from swarmgate.council.masking import masked
 from swarmgate.council.records import NAMES, Manifest, Records
 from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
 from swarmgate.domain.redaction import redact
