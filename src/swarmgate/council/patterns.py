@@ -10,6 +10,8 @@ from swarmgate.errors import CouncilRefused
 
 PATTERNS: dict[str, str] = {
     "chat": "swarmgate.council.chat.steps:CHAT",
+    "debate": "swarmgate.council.debate.steps:DEBATING",
+    "dispatch": "swarmgate.council.dispatch.steps:DISPATCHING",
 }
 """Where each pattern is, as `module:NAME`, by its name in records; it is loaded when it is used."""
 

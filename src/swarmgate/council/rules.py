@@ -30,6 +30,7 @@ class Rules(ABC, Generic[Q, S, O]):
         events: of its records, each with a tag `type` of its own.
         milestones: those of them that outlive a power cut, and after which the views are written.
         patient: whether steps that go on at the same time are ended well before the error of one is raised.
+        earlier: where in `.swarm/` an earlier swarmgate had one of the id `{id}`; empty: where records are now.
         adjustable: whether the command that goes on with it takes `--usd` and `--tokens`.
     """
 
@@ -40,6 +41,7 @@ class Rules(ABC, Generic[Q, S, O]):
     milestones: ClassVar[tuple[type[Frozen], ...]] = ()
     patient: ClassVar[bool] = False
     adjustable: ClassVar[bool] = True
+    earlier: ClassVar[str] = ""
 
     # --- pure ---
 
@@ -76,6 +78,10 @@ class Rules(ABC, Generic[Q, S, O]):
 
     def views(self, standing: Standing[S]) -> Mapping[str, str]:
         """The texts that are made of it, by their names: artifacts, pages, `result.json`."""
+        return {}
+
+    def measures(self, standing: Standing[S]) -> Mapping[str, object]:
+        """What metrics count of it, by the fields of `domain.metrics.Execution`, where it is over."""
         return {}
 
     def title(self, state: S) -> str:

@@ -43,6 +43,19 @@ class Usage(Frozen):
             seconds=self.seconds + other.seconds,
         )
 
+    def beyond(self, other: Usage) -> Usage:
+        """What this has more than a part of it."""
+        least = self.least_usd - other.least_usd
+        return Usage(
+            calls=self.calls - other.calls,
+            prompt_tokens=self.prompt_tokens - other.prompt_tokens,
+            cached_tokens=self.cached_tokens - other.cached_tokens,
+            completion_tokens=self.completion_tokens - other.completion_tokens,
+            usd=None if self.usd is None else least,
+            known_usd=least if self.usd is None else 0.0,
+            seconds=self.seconds - other.seconds,
+        )
+
 
 class Allowance(Frozen):
     """What may be used up: US dollars, tokens and seconds of work; None: no limit."""

@@ -9,14 +9,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from swarmgate.council.chat.rules import RULES, execution
+from swarmgate.council.patterns import PATTERNS as DRIVEN
+from swarmgate.council.patterns import pattern
 from swarmgate.council.records import PART_OF
 from swarmgate.council.shared import Shared
 from swarmgate.domain.consensus import DecisionOutcome
 from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
 from swarmgate.domain.orchestration import Orchestration
-from swarmgate.domain.orchestration_places import PATTERN, places
+from swarmgate.domain.orchestration_places import places
 from swarmgate.engine.in_project import InProject
 from swarmgate.errors import SwarmError
 from swarmgate.ledger import executions
@@ -29,8 +30,8 @@ _EARLY = {"consensus", "convergence"}
 class Metrics:
     """Metrics of one project."""
 
-    def __init__(self, shared: InProject, council: Shared) -> None:
-        self._shared, self._council, self._project = shared, council, shared.project
+    def __init__(self, shared: InProject) -> None:
+        self._shared, self._project = shared, shared.project
 
     def metrics(self) -> tuple[PatternMetrics, ...]:
         """What is on record, a line each for the patterns that were used, and `total` last; nothing: there is nothing.
@@ -44,21 +45,33 @@ class Metrics:
 
     def executions(self) -> Iterator[Execution]:
         """Every execution on record."""
-        folder, sessions = self._project.folder, by_record(self._project.folder)
+        sessions = by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
-        steps = {place: each.id for each in records if each.pattern == PATTERN for place in self._steps(each)}
-        for each in (*executions.debates(folder), *executions.dispatches(folder), *self._chats()):
-            whole = steps.get((each.pattern, each.id), "")
-            yield each.model_copy(update={"part_of": whole}) if whole else each
+        for name in DRIVEN:
+            for record in Shared(self._project).records.ids(name):
+                if found := self._driven(name, record, sessions):
+                    yield found
         yield from records
 
-    def _chats(self) -> Iterator[Execution]:
-        """Every swarm chat."""
-        for name in self._council.records.ids(RULES.name):
-            try:
-                yield execution(self._council.records.open(RULES, name).standing)
-            except SwarmError as error:
-                yield Execution(id=name, pattern=RULES.name, status="damaged", why=error.message)
+    def _driven(self, name: str, id: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:  # noqa: A002 - the field's name
+        """One record; none where it is the debate of a dispatch, which is an execution of that."""
+        shared, rules = Shared(self._project), pattern(name)
+        values: dict[str, Any] = {"pattern": name, "id": id}
+        try:
+            standing = shared.record(rules, id).standing
+            if standing.part_of and shared.records.begun(standing.part_of).pattern == "dispatch":
+                return None
+        except SwarmError as error:
+            return Execution.model_validate({**values, "status": "damaged", "why": error.message})
+        whole, ended = standing.over, standing.over or standing.status == "failed"
+        values |= {
+            "status": standing.status if ended else "open",
+            "usage": standing.usage if whole else executions.at_least(sessions, id, standing.usage),
+            "seconds": standing.seconds if ended else None,
+            "part_of": standing.part_of,
+            **rules.measures(standing),
+        }
+        return Execution.model_validate(values)
 
     def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
         """One record, from its manifest and its sealed result; of one that is not complete, what its calls used."""

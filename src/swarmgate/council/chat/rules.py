@@ -3,7 +3,7 @@
 # ruff: noqa: ARG002 - a chat looks at less than a pattern may
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -16,7 +16,6 @@ from swarmgate.council.lifecycle import Completed, Resumed, Standing, TimeUp
 from swarmgate.council.rules import Rules
 from swarmgate.council.stream import Told
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.metrics import Execution
 from swarmgate.errors import SwarmError
 
 
@@ -90,6 +89,13 @@ class ChatRules(Rules[Chat, State, ChatResult]):
             seconds=max(0.0, round(ended - state.chat.created_at, 3)),
         )
 
+    def measures(self, standing: Standing[State]) -> Mapping[str, object]:
+        """How long it lasted, whether a process was at it or not; one that came to nothing has failed."""
+        result = self.outcome(standing)
+        if result is None:
+            return {}
+        return {"seconds": result.seconds, **({"status": "failed"} if result.end is ChatEnd.FAILED else {})}
+
     def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
         """What was said, and how turns ended that said nothing."""
         old, new = before.own, after.own
@@ -111,17 +117,3 @@ class ChatRules(Rules[Chat, State, ChatResult]):
 
 
 RULES = ChatRules()
-
-
-def execution(standing: Standing[State]) -> Execution:
-    """A chat among the executions that metrics are made of."""
-    result = RULES.outcome(standing)
-    ended = "failed" if result and result.end is ChatEnd.FAILED else "complete"
-    return Execution(
-        pattern="chat",
-        id=standing.id,
-        status=ended if result else "open",
-        usage=standing.usage,
-        seconds=result.seconds if result else None,
-        part_of=standing.part_of,
-    )
