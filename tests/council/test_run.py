@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -274,3 +275,49 @@ def test_ids_are_the_newest_first_and_a_damaged_one_is_among_them(records: Recor
     (tmp_path / ".swarm/discussions/two/journal.jsonl").write_text("nonsense\n")
     assert records.ids("summing") == ("three", "one", "two")
     assert records.ids("summing", parts=False) == ("one", "two")
+
+
+def test_an_error_of_a_step_that_is_due_no_more_ends_nothing(records: Records) -> None:
+    class First(Summing):
+        """Over with the first word."""
+
+        def next(self, state: State) -> Sequence[Add]:
+            return () if state.said else [Add(1, who) for who in state.asked.who]
+
+    async def voice(add: Add) -> None:
+        if add.who == "b":
+            raise BudgetExhausted("spent")
+
+    pattern = First()
+    record = records.begin(pattern, Sum(id="s1"))
+    assert asyncio.run(run(pattern, record, context(records, voice))) == Outcome(total=1)
+
+
+def test_what_is_over_since_long_asks_nobody(records: Records) -> None:
+    class Ending(Summing):
+        """Over at a time that is past."""
+
+        def ends_at(self, state: State) -> float:
+            return time.time() - 1
+
+    asked: list[Add] = []
+
+    async def voice(add: Add) -> None:
+        asked.append(add)
+
+    pattern = Ending()
+    record = records.begin(pattern, Sum(id="s1"))
+    assert asyncio.run(run(pattern, record, context(records, voice))) is None
+    assert (asked, record.standing.late, record.standing.status) == ([], True, "paused")
+
+
+def test_an_id_of_another_pattern_is_said_to_be_one(records: Records) -> None:
+    class Other(Summing):
+        """Of another name."""
+
+        name = "adding"
+
+    held(records, at_once)
+    with pytest.raises(CouncilRefused, match="record of another kind with the id s1: a summing") as refused:
+        records.begin(Other(), Sum(id="s1"))
+    assert refused.value.hint == "Give this one an id of its own."

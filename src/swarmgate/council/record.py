@@ -31,6 +31,7 @@ S = TypeVar("S")
 O = TypeVar("O")  # noqa: E741 - an outcome
 
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,79}")
+_ANOTHER_ID = "Give this one an id of its own."
 _OLD = "manifest.json"
 """What a record of swarmgate before its journals had in the place of one."""
 
@@ -220,13 +221,17 @@ class Records:
         id, asked = str(getattr(request, "id")), request.model_dump(mode="json")  # noqa: A001, B009 - every request's
         self.check_id(id, pattern.name)
         if self.documents.names(id):
+            if (other := self.begun(id, pattern.name).pattern) != pattern.name:
+                raise CouncilRefused(
+                    f"There is a record of another kind with the id {id}: a {other}.", hint=_ANOTHER_ID
+                )
             there = self.open(pattern, id)
             begun = next(there.entries()).event
             clean = self._clean(asked)
             if differs := [f"`{key}`" for key in clean if clean[key] != begun.request.get(key)]:
                 raise CouncilRefused(
                     f"There is another {pattern.name} with the id {id}: it differs in {', '.join(differs)}.",
-                    hint="Give this one an id of its own.",
+                    hint=_ANOTHER_ID,
                 )
             return there
         record = Record(pattern, id, self.documents, self._clean)

@@ -30,6 +30,7 @@ class Rules(ABC, Generic[Q, S, O]):
         events: of its records, each with a tag `type` of its own.
         milestones: those of them that outlive a power cut, and after which the views are written.
         patient: whether steps that go on at the same time are ended well before the error of one is raised.
+        adjustable: whether the command that goes on with it takes `--usd` and `--tokens`.
     """
 
     name: ClassVar[str]
@@ -38,6 +39,7 @@ class Rules(ABC, Generic[Q, S, O]):
     events: ClassVar[tuple[type[Frozen], ...]]
     milestones: ClassVar[tuple[type[Frozen], ...]] = ()
     patient: ClassVar[bool] = False
+    adjustable: ClassVar[bool] = True
 
     # --- pure ---
 

@@ -114,20 +114,21 @@ class _Session(Generic[Q, S, O]):
         """Puts on record what steps came to, in the order in which they began, and cuts off what is not due any more.
 
         Raises:
-            SwarmError: the first one of a step.
+            SwarmError: the first one of a step; not of one that is due no more after what the others came to.
         """
-        errors = []
+        errors = {}
         for step in steps:
             task = self.working.pop(step)
             if error := task.exception():
-                errors.append(error)
+                errors[step] = error
             else:
                 self.append(task.result())
-        if errors:
+        due = set(self.pattern.next(self.record.standing.own))
+        counting = [error for step, error in errors.items() if step in due or not isinstance(error, SwarmError)]
+        if counting:
             if self.pattern.patient:
                 await self._patiently()
-            raise errors[0]
-        due = set(self.pattern.next(self.record.standing.own))
+            raise counting[0]
         await self._cut_off([step for step in self.working if step not in due])
 
     async def _patiently(self) -> None:
@@ -167,8 +168,11 @@ class _Session(Generic[Q, S, O]):
         """
         pattern, state = self.pattern, self.record.standing.own
         seconds, ends_at = pattern.session_s(state), pattern.ends_at(state)
-        ends = None if ends_at is None else asyncio.get_running_loop().time() + ends_at - time.time()
-        outer = asyncio.timeout_at(ends)
+        left = None if ends_at is None else ends_at - time.time()
+        if left is not None and left <= 0:  # nobody is asked any more
+            self.append([TimeUp()])
+            raise TimeoutError
+        outer = asyncio.timeout(left)
         try:
             async with outer:
                 if seconds is None:

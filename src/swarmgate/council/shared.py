@@ -6,8 +6,10 @@ import difflib
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -123,7 +125,7 @@ class Shared:
                     record.unanswer("the project changed since it began")
                 return await run(pattern, record, context, allowance=allowed)
         except BudgetExhausted as error:
-            raise raising(error, goes_on, own=name in error.message) from error
+            raise raising(error, goes_on, own=pattern.adjustable and name in error.message) from error
         except CouncilFailed as error:
             told = f"Go on with: {goes_on}" if goes_on else ""
             raise CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, told)))) from error
@@ -256,6 +258,11 @@ class Shared:
 def verb(name: str) -> str:
     """The command of a pattern."""
     return pattern(name).verb
+
+
+def new_id() -> str:
+    """A name that sorts by time: `20261121-224500-3f2a`."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
 def _whole() -> str:

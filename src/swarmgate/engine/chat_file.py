@@ -8,7 +8,7 @@ from typing import Any
 
 from swarmgate.council.chat_request import KEYS, chat_of, check_keys
 from swarmgate.council.described import tables_of, text_of
-from swarmgate.engine.toml_lines import line_of
+from swarmgate.council.toml_lines import line_of
 from swarmgate.errors import CouncilRefused
 
 _LEFT_OUT = {"id": "chat", "ttl_s": 1, "messages": 1, "tokens": 1}

@@ -20,9 +20,9 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from swarmgate.config.refusals import unknown
 from swarmgate.council.described import tables_of, text_of
+from swarmgate.council.toml_lines import line_of
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
-from swarmgate.engine.toml_lines import line_of
 from swarmgate.errors import CouncilRefused
 
 
