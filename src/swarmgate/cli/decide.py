@@ -20,7 +20,7 @@ from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from swarmgate.domain.consensus import DecisionOutcome
+    from swarmgate.council.decision.model import DecisionOutcome
     from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from swarmgate.council.decision.model import DecisionOutcome
+from swarmgate.council.orchestration.model import Orchestration
+from swarmgate.council.orchestration.places import PATTERN, places
 from swarmgate.council.records import PART_OF
-from swarmgate.domain.consensus import DecisionOutcome
 from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
-from swarmgate.domain.orchestration import Orchestration
-from swarmgate.domain.orchestration_places import PATTERN, places
 from swarmgate.engine.in_project import InProject
 from swarmgate.errors import SwarmError
 from swarmgate.ledger import executions

@@ -6,13 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.council.orchestration_runner import Came
-from swarmgate.domain.consensus import DecisionOutcome
-from swarmgate.domain.critique import CritiqueOutcome
-from swarmgate.domain.debate import Outcome
-from swarmgate.domain.discussion import DiscussionRecord
-from swarmgate.domain.dispatch import DispatchResult
-from swarmgate.domain.orchestration import (
+from swarmgate.council.decision.model import DecisionOutcome
+from swarmgate.council.orchestration.model import (
     AskStep,
     CritiqueStep,
     DebateStep,
@@ -22,6 +17,11 @@ from swarmgate.domain.orchestration import (
     Leaf,
     Value,
 )
+from swarmgate.council.orchestration_runner import Came
+from swarmgate.domain.critique import CritiqueOutcome
+from swarmgate.domain.debate import Outcome
+from swarmgate.domain.discussion import DiscussionRecord
+from swarmgate.domain.dispatch import DispatchResult
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed
 from swarmgate.ledger.debates import DebateFiles
@@ -145,7 +145,7 @@ def _given(step: Leaf) -> dict[str, Any]:
     return {name: getattr(step, name) for name in sorted(named)}
 
 
-# --- typed outcomes (`domain.orchestration.FIELDS`) ---
+# --- typed outcomes (`council.orchestration.model.FIELDS`) ---
 
 
 def _debated(outcome: Outcome) -> dict[str, Value]:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from swarmgate.council.consensus.deciding import Prepare, decide, nothing
+from swarmgate.council.consensus.request import decision_of
 from tests.council.conftest import Council, Rule
 
 from swarmgate.agents.desk import Desk
-from swarmgate.council.consensus.deciding import Prepare, decide, nothing
-from swarmgate.council.consensus.request import decision_of
+from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRound
 from swarmgate.council.records import Manifest, Records
 from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
-from swarmgate.domain.consensus import Decision, DecisionOutcome, DecisionRound
 from swarmgate.domain.debate import Seat
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder

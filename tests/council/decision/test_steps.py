@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.council.consensus.conftest import NAMES, Deciding, facilitates, says, stance
-
 from swarmgate.council.consensus.deciding import Prepared
 from swarmgate.council.consensus.outcome import manifest_of, record_of
 from swarmgate.council.consensus.page import record_lines
-from swarmgate.domain.consensus import Decision, DecisionRound, DecisionSeat
+from tests.council.consensus.conftest import NAMES, Deciding, facilitates, says, stance
+
+from swarmgate.council.decision.model import Decision, DecisionRound, DecisionSeat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, CouncilRefused, LedgerError, NoUsableReply
 

@@ -9,12 +9,19 @@ from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import brief_for
 from swarmgate.council.decision.answers import MOST_PROPOSAL, form_of, lettered
-from swarmgate.council.decision.model import VOTING, Contribution, Count, Decision, DecisionRound
+from swarmgate.council.decision.model import (
+    VOTING,
+    Contribution,
+    Count,
+    Decision,
+    DecisionRound,
+    DecisionSeat,
+    Strategy,
+)
 from swarmgate.council.decision.rules import CONTRIBUTE, FACILITATE, proposal_after
 from swarmgate.council.transcript import GIST_LINE, Transcript
 from swarmgate.council.voices import Voices
 from swarmgate.council.windows import material_sections, window_of
-from swarmgate.domain.consensus import DecisionSeat, Strategy
 from swarmgate.domain.debate import Round, Seat, Speech
 from swarmgate.errors import CouncilRefused
 from swarmgate.llm.endpoint.wire import estimated_tokens

@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionSummary
+from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionSummary, Strategy
 from swarmgate.council.decision.request import Participant, decision_of, named, seats, weighed
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.decision.view import last_lines, record_lines, record_of, result_lines, summary_of
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.domain.consensus import Strategy
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, SwarmError
 
 if TYPE_CHECKING:

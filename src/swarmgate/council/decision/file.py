@@ -19,11 +19,11 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from swarmgate.config.refusals import unknown
+from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.decision.request import check_depth
 from swarmgate.council.described import tables_of, text_of
 from swarmgate.council.toml_lines import line_of
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.consensus import DecisionSeat
 from swarmgate.errors import CouncilRefused
 
 Place = tuple[int | str, ...]

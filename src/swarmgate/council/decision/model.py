@@ -12,10 +12,26 @@ from pydantic import Field
 
 from swarmgate.council.lifecycle import Status
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.consensus import DecisionSeat, Ended, Strategy
-from swarmgate.domain.council_limits import PARTICIPANTS, ROUNDS
+from swarmgate.domain.council_limits import ITERATIONS, PARTICIPANTS, ROUNDS
 from swarmgate.domain.debate import SeatId
+from swarmgate.domain.discussion import Mode
 from swarmgate.domain.usage import Usage
+
+Ended = Literal["consensus", "convergence", "rounds", "timeout"]
+"""Why there is no further round."""
+
+
+class Strategy(StrEnum):
+    """How a round of contributions becomes a consensus, or does not."""
+
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+    SUPERMAJORITY = "supermajority"
+    WEIGHTED = "weighted"
+    FACILITATOR = "facilitator"
+    APPROVAL = "approval"
+    RANKED = "ranked"
+
 
 VOTING = frozenset({Strategy.APPROVAL, Strategy.RANKED})
 """Strategies that choose among options."""
@@ -34,6 +50,24 @@ class Stand(StrEnum):
     AGREE = "agree"
     DISAGREE = "disagree"
     ABSTAIN = "abstain"
+
+
+class DecisionSeat(Frozen):
+    """A participant of a decision.
+
+    `weight` is 0 to 1; `role` is a few words, `perspective` from where it looks, `system` its own system text, `model`
+    `provider/model` (empty: that of `[roles.participant]`). `discussion`: it is a discussion of that mode, whose
+    conclusion it speaks from. `critique`: iterations in which it improves its own draft before it speaks.
+    """
+
+    id: SeatId
+    role: Line = ""
+    weight: float = Field(1.0, ge=0, le=1)
+    perspective: Text = ""
+    system: Text = ""
+    model: str = ""
+    discussion: Mode | None = None
+    critique: int = Field(0, ge=0, le=int(ITERATIONS.most))
 
 
 class Decision(Frozen):

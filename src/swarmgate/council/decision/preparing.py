@@ -15,10 +15,9 @@ from swarmgate.agents.desk import Desk
 from swarmgate.council import records as earlier
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision.brief import voice_of
-from swarmgate.council.decision.model import VOTING, Decision
+from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
 from swarmgate.council.record import Records
 from swarmgate.council.voices import Voices
-from swarmgate.domain.consensus import DecisionSeat
 from swarmgate.domain.council_limits import MATERIAL
 from swarmgate.domain.critique import Critique
 from swarmgate.domain.debate import Seat

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from swarmgate.config import nearest
 from swarmgate.config.refusals import unknown
-from swarmgate.council.decision.model import THRESHOLDS, VOTING, Decision
-from swarmgate.domain.consensus import DecisionSeat, Strategy
+from swarmgate.council.decision.model import THRESHOLDS, VOTING, Decision, DecisionSeat, Strategy
 from swarmgate.domain.council_limits import (
     DEPTH,
     ITERATIONS,

@@ -17,6 +17,8 @@ from swarmgate.council.decision.model import (
     Decision,
     DecisionOutcome,
     DecisionRound,
+    DecisionSeat,
+    Ended,
     Prepared,
     Proposal,
     Spoke,
@@ -24,7 +26,6 @@ from swarmgate.council.decision.model import (
 )
 from swarmgate.council.lifecycle import Resumed, Standing, TimeUp
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.consensus import DecisionSeat, Ended
 from swarmgate.domain.debate import message_id
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import IllegalMove

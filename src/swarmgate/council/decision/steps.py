@@ -21,14 +21,21 @@ from swarmgate.council.decision.brief import (
     prompt_tokens,
     voice_of,
 )
-from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRound, Prepared, Spoke, Synthesised
+from swarmgate.council.decision.model import (
+    Decision,
+    DecisionOutcome,
+    DecisionRound,
+    DecisionSeat,
+    Prepared,
+    Spoke,
+    Synthesised,
+)
 from swarmgate.council.decision.request import check
 from swarmgate.council.decision.rules import FACILITATE, PREPARE, State, Step
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Standing
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.consensus import DecisionSeat
 from swarmgate.domain.debate import Seat, message_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, MissingRequirement, ModelError
 
@@ -105,9 +112,7 @@ class Deciding(Pattern[Decision, State, DecisionOutcome]):
         """A round, and who is asked."""
         return view.begins(cast("Sequence[Step]", steps), state)
 
-    def tells(
-        self, event: Frozen, before: Standing[State], after: Standing[State]
-    ) -> Iterable[CouncilEvent]:
+    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
         """Each contribution, each whole round, and how it ends."""
         yield from view.tells(event, before, after)
         yield from super().tells(event, before, after)
@@ -120,7 +125,9 @@ class Deciding(Pattern[Decision, State, DecisionOutcome]):
         preparing.check_ids(request, context.records)
         desks = {}
         for at, seat in enumerate(request.participants):
-            desks[f"participant {seat.id}"] = _named(context, request, voice_of(seat), where(("participants", at, "model")))
+            desks[f"participant {seat.id}"] = _named(
+                context, request, voice_of(seat), where(("participants", at, "model"))
+            )
         chair = facilitator_of(request)
         desks[f"the facilitator {chair.id}"] = _named(context, request, chair, where(("facilitator",)))
         check_windows(request, desks.items())

@@ -6,7 +6,7 @@ terminal, and as markdown, in which words of models stay words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from swarmgate.agents.brief import cut, one_line

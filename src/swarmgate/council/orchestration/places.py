@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from swarmgate.domain.orchestration import Leaf, MapStep, Orchestration, ParallelStep, Step
+from swarmgate.council.orchestration.model import Leaf, MapStep, Orchestration, ParallelStep, Step
 
 PATTERN = "orchestration"
 """What an orchestration is called among the patterns."""

@@ -2,8 +2,8 @@
 
 Steps are done in their order. `parallel` does several at once, `map` one for each item and then perhaps `reduce`; any
 step may depend `when` on a typed outcome of an earlier one, and have others in its place `otherwise`. What must hold
-between the steps is checked by `domain.orchestration_rules`; how texts refer to earlier outputs is in
-`domain.orchestration_texts`.
+between the steps is checked by `council.orchestration.bounds`; how texts refer to earlier outputs is in
+`council.orchestration.texts`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
+from swarmgate.council.decision.model import DecisionSeat, Ended, Strategy
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.consensus import DecisionSeat, Ended, Strategy
 from swarmgate.domain.council_limits import CRITERIA, ITERATIONS, PARTICIPANTS, ROUNDS, VOICE_SECONDS
 from swarmgate.domain.critique import Criterion, CritiqueOutcome
 from swarmgate.domain.debate import MOST_ROUNDS, MOST_SEATS, Seat, SeatId

@@ -10,10 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from swarmgate.domain.council_limits import ITEMS, STEPS, TOPIC, sized, within
-from swarmgate.domain.debate import LEAST_SEATS
-from swarmgate.domain.dispatch import Mode
-from swarmgate.domain.orchestration import (
+from swarmgate.council.orchestration.model import (
     ENDS,
     FIELDS,
     AskStep,
@@ -26,7 +23,10 @@ from swarmgate.domain.orchestration import (
     ParallelStep,
     Step,
 )
-from swarmgate.domain.orchestration_texts import INSTRUCTIONS, ITEM, Place, options, references, refers, texts
+from swarmgate.council.orchestration.texts import INSTRUCTIONS, ITEM, Place, options, references, refers, texts
+from swarmgate.domain.council_limits import ITEMS, STEPS, TOPIC, sized, within
+from swarmgate.domain.debate import LEAST_SEATS
+from swarmgate.domain.dispatch import Mode
 from swarmgate.errors import CouncilRefused
 
 _RESERVED = (ITEM, "previous")

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from swarmgate.domain.orchestration import AskStep, DispatchStep, Leaf
-from swarmgate.domain.orchestration_results import StepResult
+from swarmgate.council.orchestration.model import AskStep, DispatchStep, Leaf
+from swarmgate.council.orchestration.results import StepResult
 
 ITEM = "item"
 """The name of the item of a map; no step may have it."""

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from swarmgate.council.orchestration.model import Orchestration, Value
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.orchestration import Orchestration, Value
 from swarmgate.domain.usage import Usage
 
 
