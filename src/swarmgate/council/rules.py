@@ -74,6 +74,14 @@ class Rules(ABC, Generic[Q, S, O]):
         """What it comes to; None: nothing yet."""
         return None
 
+    def flawless(self, state: S) -> bool:
+        """Whether every voice did its part: what is over may then answer the same request again."""
+        return True
+
+    def measures(self, standing: Standing[S]) -> Mapping[str, float | bool]:
+        """What `swarm metrics` says of it where it is over: fields of `domain.metrics.Execution`."""
+        return {}
+
     def views(self, standing: Standing[S]) -> Mapping[str, str]:
         """The texts that are made of it, by their names: artifacts, pages, `result.json`."""
         return {}

@@ -9,10 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from swarmgate.council.decision.model import DecisionOutcome
 from swarmgate.council.orchestration.model import Orchestration
 from swarmgate.council.orchestration.places import PATTERN, places
+from swarmgate.council.patterns import pattern
 from swarmgate.council.records import PART_OF
+from swarmgate.council.shared import Shared
 from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
 from swarmgate.engine.in_project import InProject
@@ -21,14 +22,13 @@ from swarmgate.ledger import executions
 from swarmgate.ledger.sessions import Session, by_record
 
 _RESULT = "result.json"
-_EARLY = {"consensus", "convergence"}
 
 
 class Metrics:
     """Metrics of one project."""
 
-    def __init__(self, shared: InProject) -> None:
-        self._shared, self._project = shared, shared.project
+    def __init__(self, shared: InProject, council: Shared) -> None:
+        self._shared, self._council, self._project = shared, council, shared.project
 
     def metrics(self) -> tuple[PatternMetrics, ...]:
         """What is on record, a line each for the patterns that were used, and `total` last; nothing: there is nothing.
@@ -49,6 +49,28 @@ class Metrics:
             whole = steps.get((each.pattern, each.id), "")
             yield each.model_copy(update={"part_of": whole}) if whole else each
         yield from records
+        yield from (self._recorded(name, sessions) for name in self._council.records.ids())
+
+    def _recorded(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
+        """One record of a journal; of one that is not complete, what its calls used."""
+        records, kind = self._council.records, ""
+        try:
+            kind = records.begun(name).pattern
+            rules = pattern(kind)
+            standing = records.open(rules, name).standing
+        except SwarmError as error:
+            known = next((each for each in PATTERNS if each == kind), "unknown")
+            return Execution(id=name, pattern=known, status="damaged", why=error.message)
+        ended = standing.over or standing.status == "failed"
+        values = {
+            "id": name,
+            "pattern": kind,
+            "status": standing.status if ended else "open",
+            "usage": standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
+            "seconds": standing.seconds if ended else None,
+            "part_of": standing.part_of,
+        }
+        return Execution.model_validate({**values, **rules.measures(standing)})
 
     def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
         """One record, from its manifest and its sealed result; of one that is not complete, what its calls used."""
@@ -89,10 +111,8 @@ class Metrics:
             return next((each for each in PATTERNS if each == said), "unknown")
         return "unknown"
 
-    def _result(self, pattern: str, name: str) -> dict[str, float | bool]:
-        """What only the result of a decision or critique says."""
-        if pattern == "decision" and (decided := self._shared.records.sealed(name, _RESULT, DecisionOutcome)):
-            return {"converged": decided.ended_by in _EARLY, "score": decided.score}
-        if pattern == "critique" and (improved := self._shared.records.sealed(name, _RESULT, CritiqueOutcome)):
+    def _result(self, kind: str, name: str) -> dict[str, float | bool]:
+        """What only the result of a critique says."""
+        if kind == "critique" and (improved := self._shared.records.sealed(name, _RESULT, CritiqueOutcome)):
             return {"converged": improved.passed, "improvement": improved.improvement}
         return {}

@@ -29,9 +29,9 @@ from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
+    from swarmgate.council.decision.facade import Decisions
     from swarmgate.engine.critiques import Critiques
     from swarmgate.engine.debates import Debates
-    from swarmgate.engine.decisions import Decisions
     from swarmgate.engine.discussions import Discussions
     from swarmgate.engine.dispatches import Dispatches
     from swarmgate.engine.in_project import InProject

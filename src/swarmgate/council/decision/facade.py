@@ -112,8 +112,14 @@ class Decisions:
         if not id and (known := self._shared.cached(DECISION, decision, models, cache=cache)):
             return _whole(known.outcome)
         allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
-        held = {"allowance": allowance, "models": models, "own": self._preparation(), "on_event": on_event}
-        return _whole(await self._shared.hold(DECISION, decision, where=where, **held))
+        held: dict[str, Any] = {
+            "allowance": allowance,
+            "models": models,
+            "own": self._preparation(),
+            "on_event": on_event,
+        }
+        outcome = await self._shared.hold(DECISION, decision, where=where, **held)
+        return _whole(outcome)
 
     async def decide_file(self, path: Path, **options: Any) -> DecisionOutcome:
         """Has decided what a TOML file describes; `options` are arguments of `decide` that win over the file.
@@ -155,8 +161,9 @@ class Decisions:
         if record.standing.over:
             return _whole(record.outcome)
         models = self._models_of(record.request, lambda _: "")
-        more = {"models": models, "own": self._preparation(), "on_event": on_event}
-        return _whole(await self._shared.resume(DECISION, id, tokens=tokens, usd=usd, **more))
+        more: dict[str, Any] = {"models": models, "own": self._preparation(), "on_event": on_event}
+        outcome = await self._shared.resume(DECISION, id, tokens=tokens, usd=usd, **more)
+        return _whole(outcome)
 
     def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:
         """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
@@ -178,8 +185,10 @@ class Decisions:
         from swarmgate.council import records as earlier
         from swarmgate.council.decision.preparing import Preparation
         from swarmgate.council.masking import NAMES, masked
+        from swarmgate.journal.store import opened
 
-        drafts, kept = self._project.config.council.critique, self._shared.records.documents
+        settings = self._project.config.council
+        kept, drafts = opened(self._project.folder.path, settings.store), settings.critique
         records = earlier.Records(kept, clean=lambda value: masked(value, self._project.redact, names=NAMES))
         return Preparation(records, threshold=drafts.threshold, stop=drafts.stop)
 

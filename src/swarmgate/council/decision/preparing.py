@@ -21,7 +21,7 @@ from swarmgate.council.voices import Voices
 from swarmgate.domain.council_limits import MATERIAL
 from swarmgate.domain.critique import Critique
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import Cited, Conclusion
+from swarmgate.domain.discussion import Cited, Conclusion, Mode
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, CouncilRefused
 
@@ -67,7 +67,7 @@ async def prepared(seat: DecisionSeat, decision: Decision, context: CouncilConte
         SwarmError: as it comes.
     """
     if seat.discussion is not None:
-        return await _discussed(seat, decision, context)
+        return await _discussed(seat.discussion, seat, decision, context)
     return await _improved(seat, decision, context)
 
 
@@ -96,7 +96,7 @@ class _OwnModel:
         return self.inner.parent()
 
 
-async def _discussed(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> str:
+async def _discussed(mode: Mode, seat: DecisionSeat, decision: Decision, context: CouncilContext) -> str:
     from swarmgate.council.discussion.holding import hold
     from swarmgate.council.discussion.request import discussion_of
 
@@ -104,7 +104,7 @@ async def _discussed(seat: DecisionSeat, decision: Decision, context: CouncilCon
     discussion = discussion_of(
         id=record_id(decision, seat),
         topic=decision.question,
-        mode=seat.discussion,
+        mode=mode,
         material=_matter(seat, decision),
         tokens=decision.tokens,
         timeout_s=decision.timeout_s,
