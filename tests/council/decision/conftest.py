@@ -20,10 +20,9 @@ from swarmgate.council.decision.request import decision_of
 from swarmgate.council.decision.rules import State
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.decision.view import record_of
-from swarmgate.council.events import CouncilEvent
 from swarmgate.council.record import Record, Records
 from swarmgate.council.run import run
-from swarmgate.council.stream import PATTERN_EVENT
+from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
 from swarmgate.domain.debate import Seat
 from swarmgate.journal.store import opened
 
@@ -61,7 +60,7 @@ class Deciding:
 
     council: Council
     root: Path
-    events: list[CouncilEvent] = field(default_factory=list)
+    events: list[PatternEvent] = field(default_factory=list)
     desks: dict[tuple[str, str, int | None], Desk] = field(default_factory=dict)
 
     @property
@@ -104,11 +103,14 @@ class Deciding:
         """Holds it, or goes on with it, as a process that begins now does."""
         records = self.records
         own = Preparation(earlier.Records(opened(self.root, "files"), clean=lambda value: value))
-        context = CouncilContext(self, records, self.events.append, own)
+        context = CouncilContext(self, records, self._hear, own)
         DECISION.check(decision, context, lambda _: "")
         outcome = await run(DECISION, records.begin(DECISION, decision, request_hash=request_hash), context)
         assert outcome is not None
         return outcome
+
+    def _hear(self, event: object) -> None:
+        self.events.append(PATTERN_EVENT.validate_python(event))
 
     def rounds(self) -> tuple[DecisionRound, ...]:
         return self.record().standing.own.rounds
@@ -123,8 +125,8 @@ class Deciding:
     def told(self) -> list[str]:
         """The names of the events of the decision so far; every one of them survives the way over a wire."""
         for each in self.events:
-            assert PATTERN_EVENT.validate_json(each.model_dump_json()) == each  # type: ignore[union-attr]
-        return [each.event for each in self.events if each.pattern == "decision"]  # type: ignore[union-attr]
+            assert PATTERN_EVENT.validate_json(each.model_dump_json()) == each
+        return [each.event for each in self.events if each.pattern == "decision"]
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from swarmgate.council.decision.rules import State
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.lifecycle import Standing
 from swarmgate.council.shared import Shared
-from swarmgate.council.stream import PatternEvent
 from swarmgate.engine import Swarm
 from swarmgate.engine.council import Council
 from swarmgate.errors import BudgetExhausted, ConfigError, CouncilFailed, CouncilRefused
@@ -49,7 +48,7 @@ def kept(project: Project, part: str) -> dict[str, Any]:
 @pytest.mark.slow
 async def test_a_decision_is_on_record_and_the_same_one_is_not_asked_again(project: Project) -> None:
     project.play(*AGREEING)
-    events: list[PatternEvent] = []
+    events: list[Any] = []
     outcome = await council(project).decide("Well?", participants=SEATS, files=["AGENTS.md"], on_event=events.append)
     assert (outcome.consensus, outcome.decided, outcome.usage.calls) == (True, "Done in 1.", 3)
     assert [each.event for each in events][-1] == "completed"

@@ -18,7 +18,7 @@ USELESS = (
     "asked twice, and both answers were of no use; the last: There is no JSON object of the asked-for form in your "
     "answer."
 )
-TIMES = {"seconds": True, "usage": {"seconds"}}
+TIMES: dict[str, Any] = {"seconds": True, "usage": {"seconds"}}
 OPTIONS = ("SQLite", "Postgres", "Redis")
 
 YES, NO, ABSTAINS = stance("agree", 0.8), stance("disagree", 0.2), stance("abstain", 0.5)
