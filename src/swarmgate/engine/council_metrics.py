@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from swarmgate.council.orchestration.model import Orchestration
 from swarmgate.council.orchestration.places import PATTERN, places
+from swarmgate.council.patterns import pattern
 from swarmgate.council.records import PART_OF
+from swarmgate.council.shared import Shared
 from swarmgate.domain.consensus import DecisionOutcome
-from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
 from swarmgate.engine.in_project import InProject
 from swarmgate.errors import SwarmError
@@ -27,8 +28,8 @@ _EARLY = {"consensus", "convergence"}
 class Metrics:
     """Metrics of one project."""
 
-    def __init__(self, shared: InProject) -> None:
-        self._shared, self._project = shared, shared.project
+    def __init__(self, shared: InProject, held: Shared) -> None:
+        self._shared, self._held, self._project = shared, held, shared.project
 
     def metrics(self) -> tuple[PatternMetrics, ...]:
         """What is on record, a line each for the patterns that were used, and `total` last; nothing: there is nothing.
@@ -44,6 +45,7 @@ class Metrics:
         """Every execution on record."""
         folder, sessions = self._project.folder, by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
+        records += [self._standing(name, sessions) for name in self._held.records.ids()]
         steps = {place: each.id for each in records if each.pattern == PATTERN for place in self._steps(each)}
         for each in (*executions.debates(folder), *executions.dispatches(folder), *executions.chats(folder)):
             whole = steps.get((each.pattern, each.id), "")
@@ -72,6 +74,27 @@ class Metrics:
         }
         return Execution.model_validate({**values, **found})
 
+    def _standing(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
+        """One record, from its fold; of one that is not complete, what its calls used."""
+        known: PatternName = "unknown"
+        try:
+            begun = self._held.records.begun(name)
+            known = next((each for each in PATTERNS if each == begun.pattern), "unknown")
+            rules = pattern(begun.pattern)
+            standing = self._held.records.open(rules, name).standing
+        except SwarmError as error:
+            return Execution(id=name, pattern=known, status="damaged", why=error.message)
+        ended = standing.over or standing.status == "failed"
+        return Execution(
+            id=name,
+            pattern=known,
+            status="complete" if standing.over else "failed" if ended else "open",
+            usage=standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
+            seconds=standing.seconds if ended else None,
+            part_of=standing.part_of,
+            **(rules.measures(standing) if standing.over else {}),
+        )
+
     def _steps(self, orchestration: Execution) -> frozenset[tuple[str, str]]:
         """Pattern and id of the records that an orchestration has: debates and dispatches do not say whose they are."""
         if orchestration.status == "damaged":
@@ -89,10 +112,8 @@ class Metrics:
             return next((each for each in PATTERNS if each == said), "unknown")
         return "unknown"
 
-    def _result(self, pattern: str, name: str) -> dict[str, float | bool]:
-        """What only the result of a decision or critique says."""
-        if pattern == "decision" and (decided := self._shared.records.sealed(name, _RESULT, DecisionOutcome)):
+    def _result(self, of: str, name: str) -> dict[str, float | bool]:
+        """What only the result of a decision says."""
+        if of == "decision" and (decided := self._shared.records.sealed(name, _RESULT, DecisionOutcome)):
             return {"converged": decided.ended_by in _EARLY, "score": decided.score}
-        if pattern == "critique" and (improved := self._shared.records.sealed(name, _RESULT, CritiqueOutcome)):
-            return {"converged": improved.passed, "improvement": improved.improvement}
         return {}

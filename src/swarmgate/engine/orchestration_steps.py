@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.council.critique.model import CritiqueOutcome
 from swarmgate.council.orchestration.model import (
     AskStep,
     CritiqueStep,
@@ -18,7 +19,6 @@ from swarmgate.council.orchestration.model import (
 )
 from swarmgate.council.orchestration_runner import Came
 from swarmgate.domain.consensus import DecisionOutcome
-from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.debate import Outcome
 from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.dispatch import DispatchResult
@@ -29,7 +29,7 @@ from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
-    from swarmgate.engine.critiques import Critiques
+    from swarmgate.council.critique.facade import Critiques
     from swarmgate.engine.debates import Debates
     from swarmgate.engine.decisions import Decisions
     from swarmgate.engine.discussions import Discussions

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from swarmgate.agents.desk import Desk
 from swarmgate.council.consensus.brief import voice_of
 from swarmgate.council.consensus.deciding import Prepare, Prepared
 from swarmgate.council.consensus.spent import prepared_with, record_id
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.critique.model import Critique
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.record import Records as Journals
 from swarmgate.council.records import PART_OF, Manifest, Records
 from swarmgate.council.stream import PatternEvent
 from swarmgate.council.voices import Voices
 from swarmgate.domain.consensus import VOTING, Decision, DecisionSeat
 from swarmgate.domain.council_limits import MATERIAL
-from swarmgate.domain.critique import Critique
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import Cited, Conclusion, Mode
 from swarmgate.errors import CouncilFailed, CouncilRefused, ModelError
@@ -116,17 +120,17 @@ async def _improved(
     on_event: Callable[[PatternEvent], None],
     good: Good,
 ) -> Prepared:
-    from swarmgate.council.critique.improving import prepared  # noqa: PLC0415 - as above
+    from swarmgate.council.critique.steps import prepared  # noqa: PLC0415 - as above
 
     name = record_id(decision.id, seat.id)
-    good = _as_begun(records, name, decision.id) or good
+    context = CouncilContext(voices, records.journals, cast("Callable[[CouncilEvent], None]", on_event))
+    good = _as_begun(context.records, name, decision.id) or good
     text, usage = await prepared(
         voice_of(seat),
         _TASK,
-        iterations=seat.critique,
-        voices=voices,
-        records=records,
+        context=context,
         id=name,
+        iterations=seat.critique,
         tokens=decision.tokens,
         timeout_s=decision.timeout_s,
         material=_matter(seat, decision, question=True),
@@ -134,17 +138,16 @@ async def _improved(
         threshold=good.threshold,
         stop=good.stop,
         part_of=decision.id,
-        on_event=on_event,
     )
     return Prepared(text, name, usage)
 
 
-def _as_begun(records: Records, name: str, decision: str) -> Good | None:
+def _as_begun(records: Journals, name: str, decision: str) -> Good | None:
     """What was good enough when this draft was begun: settings may have changed since."""
-    there = records.manifest(name) if records.names(name) else None
-    if there is None or there.pattern != "critique" or there.more.get(PART_OF) != decision:
+    begun = records.begun(name) if name in records.ids("critique") else None
+    if begun is None or begun.part_of != decision:
         return None
-    critique = Critique.model_validate(there.request)
+    critique = Critique.model_validate(begun.request)
     return Good(critique.criteria[0].threshold, critique.stop)
 
 

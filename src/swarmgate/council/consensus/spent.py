@@ -41,6 +41,10 @@ def so_far(records: Records, decision: Decision, rounds: Sequence[DecisionRound]
 
 def prepared_with(records: Records, id: str) -> Usage:  # noqa: A002 - the field's name
     """What the record of a preparation used; nothing where there is none."""
+    if id in records.journals.ids("critique"):
+        from swarmgate.council.critique.steps import CRITIQUE  # noqa: PLC0415 - most decisions prepare nothing
+
+        return records.journals.open(CRITIQUE, id).standing.usage
     return records.manifest(id).usage if records.names(id) else Usage()
 
 
