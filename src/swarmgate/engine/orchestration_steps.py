@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.council.critique.model import CritiqueOutcome
 from swarmgate.council.decision.model import DecisionOutcome
 from swarmgate.council.orchestration.model import (
     AskStep,
@@ -18,7 +19,6 @@ from swarmgate.council.orchestration.model import (
     Value,
 )
 from swarmgate.council.orchestration_runner import Came
-from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.debate import Outcome
 from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.dispatch import DispatchResult
@@ -29,8 +29,8 @@ from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
+    from swarmgate.council.critique.facade import Critiques
     from swarmgate.council.decision.facade import Decisions
-    from swarmgate.engine.critiques import Critiques
     from swarmgate.engine.debates import Debates
     from swarmgate.engine.discussions import Discussions
     from swarmgate.engine.dispatches import Dispatches

@@ -8,18 +8,18 @@ where it is over. Nothing in it can nest further: that is as deep as patterns go
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from swarmgate.agents.desk import Desk
 from swarmgate.council import records as earlier
 from swarmgate.council.context import CouncilContext
+from swarmgate.council.critique.model import Critique
 from swarmgate.council.decision.brief import voice_of
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
 from swarmgate.council.record import Records
 from swarmgate.council.voices import Voices
 from swarmgate.domain.council_limits import MATERIAL
-from swarmgate.domain.critique import Critique
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import Cited, Conclusion, Mode
 from swarmgate.domain.usage import Usage
@@ -33,7 +33,7 @@ class Preparation:
     """What discussions and critiques need beside (`CouncilContext.own`).
 
     Attributes:
-        records: where those are kept.
+        records: where discussions are kept.
         threshold: the score of each criterion that is good enough for a draft, 0 to 1.
         stop: the mean of all that is, 0 to 1.
     """
@@ -73,7 +73,13 @@ async def prepared(seat: DecisionSeat, decision: Decision, context: CouncilConte
 
 def used(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> Usage:
     """What the record of a preparation used up to now."""
-    records, name = cast("Preparation", context.own).records, record_id(decision, seat)
+    name = record_id(decision, seat)
+    if seat.critique:
+        from swarmgate.council.critique.steps import CRITIQUE
+
+        kept = context.records
+        return kept.open(CRITIQUE, name).standing.usage if kept.documents.names(name) else Usage()
+    records = cast("Preparation", context.own).records
     return records.manifest(name).usage if records.names(name) else Usage()
 
 
@@ -127,17 +133,15 @@ async def _discussed(mode: Mode, seat: DecisionSeat, decision: Decision, context
 
 
 async def _improved(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> str:
-    from swarmgate.council.critique import improving
+    from swarmgate.council.critique import steps
 
-    own, name = cast("Preparation", context.own), record_id(decision, seat)
-    threshold, stop = _as_begun(own, name, decision.id)
-    text, _ = await improving.prepared(
+    threshold, stop = _good(seat, decision, context)
+    text, _ = await steps.prepared(
         voice_of(seat),
         _TASK,
+        context=replace(context, voices=_OwnModel(context.voices, seat.model)),
+        id=record_id(decision, seat),
         iterations=seat.critique,
-        voices=_OwnModel(context.voices, seat.model),
-        records=own.records,
-        id=name,
         tokens=decision.tokens,
         timeout_s=decision.timeout_s,
         material=_matter(seat, decision, question=True),
@@ -145,17 +149,17 @@ async def _improved(seat: DecisionSeat, decision: Decision, context: CouncilCont
         threshold=threshold,
         stop=stop,
         part_of=decision.id,
-        on_event=context.on_event,
     )
     return text
 
 
-def _as_begun(own: Preparation, name: str, decision: str) -> tuple[float, float]:
-    """What was good enough when this draft was begun: settings may have changed since."""
-    there = own.records.manifest(name) if own.records.names(name) else None
-    if there is None or there.pattern != "critique" or there.more.get(earlier.PART_OF) != decision:
+def _good(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> tuple[float, float]:
+    """What is good enough for a draft; of one that was begun, as it was then: settings may have changed since."""
+    own, name = cast("Preparation", context.own), record_id(decision, seat)
+    begun = context.records.begun(name) if context.records.documents.names(name) else None
+    if begun is None or begun.pattern != "critique" or begun.part_of != decision.id:
         return own.threshold, own.stop
-    critique = Critique.model_validate(there.request)
+    critique = Critique.model_validate(begun.request)
     return critique.criteria[0].threshold, critique.stop
 
 

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
+from swarmgate.council.critique.model import Criterion, CritiqueOutcome
 from swarmgate.council.decision.model import DecisionSeat, Ended, Strategy
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.council_limits import CRITERIA, ITERATIONS, PARTICIPANTS, ROUNDS, VOICE_SECONDS
-from swarmgate.domain.critique import Criterion, CritiqueOutcome
 from swarmgate.domain.debate import MOST_ROUNDS, MOST_SEATS, Seat, SeatId
 from swarmgate.domain.discussion import Expert
 from swarmgate.domain.discussion import Mode as DiscussionMode

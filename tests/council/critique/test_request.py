@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swarmgate.council.critique.requests import critique_of
-from swarmgate.domain.critique import Criterion
+from swarmgate.council.critique.model import Criterion
+from swarmgate.council.critique.request import critique_of
 from swarmgate.errors import CouncilRefused
 
 GATES = ("syntax_check", "lint_check")

@@ -1,4 +1,4 @@
-"""The facade of the council: critiques.
+"""The facade of critiques.
 
 outcome = await Swarm(path).council.critique("Write the release notes of 2.0", iterations=4)
 """
@@ -10,44 +10,35 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from swarmgate.domain.base import Frozen
-from swarmgate.domain.critique import Critique, CritiqueOutcome, CritiqueRecord, Iteration
-from swarmgate.domain.critique_rules import learnt_weights
+from swarmgate.council.critique.model import Critique, CritiqueOutcome, CritiqueRecord, CritiqueSummary
+from swarmgate.council.critique.scoring import learnt_weights
+from swarmgate.council.critique.steps import CRITIQUE, Work
+from swarmgate.council.critique.view import record_of
+from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
-from swarmgate.engine.in_project import InProject, new_id
-from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, SwarmError
+from swarmgate.errors import ConfigError, SwarmError
 
 if TYPE_CHECKING:
-    from swarmgate.council.critique.requests import Given, Where
-    from swarmgate.council.records import Manifest
-    from swarmgate.council.stream import PatternEvent
+    from swarmgate.council.critique.checks import Programs
+    from swarmgate.council.critique.request import Given
+    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.pattern import Where
 
-    OnEvent = Callable[[PatternEvent], None]
-
-PATTERN: Final = "critique"
-
-
-class CritiqueSummary(Frozen):
-    """One critique of the list.
-
-    `status` is open, paused, failed, passed, not passed or damaged; then `task` says what is. `began` is in UTC, as
-    ISO 8601 has it.
-    """
-
-    id: str
-    began: str
-    status: str
-    task: str
-    name: str = ""
+    OnEvent = Callable[[CouncilEvent], None]
 
 
 class Critiques:
-    """Critiques of one project."""
+    """Critiques of one project.
 
-    def __init__(self, shared: InProject) -> None:
-        self._shared, self._project = shared, shared.project
+    Args:
+        shared: what all patterns share.
+        programs: gives the commands and gates that judge.
+    """
+
+    def __init__(self, shared: Shared, programs: Callable[[], Programs]) -> None:
+        self._shared, self._project, self._programs = shared, shared.project, programs
 
     async def critique(
         self,
@@ -107,14 +98,12 @@ class Critiques:
             CouncilFailed: no version was made, or none could be judged.
             BudgetExhausted: a budget is used up; `resume_critique` goes on.
         """
-        from swarmgate.council.critique.requests import critique_of
+        from swarmgate.council.critique.request import critique_of, target_in
         from swarmgate.council.material import gathered
-        from swarmgate.engine.checks import target_in
-        from swarmgate.gates.definition import Stage, load
 
         settings, root = self._project.config.council, self._project.folder.root
         name_of_record = id or minted or new_id()
-        self._shared.records.check_id(name_of_record, PATTERN)
+        self._shared.records.check_id(name_of_record, CRITIQUE.name)
         asked = critique_of(
             id=name_of_record,
             name=name,
@@ -124,7 +113,7 @@ class Critiques:
             target=target_in(root, target) if target else "",
             criteria=criteria,
             threshold=settings.critique.threshold,
-            gates=[each.id for each in load(root) if each.stage is Stage.CHECK],
+            gates=self._programs().gates(self._project),
             iterations=settings.critique.iterations if iterations is None else iterations,
             stop=settings.critique.stop if stop is None else stop,
             adaptive=adaptive,
@@ -135,16 +124,15 @@ class Critiques:
             whole_s=settings.whole_s,
             where=where,
         )
-        asked = self._critique_adapted(asked) if adaptive else asked
-        request_hash = self._critique_hash(asked, where)
-        known = "" if id else self._shared.cached(PATTERN, request_hash, cache=cache)
-        if known and (outcome := self.critique_record(known).outcome):
-            self._critique_notice(
-                f"answered from the record of {known}: nothing has changed since; --no-cache asks anew"
+        asked, models = self._adapted(asked) if adaptive else asked, self._models(asked, where)
+        known = None if id else self._shared.cached(CRITIQUE, asked, models, cache=cache)
+        if known and known.outcome:
+            self._project.notice(
+                f"answered from the record of {known.id}: nothing has changed since; --no-cache asks anew"
             )
-            return outcome
+            return known.outcome
         allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
-        return await self._critique_improved(asked, allowance, on_event, request_hash=request_hash)
+        return await self._held(asked, models, allowance, on_event)
 
     async def critique_file(self, path: Path, **options: Any) -> CritiqueOutcome:
         """The same for a TOML file; `options` are arguments of `critique` that win over the file.
@@ -153,10 +141,10 @@ class Critiques:
             CouncilRefused: the file cannot be read, or a key is wrong; the message names file, line and key.
             SwarmError: as `critique`.
         """
-        from swarmgate.engine import critique_file
+        from swarmgate.council.critique import file
 
-        in_file = critique_file.places(path)
-        given = critique_file.read(path) | options
+        in_file = file.places(path)
+        given = file.read(path) | options
         return await self.critique(**given, where=lambda place: "" if place[0] in options else in_file(place))
 
     async def resume_critique(
@@ -183,19 +171,15 @@ class Critiques:
             LedgerError: its record is damaged, or was changed by hand.
             SwarmError: as `critique`.
         """
-        record, manifest = self.critique_record(id), self._critique_manifest(id)
-        if record.outcome is not None and manifest.status == "complete":
+        record = self._shared.record(CRITIQUE, id)
+        if record.standing.over and record.outcome:
             return record.outcome
-        kept = manifest.allowance
-        allowance = kept.but(usd=usd, tokens=tokens)
-        if manifest.request_hash and manifest.request_hash != self._critique_hash(record.critique):
-            manifest = self._shared.records.change(id, request_hash="")
-        return await self._critique_improved(record.critique, allowance, on_event, request_hash=manifest.request_hash)
+        allowance = record.standing.allowance.but(usd=usd, tokens=tokens)
+        return await self._held(record.request, self._models(record.request), allowance, on_event)
 
     def critiques(self, *, parts: bool = False) -> tuple[CritiqueSummary, ...]:
         """Every critique, the newest first; `parts`: those that were held as a part of another record, too."""
-        ids = self._shared.records.ids(PATTERN)
-        return tuple(self._critique_summary(each) for each in ids if parts or not self._shared.belongs(each, PATTERN))
+        return tuple(self._summary(each) for each in self._shared.records.ids(CRITIQUE.name, parts=parts))
 
     def critique_record(self, id: str) -> CritiqueRecord:  # noqa: A002 - as above
         """All that is kept of a critique, checked.
@@ -204,80 +188,39 @@ class Critiques:
             CouncilRefused: there is no such critique.
             LedgerError: its record is damaged, or was changed by hand; the message names what.
         """
-        from swarmgate.council.critique.outcome import record_of
-
-        self._critique_manifest(id)
-        return record_of(self._shared.records, id)
+        return record_of(self._shared.record(CRITIQUE, id))
 
     # --- inside ---
 
-    async def _critique_improved(
-        self, critique: Critique, allowance: Allowance, on_event: OnEvent | None, *, request_hash: str
+    async def _held(
+        self, critique: Critique, models: dict[str, str], allowance: Allowance, on_event: OnEvent | None
     ) -> CritiqueOutcome:
-        from swarmgate.council.critique.briefs import prompt_tokens
-        from swarmgate.council.critique.improving import improve
-        from swarmgate.council.critique.iterating import author_of
-        from swarmgate.council.critique.outcome import manifest_of
-        from swarmgate.council.progress import teller
-        from swarmgate.engine.checks import ProjectChecks
-
-        goes_on, tell = f"swarm critique resume {critique.id}", teller(self._project.listener, on_event)
         checked = any(each.programmatic for each in critique.criteria)
-        checks = ProjectChecks.of(self._project, critique) if checked else None
-        begun = manifest_of(critique).model_copy(update={"request_hash": request_hash, "allowance": allowance})
-        try:
-            async with self._shared.sitting(PATTERN, critique.id, allowance, goes_on) as voices:
-                self._shared.records.begin(begun)
-                self._shared.records.change(critique.id, allowance=allowance)
-                if not critique.draft and not self._shared.records.rounds(critique.id, Iteration):
-                    needed = prompt_tokens(critique, author_of(critique, voices))
-                    voices.budget.require_room(needed, "the first version (its prompt alone)")
-                return await improve(
-                    critique, voices=voices, records=self._shared.records, checks=checks, on_event=tell
-                )
-        except CouncilFailed as error:
-            left = len(self._shared.records.rounds(critique.id, Iteration)) < critique.iterations
-            way = f"It is taken up again by: {goes_on}" if left else f"All of it: swarm critique show {critique.id}"
-            raise CouncilFailed(
-                f"the critique {critique.id} failed: {error.message}", hint=f"{error.hint}. {way}"
-            ) from error
+        work = Work(critique, self._programs().of(self._project, critique) if checked else None)
+        await self._shared.hold(CRITIQUE, critique, allowance=allowance, models=models, own=work, on_event=on_event)
+        return work.outcome(self._shared.record(CRITIQUE, critique.id).standing)
 
-    def _critique_hash(self, critique: Critique, where: Where = lambda _: "") -> str:
-        """What a critique is found again by: the request as it was given, and the weights that it learnt.
-
-        From how many runs they come does not count: every run is one more, and the same weights judge the same.
-        """
-        given = critique.given_weights
-        criteria = tuple(
-            each.model_copy(update={"weight": given.get(each.name, each.weight)}) for each in critique.criteria
-        )
-        learnt = {each.name: each.weight for each in critique.criteria} if critique.adaptive else {}
-        asked = critique.model_copy(update={"criteria": criteria, "given_weights": learnt, "learnt_from": 0})
-        return self._shared.request_hash(PATTERN, asked, self._critique_models(critique, where))
-
-    def _critique_adapted(self, critique: Critique) -> Critique:
+    def _adapted(self, critique: Critique) -> Critique:
         """The critique with weights that are learnt from past runs of its name; the user is told which."""
-        past = [
-            record for each in self._shared.records.ids(PATTERN) if (record := self._critique_past(each, critique.name))
-        ]
-        learnt = learnt_weights(critique.criteria, past)
+        ids = self._shared.records.ids(CRITIQUE.name)
+        learnt = learnt_weights(critique.criteria, [past for each in ids if (past := self._past(each, critique.name))])
         shown = ", ".join(f"{name} {weight:.2f} -> {learnt.after[name]:.2f}" for name, weight in learnt.before.items())
         runs = "1 past run" if learnt.runs == 1 else f"{learnt.runs} past runs"
         told = f"weights learnt from {runs} of {critique.name}: {shown}"
-        self._critique_notice(told if learnt.runs else f"no past runs of {critique.name}: the weights are as given")
+        self._project.notice(told if learnt.runs else f"no past runs of {critique.name}: the weights are as given")
         criteria = tuple(each.model_copy(update={"weight": learnt.after[each.name]}) for each in critique.criteria)
         update = {"criteria": criteria, "given_weights": learnt.before, "learnt_from": learnt.runs}
         return critique.model_copy(update=update)
 
-    def _critique_past(self, id: str, name: str) -> CritiqueRecord | None:  # noqa: A002 - as above
+    def _past(self, id: str, name: str) -> CritiqueRecord | None:  # noqa: A002 - as above
         """A finished run of that name; None: it is none, or it cannot be read."""
         with suppress(SwarmError):
-            manifest = self._shared.records.manifest(id, PATTERN)
-            if manifest.status == "complete" and manifest.request.get("name") == name:
-                return self.critique_record(id)
+            if self._shared.records.begun(id).request.get("name") == name:
+                record = self.critique_record(id)
+                return record if record.status == "complete" else None
         return None
 
-    def _critique_models(self, critique: Critique, where: Where = lambda _: "") -> dict[str, str]:
+    def _models(self, critique: Critique, where: Where = lambda _: "") -> dict[str, str]:
         """The models of author and evaluator, as they stand after all settings.
 
         Raises:
@@ -287,35 +230,24 @@ class Critiques:
         from swarmgate.domain.debate import Seat
 
         own = {"author": critique.model, "evaluator": critique.evaluator_model or critique.model}
-        seats = {name: Seat(id=name, model=model) for name, model in own.items()}
-        config = self._project.config
         found: dict[str, str] = {}
-        for name, seat in seats.items():
+        for name, model in own.items():
             key = "evaluator" if name == "evaluator" and critique.evaluator_model else "model"
             try:
-                found[name] = seat_config(config, seat).role(PARTICIPANT).model
+                seat = seat_config(self._project.config, Seat(id=name, model=model))
+                found[name] = seat.role(PARTICIPANT).model
             except ConfigError as error:
-                what = f"`{key}`: " if seat.model else ""
+                what = f"`{key}`: " if model else ""
                 raise ConfigError(f"{where((key,))}{what}{error.message}", hint=error.hint) from error
         return found
 
-    def _critique_manifest(self, id: str) -> Manifest:  # noqa: A002 - as above
+    def _summary(self, id: str) -> CritiqueSummary:  # noqa: A002 - as above
         try:
-            return self._shared.records.manifest(id, PATTERN)
-        except CouncilRefused as error:
-            raise self._shared.refused(PATTERN, id, error) from None
-
-    def _critique_summary(self, id: str) -> CritiqueSummary:  # noqa: A002 - as above
-        began = ""
-        try:
-            began = self._shared.records.manifest(id, PATTERN).created_at
-            record = self.critique_record(id)
+            standing = self._shared.record(CRITIQUE, id).standing
         except SwarmError as error:
-            return CritiqueSummary(id=id, began=began, status="damaged", task=error.message)
-        status = str(record.status)
-        if record.outcome and status == "complete":
-            status = "passed" if record.outcome.passed else "not passed"
-        return CritiqueSummary(id=id, began=began, status=status, task=record.critique.task, name=record.critique.name)
-
-    def _critique_notice(self, text: str) -> None:
-        self._project.notice(text)
+            return CritiqueSummary(id=id, began="", status="damaged", task=error.message)
+        status, outcome = str(standing.status), CRITIQUE.outcome(standing)
+        if outcome and standing.over:
+            status = "passed" if outcome.passed else "not passed"
+        asked = standing.own.asked
+        return CritiqueSummary(id=id, began=standing.created_at, status=status, task=asked.task, name=asked.name)

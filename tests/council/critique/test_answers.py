@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from swarmgate.agents.participant import Unread
-from swarmgate.council.critique.reading import evaluation_in, version_in
-from swarmgate.domain.critique import Criterion
+from swarmgate.council.critique.answers import evaluation_in, version_in
+from swarmgate.council.critique.model import Criterion
 
 CRITERIA = (Criterion(name="clarity"), Criterion(name="test-coverage"))
 

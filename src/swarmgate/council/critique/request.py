@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from swarmgate.config import nearest
+from swarmgate.council.critique.model import DEFAULT_CRITERIA, Criterion, Critique
 from swarmgate.council.objects import squeezed
+from swarmgate.council.pattern import Where
 from swarmgate.domain.council_limits import (
     CRITERIA,
     ITERATIONS,
@@ -24,8 +27,8 @@ from swarmgate.domain.council_limits import (
     sized,
     within,
 )
-from swarmgate.domain.critique import DEFAULT_CRITERIA, Criterion, Critique
 from swarmgate.errors import CouncilRefused
+from swarmgate.workspace import guard
 
 SHARE = Limit(least=0, most=1)
 """Weights, thresholds and scores."""
@@ -39,9 +42,6 @@ _FORM = "Write it as NAME=DESCRIPTION, NAME:WEIGHT=DESCRIPTION or NAME:WEIGHT:TH
 Given = Criterion | Mapping[str, Any] | str
 """A criterion as it may be given: itself, its fields, or `NAME[:WEIGHT[:THRESHOLD]]=DESCRIPTION`."""
 
-
-Where = Callable[[tuple[int | str, ...]], str]
-"""How a message about a key begins, such as `critique.toml, line 3: `; a place in a list counts from 0."""
 
 _NUMBERS = {
     "iterations": (ITERATIONS, True),
@@ -192,3 +192,12 @@ def _validated(model: Any, fields: Mapping[str, Any], place: str) -> Any:
         key = ".".join([*([place] if place else []), *loc])
         what = _NAME if first["type"] == "string_pattern_mismatch" else first["msg"]
         raise CouncilRefused(f"`{key}`: {what}") from None
+
+
+def target_in(root: Path, target: str) -> str:
+    """The path at which versions are seen, from the root of the repository and without detours.
+
+    Raises:
+        UnsafePath: it is outside of the repository, in `.git` or `.swarm`, or no file could be there.
+    """
+    return guard.resolve(root, target).relative_to(root).as_posix()

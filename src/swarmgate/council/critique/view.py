@@ -1,16 +1,14 @@
-"""A critique on record as lines of text: every iteration with its scores, and how it ended; its result as a file."""
+"""A critique on record: all of it as a model, and as lines of text with every iteration's scores and how it ended."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from swarmgate.domain.critique import CritiqueRecord, Iteration, Score
-from swarmgate.domain.critique_rules import missed
+from swarmgate.council.critique.model import Critique, CritiqueOutcome, CritiqueRecord, Iteration, Score
+from swarmgate.council.critique.rules import TIME_IS_UP, State
+from swarmgate.council.critique.scoring import missed
+from swarmgate.council.record import Record
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import UsageError
-from swarmgate.workspace import atomic, guard
 
 
 def text_lines(record: CritiqueRecord) -> list[str]:
@@ -48,38 +46,16 @@ def score_lines(record: CritiqueRecord) -> list[str]:
     return [*lines, _ended(record)]
 
 
-def save(path: Path, version: str) -> None:
-    """Writes a version to a file, in one step.
-
-    Raises:
-        OSError: the disk refused.
-    """
-    atomic.replace(path, f"{version}\n")
-
-
-def check_out(path: Path, draft: Path | None, *, root: Path, force: bool) -> None:
-    """Whether the result may be written there; asked before anybody is paid for it.
-
-    Args:
-        path: where to; outside of the repository anywhere.
-        draft: the file that may be replaced, if there is one.
-        root: of the repository, resolved.
-        force: whether any file may be replaced; those in `.git` and `.swarm` may not.
-
-    Raises:
-        UsageError: it is in `.git` or `.swarm`, something else is there, no file, or no folder.
-    """
-    for place in (Path(os.path.abspath(path)), path.resolve()):  # noqa: PTH100 - without following links
-        if place.is_relative_to(root) and guard.is_reserved(place.relative_to(root).as_posix()):
-            raise UsageError(f"--out: {path} lies in .git or .swarm", hint="Name a file of the project, or elsewhere.")
-    if path.exists() and not path.is_file():
-        what = "a folder" if path.is_dir() else "no regular file"
-        raise UsageError(f"--out: {path} is {what}", hint="Name a file.")
-    if not path.parent.is_dir():
-        raise UsageError(f"--out: there is no folder {path.parent}", hint="Make it first.")
-    same = draft is not None and draft.exists() and path.exists() and path.samefile(draft)
-    if path.exists() and not same and not force:
-        raise UsageError(f"--out: {path} is there already", hint="Name another file, or replace that one with --force.")
+def record_of(record: Record[Critique, State, CritiqueOutcome]) -> CritiqueRecord:
+    """All that is kept of a critique; one whose time was up has the outcome so far, if a version was judged."""
+    standing = record.standing
+    return CritiqueRecord(
+        critique=standing.own.asked,
+        status="open" if standing.status == "prepared" else standing.status,
+        why=TIME_IS_UP if standing.status == "paused" else standing.why,
+        iterations=standing.own.done,
+        outcome=record.outcome,
+    )
 
 
 def _weight(record: CritiqueRecord, name: str, weight: float) -> str:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarmgate.domain.critique import Criterion, Critique, CritiqueRecord, Iteration, Score
-from swarmgate.domain.critique_rules import (
+from swarmgate.council.critique.model import Criterion, Critique, CritiqueRecord, Iteration, Score
+from swarmgate.council.critique.scoring import (
     best,
     clamped,
     evaluated,

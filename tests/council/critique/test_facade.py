@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from tests.project import Project, rule
 
+from swarmgate.council.critique import file
+from swarmgate.council.critique.steps import CRITIQUE
+from swarmgate.council.critique.view import score_lines
+from swarmgate.council.shared import Shared
 from swarmgate.domain.events import UsageRecorded
-from swarmgate.engine import Swarm, critique_file
-from swarmgate.engine.critique_replay import score_lines
-from swarmgate.engine.in_project import InProject
+from swarmgate.engine import Swarm
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
 
 CRITERIA = ["truth=It is so."]
@@ -61,9 +63,9 @@ async def test_an_iteration_that_was_edited_by_hand_is_refused_with_its_name(pro
     play(project)
     council = Swarm(project.root).council
     await council.critique("Say it.", criteria=CRITERIA, id="mine")
-    path = project.folder.discussions / "mine/rounds/001.json"
+    path = project.folder.discussions / "mine/journal.jsonl"
     path.write_text(path.read_text().replace('"score": 0.9', '"score": 1.0').replace('"score":0.9', '"score":1.0'))
-    with pytest.raises(LedgerError, match=r"001\.json"):
+    with pytest.raises(LedgerError, match=r"mine/journal\.jsonl"):
         Swarm(project.root).council.critique_record("mine")
     assert [each.status for each in Swarm(project.root).council.critiques()] == ["damaged"]
     with pytest.raises(CouncilRefused, match=r"other"):
@@ -79,7 +81,7 @@ async def test_an_explicit_id_is_never_answered_from_another_record(project: Pro
     fresh = await council.critique("Say it.", criteria=CRITERIA, minted="fresh")
     assert (fresh.id in {first.id, "mine"}, len(project.requests)) == (True, 4)
     project.write("k.toml", 'task = "Say it."\ncache = false\n')
-    described = critique_file.read(project.root / "k.toml")
+    described = file.read(project.root / "k.toml")
     (project.root / "k.toml").unlink()
     assert (await council.critique(**described, criteria=CRITERIA, minted="fresh")).id == "fresh"
     for wrong in ("../x", "a b", "x" * 81):
@@ -95,8 +97,8 @@ async def test_what_was_taken_up_again_over_a_changed_project_answers_no_other_r
         await council.critique("Say it.", criteria=CRITERIA, iterations=2, id="mine", tokens=900)
     project.write("new.txt", "x\n")
     await council.resume_critique("mine", tokens=1_000_000)
-    manifest = InProject(Swarm(project.root).project).records.manifest("mine")
-    assert (manifest.status, manifest.request_hash, manifest.allowance.tokens) == ("complete", "", 1_000_000)
+    standing = Shared(Swarm(project.root).project).record(CRITIQUE, "mine").standing
+    assert (standing.status, standing.request_hash, standing.allowance.tokens) == ("complete", "", 1_000_000)
 
 
 @pytest.mark.slow

@@ -8,11 +8,11 @@ from typing import Any
 
 from swarmgate.agents.brief import cut
 from swarmgate.agents.participant import Unread
+from swarmgate.council.critique.model import Criterion, Score
 from swarmgate.council.critique.scores import FORM, SCORES, SUGGESTIONS, WRAPPERS, Layers, scores_in, suggestions_in
+from swarmgate.council.critique.scoring import clamped
 from swarmgate.council.objects import fields_of, objects_of
 from swarmgate.domain.council_limits import MATERIAL
-from swarmgate.domain.critique import Criterion, Score
-from swarmgate.domain.critique_rules import clamped
 
 _VERSION_FORM = "Answer with the whole text of the version and nothing else."
 _REASON = 2_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from swarmgate.council.critique.model import Criterion, CritiqueRecord, Evaluation, Iteration, Score
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.critique import Criterion, CritiqueRecord, Evaluation, Iteration, Score
 
 _ROUNDING = 1e-9
 """By so much a mean may miss `stop`: that of scores that are all 0.8 is not always 0.8 in floating point."""

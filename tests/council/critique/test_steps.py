@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 from tests.council.conftest import Council, Rule
 
+from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.checks import Unchecked
-from swarmgate.council.critique.improving import improve, prepared
-from swarmgate.council.critique.outcome import manifest_of, record_of
-from swarmgate.council.critique.requests import critique_of
-from swarmgate.council.records import Records
-from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
-from swarmgate.domain.critique import Criterion, Critique, CritiqueOutcome, Iteration, Score
+from swarmgate.council.critique.model import Criterion, Critique, CritiqueOutcome, Iteration, Score
+from swarmgate.council.critique.request import critique_of
+from swarmgate.council.critique.rules import State
+from swarmgate.council.critique.steps import CRITIQUE, Work, prepared
+from swarmgate.council.critique.view import record_of, score_lines
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.record import Record, Records
+from swarmgate.council.run import run
+from swarmgate.council.stream import PATTERN_EVENT
 from swarmgate.domain.debate import Seat
-from swarmgate.errors import CouncilFailed, CouncilRefused
+from swarmgate.errors import CouncilFailed, CouncilRefused, SwarmError
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 
@@ -38,27 +42,43 @@ VERSIONS = (said("generate", None, "v1"), said("improve", None, "v{{round}}"))
 
 @dataclass
 class Bench:
-    """A critique of two criteria over the council's server."""
+    """A critique of two criteria over the council's server, with a record in files."""
 
     council: Council
     records: Records
-    events: list[PatternEvent] = field(default_factory=list)
+    events: list[CouncilEvent] = field(default_factory=list)
 
     def critique(self, **fields: Any) -> Critique:
         given = {"id": "k1", "task": "Write it.", "criteria": ["c0=first", "c1=second"], "timeout_s": 20, **fields}
         return critique_of(**given)
 
-    async def improve(self, *rules: Rule, checks: Any = None, play: bool = True, **fields: Any) -> CritiqueOutcome:
+    async def improve(
+        self, *rules: Rule, checks: Any = None, play: bool = True, request_hash: str = "", **fields: Any
+    ) -> CritiqueOutcome:
         if play:
             self.council.play(*VERSIONS, *rules)
         critique = self.critique(**fields)
-        return await improve(
-            critique, voices=self.council, records=self.records, checks=checks, on_event=self.events.append
-        )
+        work = Work(critique, checks)
+        context = self.context(work)
+        CRITIQUE.check(critique, context, lambda _: "")
+        record = self.records.begin(CRITIQUE, critique, request_hash=request_hash)
+        await run(CRITIQUE, record, context)
+        return work.outcome(record.standing)
+
+    def context(self, own: Work | None = None) -> CouncilContext:
+        return CouncilContext(self.council, self.records, self.events.append, own)
+
+    @property
+    def record(self) -> Record[Critique, State, CritiqueOutcome]:
+        return self.records.open(CRITIQUE, "k1")
 
     @property
     def done(self) -> tuple[Iteration, ...]:
-        return self.records.rounds("k1", Iteration)
+        return self.record.standing.own.done
+
+    @property
+    def told(self) -> list[Any]:
+        return list(self.events)
 
     def asked(self, step: str) -> list[str]:
         """The briefs of a step, in order."""
@@ -91,17 +111,17 @@ async def test_the_best_version_is_given_and_improved_not_the_last(bench: Bench)
     assert "c1: 0.60, below its threshold: why 1" in last
     assert "- mend the end" in last
     assert "3. weighted mean 0.15" in last
-    kinds = [each.event for each in bench.events]
+    kinds = [each.event for each in bench.told]
     assert (kinds[0], kinds[-1], kinds.count("round_completed")) == ("started", "completed", 4)
-    assert all(PATTERN_EVENT.validate_json(each.model_dump_json()) == each for each in bench.events)
-    assert bench.records.manifest("k1").status == "complete"
+    assert all(PATTERN_EVENT.validate_json(each.model_dump_json()) == each for each in bench.told)
+    assert bench.record.standing.status == "complete"
 
 
 async def test_it_ends_as_soon_as_everything_is_met_and_is_given_again_at_once(bench: Bench) -> None:
     rules = (said("evaluate", 1, scored(0.6, 1.0)), said("evaluate", 2, scored(0.8, 0.9)))
     outcome = await bench.improve(*rules, iterations=9, evaluator_model="local/judge", draft="a draft\n")
     assert (outcome.best, outcome.passed, outcome.ended_by) == (2, True, "passed")
-    assert [each.event for each in bench.events][-2:] == ["converged", "completed"]
+    assert [each.event for each in bench.told][-2:] == ["converged", "completed"]
     assert bench.done[0].version == "a draft"
     models = {each.headers["STEP"]: each.body["model"] for each in bench.council.heard(role="participant")}
     assert models == {"evaluate": "judge", "improve": "plain"}
@@ -129,7 +149,7 @@ async def test_an_evaluation_that_cannot_be_read_is_an_error_of_that_iteration(b
     assert (third.evaluation, "`c0` is no number" in third.failed) == (None, True)
     assert outcome.mean == 0.5
     assert [each.headers["STEP"] for each in bench.council.heard(round="2")] == ["evaluate", "evaluate"]
-    assert [each.failed != "" for each in bench.events if each.event == "contribution" and each.step == "evaluate"] == [
+    assert [each.failed != "" for each in bench.told if each.event == "contribution" and each.step == "evaluate"] == [
         True,
         False,
         True,
@@ -139,9 +159,9 @@ async def test_an_evaluation_that_cannot_be_read_is_an_error_of_that_iteration(b
 async def test_nothing_that_could_be_judged_is_a_failure_with_no_score(bench: Bench) -> None:
     with pytest.raises(CouncilFailed, match="no version was judged in 2 whole iterations"):
         await bench.improve(said("evaluate", None, "good"), iterations=2)
-    failed = bench.records.manifest("k1")
+    failed = bench.record.standing
     assert (failed.status, failed.usage.calls) == ("failed", 5)  # each evaluation was asked for once more
-    assert bench.events[-1].event == "error"
+    assert bench.told[-1].event == "error"
     assert len(bench.asked("generate")) == 1
 
 
@@ -154,7 +174,7 @@ async def test_a_first_version_that_is_not_made_fails_and_a_later_one_does_not(b
     outcome = await bench.improve(*rules, said("evaluate", 3, scored(0.9, 0.9)))  # taken up: it asks anew
     assert (outcome.best, outcome.version, outcome.iterations) == (3, "v3", 3)
     assert (bench.done[1].failed_at, bench.done[1].version, bench.done[2].built_on) == ("improve", "", 1)
-    assert bench.records.manifest("k1").why == ""
+    assert bench.record.standing.why == ""
 
 
 async def test_a_version_that_comes_again_is_not_judged_again_and_twice_is_the_end(bench: Bench) -> None:
@@ -171,62 +191,112 @@ async def test_when_its_time_is_over_the_best_so_far_is_given_and_another_sittin
     outcome = await bench.improve(*rules, whole_s=1)
     assert (outcome.ended_by, outcome.version, outcome.iterations) == ("timeout", "v1", 1)
     assert outcome.usage.calls == 3  # the version that was not judged was paid for
-    manifest = bench.records.manifest("k1")
-    assert (manifest.status, manifest.why, manifest.sealed) == ("paused", "the time of the whole critique was up", {})
-    assert manifest.usage == outcome.usage
-    record = record_of(bench.records, "k1")
+    standing = bench.record.standing
+    assert (standing.status, standing.why) == ("paused", "the time of the whole critique was up")
+    assert standing.usage == outcome.usage
+    record = record_of(bench.record)
     assert (record.status, record.outcome) == ("paused", outcome)
+    assert bench.told[-1].event == "completed"
+    assert bench.told[-1].outcome["ended_by"] == "timeout"
     again = await bench.improve(*rules, said("evaluate", 2, scored(0.9, 0.9)), whole_s=1)
     assert (again.ended_by, again.version, again.iterations, again.usage.calls) == ("passed", "v2", 2, 4)
     assert bench.asked("improve") == []  # the version at work was on record
-    manifest = bench.records.manifest("k1")
-    assert (manifest.status, manifest.why, record_of(bench.records, "k1").outcome) == ("complete", "", again)
+    standing = bench.record.standing
+    assert (standing.status, standing.why, record_of(bench.record).outcome) == ("complete", "", again)
 
 
 @pytest.mark.slow
 async def test_a_sitting_in_which_nothing_could_be_judged_is_paused_too(bench: Bench) -> None:
     with pytest.raises(CouncilFailed, match="in 0 whole iterations; its 1 s are over"):
         await bench.improve(said("evaluate", None, {"fault": {"kind": "hang"}}), whole_s=1)
-    record = record_of(bench.records, "k1")
-    assert (record.status, record.outcome, bench.records.manifest("k1").usage.calls) == ("paused", None, 1)
+    record = record_of(bench.record)
+    assert (record.status, record.outcome, bench.record.standing.usage.calls) == ("paused", None, 1)
+    assert score_lines(record)[-1] == "No version was judged yet: the time of the whole critique was up."
     outcome = await bench.improve(said("evaluate", None, scored(0.9, 0.9)), whole_s=1)
     assert (outcome.version, outcome.ended_by, bench.asked("generate")) == ("v1", "passed", [])
 
 
 async def test_a_record_with_a_failed_iteration_answers_no_other_request(bench: Bench) -> None:
-    given = bench.critique(iterations=2)
-    begun = manifest_of(given).model_copy(update={"request_hash": "0" * 64})
-    bench.records.begin(begun)
-    await bench.improve(said("evaluate", 1, "fine"), said("evaluate", 2, scored(0.9, 0.9)), iterations=2)
+    rules, hashed = (said("evaluate", 1, "fine"), said("evaluate", 2, scored(0.9, 0.9))), "0" * 64
+    await bench.improve(*rules, iterations=2, request_hash=hashed)
     assert bench.done[0].failed
-    assert (bench.records.manifest("k1").request_hash, bench.records.find("critique", "0" * 64)) == ("", "")
-    other = bench.critique(iterations=2, id="k2")
-    bench.records.begin(manifest_of(other).model_copy(update={"request_hash": "0" * 64}))
-    await bench.improve(said("evaluate", None, scored(0.9, 0.9)), iterations=2, id="k2")
-    assert bench.records.find("critique", "0" * 64) == "k2"
+    assert (bench.record.standing.request_hash, bench.records.find(CRITIQUE, hashed)) == ("", None)
+    await bench.improve(said("evaluate", None, scored(0.9, 0.9)), iterations=2, id="k2", request_hash=hashed)
+    found = bench.records.find(CRITIQUE, hashed)
+    assert found
+    assert found.id == "k2"
 
 
-@pytest.mark.slow
+class Killed(BaseException):
+    """The process is gone."""
+
+
 async def test_it_goes_on_after_the_last_whole_iteration_and_with_the_version_at_work(bench: Bench) -> None:
     rules = (said("evaluate", 1, scored(0.5, 0.5)), said("evaluate", 2, scored(0.9, 0.9)))
     bench.council.play(*VERSIONS, *rules)
 
-    class Killed(BaseException):
-        pass
-
-    def kill(event: PatternEvent) -> None:
+    def kill(event: Any) -> None:
         if event.event == "step" and (event.number, event.step) == (2, "evaluate"):
             raise Killed
 
+    context = replace(bench.context(Work(bench.critique())), on_event=kill)
     with pytest.raises(Killed):
-        await improve(bench.critique(), voices=bench.council, records=bench.records, on_event=kill)
+        await run(CRITIQUE, bench.records.begin(CRITIQUE, bench.critique()), context)
     assert [each.number for each in bench.done] == [1]
     before = len(bench.council.heard())
     outcome = await bench.improve(play=False)
     assert (outcome.version, outcome.usage.calls) == ("v2", 4)
     assert [each.headers["STEP"] for each in bench.council.heard()[before:]] == ["evaluate"]
-    assert bench.events[0].event == "started"
-    assert bench.events[0].resumed
+    started, begun, asked = bench.told[:3]
+    assert (started.event, started.resumed, begun.event, begun.number, asked.event) == (
+        "started",
+        True,
+        "round",
+        2,
+        "step",
+    )
+
+
+async def test_a_kill_after_any_line_loses_nothing_and_asks_nothing_twice(bench: Bench) -> None:
+    criteria = ["c0=first", {"name": "tests", "command": "pytest -q"}]
+    asked: dict[str, Any] = {
+        "criteria": criteria,
+        "target": "a.py",
+        "checks": Program(lambda version: float(version == "v3")),
+    }
+    rules = (said("evaluate", 1, "hm", "hm"), said("evaluate", None, scored(0.9)))
+    whole = await bench.improve(*rules, **asked)
+    journal = bench.council.repo / ".swarm/discussions/k1/journal.jsonl"
+    lines, calls = journal.read_bytes().splitlines(keepends=True), len(bench.council.heard())
+    told = {"ended_by": whole.ended_by, "iterations": 3, "version": "v3", "usage": whole.usage}
+    assert {key: getattr(whole, key) for key in told} == told
+    for kept in range(1, len(lines) + 1):
+        journal.write_bytes(b"".join(lines[:kept]) + lines[kept][:20] if kept < len(lines) else b"".join(lines))
+        there = bench.record.standing
+        before = len(bench.council.heard())
+        again = await bench.improve(play=False, **asked)
+        assert {key: getattr(again, key).calls if key == "usage" else getattr(again, key) for key in told} == {
+            **told,
+            "usage": whole.usage.calls,
+        }
+        assert len(bench.council.heard()) - before == calls - there.usage.calls, f"after line {kept}"
+        assert [each.version for each in bench.done] == ["v1", "", "v3"]
+
+
+async def test_any_altered_line_is_found_out(bench: Bench) -> None:
+    await bench.improve(said("evaluate", 1, scored(0.5, 0.5)), said("evaluate", 2, scored(0.9, 0.9)))
+    journal = bench.council.repo / ".swarm/discussions/k1/journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        for place in range(8, len(line) - 2, 41):
+            altered = line[:place] + bytes([line[place] ^ 1]) + line[place + 1 :]
+            journal.write_bytes(b"".join([*lines[:at], altered, *lines[at + 1 :]]))
+            with pytest.raises(SwarmError):
+                bench.records.open(CRITIQUE, "k1")
+        if 0 < at < len(lines) - 1:
+            journal.write_bytes(b"".join([*lines[:at], *lines[at + 1 :]]))
+            with pytest.raises(SwarmError):
+                bench.records.open(CRITIQUE, "k1")
 
 
 @dataclass
@@ -281,20 +351,10 @@ async def test_a_participant_prepares_its_text(bench: Bench) -> None:
     answer = json.dumps({"scores": marks, "text": "unknown keys do not matter"})
     bench.council.play(*VERSIONS, said("evaluate", None, answer))
     seat = Seat(id="ops", model="local/ops", system="You run it at night.")
-    text, usage = await prepared(
-        seat,
-        "Say it.",
-        iterations=2,
-        voices=bench.council,
-        records=bench.records,
-        id="k1-ops",
-        tokens=9_000,
-        timeout_s=20,
-        whole_s=60,
-        part_of="d1",
-    )
-    manifest = bench.records.manifest("k1-ops")
-    assert (manifest.more, manifest.request["whole_s"]) == ({"part_of": "d1"}, 60)
+    given: dict[str, Any] = {"iterations": 2, "tokens": 9_000, "timeout_s": 20, "whole_s": 60, "part_of": "d1"}
+    text, usage = await prepared(seat, "Say it.", context=bench.context(), id="k1-ops", **given)
+    begun = bench.records.begun("k1-ops")
+    assert (begun.part_of, begun.request["whole_s"]) == ("d1", 60)
     assert (text, usage.calls) == ("v1", 2)
     (request,) = bench.council.heard(step="generate", participant="ops")
     assert "You run it at night." in str(request.messages[0]["content"])

@@ -1,4 +1,4 @@
-"""What a self-critique is made of: weighted criteria, iterations with their evaluations, and the best version."""
+"""What a self-critique is made of: weighted criteria, the events of its record, iterations, and the best version."""
 
 from __future__ import annotations
 
@@ -108,6 +108,45 @@ class Evaluation(Frozen):
     model: str = ""
 
 
+class _Part(Frozen):
+    """What happened in iteration `number`; `failed` says why nothing came of it. `started_at` is in UTC, as ISO 8601.
+
+    `model` and `prompt_hash` are of who was asked, if anybody was; `seconds` is the time that it took.
+    """
+
+    number: int
+    failed: Line = ""
+    model: str = ""
+    prompt_hash: str = ""
+    usage: Usage = Usage()
+    started_at: str = ""
+    seconds: float = 0.0
+
+
+class Written(_Part):
+    """A version was made: the first one, or a better one than that of iteration `built_on`."""
+
+    type: Literal["written"] = "written"
+    version: Version = ""
+    built_on: int = 0
+
+
+class Checked(_Part):
+    """A program judged the version by its criterion, or could not; `score` is None then."""
+
+    type: Literal["checked"] = "checked"
+    criterion: SeatId
+    score: Score | None = None
+
+
+class Judged(_Part):
+    """The evaluator judged the version by all criteria that no program judges."""
+
+    type: Literal["judged"] = "judged"
+    scores: tuple[Score, ...] = ()
+    suggestions: tuple[Text, ...] = ()
+
+
 class Iteration(Frozen):
     """One iteration: the version it judged and the evaluation; `failed` says why there is none: no score stands for it.
 
@@ -156,3 +195,17 @@ class CritiqueRecord(Frozen):
     why: Line = ""
     iterations: tuple[Iteration, ...] = ()
     outcome: CritiqueOutcome | None = None
+
+
+class CritiqueSummary(Frozen):
+    """One critique of the list.
+
+    `status` is open, paused, failed, passed, not passed or damaged; then `task` says what is. `began` is in UTC, as
+    ISO 8601 has it.
+    """
+
+    id: str
+    began: str
+    status: str
+    task: str
+    name: str = ""

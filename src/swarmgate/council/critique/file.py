@@ -21,11 +21,10 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from swarmgate.config.refusals import unknown
 from swarmgate.council.described import tables_of, text_of
+from swarmgate.council.pattern import Where
 from swarmgate.council.toml_lines import line_of
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
-
-Place = tuple[int | str, ...]
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -69,25 +68,19 @@ class CritiqueFile(Frozen):
     timeout_s: float | None = None
 
 
-class Places:
-    """How messages about keys of a file begin: with file and line. Made once, so that the file is read once."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._text = path, _text(path)
-
-    def __call__(self, place: Place) -> str:
-        """The beginning of a message about the key at `place`."""
-        line = line_of(self._text, place, tables="criteria")
-        return f"{self._path}{f', line {line}' if line else ''}: "
-
-
-def places(path: Path) -> Places:
-    """How messages about a key of the file begin.
+def places(path: Path) -> Where:
+    """How messages about a key of the file begin: with file and line.
 
     Raises:
         CouncilRefused: it cannot be read.
     """
-    return Places(path)
+    text = _text(path)
+
+    def begins(place: tuple[int | str, ...]) -> str:
+        line = line_of(text, place, tables="criteria")
+        return f"{path}{f', line {line}' if line else ''}: "
+
+    return begins
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -119,7 +112,7 @@ def _refusal(path: Path, error: ValidationError) -> CouncilRefused:
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
     told = re.sub(r"^(Input|String|List) should", "must", what)
     return CouncilRefused(
-        f"{Places(path)(place)}{f'`{key}`: ' if key else ''}{told}",
+        f"{places(path)(place)}{f'`{key}`: ' if key else ''}{told}",
         hint="Mend that, then try again; every key: docs/commands.md, swarm critique.",
     )
 
