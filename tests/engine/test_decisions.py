@@ -162,7 +162,7 @@ async def test_a_participant_improves_its_own_draft_before_it_speaks(project: Pr
     assert "MY-DRAFT" not in project.briefs("participant", "contribute", participant="ann")[0]
     inner = council(project).critique_record("d1.bob").critique
     assert (inner.stop, {each.threshold for each in inner.criteria}) == (0.6, {0.5})
-    assert InProject(Swarm(project.root).project).records.manifest("d1.bob").more == {"part_of": "d1"}
+    assert InProject(Swarm(project.root).project).records.journals.begun("d1.bob").part_of == "d1"
     spoke = [(each.headers["STEP"], each.headers["PARTICIPANT"]) for each in project.requests if "STEP" in each.headers]
     assert ("generate", "bob") in spoke
     assert council(project).critique_record("d1.bob").outcome is not None
