@@ -68,6 +68,13 @@ async def test_an_iteration_that_was_edited_by_hand_is_refused_with_its_name(pro
     with pytest.raises(LedgerError, match=r"mine/journal\.jsonl"):
         Swarm(project.root).council.critique_record("mine")
     assert [each.status for each in Swarm(project.root).council.critiques()] == ["damaged"]
+    path.write_bytes(b"\xff\xfe\n")
+    assert [each.status for each in Swarm(project.root).council.critiques()] == ["damaged"]
+    assert [each.status for each in council.executions()] == ["damaged"]
+    (path.parents[1] / "old").mkdir()
+    (path.parents[1] / "old/manifest.json").write_text('{"id": "old", "pattern": "critique"}')
+    with pytest.raises(CouncilRefused, match=r"old is a record of an earlier swarmgate"):
+        council.critique_record("old")
     with pytest.raises(CouncilRefused, match=r"other"):
         await council.resume_critique("other")
 
