@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Standing, TimeUp
-from swarmgate.council.pattern import Pattern
+from swarmgate.council.pattern import Pattern, Unfinished
 from swarmgate.council.record import Record, Records
 from swarmgate.council.run import run
 from swarmgate.council.voices import Voices
@@ -134,8 +135,10 @@ def begun(records: Records, **fields: Any) -> Record[Sum, State, Outcome]:
     return records.begin(SUMMING, Sum(id="s1", **fields))
 
 
-async def go_on(record: Record[Sum, State, Outcome], context: CouncilContext, **given: Any) -> Outcome | None:
-    return await run(SUMMING, record, context, **given)
+async def go_on(
+    record: Record[Sum, State, Outcome], context: CouncilContext, pattern: Summing = SUMMING, **given: Any
+) -> Outcome | None:
+    return await run(pattern, record, context, **given)
 
 
 def held(records: Records, voice: Voice, heard: list[CouncilEvent] | None = None, **fields: Any) -> Outcome | None:
@@ -213,6 +216,17 @@ def test_what_is_cut_off_may_say_what_it_used(records: Records) -> None:
     assert (standing.status, standing.usage.calls) == ("failed", 7)
 
 
+def test_what_an_error_ends_may_say_what_it_used(records: Records) -> None:
+    async def voice(add: Add) -> None:
+        if add == Add(2, "b"):
+            raise Unfinished(BudgetExhausted("spent"), Added(round=2, who="b", usage=Usage(calls=7)))
+
+    with pytest.raises(BudgetExhausted):
+        held(records, voice)
+    standing = begun(records).standing
+    assert (standing.status, standing.usage.calls) == ("open", 10)
+
+
 def test_secrets_do_not_go_on_record(tmp_path: Path) -> None:
     def clean(value: Any) -> Any:
         return {key: "[redacted]" if key == "secret" else each for key, each in value.items()}
@@ -274,3 +288,67 @@ def test_ids_are_the_newest_first_and_a_damaged_one_is_among_them(records: Recor
     (tmp_path / ".swarm/discussions/two/journal.jsonl").write_text("nonsense\n")
     assert records.ids("summing") == ("three", "one", "two")
     assert records.ids("summing", parts=False) == ("one", "two")
+
+
+def test_an_error_of_a_step_that_is_due_no_more_ends_nothing(records: Records) -> None:
+    class First(Summing):
+        """Over with the first word."""
+
+        def next(self, state: State) -> Sequence[Add]:
+            return () if state.said else [Add(1, who) for who in state.asked.who]
+
+    async def voice(add: Add) -> None:
+        if add.who == "b":
+            raise BudgetExhausted("spent")
+
+    pattern = First()
+    record = records.begin(pattern, Sum(id="s1"))
+    asyncio.run(go_on(record, context(records, voice), pattern))
+    assert record.outcome == Outcome(total=1)
+
+
+def test_what_is_over_since_long_asks_nobody(records: Records) -> None:
+    class Ending(Summing):
+        """Over at a time that is past."""
+
+        def ends_at(self, state: State) -> float:
+            return time.time() - 1
+
+    asked: list[Add] = []
+
+    async def voice(add: Add) -> None:
+        asked.append(add)
+
+    pattern = Ending()
+    record = records.begin(pattern, Sum(id="s1"))
+    asyncio.run(go_on(record, context(records, voice), pattern))
+    assert (asked, record.standing.late, record.standing.status) == ([], True, "paused")
+
+
+def test_an_id_of_another_pattern_is_said_to_be_one(records: Records) -> None:
+    class Other(Summing):
+        """Of another name."""
+
+        name = "adding"
+
+    held(records, at_once)
+    with pytest.raises(CouncilRefused, match="record of another kind with the id s1: a summing") as refused:
+        records.begin(Other(), Sum(id="s1"))
+    assert refused.value.hint == "Give this one an id of its own."
+
+
+def test_a_record_in_which_a_voice_failed_answers_no_other_request(records: Records) -> None:
+    class Careful(Summing):
+        """One in which somebody may have failed."""
+
+        def flawless(self, state: State) -> bool:
+            return not state.asked.secret
+
+    pattern = Careful()
+    for name, flaw in (("s1", ""), ("s2", "somebody")):
+        record = records.begin(pattern, Sum(id=name, secret=flaw), request_hash="the-hash")
+        asyncio.run(go_on(record, context(records, at_once), pattern))
+        assert record.outcome == Outcome(total=6)
+    found = records.find(pattern, "the-hash")
+    assert found is not None
+    assert found.id == "s1"

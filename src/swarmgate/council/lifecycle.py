@@ -55,7 +55,7 @@ class TimeUp(Frozen):
 
 
 class Stopped(Frozen):
-    """It does not go on for now (`open`, `prepared`, `paused`), or failed; `wasted` is what unfinished asking used."""
+    """It does not go on for now (`open`, `prepared`, `paused`), or failed."""
 
     type: Literal["stopped"] = "stopped"
     status: Status = "open"
@@ -80,7 +80,7 @@ class Standing(Generic[S]):
     """How far a record is: the fold of what all records share, and `own`, the pattern's fold.
 
     `created_at` is in UTC, as ISO 8601 has it. `usage` counts every event that says what it used. `seconds` is the time
-    that processes were at it, up to the newest line.
+    that processes were at it, up to the newest line, which was written at `newest_at`, in UTC, too.
     """
 
     id: str
@@ -96,7 +96,7 @@ class Standing(Generic[S]):
     sessions: int = 0
     usage: Usage = Usage()  # noqa: RUF009 - as above
     seconds: float = 0.0
-    _newest: str = ""
+    newest_at: str = ""
 
     @property
     def over(self) -> bool:
@@ -113,8 +113,8 @@ class Standing(Generic[S]):
             raise IllegalMove(f"The {self.pattern} {self.id} is over: nothing follows.")
         if isinstance(entry.event, Begun) != (not self.created_at):
             raise IllegalMove(f"The {self.pattern} {self.id} begins with its request, once.")
-        idle = 0.0 if isinstance(entry.event, (Begun, Resumed)) else _between(self._newest, entry.time)
-        after = replace(self, seconds=round(self.seconds + idle, 3), _newest=entry.time)
+        idle = 0.0 if isinstance(entry.event, (Begun, Resumed)) else _between(self.newest_at, entry.time)
+        after = replace(self, seconds=round(self.seconds + idle, 3), newest_at=entry.time)
         match entry.event:
             case Begun() as begun:
                 return replace(

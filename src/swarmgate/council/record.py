@@ -31,6 +31,7 @@ S = TypeVar("S")
 O = TypeVar("O")  # noqa: E741 - an outcome
 
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,79}")
+_ANOTHER_ID = "Give this one an id of its own."
 _OLD = "manifest.json"
 """What a record of swarmgate before its journals had in the place of one."""
 
@@ -72,6 +73,9 @@ class Record(Generic[Q, S, O]):
         documents: where it is kept.
         clean: gives a JSON-ready value without secrets; every event goes through it before it is kept.
 
+    Attributes:
+        witness: is told of the newest event after each append: it may vouch for the head elsewhere.
+
     Raises:
         LedgerCorrupt: a line was altered, or is not of this pattern.
     """
@@ -85,6 +89,7 @@ class Record(Generic[Q, S, O]):
     ) -> None:
         self.pattern, self.id = pattern, id
         self._documents, self._clean = documents, clean
+        self.witness: Callable[[Frozen], None] = _nobody
         self._kinds: Mapping[str, type[Frozen]] = {**LIFECYCLE, **{_tag(kind): kind for kind in pattern.events}}
         self._journal: Journal[Standing[S] | None] = Journal(documents.lines(id), self._kinds, self._fold, None)
 
@@ -110,6 +115,11 @@ class Record(Generic[Q, S, O]):
         """The number of its last line."""
         return self._journal.seq
 
+    @property
+    def head(self) -> str:
+        """The hash of its last line, in hex."""
+        return self._journal.head
+
     def append(self, events: Sequence[Frozen]) -> Standing[S]:
         """Records events, without secrets.
 
@@ -124,6 +134,7 @@ class Record(Generic[Q, S, O]):
             expect=self._journal.seq,
             durable=any(isinstance(each, durable) for each in events),
         )
+        self.witness(events[-1])
         return self.standing
 
     def repair(self) -> None:
@@ -190,6 +201,10 @@ class Record(Generic[Q, S, O]):
             raise LedgerError(f"{self.place()} is of no {self.pattern.name}: `{where}`: {first['msg']}") from None
 
 
+def _nobody(_event: Frozen) -> None:
+    """Nobody vouches for it."""
+
+
 class Records:
     """The records of one project. One process writes a record, others may read it meanwhile.
 
@@ -220,13 +235,17 @@ class Records:
         id, asked = str(getattr(request, "id")), request.model_dump(mode="json")  # noqa: A001, B009 - every request's
         self.check_id(id, pattern.name)
         if self.documents.names(id):
+            if (other := self.begun(id, pattern.name).pattern) != pattern.name:
+                raise CouncilRefused(
+                    f"There is a record of another kind with the id {id}: a {other}.", hint=_ANOTHER_ID
+                )
             there = self.open(pattern, id)
             begun = next(there.entries()).event
             clean = self._clean(asked)
             if differs := [f"`{key}`" for key in clean if clean[key] != begun.request.get(key)]:
                 raise CouncilRefused(
                     f"There is another {pattern.name} with the id {id}: it differs in {', '.join(differs)}.",
-                    hint="Give this one an id of its own.",
+                    hint=_ANOTHER_ID,
                 )
             return there
         record = Record(pattern, id, self.documents, self._clean)
@@ -308,13 +327,17 @@ class Records:
                         return there
         return None
 
+    def is_id(self, id: str) -> bool:  # noqa: A002 - as above
+        """Whether a record may have this id."""
+        return bool(_ID.fullmatch(id))
+
     def check_id(self, id: str, pattern: str = "") -> None:  # noqa: A002 - as above
         """Insists that a record may have this id.
 
         Raises:
             CouncilRefused: it may not.
         """
-        if not _ID.fullmatch(id):
+        if not self.is_id(id):
             raise CouncilRefused(
                 f"{id[:100]!r} is no id of a {pattern or 'record'}: letters, digits, `.`, `_` and `-`, at most 80."
             )

@@ -92,8 +92,8 @@ class Discussions:
             BudgetExhausted: a budget is used up; `resume_discussion` goes on.
         """
         from swarmgate.council.discussion.request import discussion_of
+        from swarmgate.council.material import gathered
         from swarmgate.council.records import Manifest
-        from swarmgate.engine.material import gathered
 
         settings = self._project.config.council
         cast, roles = given(personas, models or {})

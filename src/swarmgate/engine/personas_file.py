@@ -27,6 +27,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from swarmgate.config import toml_text
 from swarmgate.config.refusals import unknown
 from swarmgate.council import described
+from swarmgate.council.toml_lines import line_of
 from swarmgate.domain.council_limits import PARTICIPANTS, PERSONA
 from swarmgate.domain.discussion import (
     CONTRARIAN,
@@ -40,7 +41,6 @@ from swarmgate.domain.discussion import (
     Mode,
     Tension,
 )
-from swarmgate.engine.toml_lines import line_of
 from swarmgate.errors import CouncilRefused
 
 Place = tuple[int | str, ...]
