@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from swarmgate.council.patterns import PATTERNS as DRIVEN
 from swarmgate.council.patterns import pattern
+from swarmgate.council.record import Records as Driven
 from swarmgate.council.records import PART_OF
 from swarmgate.council.shared import Shared
 from swarmgate.domain.consensus import DecisionOutcome
@@ -51,22 +51,29 @@ class Metrics:
         for each in executions.chats(folder):
             whole = steps.get((each.pattern, each.id), "")
             yield each.model_copy(update={"part_of": whole}) if whole else each
-        for name in DRIVEN:
-            for record in Shared(self._project).records.ids(name):
-                if found := self._driven(name, record, sessions):
-                    yield found
+        driven = Shared(self._project).records
+        for name in driven.ids():
+            if found := self._driven(driven, name, sessions):
+                yield found
         yield from records
 
-    def _driven(self, name: str, id: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:  # noqa: A002 - the field's name
+    def _driven(
+        self,
+        records: Driven,
+        id: str,  # noqa: A002 - the field's name
+        sessions: Mapping[str, Iterable[Session]],
+    ) -> Execution | None:
         """One record; none where it is the debate of a dispatch, which is an execution of that."""
-        shared, rules = Shared(self._project), pattern(name)
-        values: dict[str, Any] = {"pattern": name, "id": id}
+        values: dict[str, Any] = {"pattern": "unknown", "id": id}
         try:
-            standing = shared.record(rules, id).standing
-            if standing.part_of and shared.records.begun(standing.part_of).pattern == "dispatch":
-                return None
+            rules = pattern(records.begun(id).pattern)
+            values["pattern"] = rules.name
+            standing = records.open(rules, id).standing
         except SwarmError as error:
             return Execution.model_validate({**values, "status": "damaged", "why": error.message})
+        with suppress(SwarmError):  # the whole may be damaged
+            if standing.part_of and records.begun(standing.part_of).pattern == "dispatch":
+                return None
         whole, ended = standing.over, standing.over or standing.status == "failed"
         values |= {
             "status": standing.status if ended else "open",
