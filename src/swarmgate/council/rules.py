@@ -80,7 +80,7 @@ class Rules(ABC, Generic[Q, S, O]):
         """The texts that are made of it, by their names: artifacts, pages, `result.json`."""
         return {}
 
-    def measures(self, standing: Standing[S]) -> Mapping[str, float | bool | int]:
+    def measures(self, standing: Standing[S]) -> Mapping[str, object]:
         """What metrics count of it, by the fields of `domain.metrics.Execution`, where it is over."""
         return {}
 

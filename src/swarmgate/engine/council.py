@@ -5,10 +5,10 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 
 from __future__ import annotations
 
+from swarmgate.council.chat.facade import Chats
 from swarmgate.council.debate.facade import Debates
 from swarmgate.council.dispatch.facade import Dispatches
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.engine.chats import Chats
 from swarmgate.engine.council_metrics import Metrics
 from swarmgate.engine.critiques import Critiques
 from swarmgate.engine.decisions import Decisions
@@ -27,9 +27,8 @@ class Council:
     """
 
     def __init__(self, project: Project) -> None:
-        shared = InProject(project)
-        records = Shared(project)
-        debates, dispatches, chats = Debates(records), Dispatches(records), Chats(shared)
+        shared, council = InProject(project), Shared(project)
+        debates, dispatches, chats = Debates(council), Dispatches(council), Chats(council)
         discussions, decisions, critiques = Discussions(shared), Decisions(shared), Critiques(shared)
         runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
         orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared)
@@ -47,8 +46,9 @@ class Council:
         self.dispatches, self.dispatch_record = dispatches.dispatches, dispatches.dispatch_record
         self.dispatch_rows, self.dispatch_told = dispatches.dispatch_rows, dispatches.dispatch_told
 
-        self.swarm, self.resume_swarm = chats.swarm, chats.resume_swarm
+        self.swarm, self.chat_file, self.resume_swarm = chats.swarm, chats.chat_file, chats.resume_swarm
         self.chats, self.chat_record = chats.chats, chats.chat_record
+        self.chat_lines, self.chat_row = chats.chat_lines, chats.chat_row
 
         self.discuss, self.resume_discussion = discussions.discuss, discussions.resume_discussion
         self.discussions, self.discussion_record = discussions.discussions, discussions.discussion_record

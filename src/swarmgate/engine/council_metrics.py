@@ -17,7 +17,7 @@ from swarmgate.domain.consensus import DecisionOutcome
 from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
 from swarmgate.domain.orchestration import Orchestration
-from swarmgate.domain.orchestration_places import PATTERN, places
+from swarmgate.domain.orchestration_places import places
 from swarmgate.engine.in_project import InProject
 from swarmgate.errors import SwarmError
 from swarmgate.ledger import executions
@@ -45,12 +45,8 @@ class Metrics:
 
     def executions(self) -> Iterator[Execution]:
         """Every execution on record."""
-        folder, sessions = self._project.folder, by_record(self._project.folder)
+        sessions = by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
-        steps = {place: each.id for each in records if each.pattern == PATTERN for place in self._steps(each)}
-        for each in executions.chats(folder):
-            whole = steps.get((each.pattern, each.id), "")
-            yield each.model_copy(update={"part_of": whole}) if whole else each
         driven = Shared(self._project).records
         for name in driven.ids():
             if found := self._driven(driven, name, sessions):
