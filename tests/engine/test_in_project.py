@@ -18,7 +18,7 @@ from swarmgate.domain.usage import Allowance
 from swarmgate.engine import Swarm
 from swarmgate.engine.council import Council
 from swarmgate.engine.in_project import VERBS, InProject
-from swarmgate.errors import BudgetExhausted, CouncilRefused
+from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
 from swarmgate.ledger.sessions import unsettled
 
 GOES_ON = "swarm discuss resume mine"
@@ -235,8 +235,8 @@ def test_an_unknown_id_is_told_with_the_nearest_of_its_kind(project: Project) ->
     assert part(project).refusal("critique", "else")[1] == listed
 
 
-def test_kinds_whose_records_cannot_be_read_do_not_stand_in_the_way(project: Project) -> None:
-    part(project).begin("mine")
+def test_a_store_that_cannot_be_read_is_named(project: Project) -> None:
     project.configure(council={"store": "sqlite"})
     project.folder.records.write_text("no database " * 50)
-    assert part(project).refusal("chat", "x") == ("There is no chat x.", "There is no chat here yet.")
+    with pytest.raises(LedgerError, match=r"\.swarm/discussions\.sqlite3 is damaged"):
+        Swarm(project.root).council.record("x")
