@@ -11,6 +11,7 @@ from swarmgate.council.debate.model import Debate
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.records import Manifest
 from swarmgate.council.shared import Shared
+from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Step
 from swarmgate.domain.events import UsageRecorded
@@ -176,6 +177,7 @@ async def test_what_a_sitting_used_goes_on_record_and_its_budget_says_how_it_goe
     with pytest.raises(BudgetExhausted) as stopped:
         await part(project).asked()
     assert stopped.value.hint.endswith(GOES_ON), "the project's budget is no option of a command"
+    assert stopped.value.is_of(PROJECT)
 
 
 async def test_a_record_goes_on_in_one_process_at_a_time(project: Project) -> None:
