@@ -119,10 +119,7 @@ class CouncilRunner:
             if there.finished and there.succeeded and not there.exhausted:
                 return there
         async with _own_budget(f"dispatch-{record}"):
-            result = await self._dispatches.dispatch(**given, id=record)
-            if result.exhausted:
-                raise BudgetExhausted(result.exhausted, account=self._dispatches.account(record))
-        return result
+            return await self._dispatches.dispatch(**given, id=record)
 
 
 @asynccontextmanager
