@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.council.debate.model import PART
 from swarmgate.council.debate.rules import RULES as DEBATE
 from swarmgate.council.dispatch.model import Dispatch, DispatchResult
 from swarmgate.council.dispatch.rules import RULES
@@ -98,7 +99,6 @@ class Dispatches:
 
     def dispatch_told(self, result: DispatchResult, *, tasks: bool = False) -> tuple[dict[str, Any], list[str]]:
         """A dispatch for programs, and as lines; `tasks`: with what was asked."""
-        from swarmgate.council.debate.facade import PART
         from swarmgate.council.debate.view import last_words
         from swarmgate.council.dispatch import view
 

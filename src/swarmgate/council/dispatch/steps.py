@@ -14,8 +14,7 @@ from swarmgate.agents.brief import cut
 from swarmgate.agents.desk import Desk
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate import rules as debates
-from swarmgate.council.debate.facade import PART
-from swarmgate.council.debate.model import Debate, Round
+from swarmgate.council.debate.model import PART, Debate, Round
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.dispatch.answering import LEAST_ROOM, answer, room_of
 from swarmgate.council.dispatch.model import Debated, Dispatch, DispatchedReply, DispatchResult, Tried
