@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.council.debate.model import PART
 from swarmgate.council.debate.rules import RULES as DEBATE
 from swarmgate.council.dispatch.model import Dispatch, DispatchResult
 from swarmgate.council.dispatch.rules import RULES
