@@ -1,15 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from tests.project import Project, rule
 
 from swarmgate.council.asking import Heard, ask, brief_for
+from swarmgate.council.debate.model import Debate
+from swarmgate.council.debate.rules import RULES
 from swarmgate.council.records import Manifest
+from swarmgate.council.shared import Shared
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Step
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine import Swarm
+from swarmgate.engine.council import Council
 from swarmgate.engine.in_project import VERBS, InProject
 from swarmgate.errors import BudgetExhausted, CouncilRefused
 from swarmgate.ledger.sessions import unsettled
@@ -193,9 +200,27 @@ def test_whoever_takes_a_record_for_another_kind_is_told_which_it_is(project: Pr
         "my-decision is a decision, not an orchestration.",
         "swarm decide show my-decision",
     )
-    with pytest.raises(CouncilRefused, match="my-discussion is a discussion, not a debate") as refused:
-        Swarm(project.root).council.record("my-discussion")
-    assert refused.value.hint == "swarm discuss show my-discussion"
+    asked = Debate(id="my-debate", question="Is it?", seats=(Seat(id="a"), Seat(id="b")))
+    Shared(Swarm(project.root).project).records.begin(RULES, asked)
+    with pytest.raises(CouncilRefused, match="my-debate is a debate, not a dispatch") as refused:
+        Swarm(project.root).council.dispatch_record("my-debate")
+    assert refused.value.hint == "swarm debate show my-debate"
+
+
+@pytest.mark.parametrize(
+    ("place", "look"),
+    [
+        ("traces/debates/old/debate.json", lambda council: council.record("old")),
+        ("traces/dispatches/old.json", lambda council: council.dispatch_record("old")),
+    ],
+)
+def test_a_record_of_an_earlier_swarmgate_is_said_to_be_one(
+    project: Project, place: str, look: Callable[[Council], Any]
+) -> None:
+    project.write(f".swarm/{place}", "{}")
+    with pytest.raises(CouncilRefused, match=r"old is a \w+ of an earlier swarmgate, in \.swarm/traces/"):
+        look(Swarm(project.root).council)
+    assert (project.folder.path / place).read_text() == "{}"
 
 
 def test_an_unknown_id_is_told_with_the_nearest_of_its_kind(project: Project) -> None:
@@ -214,4 +239,4 @@ def test_kinds_whose_records_cannot_be_read_do_not_stand_in_the_way(project: Pro
     part(project).begin("mine")
     project.configure(council={"store": "sqlite"})
     project.folder.records.write_text("no database " * 50)
-    assert part(project).refusal("debate", "x") == ("There is no debate x.", "There is no debate here yet.")
+    assert part(project).refusal("chat", "x") == ("There is no chat x.", "There is no chat here yet.")

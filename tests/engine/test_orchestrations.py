@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from tests.engine.test_dispatch import DOWN
 from tests.engine.test_dispatch import says as tells
 from tests.project import Project, rule
 
+from swarmgate.council.debate.rules import RULES
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.orchestration import map_reduce, sequence, step, when
 from swarmgate.council.record_texts import sealed
@@ -23,6 +23,7 @@ from swarmgate.domain.metrics import PatternMetrics
 from swarmgate.engine import Swarm
 from swarmgate.engine.in_project import InProject
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
+from swarmgate.journal.chain import GENESIS, encode
 from swarmgate.journal.store import opened
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import unsettled
@@ -150,7 +151,8 @@ async def test_a_record_changed_by_hand_is_refused_and_counted_as_damaged(projec
     torn = project.folder.discussions / "torn" / "manifest.json"
     torn.parent.mkdir()
     torn.write_text("{}")
-    (project.folder.traces / "dispatches" / "o.a.json").write_text("no")
+    journal = project.folder.discussions / "o.a" / "journal.jsonl"
+    journal.write_text(journal.read_text().replace("a has looked", "a has approved"))
     found = by_pattern(project)
     assert found["orchestration"].damaged[0].startswith("o: ")
     assert found["dispatch"].damaged[0].startswith("o.a: ")
@@ -225,12 +227,14 @@ async def test_a_thousand_records_are_counted_in_two_seconds(project: Project) -
     project.play(*debating())
     council = Swarm(project.root).council
     await council.debate("Is it so?", id="first")
-    place: Path = project.folder.debates
+    first, *others = Shared(Swarm(project.root).project).records.open(RULES, "first").entries()
     for number in range(999):
-        copy = place / f"copy-{number}"
-        copy.mkdir()
-        for name in ("debate.json", "outcome.json"):
-            (copy / name).write_bytes((place / "first" / name).read_bytes())
+        name, lines, head = f"copy-{number}", list[bytes](), GENESIS
+        begun = first.event.model_copy(update={"request": {**first.event.request, "id": name}})
+        for entry in (first.model_copy(update={"event": begun}), *others):
+            line, head = encode(entry, head)
+            lines.append(line)
+        project.write(f".swarm/discussions/{name}/journal.jsonl", b"".join(lines).decode())
     began = time.process_time()
     found = by_pattern(project)
     assert time.process_time() - began < 2

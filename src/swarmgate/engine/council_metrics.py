@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from swarmgate.council.patterns import pattern
+from swarmgate.council.record import Records as Driven
 from swarmgate.council.records import PART_OF
 from swarmgate.council.shared import Shared
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
@@ -37,8 +38,37 @@ class Metrics:
         """Every execution on record."""
         sessions = by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
-        records += [each for name in self._held.records.ids() if (each := self._standing(name, sessions))]
+        for name in self._held.records.ids():
+            if found := self._driven(self._held.records, name, sessions):
+                yield found
         yield from records
+
+    def _driven(
+        self,
+        records: Driven,
+        id: str,  # noqa: A002 - the field's name
+        sessions: Mapping[str, Iterable[Session]],
+    ) -> Execution | None:
+        """One record; none where it is the debate of a dispatch, which is an execution of that."""
+        values: dict[str, Any] = {"pattern": "unknown", "id": id}
+        try:
+            rules = pattern(records.begun(id).pattern)
+            values["pattern"] = rules.name
+            standing = records.open(rules, id).standing
+        except SwarmError as error:
+            return Execution.model_validate({**values, "status": "damaged", "why": error.message})
+        with suppress(SwarmError):  # the whole may be damaged
+            if standing.part_of and records.begun(standing.part_of).pattern == "dispatch":
+                return None
+        whole, ended = standing.over, standing.over or standing.status == "failed"
+        values |= {
+            "status": standing.status if ended else "open",
+            "usage": standing.usage if whole else executions.at_least(sessions, id, standing.usage),
+            "seconds": standing.seconds if ended else None,
+            "part_of": standing.part_of,
+            **(rules.measures(standing) if whole else {}),
+        }
+        return Execution.model_validate(values)
 
     def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
         """One record, from its manifest; of one that is not complete, what its calls used."""
@@ -60,32 +90,6 @@ class Metrics:
             "part_of": part_of if isinstance(part_of, str) else "",
         }
         return Execution.model_validate(values)
-
-    def _standing(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:
-        """One record, from its fold; None: it is the debate of a dispatch, which is an execution of that.
-
-        Of one that is not complete, what its calls used counts.
-        """
-        records, known = self._held.records, "unknown"
-        try:
-            begun = records.begun(name)
-            known = next((each for each in PATTERNS if each == begun.pattern), known)
-            if begun.part_of and known == "debate" and records.begun(begun.part_of).pattern == "dispatch":
-                return None
-            rules = pattern(begun.pattern)
-            standing = records.open(rules, name).standing
-        except SwarmError as error:
-            return Execution.model_validate({"id": name, "pattern": known, "status": "damaged", "why": error.message})
-        ended = standing.over or standing.status == "failed"
-        values = {
-            "id": name,
-            "pattern": known,
-            "status": standing.status if ended else "open",
-            "usage": standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
-            "seconds": standing.seconds if ended else None,
-            "part_of": standing.part_of,
-        }
-        return Execution.model_validate({**values, **(rules.measures(standing) if standing.over else {})})
 
     def _pattern(self, name: str) -> PatternName:
         """What a damaged record says that it is of."""

@@ -207,20 +207,19 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         for step in steps:
             if isinstance(step, Try):
                 told = {"pattern": self.name, "id": state.asked.id, "number": step.number}
-                yield stream.StepStarted(**told, step=self.name, who=(state.asked.tasks[step.number - 1].name,))
+                yield stream.StepStarted(**told, step="", who=(state.asked.tasks[step.number - 1].name,))
 
     def tells(
         self, event: Frozen, before: Standing[DispatchState], after: Standing[DispatchState]
     ) -> Iterable[CouncilEvent]:
         """What came of a try."""
+        del before
         if isinstance(event, Tried):
-            told = {"pattern": self.name, "id": after.id, "number": event.number, "step": self.name}
+            told = {"pattern": self.name, "id": after.id, "number": event.number, "step": ""}
             failed = event.failed or (f"was not run: {event.not_run}" if event.not_run else "")
             who = after.own.asked.tasks[event.number - 1].name
             what = "" if failed else "answered"
             yield stream.Contributed(**told, who=who, what=what, failed=failed, usage=event.usage)
-        else:
-            yield from super().tells(event, before, after)
 
     # --- inside ---
 
