@@ -50,6 +50,7 @@ class Case:
         problem: what is wrong with what `show --json` prints, beside; empty: nothing.
         resume: given an id, the arguments behind the verb that go on; None: those that begin it.
         latency_s: how long the server takes for an answer, in seconds.
+        program: what Python runs with the command line that begins a record.
     """
 
     pattern: str
@@ -60,6 +61,7 @@ class Case:
     problem: Callable[[dict[str, Any]], str] = lambda _shown: ""
     resume: Callable[[str], Sequence[str]] | None = lambda name: ("resume", name)
     latency_s: float = 0.01
+    program: Sequence[str] = ("-m", "swarmgate")
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class Place:
     def killed(self, name: str, *, at: int, pause: float) -> bool:
         """Begins a record and kills its process `pause` seconds after line `at`; whether it was at work still."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "swarmgate", *self.begin(name)],
+            [sys.executable, *self.case.program, *self.begin(name)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -116,8 +118,17 @@ class Place:
         """Goes on with what was killed; begins it where nothing of it is on record, and leaves it where it is over."""
         if self.kinds(name)[-1:] == ["completed"]:
             return
-        resume = self.case.resume if self.lines(name) else None
-        self.told(*(resume(name) if resume else self.case.begin(self.root.parent, name)))
+        if self.lines(name) and self.case.resume:
+            self.told(*self.case.resume(name))
+        else:
+            self.hold(name)
+
+    def hold(self, name: str) -> None:
+        """Begins a record, or goes on with it, to its end."""
+        command = [sys.executable, *self.case.program, *self.begin(name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode not in {0, 1}:
+            raise SystemExit(f"{self.case.pattern} {name}: exit {done.returncode}\n{done.stdout}{done.stderr}")
 
     def _line(self, arguments: Sequence[str]) -> list[str]:
         return [self.case.verb, *arguments, "--json", "--repo", str(self.root)]
@@ -161,7 +172,7 @@ def main(case: Case, *, kills: int = KILLS) -> None:
         with serving([*served, "--until-stdin-closes"]) as base_url:
             place = Place(case, Path(folder) / "project")
             make_project(place.root, base_url)
-            place.told(*case.begin(place.root.parent, "reference"))
+            place.hold("reference")
             expected, length = case.comes_to(place.told("show", "reference")), len(place.lines("reference"))
             print(f"a {case.pattern} has {length} lines; {kills} kills", flush=True)
             number = 0

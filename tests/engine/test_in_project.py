@@ -11,6 +11,7 @@ from swarmgate.council.debate.model import Debate
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.records import Manifest
 from swarmgate.council.shared import Shared
+from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Step
 from swarmgate.domain.events import UsageRecorded
@@ -18,7 +19,7 @@ from swarmgate.domain.usage import Allowance
 from swarmgate.engine import Swarm
 from swarmgate.engine.council import Council
 from swarmgate.engine.in_project import VERBS, InProject
-from swarmgate.errors import BudgetExhausted, CouncilRefused
+from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
 from swarmgate.ledger.sessions import unsettled
 
 GOES_ON = "swarm discuss resume mine"
@@ -176,6 +177,7 @@ async def test_what_a_sitting_used_goes_on_record_and_its_budget_says_how_it_goe
     with pytest.raises(BudgetExhausted) as stopped:
         await part(project).asked()
     assert stopped.value.hint.endswith(GOES_ON), "the project's budget is no option of a command"
+    assert stopped.value.is_of(PROJECT)
 
 
 async def test_a_record_goes_on_in_one_process_at_a_time(project: Project) -> None:
@@ -235,8 +237,8 @@ def test_an_unknown_id_is_told_with_the_nearest_of_its_kind(project: Project) ->
     assert part(project).refusal("critique", "else")[1] == listed
 
 
-def test_kinds_whose_records_cannot_be_read_do_not_stand_in_the_way(project: Project) -> None:
-    part(project).begin("mine")
+def test_a_store_that_cannot_be_read_is_named(project: Project) -> None:
     project.configure(council={"store": "sqlite"})
     project.folder.records.write_text("no database " * 50)
-    assert part(project).refusal("chat", "x") == ("There is no chat x.", "There is no chat here yet.")
+    with pytest.raises(LedgerError, match=r"\.swarm/discussions\.sqlite3 is damaged"):
+        Swarm(project.root).council.record("x")

@@ -22,7 +22,7 @@ from swarmgate.council.orchestration.rules import RULES, record
 from swarmgate.council.orchestration.texts import Place
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, FileProblem, UnsafePath
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, FileProblem, Owner, UnsafePath
 
 if TYPE_CHECKING:
     from swarmgate.council.orchestration.runner import Runner
@@ -148,7 +148,8 @@ class Orchestrations:
         name, goes_on = f"{RULES.name}-{asked.id}", RULES.goes_on(asked.id)
         try:
             async with opened(self._project, name, allowance=allowance, resume=goes_on) as voices:
-                token = TOGETHER.set(Together(asked.id, name, allowance, self._runner.used(asked.id)))
+                together = Together(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))
+                token = TOGETHER.set(together)
                 try:
                     context = CouncilContext(
                         voices, self._shared.records, teller(self._project.listener, on_event), self._runner
@@ -159,9 +160,7 @@ class Orchestrations:
                 finally:
                     TOGETHER.reset(token)
         except BudgetExhausted as error:
-            own = f"{name} " in error.message
-            option = (" --usd X" if error.message.endswith("spent") else " --tokens N") if own else ""
-            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{option}"
+            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{error.option(name)}"
             raise error.with_hint(hint) from error
         if outcome is None:
             raise CouncilFailed(f"The orchestration {asked.id} came to no end.", hint=f"Go on with: {goes_on}")
