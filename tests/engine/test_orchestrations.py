@@ -16,13 +16,14 @@ from tests.project import Project, rule
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.orchestration import map_reduce, sequence, step, when
-from swarmgate.council.record_texts import sealed
-from swarmgate.council.records import Manifest
+from swarmgate.council.orchestration.results import StepResult
+from swarmgate.council.orchestration.rules import PatternDone
+from swarmgate.council.orchestration.steps import ORCHESTRATION
+from swarmgate.council.record import Records
 from swarmgate.council.shared import Shared
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.metrics import PatternMetrics
 from swarmgate.engine import Swarm
-from swarmgate.engine.in_project import InProject
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError, Owner
 from swarmgate.journal.chain import GENESIS, encode
 from swarmgate.journal.store import opened
@@ -143,17 +144,15 @@ async def test_a_record_changed_by_hand_is_refused_and_counted_as_damaged(projec
     outcome = await council.orchestrate(sequence(*steps), id="o")
     assert outcome.failed == "b"
     assert unsettled(project.folder) == []
-    path = project.folder.discussions / "o" / "rounds" / "001.json"
-    path.write_text(path.read_text().replace("a has looked", "a has approved"))
-    with pytest.raises(LedgerError, match=r"rounds/001.json"):
-        await Swarm(project.root).council.resume_orchestration("o")
-    manifest = project.folder.discussions / "o" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"failed"', '"complete"'))
-    torn = project.folder.discussions / "torn" / "manifest.json"
-    torn.parent.mkdir()
-    torn.write_text("{}")
-    journal = project.folder.discussions / "o.a" / "journal.jsonl"
+    journal = project.folder.discussions / "o" / "journal.jsonl"
     journal.write_text(journal.read_text().replace("a has looked", "a has approved"))
+    with pytest.raises(LedgerError, match=r"o/journal.jsonl line 3"):
+        await Swarm(project.root).council.resume_orchestration("o")
+    torn = project.folder.discussions / "torn" / "journal.jsonl"
+    torn.parent.mkdir()
+    torn.write_text("{}\n")
+    asked = project.folder.discussions / "o.a" / "journal.jsonl"
+    asked.write_text(asked.read_text().replace("a has looked", "a has approved"))
     found = by_pattern(project)
     assert found["orchestration"].damaged[0].startswith("o: ")
     assert found["dispatch"].damaged[0].startswith("o.a: ")
@@ -223,16 +222,12 @@ async def test_a_bound_holds_over_steps_that_go_on_at_the_same_time(project: Pro
 @pytest.mark.parametrize("store", ["files", "sqlite"])
 def test_a_thousand_records_are_listed_and_counted_in_two_seconds(project: Project, store: Any) -> None:
     project.configure(council={"store": store})
-    records = InProject(Swarm(project.root).project).records
-    first = Manifest(id="first", pattern="orchestration", request=ASKED.model_dump(mode="json", exclude_unset=True))
-    records.begin(first.model_copy(update={"status": "complete"}))
     documents = opened(project.folder.path, store)
-    text = documents.get("first", "manifest.json") or ""
-    data = json.loads(text)
-    for number in range(999):
-        kept = {**data, "id": f"r{number}"}
-        del kept["seal"]
-        documents.put(f"r{number}", "manifest.json", sealed(kept), durable=False)
+    records = Records(documents, clean=lambda value: value)
+    for number in range(1000):
+        record = records.begin(ORCHESTRATION, ASKED.model_copy(update={"id": f"r{number}"}))
+        result = StepResult(id="a", kind="ask", status="done", text="Done.")
+        record.append([Resumed(), PatternDone(result=result), Completed()])
     council = Swarm(project.root).council
     began = time.process_time()
     assert len(council.orchestrations()) == 1000

@@ -12,12 +12,12 @@ from swarmgate.council.critique.facade import Critiques
 from swarmgate.council.debate.facade import Debates
 from swarmgate.council.decision.facade import Decisions
 from swarmgate.council.dispatch.facade import Dispatches
+from swarmgate.council.orchestration.facade import Orchestrations
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.engine.council_metrics import Metrics
 from swarmgate.engine.discussions import Discussions
 from swarmgate.engine.in_project import InProject
 from swarmgate.engine.orchestration_steps import CouncilRunner
-from swarmgate.engine.orchestrations import Orchestrations
 from swarmgate.project import Project
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Council:
         debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
         discussions, decisions, critiques = Discussions(shared), Decisions(held), Critiques(held, _programs)
         runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
-        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared, held)
+        orchestrations, metrics = Orchestrations(held, runner), Metrics(shared, held)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
         self.ids, self.record, self.described = debates.ids, debates.record, debates.described

@@ -20,7 +20,7 @@ from swarmgate.council.orchestration.model import (
     Leaf,
     Value,
 )
-from swarmgate.council.orchestration_runner import Came
+from swarmgate.council.orchestration.runner import Came
 from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class CouncilRunner:
-    """Implements `council.orchestration_runner.Runner`: what is on record under an id is gone on with, or read.
+    """Implements `council.orchestration.runner.Runner`: what is on record under an id is gone on with, or read.
 
     Args:
         shared: the project and its records.
@@ -134,9 +134,10 @@ async def _own_budget(session: str) -> AsyncIterator[None]:
 
 
 def _given(step: Leaf) -> dict[str, Any]:
-    """The arguments that the description gives."""
-    named = step.model_fields_set - {"id", "kind", "when", "otherwise"}
-    return {name: getattr(step, name) for name in sorted(named)}
+    """The arguments that the description gives: what is not as it is by itself."""
+    own = sorted(type(step).model_fields.keys() - {"id", "kind", "when", "otherwise"})
+    given = {name: getattr(step, name) for name in own}
+    return {name: value for name, value in given.items() if value != type(step).model_fields[name].get_default()}
 
 
 # --- typed outcomes (`council.orchestration.model.FIELDS`) ---

@@ -7,8 +7,7 @@ outcome = await Swarm(path).council.orchestrate(Path("pipeline.toml"), tokens=20
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +18,18 @@ from swarmgate.config.sections import unknown_provider
 from swarmgate.council.orchestration.bounds import Problem, checked, models, problems, spelled
 from swarmgate.council.orchestration.model import MapStep, Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
+from swarmgate.council.orchestration.rules import RULES, record
 from swarmgate.council.orchestration.texts import Place
+from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
-from swarmgate.engine.in_project import InProject, new_id
-from swarmgate.errors import BudgetExhausted, CouncilRefused, FileProblem, Owner, UnsafePath
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, FileProblem, Owner, UnsafePath
 
 if TYPE_CHECKING:
+    from swarmgate.council.orchestration.runner import Runner
     from swarmgate.council.stream import PatternEvent
-    from swarmgate.engine.orchestration_steps import CouncilRunner
 
     OnEvent = Callable[[PatternEvent], None]
 
-PATTERN = "orchestration"
 _MOST_LIST = 400_000
 """Characters of a file of items."""
 
@@ -38,7 +37,7 @@ _MOST_LIST = 400_000
 class Orchestrations:
     """Orchestrations of one project."""
 
-    def __init__(self, shared: InProject, runner: CouncilRunner) -> None:
+    def __init__(self, shared: Shared, runner: Runner) -> None:
         self._shared, self._project, self._runner = shared, shared.project, runner
 
     async def orchestrate(
@@ -68,7 +67,7 @@ class Orchestrations:
         name = id or asked.id or new_id()
         given = {"id": name, "tokens": asked.tokens if tokens is None else tokens}
         asked = _made({**_values(asked), **given, "usd": asked.usd if usd is None else usd})
-        if self._shared.records.names(name):
+        if self._shared.records.documents.names(name):
             raise CouncilRefused(
                 f"There is a record {name} already.", hint=f"Go on with it: swarm orchestrate resume {name}"
             )
@@ -94,12 +93,11 @@ class Orchestrations:
             CouncilRefused: there is none of that id, or it goes on in another process.
             SwarmError: as `orchestrate`.
         """
-        record = self.orchestration_record(id)
-        if record.outcome:
-            return record.outcome
-        kept = self._shared.records.manifest(id).allowance
-        allowance = kept.but(usd=usd, tokens=tokens)
-        return await self._orchestrated(record.orchestration, allowance, on_event)
+        standing = self._shared.record(RULES, id).standing
+        if standing.over and (ended := RULES.outcome(standing)):
+            return ended
+        allowance = standing.allowance.but(usd=usd, tokens=tokens)
+        return await self._orchestrated(standing.own.asked, allowance, on_event)
 
     def orchestration(self, what: Path | str | Orchestration | Mapping[str, Any]) -> Orchestration:
         """The description, checked, with the items of every map; nobody is asked.
@@ -107,12 +105,12 @@ class Orchestrations:
         Raises:
             CouncilRefused: it cannot be read, or not be carried out; of a file, the message has line and key.
         """
-        from swarmgate.engine import orchestration_file
+        from swarmgate.council.orchestration import file
 
         path = None
         if isinstance(what, (str, Path)):
             path = Path(what)
-            found = orchestration_file.read(path)
+            found = file.read(path)
         else:
             found = checked(what if isinstance(what, Orchestration) else _made(what))
         try:
@@ -120,12 +118,12 @@ class Orchestrations:
             return self._with_items(found)
         except _Wrong as error:
             if path is not None:
-                raise orchestration_file.refusal(path, error.problem) from None
+                raise file.refusal(path, error.problem) from None
             raise CouncilRefused(f"`{spelled(error.problem.place)}`: {error.problem.what}") from None
 
     def orchestrations(self) -> tuple[str, ...]:
         """The ids of all orchestrations, the newest first."""
-        return self._shared.records.ids(PATTERN)
+        return self._shared.records.ids(RULES.name)
 
     def orchestration_record(self, id: str) -> OrchestrationRecord:  # noqa: A002 - as above
         """All that is kept of an orchestration.
@@ -134,55 +132,39 @@ class Orchestrations:
             CouncilRefused: there is none of that id.
             LedgerError: its record is damaged, or was changed by hand.
         """
-        from swarmgate.council.orchestrating import record
-
-        try:
-            return record(self._shared.records, id)
-        except CouncilRefused as error:
-            raise self._shared.refused(PATTERN, id, error) from None
+        return record(self._shared.record(RULES, id).standing)
 
     # --- inside ---
 
     async def _orchestrated(
         self, asked: Orchestration, allowance: Allowance, on_event: OnEvent | None
     ) -> OrchestrationOutcome:
-        from swarmgate.council.orchestrating import orchestrate
+        from swarmgate.council.context import CouncilContext
+        from swarmgate.council.orchestration.steps import ORCHESTRATION
         from swarmgate.council.progress import teller
+        from swarmgate.council.run import run
+        from swarmgate.council.session import TOGETHER, Together, opened
 
-        goes_on = f"swarm orchestrate resume {asked.id}"
+        name, goes_on = f"{RULES.name}-{asked.id}", RULES.goes_on(asked.id)
         try:
-            async with self._together(asked.id, allowance):
-                return await orchestrate(
-                    asked,
-                    runner=self._runner,
-                    records=self._shared.records,
-                    on_event=teller(self._project.listener, on_event),
-                    allowance=allowance,
-                )
-        except BudgetExhausted as error:
-            raises = error.option(f"{PATTERN}-{asked.id}")
-            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{raises}"
-            raise error.with_hint(hint) from error
-
-    @asynccontextmanager
-    async def _together(
-        self,
-        id: str,  # noqa: A002 - as above
-        allowance: Allowance,
-    ) -> AsyncIterator[None]:
-        """Keeps other processes out, and has one bound hold over all steps. It asks nobody by itself."""
-        from swarmgate.council.session import TOGETHER, Together, settle
-
-        name = f"{PATTERN}-{id}"
-        try:
-            with self._project.session(name).held():
-                token = TOGETHER.set(Together(id, Owner("session", name), allowance, self._runner.used(id)))
+            async with opened(self._project, name, allowance=allowance, resume=goes_on) as voices:
+                together = Together(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))
+                token = TOGETHER.set(together)
                 try:
-                    yield
+                    context = CouncilContext(
+                        voices, self._shared.records, teller(self._project.listener, on_event), self._runner
+                    )
+                    ORCHESTRATION.check(asked, context, lambda _: "")
+                    record = self._shared.records.begin(ORCHESTRATION, asked, allowance=allowance)
+                    outcome = await run(ORCHESTRATION, record, context, allowance=allowance)
                 finally:
                     TOGETHER.reset(token)
-        finally:
-            settle(self._project)
+        except BudgetExhausted as error:
+            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{error.option(name)}"
+            raise error.with_hint(hint) from error
+        if outcome is None:
+            raise CouncilFailed(f"The orchestration {asked.id} came to no end.", hint=f"Go on with: {goes_on}")
+        return outcome
 
     def _check_models(self, asked: Orchestration) -> None:
         """Tells of a model without provider before anybody is asked, and not when its step's turn comes."""

@@ -5,23 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarmgate.council.orchestrating import orchestrate, record
+from swarmgate.council.context import CouncilContext
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
 from swarmgate.council.orchestration.model import Orchestration
-from swarmgate.council.orchestration.results import OrchestrationOutcome
-from swarmgate.council.orchestration_runner import Came
-from swarmgate.council.records import Records
+from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
+from swarmgate.council.orchestration.rules import record
+from swarmgate.council.orchestration.runner import Came
+from swarmgate.council.orchestration.steps import ORCHESTRATION
+from swarmgate.council.record import Records
+from swarmgate.council.run import run
 from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
-from swarmgate.domain.usage import Allowance, Usage
-from swarmgate.errors import BudgetExhausted, CouncilFailed
-from swarmgate.journal.documents import FileDocuments
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.council.voices import Voices
+from swarmgate.domain.usage import Usage
+from swarmgate.errors import BudgetExhausted, CouncilFailed, LedgerError
+from swarmgate.journal.store import opened
 
 
 class Told:
@@ -64,13 +67,24 @@ class Place:
     """Records in a folder, and what was told of."""
 
     def __init__(self, root: Path) -> None:
-        self.records = Records(FileDocuments(SwarmFolder(root).path), clean=lambda value: value)
+        self.root = root
+        self.records = Records(opened(root / ".swarm", "files"), clean=lambda value: value)
         self.events: list[PatternEvent] = []
 
     async def run(self, asked: Orchestration, runner: Told) -> OrchestrationOutcome:
-        return await orchestrate(
-            asked, runner=runner, records=self.records, on_event=self.events.append, allowance=Allowance()
-        )
+        context = CouncilContext(cast("Voices", None), self.records, self.events.append, own=runner)
+        ORCHESTRATION.check(asked, context, lambda _: "")
+        outcome = await run(ORCHESTRATION, self.records.begin(ORCHESTRATION, asked), context)
+        assert outcome is not None
+        return outcome
+
+    @property
+    def journal(self) -> Path:
+        return self.root / ".swarm/discussions/o/journal.jsonl"
+
+    @property
+    def record(self) -> OrchestrationRecord:
+        return record(self.records.open(ORCHESTRATION, "o").standing)
 
 
 @pytest.fixture
@@ -90,7 +104,7 @@ async def test_steps_are_done_in_order_and_at_most_so_many_at_once(place: Place)
     assert [each.text for each in outcome.steps[1].parts[:2]] == ["<i0>", "<i1>"]
     assert outcome.steps[1].text.startswith("<Sum.\n\n## Item 1: i0\n<i0>")
     assert (outcome.usage.calls, outcome.failures, outcome.all_failed) == (9, (), False)
-    assert record(place.records, "o").outcome == outcome
+    assert place.record.outcome == outcome
     assert [PATTERN_EVENT.validate_json(each.model_dump_json()) for each in place.events] == place.events
     said = [each.event for each in place.events if each.event in {"started", "round", "round_completed", "completed"}]
     assert said == ["started", "round", "round_completed", "round", "round_completed", "completed"]
@@ -108,7 +122,7 @@ async def test_a_group_goes_on_with_what_is_done_and_stops_below_its_least(place
 async def test_what_is_done_is_not_asked_again(place: Place) -> None:
     asked = named(ask("a"), parallel("g", ask("b"), ask("c"), least=2), ask("z"))
     stopped = await place.run(asked, Told(fails={"o.b"}))
-    assert (stopped.failed, record(place.records, "o").status) == ("g", "failed")
+    assert (stopped.failed, place.record.status) == ("g", "failed")
     runner = Told()
     outcome = await place.run(asked, runner)
     assert runner.asked == ["o.b", "o.z"]
@@ -122,7 +136,7 @@ async def test_a_used_up_budget_ends_all_and_keeps_what_is_done(place: Place) ->
     asked = named(map_reduce("m", ["x", "y", "z"], ask("", "{item}"), at_once=1))
     with pytest.raises(BudgetExhausted):
         await place.run(asked, Told(spent={"o.m.002"}))
-    there = record(place.records, "o")
+    there = place.record
     assert (there.status, there.partial is not None and there.partial.status) == ("open", "open")
     runner = Told()
     await place.run(asked, runner)
@@ -160,7 +174,7 @@ async def test_a_failure_that_a_later_step_waits_for_does_not_stop_it(place: Pla
     assert (outcome.failed, [each.label for each in outcome.failures]) == ("", ["a"])
     assert [each.status for each in outcome.steps] == ["failed", "done", "skipped", "done"]
     assert "(This step failed: no answer)" in outcome.steps[-1].text
-    assert (record(place.records, "o").status, await place.run(named(*steps), Told())) == ("complete", outcome)
+    assert (place.record.status, await place.run(named(*steps), Told())) == ("complete", outcome)
     # a test that a failure does not meet waits for none
     stopped = await Place(tmp_path / "other").run(named(steps[0], steps[2]), Told(fails={"o.a"}))
     assert stopped.failed == "a"
@@ -208,3 +222,42 @@ def test_whatever_fails_first_a_resume_comes_to_the_same(
     names, outcome, straight = asyncio.run(both())
     assert [each.text for each in outcome.steps] == [each.text for each in straight.steps]
     assert all(names.count(name) == (2 if name in fails else 1) for name in set(names))
+
+
+WHOLE = (
+    ask("a"),
+    parallel("g", ask("b"), ask("c")),
+    when("a.succeeded", equals=0, then=ask("d"), otherwise=[ask("e"), ask("f", "See {e}.")]),
+    map_reduce("m", ["x", "y"], ask("", "{item} {a}"), ask("", "Sum {g}.")),
+)
+
+
+async def test_cut_after_any_line_it_goes_on_to_the_same_end(place: Place) -> None:
+    straight = await place.run(named(*WHOLE), Told())
+    lines = place.journal.read_bytes().splitlines(keepends=True)
+    done = [sum(b'"pattern_done"' in line for line in lines[:kept]) for kept in range(len(lines) + 1)]
+    for kept in range(1, len(lines)):
+        place.journal.write_bytes(b"".join(lines[:kept]) + lines[kept][:30])
+        runner = Told()
+        outcome = await place.run(named(*WHOLE), runner)
+        assert [each.text for each in outcome.steps] == [each.text for each in straight.steps]
+        assert len(runner.asked) == done[-1] - done[kept]
+
+
+async def test_any_altered_line_is_found_out(place: Place) -> None:
+    await place.run(named(*WHOLE), Told())
+    lines = place.journal.read_bytes().splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        for at in range(0, len(line), 41):
+            altered = line[:at] + bytes([line[at] ^ 1]) + line[at + 1 :]
+            place.journal.write_bytes(b"".join([*lines[:number], altered, *lines[number + 1 :]]))
+            with pytest.raises(LedgerError):
+                place.records.open(ORCHESTRATION, "o")
+
+
+async def test_what_a_pattern_used_counts_once_however_often_it_is_tried(place: Place) -> None:
+    runner = Told(fails={"o.a"})
+    assert (await place.run(named(ask("a")), runner)).failed == "a"
+    runner.fails.clear()
+    outcome = await place.run(named(ask("a")), runner)
+    assert outcome.usage.calls == place.records.open(ORCHESTRATION, "o").standing.usage.calls == 2
