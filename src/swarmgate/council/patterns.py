@@ -9,6 +9,7 @@ from swarmgate.council.pattern import Pattern
 from swarmgate.errors import CouncilRefused
 
 PATTERNS: dict[str, str] = {
+    "decision": "swarmgate.council.decision.steps:DECISION",
     "critique": "swarmgate.council.critique.steps:CRITIQUE",
 }
 """Where each pattern is, as `module:NAME`, by its name in records; it is loaded when it is used."""

@@ -25,7 +25,6 @@ from pydantic import BaseModel, Field
 
 from swarmgate import __version__
 from swarmgate.config import nearest
-from swarmgate.council.record import Records as Journals
 from swarmgate.council.record_texts import MANIFEST, PARTIAL, Documents, Texts, canonical, digest, sealed
 from swarmgate.council.stream import Pattern
 from swarmgate.domain.base import Frozen, Line
@@ -101,7 +100,6 @@ class Records:
         self, documents: Documents, *, clean: Callable[[Any], Any], part_of: Callable[[], str] = lambda: ""
     ) -> None:
         self._documents = documents
-        self.journals = Journals(documents, clean=clean)  # type: ignore[arg-type]  # every store has journals, too
         self._part_of = part_of
         self._texts = Texts(documents, clean=clean)
         self._seen: dict[str, _Seen] = {}

@@ -80,6 +80,14 @@ class Rules(ABC, Generic[Q, S, O]):
         """What it comes to; None: nothing yet."""
         return None
 
+    def flawless(self, state: S) -> bool:
+        """Whether every voice did its part: what is over may then answer the same request again."""
+        return True
+
+    def measures(self, standing: Standing[S]) -> Mapping[str, float | bool]:
+        """What `swarm metrics` says of it where it is over: fields of `domain.metrics.Execution`."""
+        return {}
+
     def views(self, standing: Standing[S]) -> Mapping[str, str]:
         """The texts that are made of it, by their names: artifacts, pages, `result.json`."""
         return {}
@@ -139,10 +147,6 @@ class Rules(ABC, Generic[Q, S, O]):
         """The failure as it is raised where the record is held by itself: with the way on."""
         told = f"Go on with: {goes_on}" if (goes_on := self.goes_on(standing.id)) else ""
         return CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, told))))
-
-    def measures(self, standing: Standing[S]) -> Mapping[str, float | bool]:
-        """What metrics tell of one that is over, as far as it has it: `rounds`, `converged`, `score`, `improvement`."""
-        return {}
 
     def goes_on(self, id: str) -> str:  # noqa: A002 - the field's name
         """The command line with which it goes on; empty: it cannot."""

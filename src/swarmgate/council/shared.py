@@ -109,6 +109,7 @@ class Shared:
         from swarmgate.council.session import opened as session  # noqa: PLC0415
 
         id = str(getattr(request, "id"))  # noqa: A001, B009 - every request has one
+        self.records.check_id(id, pattern.name)
         there = self.records.open(pattern, id) if id in self.records.documents.records() else None
         allowed = allowance or (there.standing.allowance if there else self.allowance)
         name, goes_on = f"{pattern.name}-{id}", pattern.goes_on(id)
@@ -122,6 +123,7 @@ class Shared:
                 record = self.records.begin(pattern, request, request_hash=hashed, allowance=allowed, part_of=_whole())
                 if not there and (needed := pattern.needs(request, context)):
                     voices.budget.require_room(needed, pattern.first)
+                record.repair()
                 if there and models is not None and hashed != there.standing.request_hash:
                     record.unanswer("the project changed since it began")
                 return await run(pattern, record, context, allowance=allowed)

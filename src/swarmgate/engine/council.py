@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swarmgate.council.critique.facade import Critiques
+from swarmgate.council.decision.facade import Decisions
 from swarmgate.council.shared import Shared
 from swarmgate.engine.chats import Chats
 from swarmgate.engine.council_metrics import Metrics
 from swarmgate.engine.debates import Debates
-from swarmgate.engine.decisions import Decisions
 from swarmgate.engine.discussions import Discussions
 from swarmgate.engine.dispatches import Dispatches
 from swarmgate.engine.in_project import InProject
@@ -32,11 +32,11 @@ class Council:
     """
 
     def __init__(self, project: Project) -> None:
-        shared, held = InProject(project), Shared(project)
+        shared, council = InProject(project), Shared(project)
         debates, dispatches, chats = Debates(shared), Dispatches(shared), Chats(shared)
-        discussions, decisions, critiques = Discussions(shared), Decisions(shared), Critiques(held, _programs)
+        discussions, decisions, critiques = Discussions(shared), Decisions(council), Critiques(council, _programs)
         runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
-        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared, held)
+        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared, council)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
         self.ids, self.began, self.record = debates.ids, debates.began, debates.record

@@ -14,22 +14,18 @@ from swarmgate.council.orchestration.places import PATTERN, places
 from swarmgate.council.patterns import pattern
 from swarmgate.council.records import PART_OF
 from swarmgate.council.shared import Shared
-from swarmgate.domain.consensus import DecisionOutcome
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
 from swarmgate.engine.in_project import InProject
 from swarmgate.errors import SwarmError
 from swarmgate.ledger import executions
 from swarmgate.ledger.sessions import Session, by_record
 
-_RESULT = "result.json"
-_EARLY = {"consensus", "convergence"}
-
 
 class Metrics:
     """Metrics of one project."""
 
-    def __init__(self, shared: InProject, held: Shared) -> None:
-        self._shared, self._held, self._project = shared, held, shared.project
+    def __init__(self, shared: InProject, council: Shared) -> None:
+        self._shared, self._council, self._project = shared, council, shared.project
 
     def metrics(self) -> tuple[PatternMetrics, ...]:
         """What is on record, a line each for the patterns that were used, and `total` last; nothing: there is nothing.
@@ -45,12 +41,33 @@ class Metrics:
         """Every execution on record."""
         folder, sessions = self._project.folder, by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
-        records += [self._standing(name, sessions) for name in self._held.records.ids()]
         steps = {place: each.id for each in records if each.pattern == PATTERN for place in self._steps(each)}
         for each in (*executions.debates(folder), *executions.dispatches(folder), *executions.chats(folder)):
             whole = steps.get((each.pattern, each.id), "")
             yield each.model_copy(update={"part_of": whole}) if whole else each
         yield from records
+        yield from (self._recorded(name, sessions) for name in self._council.records.ids())
+
+    def _recorded(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
+        """One record of a journal; of one that is not complete, what its calls used."""
+        records, kind = self._council.records, ""
+        try:
+            kind = records.begun(name).pattern
+            rules = pattern(kind)
+            standing = records.open(rules, name).standing
+        except SwarmError as error:
+            known = next((each for each in PATTERNS if each == kind), "unknown")
+            return Execution(id=name, pattern=known, status="damaged", why=error.message)
+        ended = standing.over or standing.status == "failed"
+        values = {
+            "id": name,
+            "pattern": kind,
+            "status": standing.status if ended else "open",
+            "usage": standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
+            "seconds": standing.seconds if ended else None,
+            "part_of": standing.part_of,
+        }
+        return Execution.model_validate({**values, **rules.measures(standing)})
 
     def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
         """One record, from its manifest and its sealed result; of one that is not complete, what its calls used."""
@@ -58,7 +75,6 @@ class Metrics:
         try:
             manifest = self._shared.records.manifest(name)
             self._shared.records.check_rounds(name)
-            found = self._result(manifest.pattern, name)
         except SwarmError as error:
             return Execution(id=name, pattern=self._pattern(name), status="damaged", why=error.message)
         ended = manifest.status in {"complete", "failed"}
@@ -72,28 +88,7 @@ class Metrics:
             "seconds": manifest.seconds if ended else None,
             "part_of": part_of if isinstance(part_of, str) else "",
         }
-        return Execution.model_validate({**values, **found})
-
-    def _standing(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
-        """One record, from its fold; of one that is not complete, what its calls used."""
-        known: PatternName = "unknown"
-        try:
-            begun = self._held.records.begun(name)
-            known = next((each for each in PATTERNS if each == begun.pattern), "unknown")
-            rules = pattern(begun.pattern)
-            standing = self._held.records.open(rules, name).standing
-        except SwarmError as error:
-            return Execution(id=name, pattern=known, status="damaged", why=error.message)
-        ended = standing.over or standing.status == "failed"
-        return Execution(
-            id=name,
-            pattern=known,
-            status="complete" if standing.over else "failed" if ended else "open",
-            usage=standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
-            seconds=standing.seconds if ended else None,
-            part_of=standing.part_of,
-            **(rules.measures(standing) if standing.over else {}),
-        )
+        return Execution.model_validate(values)
 
     def _steps(self, orchestration: Execution) -> frozenset[tuple[str, str]]:
         """Pattern and id of the records that an orchestration has: debates and dispatches do not say whose they are."""
@@ -111,9 +106,3 @@ class Metrics:
             said = json.loads(self._shared.records.get(name, "manifest.json") or "").get("pattern")
             return next((each for each in PATTERNS if each == said), "unknown")
         return "unknown"
-
-    def _result(self, of: str, name: str) -> dict[str, float | bool]:
-        """What only the result of a decision says."""
-        if of == "decision" and (decided := self._shared.records.sealed(name, _RESULT, DecisionOutcome)):
-            return {"converged": decided.ended_by in _EARLY, "score": decided.score}
-        return {}

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.council.critique.model import CritiqueOutcome
+from swarmgate.council.decision.model import DecisionOutcome
 from swarmgate.council.orchestration.model import (
     AskStep,
     CritiqueStep,
@@ -18,7 +19,6 @@ from swarmgate.council.orchestration.model import (
     Value,
 )
 from swarmgate.council.orchestration_runner import Came
-from swarmgate.domain.consensus import DecisionOutcome
 from swarmgate.domain.debate import Outcome
 from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.dispatch import DispatchResult
@@ -30,8 +30,8 @@ from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
     from swarmgate.council.critique.facade import Critiques
+    from swarmgate.council.decision.facade import Decisions
     from swarmgate.engine.debates import Debates
-    from swarmgate.engine.decisions import Decisions
     from swarmgate.engine.discussions import Discussions
     from swarmgate.engine.dispatches import Dispatches
     from swarmgate.engine.in_project import InProject

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field
 
 from swarmgate.council.critique.model import Criterion, CritiqueOutcome
+from swarmgate.council.decision.model import DecisionSeat, Ended, Strategy
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.consensus import DecisionOutcome, DecisionSeat, Strategy
 from swarmgate.domain.council_limits import CRITERIA, ITERATIONS, PARTICIPANTS, ROUNDS, VOICE_SECONDS
 from swarmgate.domain.debate import MOST_ROUNDS, MOST_SEATS, Seat, SeatId
 from swarmgate.domain.discussion import Expert
@@ -254,7 +254,7 @@ FIELDS: dict[str, dict[str, type | tuple[str, ...]]] = {
         "choice": str,
         "score": float,
         "rounds": int,
-        "ended_by": get_args(DecisionOutcome.model_fields["ended_by"].annotation),
+        "ended_by": get_args(Ended),
     },
     "critique": {
         "passed": bool,

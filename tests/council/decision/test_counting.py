@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarmgate.domain.consensus import (
+from swarmgate.council.decision.counting import converged, count, exact
+from swarmgate.council.decision.model import (
     THRESHOLDS,
     Contribution,
     Count,
@@ -17,7 +18,6 @@ from swarmgate.domain.consensus import (
     Stand,
     Strategy,
 )
-from swarmgate.domain.consensus_rules import converged, count, exact
 
 NAMES = ("ann", "bob", "cy", "dee", "eve")
 OPTIONS = ("A1", "B2", "C3", "D4")

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from swarmgate.agents.participant import Unread
-from swarmgate.council.consensus.reading import Said, lettered, proposal, said
-from swarmgate.council.consensus.request import decision_of
-from swarmgate.domain.consensus import Decision, DecisionSeat, Stand
+from swarmgate.council.decision.answers import Said, lettered, proposal, said
+from swarmgate.council.decision.model import Decision, DecisionSeat, Stand
+from swarmgate.council.decision.request import decision_of
 
 OPTIONS = ("SQLite", "Postgres 16", "none of them")
 ANN = DecisionSeat(id="ann", role="operator")

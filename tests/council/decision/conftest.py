@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.council.conftest import Council, Rule
+from tests.project import _after, _template, once, project
 
 from swarmgate.agents.desk import Desk
-from swarmgate.council.consensus.deciding import Prepare, decide, nothing
-from swarmgate.council.consensus.request import decision_of
-from swarmgate.council.records import Manifest, Records
+from swarmgate.council import records as earlier
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionRound
+from swarmgate.council.decision.preparing import Preparation
+from swarmgate.council.decision.request import decision_of
+from swarmgate.council.decision.rules import State
+from swarmgate.council.decision.steps import DECISION
+from swarmgate.council.decision.view import record_of
+from swarmgate.council.record import Record, Records
+from swarmgate.council.run import run
 from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
-from swarmgate.domain.consensus import Decision, DecisionOutcome, DecisionRound
 from swarmgate.domain.debate import Seat
-from swarmgate.journal.documents import FileDocuments
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.journal.store import opened
+
+__all__ = ["_after", "_template", "once", "project"]
 
 NAMES = ("ann", "bob", "cy")
 
@@ -52,10 +59,19 @@ class Deciding:
     """Decisions of three, whose endpoint is a scripted server."""
 
     council: Council
-    records: Records
-    folder: Path
+    root: Path
     events: list[PatternEvent] = field(default_factory=list)
     desks: dict[tuple[str, str, int | None], Desk] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """Where the records are."""
+        return self.root / "discussions"
+
+    @property
+    def records(self) -> Records:
+        """The records, read anew."""
+        return Records(opened(self.root, "files"), clean=lambda value: value)
 
     def desk(self, seat: Seat, *, folder: str = "") -> Desk:
         """One connection for all who speak with the same model, as the engine has it."""
@@ -75,16 +91,29 @@ class Deciding:
         given = [each if isinstance(each, dict) else {"id": each} for each in seats or NAMES]
         return decision_of(**{"id": "d1", "question": "Do we do it?", "participants": given, **settings})
 
-    async def decide(
-        self, decision: Decision, prepare: Prepare = nothing, manifest: Manifest | None = None
-    ) -> DecisionOutcome:
-        tell = self.events.append
-        return await decide(
-            decision, voices=self, records=self.records, prepare=prepare, manifest=manifest, on_event=tell
-        )
+    def record(self, name: str = "d1") -> Record[Decision, State, DecisionOutcome]:
+        """A record, read anew."""
+        return self.records.open(DECISION, name)
+
+    def told_of(self, name: str = "d1") -> DecisionRecord:
+        """All that is kept of it, for programs."""
+        return record_of(self.record(name).standing)
+
+    async def decide(self, decision: Decision, *, request_hash: str = "") -> DecisionOutcome:
+        """Holds it, or goes on with it, as a process that begins now does."""
+        records = self.records
+        own = Preparation(earlier.Records(opened(self.root, "files"), clean=lambda value: value))
+        context = CouncilContext(self, records, self._hear, own)
+        DECISION.check(decision, context, lambda _: "")
+        outcome = await run(DECISION, records.begin(DECISION, decision, request_hash=request_hash), context)
+        assert outcome is not None
+        return outcome
+
+    def _hear(self, event: object) -> None:
+        self.events.append(PATTERN_EVENT.validate_python(event))
 
     def rounds(self) -> tuple[DecisionRound, ...]:
-        return self.records.rounds("d1", DecisionRound)
+        return self.record().standing.own.rounds
 
     def asked(self, **headers: str) -> int:
         return len(self.council.heard(**headers))
@@ -94,18 +123,12 @@ class Deciding:
         return str(heard[0].messages[1]["content"])
 
     def told(self) -> list[str]:
-        """The names of the events so far; every one of them survives the way over a wire."""
+        """The names of the events of the decision so far; every one of them survives the way over a wire."""
         for each in self.events:
             assert PATTERN_EVENT.validate_json(each.model_dump_json()) == each
-        return [each.event for each in self.events]
-
-
-def votes(rules: Iterable[tuple[str, str]]) -> tuple[Rule, ...]:
-    return tuple(says(who, text) for who, text in rules)
+        return [each.event for each in self.events if each.pattern == "decision"]
 
 
 @pytest.fixture
 def deciding(council: Council, tmp_path: Path) -> Deciding:
-    folder = SwarmFolder(tmp_path / "kept")
-    documents = FileDocuments(folder.path)
-    return Deciding(council, Records(documents, clean=lambda value: value), folder.discussions)
+    return Deciding(council, tmp_path / "kept")

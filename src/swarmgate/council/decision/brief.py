@@ -8,16 +8,23 @@ from dataclasses import replace
 from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import brief_for
-from swarmgate.council.consensus.reading import MOST_PROPOSAL, form_of, lettered
+from swarmgate.council.decision.answers import MOST_PROPOSAL, form_of, lettered
+from swarmgate.council.decision.model import (
+    VOTING,
+    Contribution,
+    Count,
+    Decision,
+    DecisionRound,
+    DecisionSeat,
+    Strategy,
+)
+from swarmgate.council.decision.rules import CONTRIBUTE, FACILITATE, proposal_after
 from swarmgate.council.transcript import GIST_LINE, Transcript
 from swarmgate.council.voices import Voices
 from swarmgate.council.windows import material_sections, window_of
-from swarmgate.domain.consensus import VOTING, Contribution, Count, Decision, DecisionRound, DecisionSeat, Strategy
 from swarmgate.domain.debate import Round, Seat, Speech
 from swarmgate.errors import CouncilRefused
 from swarmgate.llm.endpoint.wire import estimated_tokens
-
-CONTRIBUTE, FACILITATE = "contribute", "facilitate"
 
 MOST_PREPARED = 8_000
 """Characters of a preparation that its participant is shown."""
@@ -154,12 +161,6 @@ def _proposed(before: Sequence[DecisionRound]) -> tuple[Section, ...]:
         return ()
     note = "What the facilitator made of the round before. You decide on this."
     return (Section("The proposal", proposal_after(before), note, whole=True),)
-
-
-def proposal_after(before: Sequence[DecisionRound], *, question: str = "") -> str:
-    """The newest proposal; `question` where there is none yet."""
-    made = [each.synthesis.text for each in before if each.synthesis and each.synthesis.text]
-    return made[-1] if made else (before[-1].proposal if before else question)
 
 
 def _said(decision: Decision, rounds: Sequence[DecisionRound], *, room: int, own: str) -> tuple[Section, Section]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from swarmgate.domain.consensus import VOTING, Contribution, Count, Decision, DecisionRound, Stand, Strategy
+from swarmgate.council.decision.model import VOTING, Contribution, Count, Decision, DecisionRound, Stand, Strategy
 
 _HALF = Fraction(1, 2)
 _SMALL = 10_000

@@ -4,67 +4,84 @@ Each is a record of its own, `<decision>.<participant>`, so that it is taken up 
 where it is over. Nothing in it can nest further: that is as deep as patterns go.
 """
 
+# ruff: noqa: PLC0415 - late, for start-up time: most decisions prepare nothing
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import cast
 
 from swarmgate.agents.desk import Desk
-from swarmgate.council.consensus.brief import voice_of
-from swarmgate.council.consensus.deciding import Prepare, Prepared
-from swarmgate.council.consensus.spent import prepared_with, record_id
+from swarmgate.council import records as earlier
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.critique.model import Critique
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.record import Records as Journals
-from swarmgate.council.records import PART_OF, Manifest, Records
-from swarmgate.council.stream import PatternEvent
+from swarmgate.council.decision.brief import voice_of
+from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
+from swarmgate.council.record import Records
 from swarmgate.council.voices import Voices
-from swarmgate.domain.consensus import VOTING, Decision, DecisionSeat
 from swarmgate.domain.council_limits import MATERIAL
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import Cited, Conclusion, Mode
-from swarmgate.errors import CouncilFailed, CouncilRefused, ModelError
+from swarmgate.domain.usage import Usage
+from swarmgate.errors import CouncilFailed, CouncilRefused
 
 _TASK = "Say where you stand on the question of the material, and why: what holds, what does not, what it hangs on."
 
 
 @dataclass(frozen=True)
-class Good:
-    """What is good enough for a draft: the score of each criterion, and the mean of all, 0 to 1."""
+class Preparation:
+    """What discussions and critiques need beside (`CouncilContext.own`).
 
+    Attributes:
+        records: where those are kept.
+        threshold: the score of each criterion that is good enough for a draft, 0 to 1.
+        stop: the mean of all that is, 0 to 1.
+    """
+
+    records: earlier.Records
     threshold: float = 0.7
     stop: float = 0.8
 
 
-def preparation(
-    voices: Voices, records: Records, on_event: Callable[[PatternEvent], None], good: Good | None = None
-) -> Prepare:
-    """How participants prepare: as their `discussion` or `critique` says, with these voices, kept in these records."""
-
-    async def prepare(seat: DecisionSeat, decision: Decision, _number: int) -> Prepared:
-        own = _OwnModel(voices, seat.model)
-        try:
-            if seat.discussion is not None:
-                return await _discussed(seat.discussion, seat, decision, own, records, on_event)
-            return await _improved(seat, decision, own, records, on_event, good or Good())
-        except ModelError as error:
-            return Prepared(usage=prepared_with(records, record_id(decision.id, seat.id)), failed=error.message)
-
-    return prepare
+def record_id(decision: Decision, seat: DecisionSeat) -> str:
+    """The id of what a participant prepares."""
+    return f"{decision.id}.{seat.id}"
 
 
-def check_records(decision: Decision, records: Records) -> None:
-    """Whether it, and what participants prepare, can be kept under their ids.
+def check_ids(decision: Decision, records: Records) -> None:
+    """Whether what participants prepare can be kept.
 
     Raises:
-        CouncilRefused: one is no id, or would be too long.
+        CouncilRefused: an id would be too long.
     """
-    records.check_id(decision.id, "decision")
     for seat in decision.participants:
         if seat.discussion or seat.critique:
-            records.check_id(record_id(decision.id, seat.id))
+            records.check_id(record_id(decision, seat))
+
+
+async def prepared(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> str:
+    """What a participant speaks from: of its discussion or critique, with its own model.
+
+    Raises:
+        ModelError: there is none.
+        SwarmError: as it comes.
+    """
+    if seat.discussion is not None:
+        return await _discussed(seat.discussion, seat, decision, context)
+    return await _improved(seat, decision, context)
+
+
+def used(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> Usage:
+    """What the record of a preparation used up to now."""
+    records, name = cast("Preparation", context.own).records, record_id(decision, seat)
+    if seat.critique:
+        from swarmgate.council.critique.steps import CRITIQUE
+
+        there = name in context.records.ids(CRITIQUE.name)
+        return context.records.open(CRITIQUE, name).standing.usage if there else Usage()
+    return records.manifest(name).usage if records.names(name) else Usage()
+
+
+# --- inside ---
 
 
 @dataclass(frozen=True)
@@ -83,19 +100,13 @@ class _OwnModel:
         return self.inner.parent()
 
 
-async def _discussed(
-    mode: Mode,
-    seat: DecisionSeat,
-    decision: Decision,
-    voices: Voices,
-    records: Records,
-    on_event: Callable[[PatternEvent], None],
-) -> Prepared:
-    from swarmgate.council.discussion.holding import hold  # noqa: PLC0415 - most decisions prepare nothing
-    from swarmgate.council.discussion.request import discussion_of  # noqa: PLC0415 - as above
+async def _discussed(mode: Mode, seat: DecisionSeat, decision: Decision, context: CouncilContext) -> str:
+    from swarmgate.council.discussion.holding import hold
+    from swarmgate.council.discussion.request import discussion_of
 
+    records = cast("Preparation", context.own).records
     discussion = discussion_of(
-        id=record_id(decision.id, seat.id),
+        id=record_id(decision, seat),
         topic=decision.question,
         mode=mode,
         material=_matter(seat, decision),
@@ -103,52 +114,50 @@ async def _discussed(
         timeout_s=decision.timeout_s,
         whole_s=decision.whole_s,
     )
-    part_of = {PART_OF: decision.id}
-    request = discussion.model_dump(mode="json")
-    records.begin(Manifest(id=discussion.id, pattern="discussion", request=request, status="prepared", more=part_of))
-    record = await hold(discussion, voices=voices, records=records, on_event=on_event)
+    records.begin(
+        earlier.Manifest(
+            id=discussion.id,
+            pattern="discussion",
+            request=discussion.model_dump(mode="json"),
+            status="prepared",
+            more={earlier.PART_OF: decision.id},
+        )
+    )
+    voices = _OwnModel(context.voices, seat.model)
+    record = await hold(discussion, voices=voices, records=records, on_event=context.on_event)
     if record.conclusion is None:
         raise CouncilFailed(f"the discussion {discussion.id} has no conclusion: {record.why or record.status}")
-    return Prepared("\n".join(_concluded(record.conclusion)), discussion.id, record.usage)
+    return "\n".join(_concluded(record.conclusion))
 
 
-async def _improved(
-    seat: DecisionSeat,
-    decision: Decision,
-    voices: Voices,
-    records: Records,
-    on_event: Callable[[PatternEvent], None],
-    good: Good,
-) -> Prepared:
-    from swarmgate.council.critique.steps import prepared  # noqa: PLC0415 - as above
+async def _improved(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> str:
+    from swarmgate.council.critique.steps import prepared as improved
 
-    name = record_id(decision.id, seat.id)
-    context = CouncilContext(voices, records.journals, cast("Callable[[CouncilEvent], None]", on_event))
-    good = _as_begun(context.records, name, decision.id) or good
-    text, usage = await prepared(
+    own, name = cast("Preparation", context.own), record_id(decision, seat)
+    threshold, stop = _as_begun(own, context.records, name, decision.id)
+    text, _ = await improved(
         voice_of(seat),
         _TASK,
-        context=context,
+        context=replace(context, voices=_OwnModel(context.voices, seat.model)),
         id=name,
         iterations=seat.critique,
         tokens=decision.tokens,
         timeout_s=decision.timeout_s,
         material=_matter(seat, decision, question=True),
         whole_s=decision.whole_s,
-        threshold=good.threshold,
-        stop=good.stop,
+        threshold=threshold,
+        stop=stop,
         part_of=decision.id,
     )
-    return Prepared(text, name, usage)
+    return text
 
 
-def _as_begun(records: Journals, name: str, decision: str) -> Good | None:
+def _as_begun(own: Preparation, records: Records, name: str, decision: str) -> tuple[float, float]:
     """What was good enough when this draft was begun: settings may have changed since."""
     begun = records.begun(name) if name in records.ids("critique") else None
     if begun is None or begun.part_of != decision:
-        return None
-    critique = Critique.model_validate(begun.request)
-    return Good(critique.criteria[0].threshold, critique.stop)
+        return own.threshold, own.stop
+    return float(begun.request["criteria"][0]["threshold"]), float(begun.request["stop"])
 
 
 def _matter(seat: DecisionSeat, decision: Decision, *, question: bool = False) -> str:

@@ -7,10 +7,12 @@ import pytest
 from tests.engine.discussion_script import discussing
 from tests.project import Project, Rule, rule
 
-from swarmgate.council.stream import PatternEvent
+from swarmgate.council.decision.rules import State
+from swarmgate.council.decision.steps import DECISION
+from swarmgate.council.lifecycle import Standing
+from swarmgate.council.shared import Shared
 from swarmgate.engine import Swarm
 from swarmgate.engine.council import Council
-from swarmgate.engine.in_project import InProject
 from swarmgate.errors import BudgetExhausted, ConfigError, CouncilFailed, CouncilRefused
 
 SEATS = ["ann", "bob=local/junior"]
@@ -34,10 +36,19 @@ def council(project: Project) -> Council:
     return Swarm(project.root).council
 
 
+def standing(project: Project) -> Standing[State]:
+    return Shared(Swarm(project.root).project).record(DECISION, "d1").standing
+
+
+def kept(project: Project, part: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((project.folder.discussions / part / "manifest.json").read_text())
+    return found
+
+
 @pytest.mark.slow
 async def test_a_decision_is_on_record_and_the_same_one_is_not_asked_again(project: Project) -> None:
     project.play(*AGREEING)
-    events: list[PatternEvent] = []
+    events: list[Any] = []
     outcome = await council(project).decide("Well?", participants=SEATS, files=["AGENTS.md"], on_event=events.append)
     assert (outcome.consensus, outcome.decided, outcome.usage.calls) == (True, "Done in 1.", 3)
     assert [each.event for each in events][-1] == "completed"
@@ -129,7 +140,7 @@ async def test_a_budget_ends_it_and_a_larger_one_goes_on(project: Project) -> No
     with pytest.raises(BudgetExhausted) as error:
         await council(project).decide("Well?", participants=SEATS, id="d1", tokens=1_500)
     assert "swarm decide resume d1 --tokens N" in error.value.hint
-    assert InProject(Swarm(project.root).project).records.manifest("d1").usage.calls > 0
+    assert standing(project).usage.calls > 0
     outcome = await council(project).resume_decision("d1", tokens=100_000)
     assert (outcome.consensus, outcome.rounds) == (True, 2)
     assert outcome.usage.calls == 6
@@ -162,7 +173,7 @@ async def test_a_participant_improves_its_own_draft_before_it_speaks(project: Pr
     assert "MY-DRAFT" not in project.briefs("participant", "contribute", participant="ann")[0]
     inner = council(project).critique_record("d1.bob").critique
     assert (inner.stop, {each.threshold for each in inner.criteria}) == (0.6, {0.5})
-    assert InProject(Swarm(project.root).project).records.journals.begun("d1.bob").part_of == "d1"
+    assert Shared(Swarm(project.root).project).records.begun("d1.bob").part_of == "d1"
     spoke = [(each.headers["STEP"], each.headers["PARTICIPANT"]) for each in project.requests if "STEP" in each.headers]
     assert ("generate", "bob") in spoke
     assert council(project).critique_record("d1.bob").outcome is not None
@@ -178,7 +189,7 @@ async def test_a_participant_may_be_a_discussion_and_speaks_from_its_conclusion(
     outcome = await council(project).decide("Do the keys rotate?", participants=seats, id="d1")
     (held,) = council(project).decision_record("d1").rounds
     inner = council(project).discussion_record("d1.ann")
-    assert InProject(Swarm(project.root).project).records.manifest("d1.ann").more["part_of"] == "d1"
+    assert kept(project, "d1.ann")["more"]["part_of"] == "d1"
     assert (inner.status, inner.discussion.topic) == ("complete", "Do the keys rotate?")
     assert "SEEN-BY-ANN" in inner.discussion.material
     assert held.contributions[0].prepared == "d1.ann"

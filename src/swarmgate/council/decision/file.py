@@ -19,10 +19,11 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from swarmgate.config.refusals import unknown
+from swarmgate.council.decision.model import DecisionSeat
+from swarmgate.council.decision.request import check_depth
 from swarmgate.council.described import tables_of, text_of
 from swarmgate.council.toml_lines import line_of
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.consensus import DecisionSeat
 from swarmgate.errors import CouncilRefused
 
 Place = tuple[int | str, ...]
@@ -130,8 +131,6 @@ def _fields(seat: _Seat) -> dict[str, Any]:
 
 def _check_depth(path: Path, text: str, values: dict[str, Any]) -> None:
     """Refuses patterns inside of what a participant prepares."""
-    from swarmgate.council.consensus.request import check_depth  # noqa: PLC0415 - late: brings all bounds
-
     listed = values.get("participants")
     for at, each in enumerate(listed if isinstance(listed, list) else ()):
         try:

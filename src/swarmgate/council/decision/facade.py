@@ -9,42 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from swarmgate.domain.base import Frozen
-from swarmgate.domain.consensus import Decision, DecisionOutcome, DecisionRecord, Strategy
-from swarmgate.engine.decision_seats import Participant, named, seats, weighed
-from swarmgate.engine.in_project import InProject, new_id
-from swarmgate.errors import BudgetExhausted, ConfigError, CouncilFailed, CouncilRefused, MissingRequirement, SwarmError
+from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionSummary, Strategy
+from swarmgate.council.decision.request import Participant, decision_of, named, seats, weighed
+from swarmgate.council.decision.steps import DECISION
+from swarmgate.council.decision.view import last_lines, record_lines, record_of, result_lines, summary_of
+from swarmgate.council.shared import Shared, new_id
+from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, SwarmError
 
 if TYPE_CHECKING:
-    from swarmgate.council.records import Manifest
-    from swarmgate.council.stream import PatternEvent
-    from swarmgate.council.voices import Voices
-
-PATTERN: Literal["decision"] = "decision"
-
-Where = Callable[[tuple[int | str, ...]], str]
-"""How a message about a key begins, such as `decision.toml, line 3: `; a place in a list counts from 0."""
-
-
-class DecisionSummary(Frozen):
-    """One decision of the list. `status` is `consensus`, `none`, that of its record, or `damaged`: see `question`.
-
-    `began` is in UTC, as ISO 8601 has it.
-    """
-
-    id: str
-    began: str
-    status: str
-    strategy: str
-    question: str
+    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.pattern import Where
 
 
 class Decisions:
     """Decisions of one project."""
 
-    def __init__(self, shared: InProject) -> None:
+    def __init__(self, shared: Shared) -> None:
         self._shared, self._project = shared, shared.project
 
     async def decide(
@@ -66,7 +48,7 @@ class Decisions:
         tokens: int | None = None,
         usd: float | None = None,
         timeout_s: float | None = None,
-        on_event: Callable[[PatternEvent], None] | None = None,
+        on_event: Callable[[CouncilEvent], None] | None = None,
         where: Where = lambda _: "",
         minted: str = "",
     ) -> DecisionOutcome:
@@ -101,9 +83,6 @@ class Decisions:
             CouncilFailed: nobody said anything that counts in a round; `resume_decision` asks that round anew.
             BudgetExhausted: a budget is used up; `resume_decision` goes on.
         """
-        from swarmgate.council.consensus.outcome import manifest_of
-        from swarmgate.council.consensus.preparing import check_records
-        from swarmgate.council.consensus.request import decision_of
         from swarmgate.council.material import gathered
 
         settings = self._project.config.council
@@ -129,13 +108,18 @@ class Decisions:
         self._notice_weights(decision)
         gather = gathered(self._project.folder.root, material, files=files, diff=diff, where=where)
         decision = decision.model_copy(update={"material": gather.strip()})
-        check_records(decision, self._shared.records)
-        request = self._shared.request_hash(PATTERN, decision, self._models_of(decision, where))
-        if not id and (known := self._shared.cached(PATTERN, request, cache=cache)):
-            return self._decided_before(known)
+        models = self._models_of(decision, where)
+        if not id and (known := self._shared.cached(DECISION, decision, models, cache=cache)):
+            return _whole(known.outcome)
         allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
-        begun = manifest_of(decision).model_copy(update={"request_hash": request, "allowance": allowance})
-        return await self._decided(decision, begun, on_event, where)
+        held: dict[str, Any] = {
+            "allowance": allowance,
+            "models": models,
+            "own": self._preparation(),
+            "on_event": on_event,
+        }
+        outcome = await self._shared.hold(DECISION, decision, where=where, **held)
+        return _whole(outcome)
 
     async def decide_file(self, path: Path, **options: Any) -> DecisionOutcome:
         """Has decided what a TOML file describes; `options` are arguments of `decide` that win over the file.
@@ -144,10 +128,10 @@ class Decisions:
             CouncilRefused: the file cannot be read, or a key is wrong; the message names file, line and key.
             SwarmError: as `decide`.
         """
-        from swarmgate.engine import decision_file
+        from swarmgate.council.decision import file
 
-        in_file = decision_file.places(path)
-        given = decision_file.read(path) | options
+        in_file = file.places(path)
+        given = file.read(path) | options
         return await self.decide(**given, where=lambda place: "" if place[0] in options else in_file(place))
 
     async def resume_decision(
@@ -156,7 +140,7 @@ class Decisions:
         *,
         tokens: int | None = None,
         usd: float | None = None,
-        on_event: Callable[[PatternEvent], None] | None = None,
+        on_event: Callable[[CouncilEvent], None] | None = None,
     ) -> DecisionOutcome:
         """Goes on with a decision after what is whole; gives the outcome at once where it is over.
 
@@ -170,84 +154,43 @@ class Decisions:
 
         Raises:
             CouncilRefused: there is no such decision, or it goes on in another process.
-            LedgerError: its record is damaged, or was changed by hand.
+            LedgerError: its record is damaged, or was altered.
             SwarmError: as `decide`.
         """
-        record = self.decision_record(id)
-        manifest = self._shared.records.manifest(id, PATTERN)
-        if record.outcome is not None and manifest.status == "complete":
-            return record.outcome
-        kept = manifest.allowance
-        allowance = kept.but(usd=usd, tokens=tokens)
-        if allowance != kept:
-            manifest = self._shared.records.change(id, allowance=allowance)
-        models = self._models_of(record.decision, lambda _: "")
-        if manifest.request_hash and manifest.request_hash != self._shared.request_hash(
-            PATTERN, record.decision, models
-        ):
-            manifest = self._shared.records.change(id, request_hash="")
-        return await self._decided(record.decision, manifest, on_event)
+        record = self._shared.record(DECISION, id)
+        if record.standing.over:
+            return _whole(record.outcome)
+        models = self._models_of(record.request, lambda _: "")
+        more: dict[str, Any] = {"models": models, "own": self._preparation(), "on_event": on_event}
+        outcome = await self._shared.resume(DECISION, id, tokens=tokens, usd=usd, **more)
+        return _whole(outcome)
 
     def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:
         """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
-        ids = self._shared.records.ids(PATTERN)
-        return tuple(self._summary_of(each) for each in ids if parts or not self._shared.belongs(each, PATTERN))
+        return tuple(map(self._summary_of, self._shared.records.ids(DECISION.name, parts=parts)))
 
     def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - as above
         """All that is kept of a decision, checked.
 
         Raises:
             CouncilRefused: there is no such decision.
-            LedgerError: its record is damaged, or was changed by hand; the message names what.
+            LedgerError: its record is damaged, or was altered; the message names the line.
         """
-        from swarmgate.council.consensus.outcome import record_of
-
-        try:
-            self._shared.records.manifest(id, PATTERN)
-        except CouncilRefused as error:
-            raise self._shared.refused(PATTERN, id, error) from None
-        return record_of(self._shared.records, id)
+        return record_of(self._shared.record(DECISION, id).standing)
 
     # --- inside ---
 
-    async def _decided(
-        self,
-        decision: Decision,
-        begun: Manifest,
-        on_event: Callable[[PatternEvent], None] | None,
-        where: Where = lambda _: "",
-    ) -> DecisionOutcome:
-        from swarmgate.council.consensus.brief import prompt_tokens
-        from swarmgate.council.consensus.deciding import decide
-        from swarmgate.council.consensus.preparing import Good, preparation
-        from swarmgate.council.progress import teller
+    def _preparation(self) -> Any:
+        """What participants with a discussion or critique prepare with."""
+        from swarmgate.council import records as earlier
+        from swarmgate.council.decision.preparing import Preparation
+        from swarmgate.council.masking import NAMES, masked
+        from swarmgate.journal.store import opened
 
-        tell: Callable[[PatternEvent], None] = teller(self._project.listener, on_event)
-        drafts = self._project.config.council.critique
-        good = Good(threshold=drafts.threshold, stop=drafts.stop)
-        goes_on = f"swarm decide resume {decision.id}"
-        try:
-            async with self._shared.sitting(PATTERN, decision.id, begun.allowance, goes_on) as voices:
-                _check_desks(decision, voices, where)
-                if not self._shared.records.names(decision.id):
-                    try:
-                        needed = prompt_tokens(decision, voices)
-                        voices.budget.require_room(needed, "the first round (its prompts alone)")
-                    except BudgetExhausted:
-                        self._shared.records.begin(begun)  # so that it can go on with more
-                        raise
-                prepare = preparation(voices, self._shared.records, tell, good)
-                return await decide(
-                    decision,
-                    voices=voices,
-                    records=self._shared.records,
-                    prepare=prepare,
-                    manifest=begun,
-                    on_event=tell,
-                )
-        except CouncilFailed as error:
-            hint = f"{error.hint}. Go on with: {goes_on}" if error.hint else f"Go on with: {goes_on}"
-            raise CouncilFailed(error.message, hint=hint) from error
+        settings = self._project.config.council
+        kept, drafts = opened(self._project.folder.path, settings.store), settings.critique
+        records = earlier.Records(kept, clean=lambda value: masked(value, self._project.redact, names=NAMES))
+        return Preparation(records, threshold=drafts.threshold, stop=drafts.stop)
 
     def _notice_weights(self, decision: Decision) -> None:
         """Tells of weights that the strategy does not read."""
@@ -256,13 +199,6 @@ class Decisions:
             text = f"the weight of {', '.join(weighed)} does not count: the strategy {decision.strategy} reads none"
             self._project.notice(text)
 
-    def _decided_before(self, known: str) -> DecisionOutcome:
-        """An outcome on record in the place of a new decision of the same request."""
-        record = self.decision_record(known)
-        if record.outcome is None:
-            raise CouncilRefused(f"The decision {known} is complete and has no outcome.", hint="Take --no-cache.")
-        return record.outcome
-
     def _models_of(self, decision: Decision, where: Where) -> dict[str, str]:
         """The model of every voice, by its name.
 
@@ -270,11 +206,11 @@ class Decisions:
             ConfigError: one has none.
         """
         from swarmgate.agents.contexts import PARTICIPANT, seat_config
-        from swarmgate.council.consensus.brief import facilitator_of, voice_of
+        from swarmgate.council.decision.brief import facilitator_of, voice_of
 
         found: dict[str, str] = {}
-        seats = [*(voice_of(each) for each in decision.participants), facilitator_of(decision)]
-        for at, seat in enumerate(seats):
+        voices = [*(voice_of(each) for each in decision.participants), facilitator_of(decision)]
+        for at, seat in enumerate(voices):
             place = ("participants", at, "model") if at < len(decision.participants) else ("facilitator",)
             try:
                 found[seat.id] = seat_config(self._project.config, seat).role(PARTICIPANT).model
@@ -283,32 +219,19 @@ class Decisions:
         return found
 
     def _summary_of(self, id: str) -> DecisionSummary:  # noqa: A002 - as above
-        began = ""
         try:
-            began = self._shared.records.manifest(id, PATTERN).created_at
-            record = self.decision_record(id)
+            return summary_of(self._shared.record(DECISION, id).standing)
         except SwarmError as error:
-            return DecisionSummary(id=id, began=began, status="damaged", strategy="", question=error.message)
-        status: str = record.status
-        if record.outcome and status == "complete":
-            status = "consensus" if record.outcome.consensus else "none"
-        decision = record.decision
-        return DecisionSummary(
-            id=id, began=began, status=status, strategy=decision.strategy, question=decision.question
-        )
+            return DecisionSummary(id=id, began="", status="damaged", strategy="", question=error.message)
 
 
 def text_lines(record: DecisionRecord) -> list[str]:
     """All of a decision for people: what came of it, who stood where in each round, what is open."""
-    from swarmgate.council.consensus.page import record_lines
-
     return record_lines(record)
 
 
 def outcome_lines(record: DecisionRecord) -> list[str]:
     """How a decision ended, who stood where in its last round, and why somebody did not count; last what it took."""
-    from swarmgate.council.consensus.page import last_lines, result_lines
-
     told = result_lines(record.outcome) if record.outcome else []
     stood = last_lines(record.decision, record.rounds[-1]) if record.rounds else []
     return [*told[:1], *stood, *told[1:]]
@@ -317,27 +240,20 @@ def outcome_lines(record: DecisionRecord) -> list[str]:
 # --- inside ---
 
 
+def _whole(outcome: DecisionOutcome | None) -> DecisionOutcome:
+    """The outcome that every decision has that came to its end, or to that of its time.
+
+    Raises:
+        CouncilFailed: it has none.
+    """
+    if outcome is None:
+        raise CouncilFailed("the decision ended without an outcome")
+    return outcome
+
+
 def _placed(error: CouncilRefused, where: Where) -> CouncilRefused:
     """The refusal with where the key stands that it names first, in backticks: `participants.2.weight`."""
-    from swarmgate.engine.decision_file import place_in
+    from swarmgate.council.decision.file import place_in
 
     place = place_in(error.message)
     return CouncilRefused(f"{where(place) if place else ''}{error.message}", hint=error.hint)
-
-
-def _check_desks(decision: Decision, voices: Voices, where: Where) -> None:
-    """Tells what a voice lacks before anybody is asked.
-
-    Raises:
-        ConfigError, CouncilRefused, MissingRequirement: a voice cannot be had.
-    """
-    from swarmgate.council.consensus.brief import facilitator_of, voice_of
-
-    named: list[tuple[Any, tuple[int | str, ...]]] = [
-        (voice_of(each), ("participants", at, "model")) for at, each in enumerate(decision.participants)
-    ]
-    for seat, place in [*named, (facilitator_of(decision), ("facilitator",))]:
-        try:
-            voices.desk(seat)
-        except (ConfigError, CouncilRefused, MissingRequirement) as error:
-            raise type(error)(f"{where(place)}{seat.id}: {error.message}", hint=error.hint) from error

@@ -1,6 +1,6 @@
-"""What a decision by several is made of: participants with weights, contributions with a typed agreement, rounds.
+"""What a decision by several is made of: its request, the events of its record, its rounds and its outcome.
 
-The rule that makes a consensus of a round is pure and lives in `domain.consensus_rules`.
+The rule that makes a consensus of a round is that of its strategy (`counting.py`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ from typing import Literal
 
 from pydantic import Field
 
+from swarmgate.council.lifecycle import Status
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.council_limits import ITERATIONS, PARTICIPANTS, ROUNDS
 from swarmgate.domain.debate import SeatId
 from swarmgate.domain.discussion import Mode
 from swarmgate.domain.usage import Usage
+
+Ended = Literal["consensus", "convergence", "rounds", "timeout"]
+"""Why there is no further round."""
 
 
 class Strategy(StrEnum):
@@ -101,7 +105,7 @@ class Contribution(Frozen):
     `agreement` is 0 to 1, `stand` the word for it; for votes `approves` and `ranking` are options as they were put.
     `excluded` says why it does not count: it gave no typed answer when asked twice, or its model failed.
     `prepared` is the id of the discussion or critique that it spoke from; `preparing` is what that took since the last
-    contribution, and part of `usage`.
+    contribution, and part of `usage`, as is what was asked in vain before in this round.
     """
 
     id: str
@@ -121,6 +125,30 @@ class Contribution(Frozen):
     seconds: float = 0.0
 
 
+class Spoke(Contribution):
+    """A participant is done with its contribution; `usage` is what this one asking took, `started_at` when it began."""
+
+    type: Literal["spoke"] = "spoke"
+    started_at: str = ""
+
+
+class Prepared(Frozen):
+    """What a participant speaks from in all rounds: the text of its discussion or critique, or why there is none.
+
+    `prepared` is the id of that record, which is a part of this one; `usage` what it took since it was last counted.
+    """
+
+    type: Literal["prepared"] = "prepared"
+    round: int
+    participant: SeatId
+    prepared: str = ""
+    text: Text = ""
+    failed: Line = ""
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    started_at: str = ""
+
+
 class Proposal(Frozen):
     """What the facilitator makes of a round: what the next one decides on. `failed`: the earlier proposal stays."""
 
@@ -132,6 +160,13 @@ class Proposal(Frozen):
     prompt_hash: str = ""
     usage: Usage = Usage()
     seconds: float = 0.0
+
+
+class Synthesised(Proposal):
+    """The facilitator is done with a round, which is whole."""
+
+    type: Literal["synthesised"] = "synthesised"
+    round: int
 
 
 class Count(Frozen):
@@ -166,14 +201,6 @@ class DecisionRound(Frozen):
     seconds: float = 0.0
 
 
-class DecisionPart(Frozen):
-    """A round at work: what was said so far, in the order of arrival. It is asked for no second time."""
-
-    number: int
-    proposal: Text
-    contributions: tuple[Contribution, ...] = ()
-
-
 class DecisionOutcome(Frozen):
     """How a decision ended: with a consensus on `decided`, or honestly without one.
 
@@ -184,7 +211,7 @@ class DecisionOutcome(Frozen):
 
     id: str
     consensus: bool
-    ended_by: Literal["consensus", "convergence", "rounds", "timeout"]
+    ended_by: Ended
     strategy: Strategy
     decided: Text = ""
     proposed: Text = ""
@@ -203,7 +230,20 @@ class DecisionRecord(Frozen):
     """All that is kept of a decision. `paused`: its time was up; it has an outcome so far, and can go on."""
 
     decision: Decision
-    status: Literal["prepared", "open", "paused", "complete", "failed"] = "open"
+    status: Status = "open"
     why: Line = ""
     rounds: tuple[DecisionRound, ...] = ()
     outcome: DecisionOutcome | None = None
+
+
+class DecisionSummary(Frozen):
+    """One decision of the list. `status` is `consensus`, `none`, that of its record, or `damaged`: see `question`.
+
+    `began` is in UTC, as ISO 8601 has it.
+    """
+
+    id: str
+    began: str
+    status: str
+    strategy: str
+    question: str

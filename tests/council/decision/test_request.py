@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swarmgate.council.consensus.request import decision_of
+from swarmgate.council.decision.request import decision_of
 from swarmgate.errors import CouncilRefused
 
 TWO = [{"id": "ann"}, {"id": "bob"}]

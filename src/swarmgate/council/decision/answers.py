@@ -15,8 +15,8 @@ from typing import Any
 
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.agents.participant import Unread
+from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat, Stand, Strategy
 from swarmgate.council.objects import fields_of, squeezed
-from swarmgate.domain.consensus import VOTING, Decision, DecisionSeat, Stand, Strategy
 
 MOST_TEXT = 12_000
 """Characters of one contribution that are kept and shown to the others."""
