@@ -31,6 +31,7 @@ class Rules(ABC, Generic[Q, S, O]):
         milestones: those of them that outlive a power cut, and after which the views are written.
         first: what is asked for at the beginning, as a message about the budget calls it.
         patient: whether steps that go on at the same time are ended well before the error of one is raised.
+        earlier: where in `.swarm/` an earlier swarmgate had one of the id `{id}`; empty: where records are now.
         adjustable: whether the command that goes on with it takes `--usd` and `--tokens`.
     """
 
@@ -42,6 +43,7 @@ class Rules(ABC, Generic[Q, S, O]):
     first: ClassVar[str] = "the first round (its prompts alone)"
     patient: ClassVar[bool] = False
     adjustable: ClassVar[bool] = True
+    earlier: ClassVar[str] = ""
 
     # --- pure ---
 

@@ -29,6 +29,7 @@ from swarmgate.project import Project
 if TYPE_CHECKING:
     from swarmgate.council.events import CouncilEvent
     from swarmgate.council.pattern import Pattern, Where
+    from swarmgate.council.rules import Rules
 
 Q = TypeVar("Q", bound=Frozen)
 S = TypeVar("S")
@@ -155,13 +156,14 @@ class Shared:
         """
         record = self.record(pattern, id)
         if record.standing.over:
+            self._settle(f"{pattern.name}-{id}")
             return record.outcome
         allowance = record.standing.allowance.but(usd=usd, tokens=tokens)
         return await self.hold(pattern, record.request, allowance=allowance, **more)
 
     # --- look ---
 
-    def record(self, pattern: Pattern[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
+    def record(self, pattern: Rules[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
         """A record, checked.
 
         Raises:
@@ -171,6 +173,15 @@ class Shared:
         try:
             return self.records.open(pattern, id)
         except CouncilRefused as error:
+            if (
+                self.records.is_id(id)
+                and (old := pattern.earlier.format(id=id))
+                and (self.project.folder.path / old).exists()
+            ):
+                raise CouncilRefused(
+                    f"{id} is {_a(pattern.name)} of an earlier swarmgate, in .swarm/{old}: this one reads journals.",
+                    hint="Its texts are there to be read as they are; hold it anew under another id.",
+                ) from None
             raise self.refused(pattern.name, id, error) from None
 
     def cached(
@@ -230,6 +241,13 @@ class Shared:
         hint = f"{meant}They are listed by: swarm {verb(name)} list" if known else f"There is no {name} here yet."
         other = self.elsewhere()
         return type(error)(error.message, hint=f"{hint} {other}." if other else hint)
+
+    def _settle(self, name: str) -> None:
+        """Has the ledger count a session that was killed between the end of its record and that."""
+        from swarmgate.council.session import settle  # noqa: PLC0415
+
+        if self.project.session(name).open:
+            settle(self.project)
 
     def _state(self) -> str:
         """The SHA-256, in hex, of all in the project that an answer hangs on, beside the request.

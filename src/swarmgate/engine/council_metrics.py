@@ -42,19 +42,26 @@ class Metrics:
         folder, sessions = self._project.folder, by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
         steps = {place: each.id for each in records if each.pattern == PATTERN for place in self._steps(each)}
-        for each in (*executions.debates(folder), *executions.dispatches(folder), *executions.chats(folder)):
+        for each in executions.chats(folder):
             whole = steps.get((each.pattern, each.id), "")
             yield each.model_copy(update={"part_of": whole}) if whole else each
         yield from records
-        yield from (self._recorded(name, sessions) for name in self._council.records.ids())
+        for name in self._council.records.ids():
+            if found := self._recorded(name, sessions):
+                yield found
 
-    def _recorded(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
-        """One record of a journal; of one that is not complete, what its calls used."""
+    def _recorded(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:
+        """One record of a journal; of one that is not complete, what its calls used.
+
+        None where it is the debate of a dispatch, which is an execution of that.
+        """
         records, kind = self._council.records, ""
         try:
             kind = records.begun(name).pattern
             rules = pattern(kind)
             standing = records.open(rules, name).standing
+            if standing.part_of and records.begun(standing.part_of).pattern == "dispatch":
+                return None
         except SwarmError as error:
             known = next((each for each in PATTERNS if each == kind), "unknown")
             return Execution(id=name, pattern=known, status="damaged", why=error.message)

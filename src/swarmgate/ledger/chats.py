@@ -31,7 +31,6 @@ from swarmgate.domain.chat import (
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import Archived, CouncilRefused, LedgerError, StaleWriter
 from swarmgate.ledger.chats_file import ChatFile, changed
-from swarmgate.ledger.debates import unredacted
 from swarmgate.ledger.folder import SwarmFolder
 
 R = TypeVar("R", bound=Frozen)
@@ -68,7 +67,7 @@ class ChatDatabase:
         redact: masks the secrets in a text; every text goes through it before it is written.
     """
 
-    def __init__(self, folder: SwarmFolder, *, redact: Callable[[str], str] = unredacted) -> None:
+    def __init__(self, folder: SwarmFolder, *, redact: Callable[[str], str] = str) -> None:
         self._folder = folder
         self._redact = redact
         self._file = ChatFile(folder)
