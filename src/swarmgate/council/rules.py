@@ -78,6 +78,10 @@ class Rules(ABC, Generic[Q, S, O]):
         """What the same request is found again by, beside its voices and the project."""
         return request
 
+    def halted(self, state: S) -> Status:
+        """How it stands where nothing is due and it is not over."""
+        return "paused"
+
     def outcome(self, standing: Standing[S]) -> O | None:
         """What it comes to; None: nothing yet."""
         return None

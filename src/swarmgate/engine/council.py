@@ -11,13 +11,13 @@ from swarmgate.council.critique.facade import Critiques
 from swarmgate.council.debate.facade import Debates
 from swarmgate.council.decision.facade import Decisions
 from swarmgate.council.dispatch.facade import Dispatches
+from swarmgate.council.orchestration.facade import Orchestrations
+from swarmgate.council.orchestration.runner import CouncilRunner, Verb, debated, decided, discussed, improved
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.engine.chats import Chats
 from swarmgate.engine.council_metrics import Metrics
 from swarmgate.engine.discussions import Discussions
 from swarmgate.engine.in_project import InProject
-from swarmgate.engine.orchestration_steps import CouncilRunner
-from swarmgate.engine.orchestrations import Orchestrations
 from swarmgate.project import Project
 
 if TYPE_CHECKING:
@@ -35,8 +35,14 @@ class Council:
         shared, council = InProject(project), Shared(project)
         debates, dispatches, chats = Debates(council), Dispatches(council), Chats(shared)
         discussions, decisions, critiques = Discussions(shared), Decisions(council), Critiques(council, _programs)
-        runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
-        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared, council)
+        verbs = {
+            "debate": Verb(debates.debate, debates.resume, debated),
+            "discuss": Verb(discussions.discuss, discussions.resume_discussion, discussed),
+            "decide": Verb(decisions.decide, decisions.resume_decision, decided),
+            "critique": Verb(critiques.critique, critiques.resume_critique, improved),
+        }
+        orchestrations = Orchestrations(council, CouncilRunner(council, dispatches, verbs))
+        metrics = Metrics(shared, council)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
         self.ids, self.record, self.described = debates.ids, debates.record, debates.described

@@ -7,10 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from pydantic import ValidationError
-
-from swarmgate.council.orchestration.model import Orchestration
-from swarmgate.council.orchestration.places import PATTERN, places
 from swarmgate.council.patterns import pattern
 from swarmgate.council.records import PART_OF
 from swarmgate.council.shared import Shared
@@ -41,10 +37,7 @@ class Metrics:
         """Every execution on record."""
         folder, sessions = self._project.folder, by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
-        steps = {place: each.id for each in records if each.pattern == PATTERN for place in self._steps(each)}
-        for each in executions.chats(folder):
-            whole = steps.get((each.pattern, each.id), "")
-            yield each.model_copy(update={"part_of": whole}) if whole else each
+        yield from executions.chats(folder)
         yield from records
         for name in self._council.records.ids():
             if found := self._recorded(name, sessions):
@@ -96,16 +89,6 @@ class Metrics:
             "part_of": part_of if isinstance(part_of, str) else "",
         }
         return Execution.model_validate(values)
-
-    def _steps(self, orchestration: Execution) -> frozenset[tuple[str, str]]:
-        """Pattern and id of the records that an orchestration has: debates and dispatches do not say whose they are."""
-        if orchestration.status == "damaged":
-            return frozenset()
-        try:
-            asked = Orchestration.model_validate(self._shared.records.manifest(orchestration.id).request)
-        except (SwarmError, ValidationError):  # of another version
-            return frozenset()
-        return frozenset(places(asked))
 
     def _pattern(self, name: str) -> PatternName:
         """What a damaged record says that it is of."""

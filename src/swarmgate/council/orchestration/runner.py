@@ -1,119 +1,90 @@
-"""The patterns of an orchestration, done by the council of the project under records of given ids."""
+"""Has the council of the project do the pattern of a step, under a record of a given id."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from pydantic import Field
 
 from swarmgate.council.critique.model import CritiqueOutcome
 from swarmgate.council.debate.model import Outcome
 from swarmgate.council.decision.model import DecisionOutcome
 from swarmgate.council.dispatch.model import DispatchResult
-from swarmgate.council.orchestration.model import (
-    AskStep,
-    CritiqueStep,
-    DebateStep,
-    DecideStep,
-    DiscussStep,
-    DispatchStep,
-    Leaf,
-    Value,
-)
-from swarmgate.council.orchestration_runner import Came
+from swarmgate.council.orchestration.model import AskStep, DispatchStep, Leaf, Value
+from swarmgate.council.shared import Shared
+from swarmgate.domain.base import Frozen, Text
 from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed
-from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
-    from swarmgate.council.critique.facade import Critiques
-    from swarmgate.council.debate.facade import Debates
-    from swarmgate.council.decision.facade import Decisions
     from swarmgate.council.dispatch.facade import Dispatches
-    from swarmgate.engine.discussions import Discussions
-    from swarmgate.engine.in_project import InProject
+
+
+class Came(Frozen):
+    """What came of one pattern: its typed outcomes, its text, and the id of its record."""
+
+    fields: dict[str, Value] = Field(default_factory=dict)
+    text: Text = ""
+    record: str = ""
+
+
+class Runner(Protocol):
+    """Has the council do one pattern, under a record of the given id; one that is there is gone on with, or read."""
+
+    async def come(self, step: Leaf, record: str) -> Came:
+        """What comes of a step.
+
+        Raises:
+            SwarmError: nothing; `BudgetExhausted` only for what bounds the whole orchestration.
+        """
+
+    def used(self, record: str) -> Usage:
+        """What was used under a record, by tries that were killed too."""
+
+
+class Verb(NamedTuple):
+    """How the facade of a pattern begins with a record, goes on with one, and what came of it."""
+
+    begin: Callable[..., Coroutine[Any, Any, Any]]
+    resume: Callable[..., Coroutine[Any, Any, Any]]
+    came: Callable[[Any], Came]
 
 
 class CouncilRunner:
-    """Implements `council.orchestration_runner.Runner`: what is on record under an id is gone on with, or read.
+    """Implements `Runner` with the facades of one project.
 
     Args:
         shared: the project and its records.
-        debates: that are held as steps; so are those of the other patterns.
-        dispatches: as above.
-        discussions: as above.
-        decisions: as above.
-        critiques: as above.
+        dispatches: of tasks, and of one voice that is asked.
+        verbs: of the other patterns, by the kind of step.
     """
 
-    def __init__(
-        self,
-        shared: InProject,
-        debates: Debates,
-        dispatches: Dispatches,
-        discussions: Discussions,
-        decisions: Decisions,
-        critiques: Critiques,
-    ) -> None:
-        self._shared, self._project = shared, shared.project
-        self._debates, self._dispatches, self._discussions = debates, dispatches, discussions
-        self._decisions, self._critiques = decisions, critiques
+    def __init__(self, shared: Shared, dispatches: Dispatches, verbs: Mapping[str, Verb]) -> None:
+        self._shared, self._dispatches, self._verbs = shared, dispatches, verbs
 
-    async def debate(self, step: DebateStep, record: str) -> Came:
-        """Holds a debate."""
+    async def come(self, step: Leaf, record: str) -> Came:
+        """What comes of a step."""
+        match step:
+            case AskStep():
+                result = await self._dispatched({"mode": "single", "tasks": [_given(step)]}, record)
+                return Came(fields={"succeeded": result.succeeded}, text=result.replies[0].text, record=record)
+            case DispatchStep():
+                return dispatched(await self._dispatched(_given(step), record), record)
+        verb = self._verbs[step.kind]
         async with _own_budget(record):
-            if record in self._debates.ids():
-                outcome = await self._debates.resume(record, tokens=step.tokens, usd=step.usd)
-            else:
-                outcome = await self._debates.debate(**_given(step), id=record)
-        return Came(fields=_debated(outcome), text=debate_text(outcome), record=outcome.id)
-
-    async def discuss(self, step: DiscussStep, record: str) -> Came:
-        """Holds a discussion."""
-        async with _own_budget(record):
-            if self._shared.records.names(record):
-                held = await self._discussions.resume_discussion(record, tokens=step.tokens, usd=step.usd)
-            else:
-                held = await self._discussions.discuss(**_given(step), id=record)
-        return Came(fields=_discussed(held), text=discussion_text(held), record=held.discussion.id)
-
-    async def decide(self, step: DecideStep, record: str) -> Came:
-        """Has several decide."""
-        async with _own_budget(record):
-            if self._shared.records.names(record):
-                outcome = await self._decisions.resume_decision(record, tokens=step.tokens, usd=step.usd)
-            else:
-                outcome = await self._decisions.decide(**_given(step), id=record)
-        return Came(fields=_decided(outcome), text=decision_text(outcome), record=outcome.id)
-
-    async def critique(self, step: CritiqueStep, record: str) -> Came:
-        """Has one voice improve its work; the text is the best version."""
-        async with _own_budget(record):
-            if self._shared.records.names(record):
-                outcome = await self._critiques.resume_critique(record, tokens=step.tokens, usd=step.usd)
-            else:
-                outcome = await self._critiques.critique(**_given(step), id=record)
-        return Came(fields=_improved(outcome), text=outcome.version, record=outcome.id)
-
-    async def dispatch(self, step: DispatchStep, record: str) -> Came:
-        """Has voices work on tasks. One that was ended before it was done is done anew: it has no middle."""
-        result = await self._dispatched(_given(step), record)
-        fields: dict[str, Value] = {"succeeded": result.succeeded, "total": len(result.tasks)}
-        if result.outcome:
-            fields["verdict"] = str(result.outcome.verdict)
-        return Came(fields=fields, text=dispatch_text(result), record=record)
-
-    async def ask(self, step: AskStep, record: str) -> Came:
-        """Asks one voice."""
-        result = await self._dispatched({"mode": "single", "tasks": [_given(step)]}, record)
-        return Came(fields={"succeeded": result.succeeded}, text=result.replies[0].text, record=record)
+            if self._shared.records.documents.names(record):
+                return verb.came(await verb.resume(record, tokens=step.tokens, usd=step.usd))
+            return verb.came(await verb.begin(**_given(step), id=record))
 
     def used(self, record: str) -> Usage:
         """What was used under a record, and under those whose ids go on from its own."""
-        return used(by_record(self._project.folder).get(record, ()))
+        return self._shared.project.used_under(record)
 
     async def _dispatched(self, given: dict[str, Any], record: str) -> DispatchResult:
+        """A dispatch that did not come to its end goes on."""
         if record in self._dispatches.dispatches():
             there = self._dispatches.dispatch_record(record)
             if there.finished and there.succeeded and not there.exhausted:
@@ -142,12 +113,13 @@ def _given(step: Leaf) -> dict[str, Any]:
     return {name: getattr(step, name) for name in sorted(named)}
 
 
-# --- typed outcomes (`council.orchestration.model.FIELDS`) ---
+# --- typed outcomes (`FIELDS`) ---
 
 
-def _debated(outcome: Outcome) -> dict[str, Value]:
+def debated(outcome: Outcome) -> Came:
+    """What came of a debate."""
     tally = outcome.tally
-    return {
+    fields: dict[str, Value] = {
         "verdict": str(outcome.verdict),
         "decided_by": outcome.decided_by,
         "unanimous": tally.unanimous,
@@ -157,35 +129,49 @@ def _debated(outcome: Outcome) -> dict[str, Value]:
         "reject": tally.reject,
         "abstain": tally.abstain,
     }
+    return Came(fields=fields, text=debate_text(outcome), record=outcome.id)
 
 
-def _discussed(held: DiscussionRecord) -> dict[str, Value]:
+def discussed(held: DiscussionRecord) -> Came:
+    """What came of a discussion."""
     end = held.conclusion
     fields: dict[str, Value] = {"status": held.status, "rounds": len(held.rounds)}
     if end:
         fields |= {"agreements": len(end.agreements), "unresolved": len(end.unresolved_debates)}
         fields |= {"open_questions": len(end.open_questions)}
-    return fields
+    return Came(fields=fields, text=discussion_text(held), record=held.discussion.id)
 
 
-def _decided(outcome: DecisionOutcome) -> dict[str, Value]:
-    return {
+def decided(outcome: DecisionOutcome) -> Came:
+    """What came of a decision."""
+    fields: dict[str, Value] = {
         "consensus": outcome.consensus,
         "choice": outcome.choice,
         "score": outcome.score,
         "rounds": outcome.rounds,
         "ended_by": outcome.ended_by,
     }
+    return Came(fields=fields, text=decision_text(outcome), record=outcome.id)
 
 
-def _improved(outcome: CritiqueOutcome) -> dict[str, Value]:
-    return {
+def improved(outcome: CritiqueOutcome) -> Came:
+    """What came of a critique: the text is the best version."""
+    fields: dict[str, Value] = {
         "passed": outcome.passed,
         "mean": outcome.mean,
         "improvement": outcome.improvement,
         "iterations": outcome.iterations,
         "ended_by": outcome.ended_by,
     }
+    return Came(fields=fields, text=outcome.version, record=outcome.id)
+
+
+def dispatched(result: DispatchResult, record: str) -> Came:
+    """What came of dispatched tasks."""
+    fields: dict[str, Value] = {"succeeded": result.succeeded, "total": len(result.tasks)}
+    if result.outcome:
+        fields["verdict"] = str(result.outcome.verdict)
+    return Came(fields=fields, text=dispatch_text(result), record=record)
 
 
 # --- texts ---
