@@ -282,9 +282,9 @@ class Records:
             LedgerError: the line cannot be read.
         """
         self.check_id(id, pattern)
-        if id not in self.documents.records():
-            raise self._unknown(id, pattern)
         line = self._first_line(id)
+        if not line and id not in self.documents.records():
+            raise self._unknown(id, pattern)
         if not line and self.documents.get(id, _OLD) is not None:
             raise CouncilRefused(
                 f"{id} is a record of an earlier swarmgate, in {self.documents.place(id, _OLD)}: this one reads "
