@@ -46,7 +46,8 @@ def test_a_record_that_is_no_text_is_damaged_and_blocks_nothing(project: Project
     torn.write_bytes(b"\xff\xfe\n")
     seats = ("--participant", "ann", "--participant", "bob")
     made = project.json("decide", "Shall it ship?", *seats)
-    assert "torn" in [row["id"] for row in project.json("decide", "list")]
+    for verb in ("decide", "critique"):
+        assert "torn" in [row["id"] for row in project.json(verb, "list")], verb
     told = project.swarm("metrics").stdout
     assert "Damaged: torn: .swarm/discussions/torn/journal.jsonl has no first line that can be read." in told
     assert project.json("decide", "show", made["id"])["outcome"]["consensus"] is True

@@ -7,24 +7,19 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from swarmgate.council.events import (
-    AgentSpoke,
-    ChatEnded,
     CouncilEvent,
-    MessageSent,
 )
 from swarmgate.council.stream import (
     Completed,
     Contributed,
     Converged,
     Erred,
-    PatternEvent,
     RoundCompleted,
     RoundStarted,
     Started,
     StepStarted,
+    Told,
 )
-from swarmgate.domain.base import Frozen
-from swarmgate.domain.chat import ChatMessage, ChatTurn
 from swarmgate.domain.progress import Listener, Progress
 from swarmgate.domain.usage import Usage
 
@@ -64,28 +59,15 @@ def teller(listener: Listener, also: Callable[[Event], None] | None = None) -> C
 
 
 def said(event: CouncilEvent) -> tuple[str, str] | None:
-    """The kind of progress and its words; None: not worth a line."""
-    match event:
-        case MessageSent():
-            return "event", _message(event.message)
-        case AgentSpoke():
-            return _chat_turn(event.turn)
-        case ChatEnded():
-            return "event", f"the chat is over: {event.result.end}"
-        case Frozen():
-            return of_a_pattern(event)
-        case _:
-            return None
-
-
-def of_a_pattern(event: PatternEvent) -> tuple[str, str] | None:
-    """The kind of progress and its words of a discussion, decision, critique or orchestration.
+    """The kind of progress and its words; None: not worth a line.
 
     `round 1, argue: security-lead counters r1-msg-002 (r1-msg-005): Keys leak, and nobody ...`
     What stops it is none: the command ends with that error, which is told then.
     """
-    part = _PART[event.pattern]
+    part = _PART.get(event.pattern, "")
     match event:
+        case Told():
+            return (event.kind, event.text) if event.text else None
         case Started():
             return "event", _started(event)
         case RoundStarted():
@@ -110,15 +92,15 @@ def of_a_pattern(event: PatternEvent) -> tuple[str, str] | None:
 
 def _started(event: Started) -> str:
     how = "goes on" if event.resumed else "begins"
-    return f"{event.pattern} {event.id} {how}{_behind(' with ', ', '.join(event.who))}: {_shown(event.title)}"
+    return f"{event.pattern} {event.id} {how}{_behind(' with ', ', '.join(event.who))}: {shown(event.title)}"
 
 
 def _contribution(event: Contributed) -> str:
     named = _behind(" (", event.message, ")")
     if event.failed:
         return f"{_where(event)}: {event.who} failed{named}: {event.failed}"
-    said = "" if event.text in event.what else _behind(": ", _shown(event.text, _BEGINNING))
-    return f"{_where(event)}: {event.who}{_behind(' ', _shown(event.what))}{named}{said}"
+    said = "" if event.text in event.what else _behind(": ", shown(event.text, _BEGINNING))
+    return f"{_where(event)}: {event.who}{_behind(' ', shown(event.what))}{named}{said}"
 
 
 def _score(event: RoundCompleted) -> str:
@@ -140,32 +122,13 @@ def _behind(sign: str, text: str, close: str = "") -> str:
 
 def _usage(event: CouncilEvent) -> Usage:
     match event:
-        case AgentSpoke():
-            return event.turn.usage
-        case Contributed():
+        case Contributed() | Told():
             return event.usage
         case _:
             return Usage()
 
 
-def _message(message: ChatMessage) -> str:
-    return f"{message.id} {message.sender} -> {', '.join(message.to)}: {_shown(message.content)}"
-
-
-def _shown(text: str, most: int = _SHOWN) -> str:
+def shown(text: str, most: int = _SHOWN) -> str:
+    """The beginning of a text on one line."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[:most].rstrip('. ')}..."
-
-
-def _chat_turn(turn: ChatTurn) -> tuple[str, str] | None:
-    """A turn that went wrong, ended the chat, or said nothing; of any other its messages are told."""
-    if turn.summary:
-        return "event", f"{turn.agent} ends the chat: {_shown(turn.summary)}"
-    if turn.cut:
-        return "notice", f"{turn.agent} was cut off{', with messages unsent' if turn.unsent else ''}: {turn.stopped}"
-    if turn.failed:
-        again = "what it was sent counts as read" if turn.gave_up else "it is asked once more"
-        return "notice", f"{turn.agent} failed, {again}: {turn.failed}"
-    if turn.stopped:
-        return "notice", f"{turn.agent} was stopped: {turn.stopped}"
-    return None if turn.said else ("step", f"{turn.agent} read {len(turn.read)} and has nothing to say")

@@ -74,13 +74,13 @@ class Rules(ABC, Generic[Q, S, O]):
         """Why it is paused where nothing is due and it is not over, in a line."""
         return ""
 
+    def paused(self, state: S) -> Status:
+        """How it stands where nothing is due and it is not over."""
+        return "paused"
+
     def sought(self, request: Q) -> Frozen:
         """What the same request is found again by, beside its voices and the project."""
         return request
-
-    def halted(self, state: S) -> Status:
-        """How it stands where nothing is due and it is not over."""
-        return "paused"
 
     def outcome(self, standing: Standing[S]) -> O | None:
         """What it comes to; None: nothing yet."""
@@ -90,12 +90,12 @@ class Rules(ABC, Generic[Q, S, O]):
         """Whether every voice did its part: what is over may then answer the same request again."""
         return True
 
-    def measures(self, standing: Standing[S]) -> Mapping[str, float | bool]:
-        """What `swarm metrics` says of it where it is over: fields of `domain.metrics.Execution`."""
-        return {}
-
     def views(self, standing: Standing[S]) -> Mapping[str, str]:
         """The texts that are made of it, by their names: artifacts, pages, `result.json`."""
+        return {}
+
+    def measures(self, standing: Standing[S]) -> Mapping[str, object]:
+        """What metrics count of it, by the fields of `domain.metrics.Execution`, where it is over."""
         return {}
 
     def title(self, state: S) -> str:

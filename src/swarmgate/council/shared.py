@@ -111,7 +111,8 @@ class Shared:
 
         id = str(getattr(request, "id"))  # noqa: A001, B009 - every request has one
         self.records.check_id(id, pattern.name)
-        there = self.records.open(pattern, id) if id in self.records.documents.records() else None
+        known = id in self.records.documents.records() and self.records.begun(id).pattern == pattern.name
+        there = self.records.open(pattern, id) if known else None
         allowed = allowance or (there.standing.allowance if there else self.allowance)
         name, goes_on = f"{pattern.name}-{id}", pattern.goes_on(id)
         hashed = "" if models is None else self.request_hash(pattern, request, models)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from swarmgate.council.chat.facade import Chats
 from swarmgate.council.critique.facade import Critiques
 from swarmgate.council.debate.facade import Debates
 from swarmgate.council.decision.facade import Decisions
@@ -14,7 +15,6 @@ from swarmgate.council.dispatch.facade import Dispatches
 from swarmgate.council.orchestration.facade import Orchestrations
 from swarmgate.council.orchestration.runner import CouncilRunner, Verb, debated, decided, discussed, improved
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.engine.chats import Chats
 from swarmgate.engine.council_metrics import Metrics
 from swarmgate.engine.discussions import Discussions
 from swarmgate.engine.in_project import InProject
@@ -32,17 +32,17 @@ class Council:
     """
 
     def __init__(self, project: Project) -> None:
-        shared, council = InProject(project), Shared(project)
-        debates, dispatches, chats = Debates(council), Dispatches(council), Chats(shared)
-        discussions, decisions, critiques = Discussions(shared), Decisions(council), Critiques(council, _programs)
+        shared, held = InProject(project), Shared(project)
+        debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
+        discussions, decisions, critiques = Discussions(shared), Decisions(held), Critiques(held, _programs)
         verbs = {
             "debate": Verb(debates.debate, debates.resume, debated),
             "discuss": Verb(discussions.discuss, discussions.resume_discussion, discussed),
             "decide": Verb(decisions.decide, decisions.resume_decision, decided),
             "critique": Verb(critiques.critique, critiques.resume_critique, improved),
         }
-        orchestrations = Orchestrations(council, CouncilRunner(council, dispatches, verbs))
-        metrics = Metrics(shared, council)
+        orchestrations = Orchestrations(held, CouncilRunner(held, dispatches, verbs))
+        metrics = Metrics(shared, held)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
         self.ids, self.record, self.described = debates.ids, debates.record, debates.described
@@ -57,8 +57,9 @@ class Council:
         self.dispatches, self.dispatch_record = dispatches.dispatches, dispatches.dispatch_record
         self.dispatch_rows, self.dispatch_told = dispatches.dispatch_rows, dispatches.dispatch_told
 
-        self.swarm, self.resume_swarm = chats.swarm, chats.resume_swarm
+        self.swarm, self.chat_file, self.resume_swarm = chats.swarm, chats.chat_file, chats.resume_swarm
         self.chats, self.chat_record = chats.chats, chats.chat_record
+        self.chat_lines, self.chat_row = chats.chat_lines, chats.chat_row
 
         self.discuss, self.resume_discussion = discussions.discuss, discussions.resume_discussion
         self.discussions, self.discussion_record = discussions.discussions, discussions.discussion_record

@@ -20,8 +20,8 @@ from swarmgate.ledger.sessions import Session, by_record
 class Metrics:
     """Metrics of one project."""
 
-    def __init__(self, shared: InProject, council: Shared) -> None:
-        self._shared, self._council, self._project = shared, council, shared.project
+    def __init__(self, shared: InProject, held: Shared) -> None:
+        self._shared, self._held, self._project = shared, held, shared.project
 
     def metrics(self) -> tuple[PatternMetrics, ...]:
         """What is on record, a line each for the patterns that were used, and `total` last; nothing: there is nothing.
@@ -35,42 +35,13 @@ class Metrics:
 
     def executions(self) -> Iterator[Execution]:
         """Every execution on record."""
-        folder, sessions = self._project.folder, by_record(self._project.folder)
+        sessions = by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
-        yield from executions.chats(folder)
+        records += [each for name in self._held.records.ids() if (each := self._standing(name, sessions))]
         yield from records
-        for name in self._council.records.ids():
-            if found := self._recorded(name, sessions):
-                yield found
-
-    def _recorded(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:
-        """One record of a journal; of one that is not complete, what its calls used.
-
-        None where it is the debate of a dispatch, which is an execution of that.
-        """
-        records, kind = self._council.records, ""
-        try:
-            kind = records.begun(name).pattern
-            rules = pattern(kind)
-            standing = records.open(rules, name).standing
-            if standing.part_of and records.begun(standing.part_of).pattern == "dispatch":
-                return None
-        except SwarmError as error:
-            known = next((each for each in PATTERNS if each == kind), "unknown")
-            return Execution(id=name, pattern=known, status="damaged", why=error.message)
-        ended = standing.over or standing.status == "failed"
-        values = {
-            "id": name,
-            "pattern": kind,
-            "status": standing.status if ended else "open",
-            "usage": standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
-            "seconds": standing.seconds if ended else None,
-            "part_of": standing.part_of,
-        }
-        return Execution.model_validate({**values, **rules.measures(standing)})
 
     def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
-        """One record, from its manifest and its sealed result; of one that is not complete, what its calls used."""
+        """One record, from its manifest; of one that is not complete, what its calls used."""
         values: dict[str, Any] = {"id": name}
         try:
             manifest = self._shared.records.manifest(name)
@@ -89,6 +60,32 @@ class Metrics:
             "part_of": part_of if isinstance(part_of, str) else "",
         }
         return Execution.model_validate(values)
+
+    def _standing(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:
+        """One record, from its fold; None: it is the debate of a dispatch, which is an execution of that.
+
+        Of one that is not complete, what its calls used counts.
+        """
+        records, known = self._held.records, "unknown"
+        try:
+            begun = records.begun(name)
+            known = next((each for each in PATTERNS if each == begun.pattern), known)
+            if begun.part_of and known == "debate" and records.begun(begun.part_of).pattern == "dispatch":
+                return None
+            rules = pattern(begun.pattern)
+            standing = records.open(rules, name).standing
+        except SwarmError as error:
+            return Execution.model_validate({"id": name, "pattern": known, "status": "damaged", "why": error.message})
+        ended = standing.over or standing.status == "failed"
+        values = {
+            "id": name,
+            "pattern": known,
+            "status": standing.status if ended else "open",
+            "usage": standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
+            "seconds": standing.seconds if ended else None,
+            "part_of": standing.part_of,
+        }
+        return Execution.model_validate({**values, **(rules.measures(standing) if standing.over else {})})
 
     def _pattern(self, name: str) -> PatternName:
         """What a damaged record says that it is of."""

@@ -21,7 +21,6 @@ from swarmgate.council.shared import Shared
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
 from swarmgate.journal.store import opened
-from swarmgate.ledger.chats import ChatDatabase
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -209,16 +208,11 @@ class InProject:
     def _kinds(self) -> dict[str, Callable[[], Sequence[str]]]:
         """What a council does -> the ids of all of those on record."""
 
-        def chats() -> list[str]:
-            with ChatDatabase(self.project.folder) as database:
-                return [each.id for each in database.ids()]
-
         def records(pattern: str) -> Callable[[], Sequence[str]]:
             return lambda: self.records.ids(pattern)
 
         return {
-            **{each: partial(Shared(self.project).records.ids, each) for each in ("debate", "dispatch")},
-            "chat": chats,
+            **{each: partial(Shared(self.project).records.ids, each) for each in ("debate", "dispatch", "chat")},
             **{each: records(each) for each in _RECORDS},
         }
 

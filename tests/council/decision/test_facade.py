@@ -9,7 +9,7 @@ from tests.project import Project, Rule, rule
 
 from swarmgate.council.decision.rules import State
 from swarmgate.council.decision.steps import DECISION
-from swarmgate.council.lifecycle import Standing
+from swarmgate.council.lifecycle import Begun, Standing
 from swarmgate.council.shared import Shared
 from swarmgate.engine import Swarm
 from swarmgate.engine.council import Council
@@ -38,6 +38,10 @@ def council(project: Project) -> Council:
 
 def standing(project: Project) -> Standing[State]:
     return Shared(Swarm(project.root).project).record(DECISION, "d1").standing
+
+
+def begun(project: Project, part: str) -> Begun:
+    return Shared(Swarm(project.root).project).records.begun(part)
 
 
 def kept(project: Project, part: str) -> dict[str, Any]:
@@ -173,7 +177,7 @@ async def test_a_participant_improves_its_own_draft_before_it_speaks(project: Pr
     assert "MY-DRAFT" not in project.briefs("participant", "contribute", participant="ann")[0]
     inner = council(project).critique_record("d1.bob").critique
     assert (inner.stop, {each.threshold for each in inner.criteria}) == (0.6, {0.5})
-    assert Shared(Swarm(project.root).project).records.begun("d1.bob").part_of == "d1"
+    assert begun(project, "d1.bob").part_of == "d1"
     spoke = [(each.headers["STEP"], each.headers["PARTICIPANT"]) for each in project.requests if "STEP" in each.headers]
     assert ("generate", "bob") in spoke
     assert council(project).critique_record("d1.bob").outcome is not None

@@ -14,6 +14,7 @@ from typing import cast
 from swarmgate.agents.desk import Desk
 from swarmgate.council import records as earlier
 from swarmgate.council.context import CouncilContext
+from swarmgate.council.critique.model import Critique
 from swarmgate.council.decision.brief import voice_of
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
 from swarmgate.council.record import Records
@@ -32,7 +33,7 @@ class Preparation:
     """What discussions and critiques need beside (`CouncilContext.own`).
 
     Attributes:
-        records: where those are kept.
+        records: where discussions are kept.
         threshold: the score of each criterion that is good enough for a draft, 0 to 1.
         stop: the mean of all that is, 0 to 1.
     """
@@ -72,12 +73,13 @@ async def prepared(seat: DecisionSeat, decision: Decision, context: CouncilConte
 
 def used(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> Usage:
     """What the record of a preparation used up to now."""
-    records, name = cast("Preparation", context.own).records, record_id(decision, seat)
+    name = record_id(decision, seat)
     if seat.critique:
         from swarmgate.council.critique.steps import CRITIQUE
 
-        there = name in context.records.ids(CRITIQUE.name)
-        return context.records.open(CRITIQUE, name).standing.usage if there else Usage()
+        kept = context.records
+        return kept.open(CRITIQUE, name).standing.usage if kept.documents.names(name) else Usage()
+    records = cast("Preparation", context.own).records
     return records.manifest(name).usage if records.names(name) else Usage()
 
 
@@ -131,15 +133,14 @@ async def _discussed(mode: Mode, seat: DecisionSeat, decision: Decision, context
 
 
 async def _improved(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> str:
-    from swarmgate.council.critique.steps import prepared as improved
+    from swarmgate.council.critique import steps
 
-    own, name = cast("Preparation", context.own), record_id(decision, seat)
-    threshold, stop = _as_begun(own, context.records, name, decision.id)
-    text, _ = await improved(
+    threshold, stop = _good(seat, decision, context)
+    text, _ = await steps.prepared(
         voice_of(seat),
         _TASK,
         context=replace(context, voices=_OwnModel(context.voices, seat.model)),
-        id=name,
+        id=record_id(decision, seat),
         iterations=seat.critique,
         tokens=decision.tokens,
         timeout_s=decision.timeout_s,
@@ -152,12 +153,14 @@ async def _improved(seat: DecisionSeat, decision: Decision, context: CouncilCont
     return text
 
 
-def _as_begun(own: Preparation, records: Records, name: str, decision: str) -> tuple[float, float]:
-    """What was good enough when this draft was begun: settings may have changed since."""
-    begun = records.begun(name) if name in records.ids("critique") else None
-    if begun is None or begun.part_of != decision:
+def _good(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> tuple[float, float]:
+    """What is good enough for a draft; of one that was begun, as it was then: settings may have changed since."""
+    own, name = cast("Preparation", context.own), record_id(decision, seat)
+    begun = context.records.begun(name) if context.records.documents.names(name) else None
+    if begun is None or begun.pattern != "critique" or begun.part_of != decision.id:
         return own.threshold, own.stop
-    return float(begun.request["criteria"][0]["threshold"]), float(begun.request["stop"])
+    critique = Critique.model_validate(begun.request)
+    return critique.criteria[0].threshold, critique.stop
 
 
 def _matter(seat: DecisionSeat, decision: Decision, *, question: bool = False) -> str:

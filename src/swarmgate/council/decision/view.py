@@ -92,8 +92,8 @@ def summary_of(standing: Standing[State]) -> DecisionSummary:
 
 
 def measures(standing: Standing[State]) -> dict[str, float | bool]:
-    """What metrics are made of, where it is over."""
-    outcome = outcome_of(standing) if standing.over else None
+    """What metrics are made of."""
+    outcome = outcome_of(standing)
     if outcome is None:
         return {}
     early = outcome.ended_by in ("consensus", "convergence")

@@ -22,7 +22,7 @@ from swarmgate.council.orchestration.texts import joined
 from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import IllegalMove
+from swarmgate.errors import IllegalMove, SwarmError
 
 REDUCE = "reduce"
 
@@ -146,7 +146,7 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
         """The step that failed."""
         return f"the step `{state.failed.id}` failed: {state.failed.why}" if state.failed else ""
 
-    def halted(self, state: State) -> Status:  # noqa: ARG002 - there is one reason
+    def paused(self, state: State) -> Status:  # noqa: ARG002 - there is one reason
         """A step that fails fails all of it."""
         return "failed"
 
@@ -204,6 +204,10 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
             hint = f"Go on with: {self.goes_on(after.id)}"
             yield stream.Erred(**told, code="STEP_FAILED", why=event.why, hint=hint)
         yield from super().tells(event, before, after)
+
+    def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:  # noqa: ARG002 - no error
+        """Nothing: the command ends with that error."""
+        return ()
 
     def _round(self, state: State, at: int) -> CouncilEvent:
         step, most = state.asked.steps[at], len(state.asked.steps)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarmgate.council.chat_schedule import PLACES, next_speakers
+from swarmgate.council.chat.state import PLACES, next_speakers
 
 NAMES = tuple("abcdef")
 UNREAD = st.dictionaries(st.sampled_from(NAMES), st.integers(1, 9))

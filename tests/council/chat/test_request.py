@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swarmgate.council.chat_request import chat_of
-from swarmgate.domain.chat import MOST_CONTENT, Chat
+from swarmgate.council.chat.model import MOST_CONTENT, Chat
+from swarmgate.council.chat.request import chat_of
 from swarmgate.errors import CouncilRefused
 
 AGENTS = [{"id": "ada", "model": "local/a", "system": "Be brief."}, {"id": "bob"}]

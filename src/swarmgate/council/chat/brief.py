@@ -11,18 +11,16 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from swarmgate.agents.brief import Brief, Section, cut, one_line
-from swarmgate.domain.chat import Chat, ChatMessage, Draft, message_id
+from swarmgate.council.chat.model import Chat, ChatMessage, Draft, message_id
+from swarmgate.council.chat.state import WINDOW
 
 ROLE, STEP = "participant", "chat"
 
 MOST_UNREAD = 40
 """Unread messages that one turn shows; the rest is for the next one."""
 
-WINDOW = 16
-"""Messages of the past that are shown: the newest half in full, the rest as gists."""
-
 _WHOLE = 1_500
-"""Characters of a message of the past that is shown in full."""
+"""Characters of a message of the past that is shown in full: the newest half of them are, the rest as gists."""
 
 _GIST = 100
 _INDENT = "    "

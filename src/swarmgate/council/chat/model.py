@@ -1,15 +1,15 @@
 """What a swarm chat is made of: who is in it, its messages, its turns, and how it ended.
 
 Messages are numbered by swarmgate as they go on record: `msg-000001` is the opening. What an agent says in a turn goes
-on record with the end of that turn, together with the marks of what it had read.
+on record with the end of that turn, together with what it had read.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter
 
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.debate import Seat, SeatId
@@ -42,12 +42,20 @@ class ChatEnd(StrEnum):
     FAILED = "failed"
 
 
+def _bounded(text: str) -> str:
+    """The text as long as a message may be: what stands for a secret may be longer than that."""
+    return text if len(text) <= MOST_CONTENT else text[: MOST_CONTENT - len(_MASKED)].rstrip() + _MASKED
+
+
+_MASKED = "\n[... the end was cut: without its secrets the text is longer than a message may be ...]"
+
+
 class Draft(Frozen):
     """A message before it has a number; `to` names agents, never `all`."""
 
     sender: SeatId
     to: tuple[SeatId, ...] = Field(min_length=1)
-    content: Annotated[Text, Field(min_length=1, max_length=MOST_CONTENT)]
+    content: Annotated[Text, AfterValidator(_bounded), Field(min_length=1)]
 
 
 class ChatMessage(Draft):
@@ -122,6 +130,25 @@ class ChatTurn(Frozen):
         return not self.cut and (not self.failed or self.gave_up)
 
 
+class TurnTaken(Frozen):
+    """An agent's turn is over, or was cut off: then it is for the fold to say what cut it."""
+
+    type: Literal["turn"] = "turn"
+    turn: ChatTurn
+
+    @property
+    def usage(self) -> Usage:
+        """What it used."""
+        return self.turn.usage
+
+
+class CallsLost(Frozen):
+    """What calls used that a killed process took with it: they are on record elsewhere, and their turns nowhere."""
+
+    type: Literal["calls_lost"] = "calls_lost"
+    usage: Usage = Usage()
+
+
 class ChatResult(Frozen):
     """How a chat ended: `by` is who made the `summary`, `why` says more about a failure.
 
@@ -143,21 +170,6 @@ class ChatResult(Frozen):
     seconds: float = 0.0
 
 
-class Standing(Frozen):
-    """How far a chat has come; `messages` are those of agents, the opening is not among them.
-
-    `faltering` names agents whose last turn failed by itself (no endpoint was at fault), with how often in a row;
-    `heard` those that ever came to the end of a turn.
-    """
-
-    messages: int = 0
-    turns: int = 0
-    failed_turns: int = 0
-    usage: Usage = Usage()
-    faltering: dict[SeatId, int] = Field(default_factory=dict)
-    heard: tuple[SeatId, ...] = ()
-
-
 class Delivered(Frozen):
     """A message with who read it when, in seconds since 1970; None: not yet."""
 
@@ -175,7 +187,7 @@ class ChatRecord(Frozen):
 
 
 class ChatSummary(Frozen):
-    """One chat in a list; `messages` as in `Standing`. `damaged` says why it cannot be read, then the rest is empty."""
+    """One chat in a list; `messages` are the agents'. `damaged` says why it cannot be read, then the rest is empty."""
 
     id: str
     agents: tuple[SeatId, ...] = ()

@@ -16,24 +16,32 @@ import pytest
 from swarmgate.agents.desk import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config.guards import Bounds
-from swarmgate.council import chat as chatting
-from swarmgate.council.chat_request import chat_of
-from swarmgate.council.events import CouncilEvent, MessageSent
-from swarmgate.domain.chat import MOST_CONTENT, Chat, ChatEnd, ChatRecord, ChatResult, ChatTurn, Draft
+from swarmgate.council.chat import view
+from swarmgate.council.chat.facade import whole
+from swarmgate.council.chat.model import MOST_CONTENT, Chat, ChatEnd, ChatRecord, ChatResult, ChatTurn, Draft, TurnTaken
+from swarmgate.council.chat.request import chat_of
+from swarmgate.council.chat.state import State
+from swarmgate.council.chat.steps import CHAT, Room
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.lifecycle import Resumed
+from swarmgate.council.masking import masked
+from swarmgate.council.record import Record, Records
+from swarmgate.council.run import run
+from swarmgate.council.stream import Told
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import (
-    Archived,
     BreakerTripped,
     BudgetExhausted,
     CouncilFailed,
     CouncilRefused,
     EndpointFailed,
+    LedgerError,
     NoUsableReply,
     StaleWriter,
 )
-from swarmgate.ledger.chats import ChatDatabase
-from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.journal.store import opened
 from swarmgate.llm.model import CallFailed, ModelReply, ModelRequest, ToolCall
 from swarmgate.workspace.files import FileTree
 from swarmgate.workspace.sandbox.choice import choose
@@ -44,6 +52,7 @@ Say = ModelReply | Awaitable[ModelReply] | Exception
 Mind = Callable[[ModelRequest], Say]
 
 USED = Usage(calls=1, prompt_tokens=8, completion_tokens=2)
+USED_NOTHING = Usage()
 NOTHING = ModelReply(text="Read; nothing to say.", usage=USED)
 
 
@@ -96,14 +105,28 @@ class Playing:
 
 @dataclass
 class Company:
-    """A place, its store, and the models of the agents."""
+    """A place, its records, and the models of the agents."""
 
     place: Path
-    store: ChatDatabase
     models: dict[str, Playing] = field(default_factory=dict)
     events: list[CouncilEvent] = field(default_factory=list)
     bounds: Bounds = field(default_factory=Bounds)
     window: int = 128_000
+    clean: Callable[[Any], Any] = lambda value: value
+
+    @property
+    def records(self) -> Records:
+        """Opened anew, as by another process."""
+        return Records(opened(self.place / ".swarm", "files"), clean=self.clean)
+
+    @property
+    def journal(self) -> Path:
+        return self.place / ".swarm/discussions/talk/journal.jsonl"
+
+    @property
+    def kept(self) -> Record[Chat, State, ChatResult]:
+        """What is on record of the chat."""
+        return self.records.open(CHAT, "talk")
 
     def desk(self, seat: Seat, *, folder: str = "") -> Desk:
         return Desk(
@@ -135,14 +158,28 @@ class Company:
         return await self.hold(self.asked(minds, **changes))
 
     async def hold(self, request: Chat) -> ChatResult:
-        return await chatting.chat(request, voices=self, store=self.store, on_event=self.events.append)
+        CHAT.check(request, self.context(), lambda _: "")
+        return await self.go_on(self.records.begin(CHAT, request))
 
-    async def resume(self) -> ChatResult:
-        return await chatting.resume("talk", voices=self, store=self.store, on_event=self.events.append)
+    async def resume(self, calls: Usage = USED_NOTHING) -> ChatResult:
+        return await self.go_on(self.kept, calls)
+
+    async def go_on(self, record: Record[Chat, State, ChatResult], calls: Usage = USED_NOTHING) -> ChatResult:
+        result = await run(CHAT, record, self.context(calls))
+        return whole(result, record.id)
+
+    def context(self, calls: Usage = USED_NOTHING) -> CouncilContext:
+        return CouncilContext(self, self.records, self.events.append, own=Room(lambda: calls))
 
     @property
     def record(self) -> ChatRecord:
-        return self.store.load("talk")
+        kept = self.kept
+        return view.record(kept.standing.own, kept.outcome)
+
+    @property
+    def unread(self) -> dict[str, int]:
+        """The number of the oldest unread message, by agent."""
+        return dict(self.kept.standing.own.oldest)
 
     @property
     def said(self) -> list[tuple[str, tuple[str, ...], str]]:
@@ -150,10 +187,9 @@ class Company:
 
 
 @pytest.fixture
-def company(tmp_path: Path) -> Iterator[Company]:
+def company(tmp_path: Path) -> Company:
     (tmp_path / "notes.txt").write_text("NOTED\n")
-    with ChatDatabase(SwarmFolder(tmp_path)) as store:
-        yield Company(tmp_path, store)
+    return Company(tmp_path)
 
 
 # --- a turn ---
@@ -170,11 +206,9 @@ async def test_agents_talk_until_one_synthesises(company: Company) -> None:
     assert company.said == [("ada", ("bob",), "It looks safe."), ("bob", ("ada",), "It does.")]
     assert result.usage == sum((turn.usage for turn in company.record.turns), Usage())
     assert company.record.result == result
-    assert [each.message.id for each in company.events if isinstance(each, MessageSent)] == [
-        "msg-000001",
-        "msg-000002",
-        "msg-000003",
-    ]
+    told = [each.text for each in company.events if isinstance(each, Told)]
+    assert [text[:10] for text in told if text.startswith("msg")] == ["msg-000001", "msg-000002", "msg-000003"]
+    assert told[-2:] == ["ada ends the chat: Safe, said both.", "the chat is over: synthesis"]
 
 
 async def test_the_brief_says_who_is_here_what_is_unread_and_what_was_read_and_sent(company: Company) -> None:
@@ -319,17 +353,12 @@ async def test_the_time_ends_it_while_an_agent_hangs(company: Company) -> None:
 
 
 async def test_time_goes_on_while_nobody_is_at_it(company: Company) -> None:
-    request = company.asked({"ada": quiet, "bob": lambda _request: hang()}, ttl_s=60)
-    work = asyncio.ensure_future(company.hold(request))
-    while not (company.store.ids() and company.record.turns):  # noqa: ASYNC110 - the database tells nobody
-        await asyncio.sleep(0.01)
-    work.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await work
-    later = request.created_at + 61
-    async with asyncio.timeout(5):
-        result = await chatting.resume("talk", voices=company, store=company.store, clock=lambda: later)
-    assert (result.end, result.seconds) == (ChatEnd.TTL, 61)
+    request = company.asked({"ada": quiet, "bob": quiet}, ttl_s=60, created_at=time.time() - 61)
+    record = company.records.begin(CHAT, request)
+    record.append([Resumed(), TurnTaken(turn=ChatTurn(agent="ada", read=(1,)))])
+    result = await company.resume()
+    assert (result.end, result.turns, round(result.seconds)) == (ChatEnd.TTL, 1, 61)
+    assert not company.models["bob"].requests
 
 
 # --- failures ---
@@ -343,7 +372,7 @@ async def test_an_agent_that_fails_is_asked_once_more_and_then_the_chat_goes_on(
     assert len(company.models["ada"].requests) == len(failed) == result.failed_turns
     assert [turn.gave_up for turn in failed] == [False] * (len(failed) - 1) + [True]
     assert "the endpoint is gone" in failed[0].failed
-    assert company.store.oldest_unread("talk") == {}
+    assert company.unread == {}
 
 
 async def test_what_a_failed_turn_had_said_is_said_once(company: Company) -> None:
@@ -388,7 +417,7 @@ async def test_an_outage_at_the_end_of_a_chat_leaves_it_to_be_resumed(company: C
 
         def answer(request: ModelRequest) -> Say:
             nonlocal down
-            down = down or len(company.store.load("talk").messages) > 6
+            down = down or len(company.record.messages) > 6
             return CallFailed("the endpoint is gone") if down else said(request)
 
         return answer
@@ -399,11 +428,11 @@ async def test_an_outage_at_the_end_of_a_chat_leaves_it_to_be_resumed(company: C
     assert "swarm chat resume talk" in told.value.hint
     assert company.record.result is None
     assert not any(turn.gave_up for turn in company.record.turns)
-    assert company.store.oldest_unread("talk")
+    assert company.unread
     for model in company.models.values():
         model.mind = quiet
     assert (await company.resume()).end is ChatEnd.QUIET
-    assert company.store.oldest_unread("talk") == {}
+    assert company.unread == {}
 
 
 async def test_an_agent_that_answers_after_a_failure_has_two_tries_again(company: Company) -> None:
@@ -464,6 +493,17 @@ async def test_a_turn_that_a_synthesis_cuts_is_on_record_with_its_use_and_its_un
     assert company.record.messages[0].read["bob"] is None
 
 
+async def test_a_turn_that_a_budget_ends_is_on_record_with_its_use_and_its_unsent_words(company: Company) -> None:
+    with pytest.raises(BudgetExhausted):
+        await company.talk({"ada": once(send("bob", "IMPORTANT"), BudgetExhausted("spent")), "bob": quiet})
+    (cut,) = [turn for turn in company.record.turns if turn.cut and turn.agent == "ada"]
+    assert (cut.stopped, cut.usage, [draft.content for draft in cut.unsent]) == (
+        "the chat was interrupted",
+        USED,
+        ["IMPORTANT"],
+    )
+
+
 async def test_what_time_cuts_is_counted(company: Company) -> None:
     answers: Iterator[Say] = iter([send("ada", "x"), hang()])
     result = await company.talk({"ada": quiet, "bob": lambda _request: next(answers)}, ttl_s=0.3)
@@ -494,9 +534,10 @@ async def test_interrupted_again_and_again_a_chat_keeps_to_its_budget_of_tokens(
 
 
 async def test_calls_that_a_kill_took_with_it_count_against_the_budget(company: Company) -> None:
-    company.store.begin(company.asked({"ada": quiet, "bob": quiet}, tokens=100))
+    record = company.records.begin(CHAT, company.asked({"ada": quiet, "bob": quiet}, tokens=100))
+    record.append([Resumed()])
     used = Usage(calls=10, prompt_tokens=100)
-    result = await chatting.resume("talk", voices=company, store=company.store, used=used)
+    result = await company.resume(used)
     assert (result.end, result.usage) == (ChatEnd.TOKENS, used)
     assert not company.models["ada"].requests
 
@@ -504,9 +545,9 @@ async def test_calls_that_a_kill_took_with_it_count_against_the_budget(company: 
 async def test_a_resumed_chat_has_only_the_messages_and_tokens_that_are_left(company: Company) -> None:
     flood = once(*(send("ada", f"new {number}") for number in range(9)))
     request = company.asked({"ada": quiet, "bob": flood}, messages=5)
-    company.store.begin(request)
+    record = company.records.begin(CHAT, request)
     drafts = tuple(Draft(sender="ada", to=("bob",), content=f"old {number}") for number in range(3))
-    company.store.keep(request, ChatTurn(agent="ada", read=(1,), said=drafts))
+    record.append([Resumed(), TurnTaken(turn=ChatTurn(agent="ada", read=(1,), said=drafts))])
     assert (await company.resume()).end is ChatEnd.MESSAGES
     assert len(company.said) == 5
 
@@ -539,20 +580,11 @@ async def test_an_error_of_another_turn_does_not_undo_a_synthesis(company: Compa
     assert (result.end, result.summary) == (ChatEnd.SYNTHESIS, "Done.")
 
 
-async def test_a_turn_that_ends_with_the_chat_writes_nothing_more(tmp_path: Path) -> None:
-    writes: list[str] = []
-
-    class Watched(ChatDatabase):
-        def keep(self, chat: Chat, turn: ChatTurn, *args: Any, **more: Any) -> Any:
-            writes.append(turn.agent)
-            return super().keep(chat, turn, *args, **more)
-
-    with Watched(SwarmFolder(tmp_path)) as store:
-        company = Company(tmp_path, store)
-        result = await company.talk({"ada": once(synthesize("Done.")), "bob": once(NOTHING)})
-        assert result.end is ChatEnd.SYNTHESIS
-        assert writes == ["ada"]
-        assert [turn.agent for turn in company.record.turns if turn.cut] == ["bob"]
+async def test_what_a_turn_says_that_ends_with_the_chat_is_unsent(company: Company) -> None:
+    result = await company.talk({"ada": once(synthesize("Done.")), "bob": once(NOTHING)})
+    assert result.end is ChatEnd.SYNTHESIS
+    (cut,) = [turn for turn in company.record.turns if turn.cut]
+    assert (cut.agent, cut.stopped, cut.read) == ("bob", "ada ended the chat", ())
 
 
 async def test_of_a_turn_that_failed_nothing_is_said_but_a_breaker_leaves_what_was(company: Company) -> None:
@@ -570,17 +602,13 @@ async def test_of_a_turn_that_failed_nothing_is_said_but_a_breaker_leaves_what_w
 
 
 async def test_two_who_go_on_with_one_chat_double_nothing(tmp_path: Path) -> None:
-    def opened() -> Company:
-        company = Company(tmp_path, ChatDatabase(SwarmFolder(tmp_path)))
-        company.asked({"ada": once(send("bob", "hello")), "bob": once(send("ada", "hello"))})
-        return company
-
-    one, other = opened(), opened()
-    with one.store, other.store:
-        one.store.begin(one.asked({"ada": once(send("bob", "hello")), "bob": once(send("ada", "hello"))}))
-        told = await asyncio.gather(one.resume(), other.resume(), return_exceptions=True)
-        assert [type(each) for each in told if isinstance(each, Exception)] == [StaleWriter]
-        assert len(one.said) == 2
+    one, other, now = Company(tmp_path), Company(tmp_path), time.time()
+    for each in (one, other):
+        request = each.asked({"ada": once(send("bob", "hello")), "bob": once(send("ada", "hello"))}, created_at=now)
+    one.records.begin(CHAT, request)
+    told = await asyncio.gather(one.resume(), other.resume(), return_exceptions=True)
+    assert [type(each) for each in told if isinstance(each, Exception)] == [StaleWriter]
+    assert len(one.said) == 2
 
 
 # --- what does not fit a window ---
@@ -591,7 +619,7 @@ async def test_an_opening_that_a_window_does_not_hold_is_refused_before_anything
     long = {"from": "moderator", "to": "all", "content": "A" * 12_000}
     with pytest.raises(CouncilRefused, match=r"`initial.content` is too long: .* ada reads 7,200 at once"):
         await company.talk({"ada": quiet, "bob": quiet}, initial=long)
-    assert company.store.ids() == ()
+    assert company.records.ids() == ()
 
 
 async def test_a_message_that_a_reader_cannot_hold_is_refused_and_no_other_is_cut(
@@ -616,20 +644,11 @@ async def test_lines_count_with_their_indent(company: Company) -> None:
 # --- over, and interrupted ---
 
 
-async def test_a_chat_that_is_over_is_neither_resumed_nor_begun_again(company: Company) -> None:
-    await company.talk({"ada": quiet, "bob": quiet})
-    before = company.record
-    with pytest.raises(Archived):
-        await company.resume()
-    with pytest.raises(Archived):
-        await company.talk({"ada": quiet, "bob": quiet})
-    assert company.record == before
-
-
-async def test_an_id_of_a_chat_that_goes_on_is_refused(company: Company) -> None:
-    company.store.begin(company.asked({"ada": quiet, "bob": quiet}))
-    with pytest.raises(CouncilRefused, match="already"):
-        await company.talk({"ada": quiet, "bob": quiet})
+async def test_a_chat_that_is_over_gives_its_end_and_asks_nobody(company: Company) -> None:
+    result = await company.talk({"ada": quiet, "bob": quiet})
+    before = company.record, len(company.models["ada"].requests)
+    assert await company.resume() == result
+    assert (company.record, len(company.models["ada"].requests)) == before
 
 
 @pytest.mark.slow
@@ -665,6 +684,60 @@ async def test_interrupted_after_any_call_it_goes_on_with_nothing_lost_or_double
     assert [content for *_, content in company.said] == [f"count {number}" for number in range(1, 11)]
 
 
+async def counted_to_six(company: Company) -> list[bytes]:
+    """The lines of a chat in which two count against each other, and what each line was of."""
+    request = company.asked({"ada": counting("bob"), "bob": counting("ada")}, messages=6, initial=COUNT)
+    await company.hold(request)
+    return company.journal.read_bytes().splitlines(keepends=True)
+
+
+def counting(to: str) -> Mind:
+    def mind(request: ModelRequest) -> Say:
+        if request.messages[-1].role == "tool":
+            return NOTHING
+        inbox = request.messages[1].content.partition("## Your inbox")[2]
+        heard = [int(line.split()[1]) for line in inbox.splitlines() if line.startswith("    count ")]
+        return send(to, f"count {max(heard) + 1}")
+
+    return mind
+
+
+COUNT = {"from": "moderator", "to": "ada", "content": "count 0"}
+
+
+async def test_cut_after_any_line_it_goes_on_to_the_same_end(company: Company) -> None:
+    lines = await counted_to_six(company)
+    whole_record = company.record
+    for kept in range(1, len(lines)):
+        company.journal.write_bytes(b"".join(lines[:kept]) + lines[kept][:30])
+        before = len(company.record.turns)
+        asked = {name: len(model.briefs) for name, model in company.models.items()}
+        result = await company.resume()
+        assert (result.end, result.messages, result.turns) == (ChatEnd.MESSAGES, 6, len(whole_record.turns))
+        assert [content for *_, content in company.said] == [f"count {number}" for number in range(1, 7)]
+        again = sum(len(model.briefs) - asked[name] for name, model in company.models.items())
+        assert again == len(whole_record.turns) - before
+
+
+async def test_any_altered_line_is_found_out(company: Company) -> None:
+    lines = await counted_to_six(company)
+    for number, line in enumerate(lines):
+        for place in range(0, len(line), 37):
+            altered = line[:place] + bytes([line[place] ^ 1]) + line[place + 1 :]
+            company.journal.write_bytes(b"".join([*lines[:number], altered, *lines[number + 1 :]]))
+            with pytest.raises(LedgerError):
+                company.records.open(CHAT, "talk")
+
+
+async def test_no_secret_of_what_is_said_goes_on_record(company: Company) -> None:
+    company.clean = lambda value: masked(value, lambda text: text.replace("hunter2", "[redacted]"))
+    minds = {"ada": once(send("bob", "it is hunter2"), NOTHING), "bob": quiet}
+    await company.talk(minds, initial={"from": "moderator", "to": "all", "content": "Is hunter2 safe?"})
+    assert "hunter2" not in company.journal.read_text()
+    assert [each.message.content for each in company.record.messages] == ["Is [redacted] safe?", "it is [redacted]"]
+    assert any("it is [redacted]" in brief for brief in company.models["bob"].briefs)
+
+
 # --- size ---
 
 
@@ -680,7 +753,7 @@ async def test_a_full_inbox_is_read_in_parts_within_a_small_window(company: Comp
     letters = [send("bob", f"{number} " + "word " * 500) for number in range(12)]
     result = await company.talk({"ada": once(*letters), "bob": quiet})
     assert result.end is ChatEnd.QUIET
-    assert company.store.oldest_unread("talk") == {}
+    assert company.unread == {}
     assert len(company.models["bob"].briefs) >= 3
     assert all("characters left out" not in brief for brief in company.models["bob"].briefs)
     shown = Counter(number for turn in company.record.turns if turn.agent == "bob" for number in turn.read)

@@ -1,6 +1,6 @@
 """One turn of an agent in a swarm chat: it reads its inbox, says what it has to say, and may end the chat.
 
-Nothing of it counts before its end: then the room puts what was said, and what was read, on record at once.
+Nothing of it counts before its end: then what was said, and what was read, goes on record at once.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from swarmgate.agents.desk import Desk
 from swarmgate.agents.toolbox import Toolbox
 from swarmgate.agents.turn import Refused, take_turn
 from swarmgate.config import nearest
-from swarmgate.council.chat_brief import shown_size
+from swarmgate.council.chat.brief import shown_size
+from swarmgate.council.chat.model import ALL, MOST_CONTENT, Chat, ChatTurn, Draft, spoken
 from swarmgate.council.overheard import Overheard
-from swarmgate.domain.chat import ALL, MOST_CONTENT, Chat, ChatTurn, Draft, spoken
 from swarmgate.errors import BreakerTripped, EndpointFailed, ModelError
 from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.model import ModelReply, ModelRequest
@@ -141,22 +141,26 @@ class AgentTurn:
         except ModelError as error:
             self._broken(error)
 
-    def on_record(self, read: tuple[int, ...], *, gave_up: bool = False) -> ChatTurn:
+    def on_record(self, read: tuple[int, ...]) -> ChatTurn:
         """The turn that came to its end, as it goes on record; `read` are the messages that it was shown."""
         return self._signed(
             read=read,
             said=tuple(self.said),
             failed=self.failed,
             unreachable=self.unreachable,
-            gave_up=gave_up,
             stopped=self.stopped,
             cut=self.cut,
             summary=self.summary,
         )
 
-    def cut_off(self, why: str) -> ChatTurn:
+    @property
+    def began(self) -> bool:
+        """Whether it has asked a model anything, or said anything."""
+        return bool(self.heard.prompt_hash or self.said)
+
+    def cut_off(self) -> ChatTurn:
         """The turn that did not come to its end, as it stands now."""
-        return self._signed(stopped=why, cut=True, unsent=tuple(self.said))
+        return self._signed(cut=True, unsent=tuple(self.said))
 
     def _signed(self, **fields: Any) -> ChatTurn:
         heard = self.heard
