@@ -160,6 +160,7 @@ async def test_conditions_skip_and_do_otherwise_and_say_so(place: Place, tmp_pat
     assert runner.asked == ["o.a", "o.c", "o.d", "o.e", "o.g"]
     assert [each.status for each in outcome.steps] == ["done", "skipped", "done", "skipped", "done"]
     assert outcome.steps[1].why == "a.succeeded equals 0: that does not hold"
+    assert all(each.started_at for each in outcome.steps)
     assert "(This step was skipped: a.succeeded equals 0" in outcome.steps[2].text
     failed = await Place(tmp_path / "other").run(named(*steps), Told(fails={"o.c"}))
     assert (failed.failed, failed.steps[-1].why) == ("b", "c: no answer")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from swarmgate.council import stream
@@ -270,8 +270,17 @@ def _advanced(state: State) -> State:
             return state
         if result.status == "failed" and waited.isdisjoint({step.id, *(each.id for each in inside(step))}):
             return replace(state, failed=result)
-        state = replace(state, steps=(*state.steps, result), ended={}, spent={}, begins=True)
+        whole = result if result.started_at else result.model_copy(update={"started_at": _end_of(state.steps)})
+        state = replace(state, steps=(*state.steps, whole), ended={}, spent={}, begins=True)
     return state
+
+
+def _end_of(steps: Sequence[StepResult]) -> str:
+    """When the newest of the steps ended; one that is skipped then took no time."""
+    if not steps or not steps[-1].started_at:
+        return ""
+    ended = datetime.fromisoformat(steps[-1].started_at) + timedelta(seconds=steps[-1].seconds)
+    return ended.isoformat(timespec="milliseconds")
 
 
 def _look(state: State, step: Step) -> _Look:
