@@ -36,10 +36,10 @@ class Council:
         debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
         discussions, decisions, critiques = Discussions(shared), Decisions(held), Critiques(held, _programs)
         verbs = {
-            "debate": Verb(debates.debate, debates.resume, debated),
-            "discuss": Verb(discussions.discuss, discussions.resume_discussion, discussed),
-            "decide": Verb(decisions.decide, decisions.resume_decision, decided),
-            "critique": Verb(critiques.critique, critiques.resume_critique, improved),
+            "debate": Verb("debate", debates.debate, debates.resume, debated),
+            "discuss": Verb("discussion", discussions.discuss, discussions.resume_discussion, discussed),
+            "decide": Verb("decision", decisions.decide, decisions.resume_decision, decided),
+            "critique": Verb("critique", critiques.critique, critiques.resume_critique, improved),
         }
         orchestrations = Orchestrations(held, CouncilRunner(held, dispatches, verbs))
         metrics = Metrics(shared, held)

@@ -26,7 +26,7 @@ from swarmgate.council.orchestration.texts import Place
 from swarmgate.council.record import Record
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, FileProblem, UnsafePath
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, FileProblem, Owner, UnsafePath
 
 if TYPE_CHECKING:
     from swarmgate.council.events import CouncilEvent
@@ -176,9 +176,8 @@ class Orchestrations:
                 own = record.standing.own
                 outcome = outcome_of(work.as_of(own), asked.id) or outcome_of(own, asked.id)
         except BudgetExhausted as error:
-            own_budget = f"{RULES.name}-{asked.id} " in error.message
-            option = (" --usd X" if error.message.endswith("spent") else " --tokens N") if own_budget else ""
-            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{option}"
+            raises = error.option(f"{RULES.name}-{asked.id}")
+            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{raises}"
             raise error.with_hint(hint) from error
         if outcome is None:
             raise CouncilFailed(f"The orchestration {asked.id} did not come to its end.", hint=f"Go on with: {goes_on}")
@@ -196,7 +195,7 @@ class Orchestrations:
         name = f"{RULES.name}-{id}"
         try:
             with self._project.session(name).held():
-                token = TOGETHER.set(Together(id, name, allowance, self._runner.used(id)))
+                token = TOGETHER.set(Together(id, Owner("session", name), allowance, self._runner.used(id)))
                 try:
                     yield
                 finally:

@@ -17,7 +17,7 @@ from swarmgate.council.shared import Shared
 from swarmgate.domain.base import Frozen, Text
 from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import BudgetExhausted, CouncilFailed
+from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
 
 if TYPE_CHECKING:
     from swarmgate.council.dispatch.facade import Dispatches
@@ -48,6 +48,7 @@ class Runner(Protocol):
 class Verb(NamedTuple):
     """How the facade of a pattern begins with a record, goes on with one, and what came of it."""
 
+    pattern: str
     begin: Callable[..., Coroutine[Any, Any, Any]]
     resume: Callable[..., Coroutine[Any, Any, Any]]
     came: Callable[[Any], Came]
@@ -74,7 +75,7 @@ class CouncilRunner:
             case DispatchStep():
                 return dispatched(await self._dispatched(_given(step), record), record)
         verb = self._verbs[step.kind]
-        async with _own_budget(record):
+        async with _own_budget(f"{verb.pattern}-{record}"):
             if self._shared.records.documents.names(record):
                 return verb.came(await verb.resume(record, tokens=step.tokens, usd=step.usd))
             return verb.came(await verb.begin(**_given(step), id=record))
@@ -89,20 +90,20 @@ class CouncilRunner:
             there = self._dispatches.dispatch_record(record)
             if there.finished and there.succeeded and not there.exhausted:
                 return there
-        async with _own_budget(record):
+        async with _own_budget(f"dispatch-{record}"):
             result = await self._dispatches.dispatch(**given, id=record)
             if result.exhausted:
-                raise BudgetExhausted(result.exhausted)
+                raise BudgetExhausted(result.exhausted, account=self._dispatches.account(record))
         return result
 
 
 @asynccontextmanager
-async def _own_budget(record: str) -> AsyncIterator[None]:
+async def _own_budget(session: str) -> AsyncIterator[None]:
     """Where a step's own budget is used up, the step has failed; the others', and that of the whole, end all of it."""
     try:
         yield
     except BudgetExhausted as error:
-        if f"-{record}" not in error.message:
+        if not error.is_of(Owner("session", session)):
             raise
         raise CouncilFailed(error.message, hint=error.hint) from error
 
