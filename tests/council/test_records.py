@@ -160,7 +160,7 @@ def test_secrets_are_masked_wherever_they_stand_and_names_are_left_alone(records
     assert sum(text.count(HIDDEN.encode()) for text in texts) == 2  # the id and the hash
 
 
-FREE = {("Expert", "name")}
+FREE = {("Expert", "name"), ("Critique", "name"), ("Critique", "target"), ("Criterion", "gate")}
 """Free by their type, and names all the same: shared by runs, or found by them."""
 
 CLAIMED = {"unresolved", "excluded", "models", "given_weights"}

@@ -13,19 +13,13 @@ from tests.engine.test_dispatch import DOWN
 from tests.engine.test_dispatch import says as tells
 from tests.project import Project, rule
 
-from swarmgate.council.debate.rules import RULES
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.orchestration import map_reduce, sequence, step, when
-from swarmgate.council.orchestration.results import StepResult
-from swarmgate.council.orchestration.rules import PatternDone
-from swarmgate.council.orchestration.steps import ORCHESTRATION
-from swarmgate.council.record import Records
 from swarmgate.council.shared import Shared
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.metrics import PatternMetrics
 from swarmgate.engine import Swarm
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError, Owner
-from swarmgate.journal.chain import GENESIS, encode
 from swarmgate.journal.store import opened
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import unsettled
@@ -144,19 +138,17 @@ async def test_a_record_changed_by_hand_is_refused_and_counted_as_damaged(projec
     outcome = await council.orchestrate(sequence(*steps), id="o")
     assert outcome.failed == "b"
     assert unsettled(project.folder) == []
-    journal = project.folder.discussions / "o" / "journal.jsonl"
-    journal.write_text(journal.read_text().replace("a has looked", "a has approved"))
-    with pytest.raises(LedgerError, match=r"o/journal.jsonl line 3"):
+    path = project.folder.discussions / "o" / "journal.jsonl"
+    path.write_text(path.read_text().replace("a has looked", "a has approved"))
+    with pytest.raises(LedgerError, match=r"o/journal\.jsonl"):
         await Swarm(project.root).council.resume_orchestration("o")
-    torn = project.folder.discussions / "torn" / "journal.jsonl"
-    torn.parent.mkdir()
-    torn.write_text("{}\n")
-    asked = project.folder.discussions / "o.a" / "journal.jsonl"
-    asked.write_text(asked.read_text().replace("a has looked", "a has approved"))
+    for name, text in (("torn", "{}\n"), ("o.a", "no\n")):
+        torn = project.folder.discussions / name / "journal.jsonl"
+        torn.parent.mkdir(exist_ok=True)
+        torn.write_text(text)
     found = by_pattern(project)
     assert found["orchestration"].damaged[0].startswith("o: ")
-    assert found["dispatch"].damaged[0].startswith("o.a: ")
-    assert found["unknown"].damaged[0].startswith("torn: ")
+    assert {each[:4] for each in found["unknown"].damaged} == {"torn", "o.a:"}
     assert (found["total"].executions, len(found["total"].damaged)) == (4, 3)
 
 
@@ -220,14 +212,14 @@ async def test_a_bound_holds_over_steps_that_go_on_at_the_same_time(project: Pro
 
 @pytest.mark.slow
 @pytest.mark.parametrize("store", ["files", "sqlite"])
-def test_a_thousand_records_are_listed_and_counted_in_two_seconds(project: Project, store: Any) -> None:
-    project.configure(council={"store": store})
+async def test_a_thousand_records_are_listed_and_counted_in_two_seconds(project: Project, store: Any) -> None:
+    project.play(ANSWERS, council={"store": store})
+    council = Swarm(project.root).council
+    await council.orchestrate(ASKED)
     documents = opened(project.folder.path, store)
-    records = Records(documents, clean=lambda value: value)
-    for number in range(1000):
-        record = records.begin(ORCHESTRATION, ASKED.model_copy(update={"id": f"r{number}"}))
-        result = StepResult(id="a", kind="ask", status="done", text="Done.")
-        record.append([Resumed(), PatternDone(result=result), Completed()])
+    whole = documents.lines("first").read()
+    for number in range(999):
+        documents.lines(f"r{number}").append(whole, durable=False)
     council = Swarm(project.root).council
     began = time.process_time()
     assert len(council.orchestrations()) == 1000
@@ -237,21 +229,3 @@ def test_a_thousand_records_are_listed_and_counted_in_two_seconds(project: Proje
     assert (found["orchestration"].executions, found["orchestration"].complete) == (1000, 1000)
     assert listed < 1
     assert counted < 2
-
-
-async def test_a_thousand_records_are_counted_in_two_seconds(project: Project) -> None:
-    project.play(*debating())
-    council = Swarm(project.root).council
-    await council.debate("Is it so?", id="first")
-    first, *others = Shared(Swarm(project.root).project).records.open(RULES, "first").entries()
-    for number in range(999):
-        name, lines, head = f"copy-{number}", list[bytes](), GENESIS
-        begun = first.event.model_copy(update={"request": {**first.event.request, "id": name}})
-        for entry in (first.model_copy(update={"event": begun}), *others):
-            line, head = encode(entry, head)
-            lines.append(line)
-        project.write(f".swarm/discussions/{name}/journal.jsonl", b"".join(lines).decode())
-    began = time.process_time()
-    found = by_pattern(project)
-    assert time.process_time() - began < 2
-    assert (found["debate"].executions, found["debate"].complete) == (1000, 1000)
