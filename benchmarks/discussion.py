@@ -20,14 +20,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from swarmgate.council.discussion.holding import hold
+
 from swarmgate.agents.desk import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
-from swarmgate.council.discussion.holding import hold
+from swarmgate.council.discussion.model import DiscussionRecord
 from swarmgate.council.discussion.request import discussion_of
 from swarmgate.council.records import NAMES, Records
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.redaction import redact
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.debates import masked

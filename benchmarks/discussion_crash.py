@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from discussion import Kept, Room, rules
-
-from swarmgate.config import Config
 from swarmgate.council.discussion.chronicle import record_of
 from swarmgate.council.discussion.holding import hold
+
+from swarmgate.config import Config
+from swarmgate.council.discussion.model import DiscussionRecord
 from swarmgate.council.discussion.request import discussion_of
 from swarmgate.council.records import Records
-from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.budget import Budget

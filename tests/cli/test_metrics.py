@@ -44,9 +44,13 @@ def test_a_manifest_that_is_no_text_is_damaged_and_blocks_nothing(project: Proje
     torn = project.folder.discussions / "torn" / "manifest.json"
     torn.parent.mkdir(parents=True)
     torn.write_bytes(b"\xff\xfe")
+    other = project.folder.discussions / "torn-too" / "journal.jsonl"
+    other.parent.mkdir(parents=True)
+    other.write_bytes(b"\xff\xfe\n")
     seats = ("--participant", "ann", "--participant", "bob")
     made = project.json("decide", "Shall it ship?", *seats)
-    for verb in ("decide", "critique", "discuss", "orchestrate"):
+    assert [row["id"] for row in project.json("discuss", "list")] == ["torn-too"]
+    for verb in ("decide", "critique", "orchestrate"):
         assert "torn" in [row["id"] for row in project.json(verb, "list")], verb
     told = project.swarm("metrics").stdout
     assert "Damaged: torn: .swarm/discussions/torn/manifest.json cannot be read: byte 1 is no UTF-8." in told
@@ -54,15 +58,15 @@ def test_a_manifest_that_is_no_text_is_damaged_and_blocks_nothing(project: Proje
     [row] = project.json("metrics", "--pattern", "decide")
     assert row["pattern"] == "decision"
     found = {row["pattern"]: row for row in project.json("metrics")}
-    assert (found["decision"]["complete"], found["unknown"]["executions"], found["total"]["executions"]) == (1, 1, 2)
+    assert (found["decision"]["complete"], found["unknown"]["executions"], found["total"]["executions"]) == (1, 2, 3)
     edited = project.folder.discussions / made["id"] / "rounds/001.json"
     edited.write_text(edited.read_text().replace("0.9", "0.8"))
     assert {row["status"] for row in project.json("decide", "list")} == {"damaged"}
     assert [len(row["damaged"]) for row in project.json("metrics", "--pattern", "decision")] == [1]
     project.play(agrees, facilitates, council={"store": "sqlite"})
     for args in (("decide", "list"), ("critique", "list"), ("orchestrate", "list"), ("metrics",)):
-        assert "2 records are in .swarm/discussions (store = files)" in project.swarm(*args).stderr
-    assert "2 records are in" in project.swarm("decide", "show", made["id"], exits=2).stderr
+        assert "3 records are in .swarm/discussions (store = files)" in project.swarm(*args).stderr
+    assert "3 records are in" in project.swarm("decide", "show", made["id"], exits=2).stderr
 
 
 def test_an_unknown_pattern_is_refused_with_the_nearest(project: Project) -> None:

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swarmgate.council.discussion import model as discussion
+from swarmgate.council.discussion.model import Discussion, DiscussionRound, Message, Mode, Position, Step
 from swarmgate.council.record_texts import Documents
 from swarmgate.council.records import NAMES, Manifest, Records, request_hash
-from swarmgate.domain import consensus, critique, discussion
+from swarmgate.domain import consensus, critique
 from swarmgate.domain.base import Frozen, Text
-from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Mode, Position, Step
 from swarmgate.domain.redaction import redact
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused, LedgerError, LedgerWriteFailed
@@ -451,7 +452,7 @@ from pathlib import Path
 from types import ModuleType
 from swarmgate.council.record_texts import Documents
 from swarmgate.council.records import Manifest, Records
-from swarmgate.domain.discussion import DiscussionRound
+from swarmgate.council.discussion.model import DiscussionRound
 from swarmgate.journal.store import opened
 from swarmgate.ledger.folder import SwarmFolder
 

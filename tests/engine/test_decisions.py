@@ -7,6 +7,7 @@ import pytest
 from tests.engine.discussion_script import discussing
 from tests.project import Project, Rule, rule
 
+from swarmgate.council.shared import Shared
 from swarmgate.council.stream import PatternEvent
 from swarmgate.engine import Swarm
 from swarmgate.engine.council import Council
@@ -178,7 +179,7 @@ async def test_a_participant_may_be_a_discussion_and_speaks_from_its_conclusion(
     outcome = await council(project).decide("Do the keys rotate?", participants=seats, id="d1")
     (held,) = council(project).decision_record("d1").rounds
     inner = council(project).discussion_record("d1.ann")
-    assert InProject(Swarm(project.root).project).records.manifest("d1.ann").more["part_of"] == "d1"
+    assert Shared(Swarm(project.root).project).records.begun("d1.ann").part_of == "d1"
     assert (inner.status, inner.discussion.topic) == ("complete", "Do the keys rotate?")
     assert "SEEN-BY-ANN" in inner.discussion.material
     assert held.contributions[0].prepared == "d1.ann"

@@ -19,11 +19,11 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from swarmgate.config.refusals import unknown
+from swarmgate.council.discussion.model import Expert
 from swarmgate.domain.consensus import DecisionSeat
 from swarmgate.domain.council_limits import DEPTH
 from swarmgate.domain.critique import Criterion
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import Expert
 from swarmgate.domain.dispatch import DispatchTask
 from swarmgate.domain.orchestration import KINDS, Condition, Orchestration, Step, Value
 from swarmgate.domain.orchestration_rules import Problem, checked, meant, spelled

@@ -8,7 +8,9 @@ from typing import Any
 from swarmgate.council.pattern import Pattern
 from swarmgate.errors import CouncilRefused
 
-PATTERNS: dict[str, str] = {}
+PATTERNS: dict[str, str] = {
+    "discussion": "swarmgate.council.discussion.pattern:DISCUSSION",
+}
 """Where each pattern is, as `module:NAME`, by its name in records; it is loaded when it is used."""
 
 

@@ -111,6 +111,11 @@ class Record(Generic[Q, S, O]):
         """The number of its last line."""
         return self._journal.seq
 
+    @property
+    def newest(self) -> Frozen:
+        """Its newest event, as it is kept: without secrets."""
+        return self._journal.newest[-1]
+
     def append(self, events: Sequence[Frozen]) -> Standing[S]:
         """Records events, without secrets.
 
@@ -201,7 +206,7 @@ class Records:
 
     def __init__(self, documents: Documents, *, clean: Callable[[Any], Any]) -> None:
         self.documents = documents
-        self._clean = clean
+        self.clean = clean
 
     def begin(
         self,
@@ -227,14 +232,14 @@ class Records:
                 )
             there = self.open(pattern, id)
             begun = next(there.entries()).event
-            clean = self._clean(asked)
+            clean = self.clean(asked)
             if differs := [f"`{key}`" for key in clean if clean[key] != begun.request.get(key)]:
                 raise CouncilRefused(
                     f"There is another {pattern.name} with the id {id}: it differs in {', '.join(differs)}.",
                     hint=_ANOTHER_ID,
                 )
             return there
-        record = Record(pattern, id, self.documents, self._clean)
+        record = Record(pattern, id, self.documents, self.clean)
         record.append(
             [
                 Begun(
@@ -258,7 +263,7 @@ class Records:
         begun = self.begun(id, pattern.name)
         if begun.pattern != pattern.name:
             raise self._unknown(id, pattern.name)
-        return Record(pattern, id, self.documents, self._clean)
+        return Record(pattern, id, self.documents, self.clean)
 
     def begun(self, id: str, pattern: str = "") -> Begun:  # noqa: A002 - as above
         """The first event of a record; its chain is not checked.

@@ -78,6 +78,10 @@ class Rules(ABC, Generic[Q, S, O]):
         """The texts that are made of it, by their names: artifacts, pages, `result.json`."""
         return {}
 
+    def measures(self, standing: Standing[S]) -> Mapping[str, float | bool | int]:
+        """What metrics count of it, by the fields of `domain.metrics.Execution`, where it is over."""
+        return {}
+
     def title(self, state: S) -> str:
         """What it is about, in a line."""
         return ""

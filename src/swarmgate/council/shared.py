@@ -21,7 +21,7 @@ from swarmgate.council.patterns import PATTERNS, pattern
 from swarmgate.council.record import Record, Records
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, SwarmError
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, LedgerCorrupt, LedgerError, SwarmError
 from swarmgate.journal.store import opened
 from swarmgate.project import Project
 
@@ -29,6 +29,7 @@ from swarmgate.project import Project
 if TYPE_CHECKING:
     from swarmgate.council.events import CouncilEvent
     from swarmgate.council.pattern import Pattern, Where
+    from swarmgate.council.rules import Rules
 
 Q = TypeVar("Q", bound=Frozen)
 S = TypeVar("S")
@@ -159,7 +160,7 @@ class Shared:
 
     # --- look ---
 
-    def record(self, pattern: Pattern[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
+    def record(self, pattern: Rules[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
         """A record, checked.
 
         Raises:
@@ -168,6 +169,8 @@ class Shared:
         """
         try:
             return self.records.open(pattern, id)
+        except LedgerCorrupt as error:  # a record is input, and not the ledger
+            raise LedgerError(error.message, hint=error.hint) from error
         except CouncilRefused as error:
             raise self.refused(pattern.name, id, error) from None
 

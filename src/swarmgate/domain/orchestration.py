@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
+from swarmgate.council.discussion.model import Expert
+from swarmgate.council.discussion.model import Mode as DiscussionMode
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.consensus import DecisionOutcome, DecisionSeat, Strategy
 from swarmgate.domain.council_limits import CRITERIA, ITERATIONS, PARTICIPANTS, ROUNDS, VOICE_SECONDS
 from swarmgate.domain.critique import Criterion, CritiqueOutcome
 from swarmgate.domain.debate import MOST_ROUNDS, MOST_SEATS, Seat, SeatId
-from swarmgate.domain.discussion import Expert
-from swarmgate.domain.discussion import Mode as DiscussionMode
 from swarmgate.domain.dispatch import MOST_CHAIN, DispatchRole, DispatchTask
 from swarmgate.domain.dispatch import Mode as DispatchMode
 

@@ -5,12 +5,13 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 
 from __future__ import annotations
 
+from swarmgate.council.discussion.facade import Discussions
+from swarmgate.council.shared import Shared
 from swarmgate.engine.chats import Chats
 from swarmgate.engine.council_metrics import Metrics
 from swarmgate.engine.critiques import Critiques
 from swarmgate.engine.debates import Debates
 from swarmgate.engine.decisions import Decisions
-from swarmgate.engine.discussions import Discussions
 from swarmgate.engine.dispatches import Dispatches
 from swarmgate.engine.in_project import InProject
 from swarmgate.engine.orchestration_steps import CouncilRunner
@@ -28,7 +29,7 @@ class Council:
     def __init__(self, project: Project) -> None:
         shared = InProject(project)
         debates, dispatches, chats = Debates(shared), Dispatches(shared), Chats(shared)
-        discussions, decisions, critiques = Discussions(shared), Decisions(shared), Critiques(shared)
+        discussions, decisions, critiques = Discussions(Shared(project)), Decisions(shared), Critiques(shared)
         runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
         orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared)
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from swarmgate.council.patterns import pattern
 from swarmgate.council.records import PART_OF
+from swarmgate.council.shared import Shared
 from swarmgate.domain.consensus import DecisionOutcome
 from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
@@ -48,6 +50,8 @@ class Metrics:
         for each in (*executions.debates(folder), *executions.dispatches(folder), *executions.chats(folder)):
             whole = steps.get((each.pattern, each.id), "")
             yield each.model_copy(update={"part_of": whole}) if whole else each
+        for name in Shared(self._project).records.ids():
+            yield self._driven(name, sessions)
         yield from records
 
     def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
@@ -71,6 +75,27 @@ class Metrics:
             "part_of": part_of if isinstance(part_of, str) else "",
         }
         return Execution.model_validate({**values, **found})
+
+    def _driven(self, id: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:  # noqa: A002 - the field's name
+        """One record that the driver holds; of an unknown pattern where its first line cannot be read."""
+        shared, name = Shared(self._project), "unknown"
+        values: dict[str, Any] = {"id": id}
+        try:
+            name = shared.records.begun(id).pattern
+            rules = pattern(name)
+            standing = shared.record(rules, id).standing
+        except SwarmError as error:
+            return Execution.model_validate({**values, "pattern": name, "status": "damaged", "why": error.message})
+        whole, ended = standing.over, standing.over or standing.status == "failed"
+        values |= {
+            "pattern": name,
+            "status": standing.status if ended else "open",
+            "usage": standing.usage if whole else executions.at_least(sessions, id, standing.usage),
+            "seconds": standing.seconds if ended else None,
+            "part_of": standing.part_of,
+            **rules.measures(standing),
+        }
+        return Execution.model_validate(values)
 
     def _steps(self, orchestration: Execution) -> frozenset[tuple[str, str]]:
         """Pattern and id of the records that an orchestration has: debates and dispatches do not say whose they are."""

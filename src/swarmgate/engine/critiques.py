@@ -108,8 +108,8 @@ class Critiques:
             BudgetExhausted: a budget is used up; `resume_critique` goes on.
         """
         from swarmgate.council.critique.requests import critique_of
+        from swarmgate.council.material import gathered
         from swarmgate.engine.checks import target_in
-        from swarmgate.engine.material import gathered
         from swarmgate.gates.definition import Stage, load
 
         settings, root = self._project.config.council, self._project.folder.root

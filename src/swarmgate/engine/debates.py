@@ -72,8 +72,8 @@ class Debates:
             CouncilFailed: no voice, or not the synthesis, gave anything that counts.
             BudgetExhausted: a budget is used up; `resume` goes on.
         """
+        from swarmgate.council.material import OF_A_DEBATE, gathered
         from swarmgate.council.requests import debate_of
-        from swarmgate.engine.material import OF_A_DEBATE, gathered
         from swarmgate.engine.seating import seat, seats_for
 
         settings, folder = self._project.config.council, self._project.folder

@@ -104,7 +104,7 @@ class Decisions:
         from swarmgate.council.consensus.outcome import manifest_of
         from swarmgate.council.consensus.preparing import check_records
         from swarmgate.council.consensus.request import decision_of
-        from swarmgate.engine.material import gathered
+        from swarmgate.council.material import gathered
 
         settings = self._project.config.council
         chair, chair_model = named(facilitator or "", "facilitator")

@@ -16,6 +16,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal
 
 from swarmgate.config import nearest
+from swarmgate.council.shared import Shared
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
 from swarmgate.journal.store import opened
@@ -221,6 +222,7 @@ class InProject:
             "dispatch": DispatchFiles(self.project.folder).ids,
             "chat": chats,
             **{each: records(each) for each in _RECORDS},
+            "discussion": lambda: Shared(self.project).records.ids("discussion"),
         }
 
 

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.council.discussion.model import DiscussionRecord
 from swarmgate.council.orchestration_runner import Came
 from swarmgate.domain.consensus import DecisionOutcome
 from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.debate import Outcome
-from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.dispatch import DispatchResult
 from swarmgate.domain.orchestration import (
     AskStep,
@@ -29,10 +29,10 @@ from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
+    from swarmgate.council.discussion.facade import Discussions
     from swarmgate.engine.critiques import Critiques
     from swarmgate.engine.debates import Debates
     from swarmgate.engine.decisions import Decisions
-    from swarmgate.engine.discussions import Discussions
     from swarmgate.engine.dispatches import Dispatches
     from swarmgate.engine.in_project import InProject
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from swarmgate.agents.brief import one_line
 from swarmgate.council.consensus.brief import rule_of, stand_of
-from swarmgate.council.discussion import markdown
 from swarmgate.council.discussion.values import said_of
-from swarmgate.council.discussion.words import cost
+from swarmgate.council.discussion.view import markdown
+from swarmgate.council.discussion.view.words import cost
 from swarmgate.domain.consensus import Contribution, Decision, DecisionOutcome, DecisionRecord, DecisionRound
 from swarmgate.domain.markdown import line
 

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 from swarmgate.agents.desk import Desk
 from swarmgate.council.consensus.brief import voice_of
 from swarmgate.council.consensus.deciding import Prepare, Prepared
 from swarmgate.council.consensus.spent import prepared_with, record_id
-from swarmgate.council.records import PART_OF, Manifest, Records
+from swarmgate.council.discussion.model import Cited, Conclusion, Mode
+from swarmgate.council.records import PART_OF, Records
 from swarmgate.council.stream import PatternEvent
 from swarmgate.council.voices import Voices
 from swarmgate.domain.consensus import VOTING, Decision, DecisionSeat
 from swarmgate.domain.council_limits import MATERIAL
 from swarmgate.domain.critique import Critique
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import Cited, Conclusion, Mode
 from swarmgate.errors import CouncilFailed, CouncilRefused, ModelError
+
+if TYPE_CHECKING:
+    from swarmgate.council.events import CouncilEvent
 
 _TASK = "Say where you stand on the question of the material, and why: what holds, what does not, what it hangs on."
 
@@ -87,8 +91,11 @@ async def _discussed(
     records: Records,
     on_event: Callable[[PatternEvent], None],
 ) -> Prepared:
-    from swarmgate.council.discussion.holding import hold  # noqa: PLC0415 - most decisions prepare nothing
+    from swarmgate.council.context import CouncilContext  # noqa: PLC0415 - most decisions prepare nothing
+    from swarmgate.council.discussion.pattern import DISCUSSION, Session  # noqa: PLC0415 - as above
     from swarmgate.council.discussion.request import discussion_of  # noqa: PLC0415 - as above
+    from swarmgate.council.record import Records as Journals  # noqa: PLC0415 - as above
+    from swarmgate.council.run import run  # noqa: PLC0415 - as above
 
     discussion = discussion_of(
         id=record_id(decision.id, seat.id),
@@ -99,12 +106,11 @@ async def _discussed(
         timeout_s=decision.timeout_s,
         whole_s=decision.whole_s,
     )
-    part_of = {PART_OF: decision.id}
-    request = discussion.model_dump(mode="json")
-    records.begin(Manifest(id=discussion.id, pattern="discussion", request=request, status="prepared", more=part_of))
-    record = await hold(discussion, voices=voices, records=records, on_event=on_event)
-    if record.conclusion is None:
-        raise CouncilFailed(f"the discussion {discussion.id} has no conclusion: {record.why or record.status}")
+    journals = Journals(records.documents, clean=records.plain)
+    context = CouncilContext(voices, journals, cast("Callable[[CouncilEvent], None]", on_event), own=Session())
+    record = await run(DISCUSSION, journals.begin(DISCUSSION, discussion, part_of=decision.id), context)
+    if record is None or record.conclusion is None:
+        raise CouncilFailed(f"the discussion {discussion.id} has no conclusion")
     return Prepared("\n".join(_concluded(record.conclusion)), discussion.id, record.usage)
 
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from swarmgate.config import nearest
 from swarmgate.config.refusals import unknown
+from swarmgate.council.discussion.model import Mode
 from swarmgate.domain.consensus import THRESHOLDS, VOTING, Decision, DecisionSeat, Strategy
 from swarmgate.domain.council_limits import (
     DEPTH,
@@ -25,7 +26,6 @@ from swarmgate.domain.council_limits import (
     sized,
     within,
 )
-from swarmgate.domain.discussion import Mode
 from swarmgate.errors import CouncilRefused
 
 OPTIONS = Limit(least=2, most=10)

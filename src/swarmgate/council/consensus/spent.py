@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from swarmgate.council.discussion.rules import RULES
+from swarmgate.council.record import Records as Journals
 from swarmgate.council.records import Records
 from swarmgate.domain.consensus import Contribution, Decision, DecisionPart, DecisionRound
 from swarmgate.domain.usage import Usage
+from swarmgate.journal.documents import JOURNAL
 
 
 def record_id(decision: str, participant: str) -> str:
@@ -41,6 +44,8 @@ def so_far(records: Records, decision: Decision, rounds: Sequence[DecisionRound]
 
 def prepared_with(records: Records, id: str) -> Usage:  # noqa: A002 - the field's name
     """What the record of a preparation used; nothing where there is none."""
+    if JOURNAL in records.names(id):  # of a discussion
+        return Journals(records.documents, clean=records.plain).open(RULES, id).standing.usage
     return records.manifest(id).usage if records.names(id) else Usage()
 
 
