@@ -15,7 +15,7 @@ import pytest
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Standing, TimeUp
-from swarmgate.council.pattern import Pattern
+from swarmgate.council.pattern import Pattern, Unfinished
 from swarmgate.council.record import Record, Records
 from swarmgate.council.run import run
 from swarmgate.council.voices import Voices
@@ -135,8 +135,10 @@ def begun(records: Records, **fields: Any) -> Record[Sum, State, Outcome]:
     return records.begin(SUMMING, Sum(id="s1", **fields))
 
 
-async def go_on(record: Record[Sum, State, Outcome], context: CouncilContext, **given: Any) -> Outcome | None:
-    return await run(SUMMING, record, context, **given)
+async def go_on(
+    record: Record[Sum, State, Outcome], context: CouncilContext, pattern: Summing = SUMMING, **given: Any
+) -> Outcome | None:
+    return await run(pattern, record, context, **given)
 
 
 def held(records: Records, voice: Voice, heard: list[CouncilEvent] | None = None, **fields: Any) -> Outcome | None:
@@ -212,6 +214,17 @@ def test_what_is_cut_off_may_say_what_it_used(records: Records) -> None:
         held(records, voice)
     standing = begun(records).standing
     assert (standing.status, standing.usage.calls) == ("failed", 7)
+
+
+def test_what_an_error_ends_may_say_what_it_used(records: Records) -> None:
+    async def voice(add: Add) -> None:
+        if add == Add(2, "b"):
+            raise Unfinished(BudgetExhausted("spent"), Added(round=2, who="b", usage=Usage(calls=7)))
+
+    with pytest.raises(BudgetExhausted):
+        held(records, voice)
+    standing = begun(records).standing
+    assert (standing.status, standing.usage.calls) == ("open", 10)
 
 
 def test_secrets_do_not_go_on_record(tmp_path: Path) -> None:
@@ -290,7 +303,8 @@ def test_an_error_of_a_step_that_is_due_no_more_ends_nothing(records: Records) -
 
     pattern = First()
     record = records.begin(pattern, Sum(id="s1"))
-    assert asyncio.run(run(pattern, record, context(records, voice))) == Outcome(total=1)
+    asyncio.run(go_on(record, context(records, voice), pattern))
+    assert record.outcome == Outcome(total=1)
 
 
 def test_what_is_over_since_long_asks_nobody(records: Records) -> None:
@@ -307,7 +321,7 @@ def test_what_is_over_since_long_asks_nobody(records: Records) -> None:
 
     pattern = Ending()
     record = records.begin(pattern, Sum(id="s1"))
-    assert asyncio.run(run(pattern, record, context(records, voice))) is None
+    asyncio.run(go_on(record, context(records, voice), pattern))
     assert (asked, record.standing.late, record.standing.status) == ([], True, "paused")
 
 
@@ -321,3 +335,20 @@ def test_an_id_of_another_pattern_is_said_to_be_one(records: Records) -> None:
     with pytest.raises(CouncilRefused, match="record of another kind with the id s1: a summing") as refused:
         records.begin(Other(), Sum(id="s1"))
     assert refused.value.hint == "Give this one an id of its own."
+
+
+def test_a_record_in_which_a_voice_failed_answers_no_other_request(records: Records) -> None:
+    class Careful(Summing):
+        """One in which somebody may have failed."""
+
+        def flawless(self, state: State) -> bool:
+            return not state.asked.secret
+
+    pattern = Careful()
+    for name, flaw in (("s1", ""), ("s2", "somebody")):
+        record = records.begin(pattern, Sum(id=name, secret=flaw), request_hash="the-hash")
+        asyncio.run(go_on(record, context(records, at_once), pattern))
+        assert record.outcome == Outcome(total=6)
+    found = records.find(pattern, "the-hash")
+    assert found is not None
+    assert found.id == "s1"

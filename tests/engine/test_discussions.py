@@ -16,7 +16,7 @@ from swarmgate.council.discussion import personas as personas_file
 from swarmgate.council.discussion.model import Cast, Choice, Discussion, DiscussionRecord, Expert, Mode, Step, Tension
 from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause
 from swarmgate.council.discussion.rules import RULES
-from swarmgate.council.progress import of_a_pattern, teller
+from swarmgate.council.progress import said, teller
 from swarmgate.council.shared import Shared
 from swarmgate.council.stream import (
     Completed,
@@ -266,7 +266,7 @@ OF: dict[str, Any] = {"pattern": "discussion", "id": "d1"}
     ids=lambda value: getattr(value, "event", ""),
 )
 def test_every_event_has_its_words(event: PatternEvent, kind: str, words: str) -> None:
-    assert of_a_pattern(event) == (kind, words)
+    assert said(event) == (kind, words)
 
 
 def test_an_error_that_ends_the_command_is_told_by_the_command_alone() -> None:

@@ -10,6 +10,11 @@ from swarmgate.errors import CouncilRefused
 
 PATTERNS: dict[str, str] = {
     "discussion": "swarmgate.council.discussion.pattern:DISCUSSION",
+    "chat": "swarmgate.council.chat.steps:CHAT",
+    "debate": "swarmgate.council.debate.steps:DEBATING",
+    "dispatch": "swarmgate.council.dispatch.steps:DISPATCHING",
+    "decision": "swarmgate.council.decision.steps:DECISION",
+    "critique": "swarmgate.council.critique.steps:CRITIQUE",
 }
 """Where each pattern is, as `module:NAME`, by its name in records; it is loaded when it is used."""
 

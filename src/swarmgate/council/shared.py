@@ -110,26 +110,29 @@ class Shared:
         from swarmgate.council.session import opened as session  # noqa: PLC0415
 
         id = str(getattr(request, "id"))  # noqa: A001, B009 - every request has one
-        there = self.records.open(pattern, id) if id in self.records.documents.records() else None
+        self.records.check_id(id, pattern.name)
+        known = id in self.records.documents.records() and self.records.begun(id).pattern == pattern.name
+        there = self.records.open(pattern, id) if known else None
         allowed = allowance or (there.standing.allowance if there else self.allowance)
         name, goes_on = f"{pattern.name}-{id}", pattern.goes_on(id)
-        hashed = "" if models is None else self.request_hash(pattern.name, request, models)
+        hashed = "" if models is None else self.request_hash(pattern, request, models)
         tell: Callable[[CouncilEvent], None] = teller(self.project.listener, on_event)
+        record: Record[Q, S, O] | None = None
         try:
             async with session(self.project, name, allowance=allowed, resume=goes_on) as voices:
                 context = CouncilContext(voices, self.records, tell, own)
                 pattern.check(request, context, where or (lambda _: ""))
                 record = self.records.begin(pattern, request, request_hash=hashed, allowance=allowed, part_of=_whole())
                 if not there and (needed := pattern.needs(request, context)):
-                    voices.budget.require_room(needed, "the first round (its prompts alone)")
+                    voices.budget.require_room(needed, pattern.first)
+                record.repair()
                 if there and models is not None and hashed != there.standing.request_hash:
                     record.unanswer("the project changed since it began")
                 return await run(pattern, record, context, allowance=allowed)
         except BudgetExhausted as error:
             raise raising(error, goes_on, own=pattern.adjustable and name in error.message) from error
         except CouncilFailed as error:
-            told = f"Go on with: {goes_on}" if goes_on else ""
-            raise CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, told)))) from error
+            raise (pattern.failure(error, record.standing) if record else error) from error
 
     async def resume(
         self,
@@ -154,6 +157,7 @@ class Shared:
         """
         record = self.record(pattern, id)
         if record.standing.over:
+            self._settle(f"{pattern.name}-{id}")
             return record.outcome
         allowance = record.standing.allowance.but(usd=usd, tokens=tokens)
         return await self.hold(pattern, record.request, allowance=allowance, **more)
@@ -172,6 +176,15 @@ class Shared:
         except LedgerCorrupt as error:  # a record is input, and not the ledger
             raise LedgerError(error.message, hint=error.hint) from error
         except CouncilRefused as error:
+            if (
+                self.records.is_id(id)
+                and (old := pattern.earlier.format(id=id))
+                and (self.project.folder.path / old).exists()
+            ):
+                raise CouncilRefused(
+                    f"{id} is {_a(pattern.name)} of an earlier swarmgate, in .swarm/{old}: this one reads journals.",
+                    hint="Its texts are there to be read as they are; hold it anew under another id.",
+                ) from None
             raise self.refused(pattern.name, id, error) from None
 
     def cached(
@@ -186,18 +199,18 @@ class Shared:
             cache: whether it may be used; None: as `[council] cache` says.
         """
         wanted = self.project.config.council.cache if cache is None else cache
-        return self.records.find(pattern, self.request_hash(pattern.name, request, models)) if wanted else None
+        return self.records.find(pattern, self.request_hash(pattern, request, models)) if wanted else None
 
-    def request_hash(self, name: str, request: Frozen, models: Mapping[str, str]) -> str:
+    def request_hash(self, pattern: Pattern[Q, S, O], request: Q, models: Mapping[str, str]) -> str:
         """What a request is found again by: the SHA-256, in hex, of all that its answer hangs on.
 
         Args:
-            name: of the pattern.
+            pattern: of the request.
             request: what is asked for; its `id` does not count.
             models: the model of every voice by its name, as it stands after all settings.
         """
-        asked = request.model_dump(mode="json", exclude={"id"})
-        whole = {"pattern": name, "request": asked, "models": dict(models), "state": self._state()}
+        asked = pattern.sought(request).model_dump(mode="json", exclude={"id"})
+        whole = {"pattern": pattern.name, "request": asked, "models": dict(models), "state": self._state()}
         text = json.dumps({**whole, "version": __version__}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -231,6 +244,13 @@ class Shared:
         hint = f"{meant}They are listed by: swarm {verb(name)} list" if known else f"There is no {name} here yet."
         other = self.elsewhere()
         return type(error)(error.message, hint=f"{hint} {other}." if other else hint)
+
+    def _settle(self, name: str) -> None:
+        """Has the ledger count a session that was killed between the end of its record and that."""
+        from swarmgate.council.session import settle  # noqa: PLC0415
+
+        if self.project.session(name).open:
+            settle(self.project)
 
     def _state(self) -> str:
         """The SHA-256, in hex, of all in the project that an answer hangs on, beside the request.

@@ -5,18 +5,23 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from swarmgate.council.chat.facade import Chats
+from swarmgate.council.critique.facade import Critiques
+from swarmgate.council.debate.facade import Debates
+from swarmgate.council.decision.facade import Decisions
 from swarmgate.council.discussion.facade import Discussions
-from swarmgate.council.shared import Shared
-from swarmgate.engine.chats import Chats
+from swarmgate.council.dispatch.facade import Dispatches
+from swarmgate.council.shared import Shared, new_id
 from swarmgate.engine.council_metrics import Metrics
-from swarmgate.engine.critiques import Critiques
-from swarmgate.engine.debates import Debates
-from swarmgate.engine.decisions import Decisions
-from swarmgate.engine.dispatches import Dispatches
 from swarmgate.engine.in_project import InProject
 from swarmgate.engine.orchestration_steps import CouncilRunner
 from swarmgate.engine.orchestrations import Orchestrations
 from swarmgate.project import Project
+
+if TYPE_CHECKING:
+    from swarmgate.council.critique.checks import Programs
 
 
 class Council:
@@ -27,20 +32,28 @@ class Council:
     """
 
     def __init__(self, project: Project) -> None:
-        shared = InProject(project)
-        debates, dispatches, chats = Debates(shared), Dispatches(shared), Chats(shared)
-        discussions, decisions, critiques = Discussions(Shared(project)), Decisions(shared), Critiques(shared)
+        shared, held = InProject(project), Shared(project)
+        debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
+        discussions, decisions, critiques = Discussions(held), Decisions(held), Critiques(held, _programs)
         runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
-        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared)
+        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared, held)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
-        self.ids, self.began, self.record = debates.ids, debates.began, debates.record
+        self.ids, self.record, self.described = debates.ids, debates.record, debates.described
+        self.debate_rows, self.debate_lines, self.debate_page = (
+            debates.debate_rows,
+            debates.debate_lines,
+            debates.debate_page,
+        )
+        self.debate_verdict, self.new_id = debates.debate_verdict, new_id
 
         self.dispatch, self.dispatch_file = dispatches.dispatch, dispatches.dispatch_file
         self.dispatches, self.dispatch_record = dispatches.dispatches, dispatches.dispatch_record
+        self.dispatch_rows, self.dispatch_told = dispatches.dispatch_rows, dispatches.dispatch_told
 
-        self.swarm, self.resume_swarm = chats.swarm, chats.resume_swarm
+        self.swarm, self.chat_file, self.resume_swarm = chats.swarm, chats.chat_file, chats.resume_swarm
         self.chats, self.chat_record = chats.chats, chats.chat_record
+        self.chat_lines, self.chat_row = chats.chat_lines, chats.chat_row
 
         self.discuss, self.resume_discussion = discussions.discuss, discussions.resume_discussion
         self.discussions, self.discussion_record = discussions.discussions, discussions.discussion_record
@@ -60,3 +73,10 @@ class Council:
         self.orchestration_record = orchestrations.orchestration_record
 
         self.metrics, self.executions, self.elsewhere = metrics.metrics, metrics.executions, shared.elsewhere
+
+
+def _programs() -> Programs:
+    """The commands and gates that judge versions."""
+    from swarmgate.engine.checks import ProjectChecks  # noqa: PLC0415 - late, for start-up time
+
+    return ProjectChecks

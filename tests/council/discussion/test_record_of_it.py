@@ -17,10 +17,12 @@ from typing import Any
 import pytest
 from tests.council.discussion.conftest import Room, User, assessed, concluded, experts, linked, rule
 
+from swarmgate.council.discussion import model
 from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
 from swarmgate.council.discussion.people import Pause
-from swarmgate.council.masking import masked
+from swarmgate.council.masking import NAMES, masked
 from swarmgate.council.record import Records
+from swarmgate.domain.base import Frozen
 from swarmgate.domain.redaction import redact
 from swarmgate.errors import CouncilRefused
 from swarmgate.journal.documents import FileDocuments
@@ -73,6 +75,26 @@ async def test_no_secret_is_kept_told_or_returned_cut_escaped_or_as_a_name(room:
     for part in (SECRET, SECRET[:8], "QUJD", SHAPED, SHAPED[:16]):
         assert part not in whole
         assert part not in re.sub(r"#(\d+);", lambda found: chr(int(found[1])), whole)
+
+
+FREE = {("Expert", "name")}
+"""Free by their type, and names all the same: shared by runs, or found by them."""
+
+CLAIMED = {"unresolved", "excluded", "models", "given_weights"}
+"""What models named that is nothing, and tables, whose keys are never masked."""
+
+
+def test_every_field_is_either_a_name_or_free_text() -> None:
+    """A field that is added to a model is decided upon here: kept as it is, or masked."""
+    models = [each for each in vars(model).values() if isinstance(each, type) and issubclass(each, Frozen)]
+    wrong = []
+    for kept in (each for each in models if each.__module__ == model.__name__ and each is not model.Extent):
+        for name, given_ in kept.model_fields.items():
+            kind, key = f"{given_.annotation} {given_.metadata}", given_.serialization_alias or name
+            decided = "str" not in kind or (kept.__name__, name) in FREE or name in CLAIMED
+            if not decided and (key in NAMES) is ("AfterValidator" in kind):
+                wrong.append(f"{kept.__name__}.{name}")
+    assert wrong == []
 
 
 # --- progress.md and the cache ---
