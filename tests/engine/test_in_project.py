@@ -5,9 +5,8 @@ from tests.project import Project, rule
 
 from swarmgate.council.asking import Heard, ask, brief_for
 from swarmgate.council.discussion.model import Discussion, DiscussionRound, Message, Step
-from swarmgate.council.discussion.rules import RULES
 from swarmgate.council.records import Manifest
-from swarmgate.council.shared import Shared
+from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.domain.usage import Allowance
@@ -171,6 +170,7 @@ async def test_what_a_sitting_used_goes_on_record_and_its_budget_says_how_it_goe
     with pytest.raises(BudgetExhausted) as stopped:
         await part(project).asked()
     assert stopped.value.hint.endswith(GOES_ON), "the project's budget is no option of a command"
+    assert stopped.value.is_of(PROJECT)
 
 
 async def test_a_record_goes_on_in_one_process_at_a_time(project: Project) -> None:
@@ -185,8 +185,7 @@ async def test_a_record_goes_on_in_one_process_at_a_time(project: Project) -> No
 
 
 def test_whoever_takes_a_record_for_another_kind_is_told_which_it_is(project: Project) -> None:
-    Shared(part(project).project).records.begin(RULES, ASKED.model_copy(update={"id": "my-discussion"}))
-    for pattern in ("decision", "critique", "orchestration"):
+    for pattern in ("discussion", "decision", "critique", "orchestration"):
         part(project).begin(f"my-{pattern}", pattern)
     for kind in VERBS:
         expected = (f"my-orchestration is an orchestration, not a {kind}.", "swarm orchestrate show my-orchestration")

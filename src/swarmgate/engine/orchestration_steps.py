@@ -23,7 +23,7 @@ from swarmgate.council.orchestration.model import (
 )
 from swarmgate.council.orchestration_runner import Came
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import BudgetExhausted, CouncilFailed
+from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
 from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class CouncilRunner:
 
     async def debate(self, step: DebateStep, record: str) -> Came:
         """Holds a debate."""
-        async with _own_budget(record):
+        async with _own_budget(f"debate-{record}"):
             if record in self._debates.ids():
                 outcome = await self._debates.resume(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -71,7 +71,7 @@ class CouncilRunner:
 
     async def discuss(self, step: DiscussStep, record: str) -> Came:
         """Holds a discussion."""
-        async with _own_budget(record):
+        async with _own_budget(f"discussion-{record}"):
             if self._shared.records.names(record):
                 held = await self._discussions.resume_discussion(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -80,7 +80,7 @@ class CouncilRunner:
 
     async def decide(self, step: DecideStep, record: str) -> Came:
         """Has several decide."""
-        async with _own_budget(record):
+        async with _own_budget(f"decision-{record}"):
             if self._shared.records.names(record):
                 outcome = await self._decisions.resume_decision(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -89,7 +89,7 @@ class CouncilRunner:
 
     async def critique(self, step: CritiqueStep, record: str) -> Came:
         """Has one voice improve its work; the text is the best version."""
-        async with _own_budget(record):
+        async with _own_budget(f"critique-{record}"):
             if self._shared.records.names(record):
                 outcome = await self._critiques.resume_critique(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -118,20 +118,20 @@ class CouncilRunner:
             there = self._dispatches.dispatch_record(record)
             if there.finished and there.succeeded and not there.exhausted:
                 return there
-        async with _own_budget(record):
+        async with _own_budget(f"dispatch-{record}"):
             result = await self._dispatches.dispatch(**given, id=record)
             if result.exhausted:
-                raise BudgetExhausted(result.exhausted)
+                raise BudgetExhausted(result.exhausted, account=self._dispatches.account(record))
         return result
 
 
 @asynccontextmanager
-async def _own_budget(record: str) -> AsyncIterator[None]:
+async def _own_budget(session: str) -> AsyncIterator[None]:
     """Where a step's own budget is used up, the step has failed; the others', and that of the whole, end all of it."""
     try:
         yield
     except BudgetExhausted as error:
-        if f"-{record}" not in error.message:
+        if not error.is_of(Owner("session", session)):
             raise
         raise CouncilFailed(error.message, hint=error.hint) from error
 

@@ -20,7 +20,7 @@ from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.dispatch import DispatchTask
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import CouncilRefused, SwarmError, UsageError
+from swarmgate.errors import CouncilRefused, ExhaustedAccount, SwarmError, UsageError
 
 if TYPE_CHECKING:
     from swarmgate.council.dispatch.request import Where
@@ -89,6 +89,10 @@ class Dispatches:
             LedgerError: its record is damaged.
         """
         return RULES.outcome(self._shared.record(RULES, id).standing)
+
+    def account(self, id: str) -> ExhaustedAccount | None:  # noqa: A002 - as above
+        """The budget that ended a dispatch early, where it is one of ours."""
+        return self._shared.record(RULES, id).standing.own.account
 
     # --- looking, as people read it ---
 

@@ -11,6 +11,7 @@ from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.dispatch import DispatchTask, Mode
 from swarmgate.domain.usage import Usage
+from swarmgate.errors import ExhaustedAccount
 
 NOT_REACHED = "not reached"
 
@@ -96,7 +97,10 @@ class DispatchResult(Frozen):
 
 
 class Tried(Frozen):
-    """A task was tried once. `again`: another try may bring what this one did not; `exhausted`: a budget ended it."""
+    """A task was tried once.
+
+    `again`: another try may bring what this one did not; `exhausted`: a budget ended it, that of `account`.
+    """
 
     type: Literal["tried"] = "tried"
     number: int
@@ -105,6 +109,7 @@ class Tried(Frozen):
     not_run: Line = ""
     again: bool = False
     exhausted: bool = False
+    account: ExhaustedAccount | None = None
     model: str = ""
     prompt_hash: str = ""
     usage: Usage = Usage()
@@ -115,7 +120,7 @@ class Tried(Frozen):
 class Debated(Frozen):
     """The tasks were debated, in a record of its own. `usage` is what it used since it was last said here.
 
-    `failed` says why there is no outcome: a budget where `exhausted` says so.
+    `failed` says why there is no outcome: a budget where `exhausted` says so, and `account` which.
     """
 
     type: Literal["debated"] = "debated"
@@ -123,5 +128,6 @@ class Debated(Frozen):
     outcome: Outcome | None = None
     failed: Line = ""
     exhausted: bool = False
+    account: ExhaustedAccount | None = None
     hint: Text = ""
     usage: Usage = Usage()

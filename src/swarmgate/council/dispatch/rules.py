@@ -13,7 +13,7 @@ from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.dispatch import AT_ONCE, Mode
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import BudgetExhausted, IllegalMove, SwarmError
+from swarmgate.errors import BudgetExhausted, ExhaustedAccount, IllegalMove, SwarmError
 
 if TYPE_CHECKING:
     from swarmgate.council.events import CouncilEvent
@@ -48,6 +48,7 @@ class GiveUp(NamedTuple):
     why: str
     hint: str
     exhausted: bool
+    account: ExhaustedAccount | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,12 @@ class DispatchState:
         if self.debated:
             return self.debated.failed if self.debated.exhausted else ""
         return next((each.failed or each.not_run for each in self.tried if each.exhausted), "")
+
+    @property
+    def account(self) -> ExhaustedAccount | None:
+        """The budget that ended it early, where it is one of ours."""
+        ended = [self.debated] if self.debated else [each for each in self.tried if each.exhausted]
+        return next((each.account for each in ended), None)
 
     def of(self, number: int) -> list[Tried]:
         """The tries of a task."""
@@ -247,11 +254,16 @@ def _gives_up(state: DispatchState) -> GiveUp | None:
     """Why nothing came of one that is ended; None: something did."""
     debated, name = state.debated, state.asked.id
     if debated and debated.failed:
-        return GiveUp(debated.failed, _GO_ON.format(id=name) if debated.exhausted else debated.hint, debated.exhausted)
+        return GiveUp(
+            debated.failed,
+            _GO_ON.format(id=name) if debated.exhausted else debated.hint,
+            debated.exhausted,
+            debated.account,
+        )
     if any(each.succeeded for each in state.replies):
         return None
     if state.exhausted:
-        return GiveUp(state.exhausted, _RAISE, exhausted=True)
+        return GiveUp(state.exhausted, _RAISE, exhausted=True, account=state.account)
     return GiveUp(_failure(state), f"the record: swarm dispatch show {name}", exhausted=False)
 
 

@@ -66,7 +66,9 @@ class Dispatching(DispatchRules, Pattern[Dispatch, DispatchState, DispatchResult
             case Hold():
                 return [await _debated(state, context)]
             case GiveUp():
-                raise (BudgetExhausted if step.exhausted else CouncilFailed)(step.why, hint=step.hint)
+                if step.exhausted:
+                    raise BudgetExhausted(step.why, account=step.account, hint=step.hint)
+                raise CouncilFailed(step.why, hint=step.hint)
         raise ValueError(f"{step!r} is no step of a dispatch")
 
 
@@ -78,7 +80,7 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
     """What a voice answers; its failure is its own."""
     asked, number = state.asked, step.number
     if state.exhausted:
-        return Tried(number=number, not_run=state.exhausted, exhausted=True)
+        return Tried(number=number, not_run=state.exhausted, exhausted=True, account=state.account)
     task, began = asked.tasks[number - 1], time.monotonic()
     desk, heard = overheard(context.voices.desk(asked.seats[number - 1], folder=task.folder))
     before = state.reply(number - 1).text if asked.mode is Mode.CHAIN and number > 1 else ""
@@ -89,7 +91,8 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
         text = cut(ending.value, MOST_OUTPUT, "")
         found |= {"text": text, "cut": len(ending.value) - len(text), "model": ending.model}
     except BudgetExhausted as error:
-        found |= {"failed" if heard.usage.calls else "not_run": error.message, "exhausted": True}
+        found |= {"failed" if heard.usage.calls else "not_run": error.message}
+        found |= {"exhausted": True, "account": error.account}
     except TimeoutError:
         found |= {"failed": f"no answer within {asked.timeout_s:g} s", "again": True}
     except (ModelError, MissingRequirement) as error:
@@ -106,7 +109,7 @@ async def _debated(state: DispatchState, context: CouncilContext) -> Debated:
     try:
         outcome = await run(DEBATING, record, _placed(context, asked))
     except BudgetExhausted as error:
-        ended = {"failed": error.message, "exhausted": True}
+        ended = {"failed": error.message, "exhausted": True, "account": error.account}
     except CouncilFailed as error:
         way = f"Go on with: swarm debate resume {asked.id}"
         ended = {"failed": error.message, "hint": ". ".join(filter(None, (error.hint, way)))}
