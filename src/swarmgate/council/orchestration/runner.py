@@ -11,11 +11,11 @@ from pydantic import Field
 from swarmgate.council.critique.model import CritiqueOutcome
 from swarmgate.council.debate.model import Outcome
 from swarmgate.council.decision.model import DecisionOutcome
+from swarmgate.council.discussion.model import DiscussionRecord
 from swarmgate.council.dispatch.model import DispatchResult
 from swarmgate.council.orchestration.model import AskStep, DispatchStep, Leaf, Value
 from swarmgate.council.shared import Shared
 from swarmgate.domain.base import Frozen, Text
-from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
 
