@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.agents.conftest import OpenDesk, Say
 
+from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.brief import Brief, Section
-from swarmgate.agents.participant import AskedOnceMore, Unread, speak
+from swarmgate.agents.participant import AskedOnceMore, speak
 from swarmgate.agents.synthesis import brief_of, synthesize
 from swarmgate.errors import NoUsableReply
 

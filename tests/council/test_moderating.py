@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.council.conftest import Council, ballot, moderator, speech, voice
 
-from swarmgate.agents.participant import Unread
+from swarmgate.agents.answer_text import Unread
 from swarmgate.council.events import Moderated
 from swarmgate.council.moderating import moderation_of, moderator_brief
 from swarmgate.domain.debate import Debate, Moderation, Seat, Tally

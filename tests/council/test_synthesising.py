@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from swarmgate.agents.participant import Unread
+from swarmgate.agents.answer_text import Unread
 from swarmgate.council.synthesising import synthesis_of
 from swarmgate.domain.debate import Ballot, Round, Speech, Tally, Vote
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.brief import Brief, Section, cut, one_line
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import ROLE, Unread, speak
+from swarmgate.agents.participant import ROLE, speak
 from swarmgate.council.overheard import overheard
 from swarmgate.council.reading import WHAT_IS_MISSING, ballot_of
 from swarmgate.council.windows import material_sections

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.brief import Brief, Section, bullets, cut, one_line
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import ROLE, AskedOnceMore, Unread, speak
-from swarmgate.council.json_objects import taken_apart
+from swarmgate.agents.participant import ROLE, AskedOnceMore, speak
 from swarmgate.council.overheard import overheard
 from swarmgate.council.reading import MOST_READ
 from swarmgate.council.transcript import Transcript
 from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.debate import LEAST_SEATS, Debate, Moderation, Round
 from swarmgate.errors import ModelError
+from swarmgate.llm.parsing.json_objects import taken_apart
 
 STEP = "moderate"
 

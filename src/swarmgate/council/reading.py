@@ -11,11 +11,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.brief import cut, one_line
-from swarmgate.agents.participant import Unread
-from swarmgate.council.closing import DECOR, ITEM, Closing, answer_lines, closing, prose
-from swarmgate.council.json_objects import Line, taken_apart
+from swarmgate.council.closing import DECOR, ITEM, Closing, closing, prose
 from swarmgate.domain.debate import MESSAGE_ID, Ballot, Claim, Reason, Stance, Vote
+from swarmgate.llm.parsing.json_objects import Line, answer_lines, taken_apart
 
 MOST_READ = 200_000
 """Characters of a text in which claims are looked for: the last ones."""

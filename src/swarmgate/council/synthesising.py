@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from swarmgate.agents import synthesis
+from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import Unread
-from swarmgate.council.closing import answer_lines, closing
+from swarmgate.council.closing import closing
 from swarmgate.council.overheard import overheard
 from swarmgate.council.reading import closing_reasons, lines_as_reasons, reasons_of
 from swarmgate.council.transcript import Transcript
@@ -18,6 +18,7 @@ from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.debate import Debate, Round, Speech, Synthesis, Vote, tally
 from swarmgate.domain.recount import against_the_votes
 from swarmgate.errors import CouncilFailed, ModelError
+from swarmgate.llm.parsing.json_objects import answer_lines
 
 _SUMMARY = 4_000
 """Characters of a summary."""

@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from swarmgate.agents.brief import Section, cut, one_line
-from swarmgate.council.json_objects import PLACES, Mixed, taken_apart, unfenced
 from swarmgate.domain.debate import Reason, Round, Speech
 from swarmgate.errors import CouncilRefused
+from swarmgate.llm.parsing.json_objects import PLACES, Mixed, taken_apart, unfenced
 
 TITLE = "Debate transcript so far"
 

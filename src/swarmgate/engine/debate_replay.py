@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from swarmgate.council.json_objects import PLACES, taken_apart
 from swarmgate.domain.debate import (
     Ballot,
     Claim,
@@ -24,6 +23,7 @@ from swarmgate.domain.debate import (
 )
 from swarmgate.domain.printable import printable
 from swarmgate.domain.usage import Usage
+from swarmgate.llm.parsing.json_objects import PLACES, taken_apart
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 56rem; padding: 0 1rem; color: #222; }

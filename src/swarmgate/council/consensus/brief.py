@@ -8,7 +8,7 @@ from dataclasses import replace
 from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import brief_for
-from swarmgate.council.consensus.reading import MOST_PROPOSAL, form_of, lettered
+from swarmgate.council.consensus.answers import MOST_PROPOSAL, asked_for, lettered
 from swarmgate.council.transcript import GIST_LINE, Transcript
 from swarmgate.council.voices import Voices
 from swarmgate.council.windows import material_sections, window_of
@@ -62,7 +62,7 @@ def contribution_brief(
         ),
         *_proposed(before),
     )
-    answer = Section("Your answer", form_of(decision), "How your answer ends.", whole=True)
+    answer = Section("Your answer", asked_for(decision), "How your answer ends.", whole=True)
     number = len(before) + 1
 
     def brief(*said: Section) -> Brief:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.agents.desk import Desk, ignore
 from swarmgate.council.asking import Heard, ask, bounded, together
+from swarmgate.council.consensus.answers import MOST_TEXT, PROPOSAL, Said, form_of
 from swarmgate.council.consensus.brief import (
     CONTRIBUTE,
     FACILITATE,
@@ -29,7 +30,6 @@ from swarmgate.council.consensus.brief import (
 )
 from swarmgate.council.consensus.outcome import RESULT, Ended, completed, ended, flawless, manifest_of, outcome_of
 from swarmgate.council.consensus.page import outcome_page
-from swarmgate.council.consensus.reading import MOST_TEXT, Said, proposal, said
 from swarmgate.council.consensus.request import check
 from swarmgate.council.consensus.spent import preparing_of, since, so_far, used
 from swarmgate.council.records import Manifest, Records
@@ -290,7 +290,7 @@ class _Sitting:
         else:
             desk = self.desks[seat.id]
             brief = contribution_brief(decision, seat, desk, before, prepared=prepared.text)
-            heard = await ask(desk, brief, read=lambda text: (text, said(text, decision, seat)))
+            heard = await ask(desk, brief, read=form_of(decision, seat))
         text, typed = heard.value or ("", Said())
         tried = [excluded] if excluded else []
         told = [*(each for held in before for each in held.contributions), *tried]
@@ -343,7 +343,7 @@ class _Sitting:
         last = ended(decision, (*before, held)) is not None
         brief = facilitation_brief(decision, self.chair, before, held, last=last)
         self._tell(StepStarted, number=held.number, step=FACILITATE, who=(seat.id,))
-        heard = await self._unless_late(ask(self.chair, brief, read=proposal))
+        heard = await self._unless_late(ask(self.chair, brief, read=PROPOSAL))
         text, points = heard.value or ("", ())
         made = Proposal(text=text, open_points=points, failed=heard.failed, author=seat.id, **heard.took)
         self._tell(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from swarmgate.agents.brief import one_line
 from swarmgate.council.consensus.brief import rule_of, stand_of
 from swarmgate.council.discussion import markdown
-from swarmgate.council.discussion.values import said_of
+from swarmgate.council.discussion.values import said_in, shortened
 from swarmgate.council.discussion.words import cost
 from swarmgate.domain.consensus import Contribution, Decision, DecisionOutcome, DecisionRecord, DecisionRound
 from swarmgate.domain.markdown import line
@@ -94,7 +94,7 @@ def _rounds(decision: Decision, rounds: tuple[DecisionRound, ...], form: _Form) 
         for each in held.contributions:
             yield _stand(decision, each, form)
             yield from (f"  model {form.line(each.model)}",) if each.model else ()
-            yield from form.prose(said_of(each.text)[0])
+            yield from form.prose(shortened(said_in(each.text))[0])
         yield f"Count: {form.line(held.count.why)}{'; nothing moved' if held.converged else ''}"
         if held.synthesis and held.synthesis.failed:
             author, failed = held.synthesis.author, form.line(held.synthesis.failed)

@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 
 from swarmgate.agents.brief import Brief
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import Heard, ask, bounded
+from swarmgate.council.critique.answers import evaluation_of, version_in
 from swarmgate.council.critique.briefs import EVALUATOR, evaluating, generating, improving, too_large
 from swarmgate.council.critique.checks import Checks, Unchecked
-from swarmgate.council.critique.reading import evaluation_in, version_in
 from swarmgate.council.records import Records
 from swarmgate.council.stream import Contributed, PatternEvent, RoundStarted, StepStarted
 from swarmgate.council.voices import Voices
@@ -151,15 +150,12 @@ class Work:
         if why := too_large(self.evaluator, brief):
             return Heard(None, why)
         self.told(StepStarted, number=number, step="evaluate", who=(EVALUATOR,))
-        heard = await ask(self.evaluator, brief, read=partial(self._read, criteria=criteria, checked=checked))
+        form = evaluation_of(criteria).then(lambda given: self._evaluation((*checked, *given[0]), given[1]))
+        heard = await ask(self.evaluator, brief, read=form)
         what = summary(self.critique.criteria, heard.value) if heard.value else ""
         said = {"what": what, "failed": heard.failed, "usage": heard.usage}
         self.told(Contributed, number=number, step="evaluate", who=EVALUATOR, **said)
         return heard
-
-    def _read(self, text: str, *, criteria: Sequence[Criterion], checked: Sequence[Score]) -> Evaluation:
-        scores, suggestions = evaluation_in(text, criteria)
-        return self._evaluation((*checked, *scores), suggestions)
 
     def _evaluation(self, scores: Sequence[Score], suggestions: tuple[str, ...] = ()) -> Evaluation:
         return evaluated(self.critique.criteria, scores, stop=self.critique.stop, suggestions=suggestions)

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from swarmgate.agents.answer_text import squeezed
 from swarmgate.config import nearest
-from swarmgate.council.objects import squeezed
 from swarmgate.domain.council_limits import (
     CRITERIA,
     ITERATIONS,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from swarmgate.agents.answers import Form
 from swarmgate.agents.brief import Section
 from swarmgate.council.asking import together
 from swarmgate.council.discussion.answers import Part, Reader
@@ -27,7 +29,8 @@ from swarmgate.domain.discussion import (
     Step,
 )
 
-Read = Callable[[Reader, str], Part]
+Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]
+"""The form of an answer; or, of prose, what its text comes to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +49,26 @@ def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]
     voices = {each.name: each.id for each in table.cast.experts} | {each: each for each in (*experts, *table.fixed)}
     match step:
         case Step.POSITION:
-            return Turn(experts, step, Reader.position)
+            return Turn(experts, step, lambda reader: reader.position)
         case Step.FRAME:
-            return Turn((MODERATOR,), step, lambda _, text: framing_of(text, voices))
+            return Turn((MODERATOR,), step, lambda _: framing_of(voices))
         case Step.ARGUE:
-            return Turn(experts, step, Reader.argument)
+            return Turn(experts, step, lambda reader: reader.argument)
         case Step.ATTACK | Step.STRESS:
-            return Turn((CONTRARIAN,), Step.ATTACK, Reader.attack, _attacked(step, held, before))
+            return Turn((CONTRARIAN,), Step.ATTACK, lambda reader: reader.attack, _attacked(step, held, before))
         case Step.ASK:
-            return Turn((MODERATOR,), step, lambda _, text: question_of(text), (_asked(held, before),))
+            return Turn((MODERATOR,), step, lambda _: question_of, (_asked(held, before),))
         case Step.RESPOND:
-            return Turn(responders(held, before, table.cast, table.discussion.extent), step, Reader.response)
+            return Turn(
+                responders(held, before, table.cast, table.discussion.extent), step, lambda reader: reader.response
+            )
         case Step.ANALOGY:
-            return Turn((CROSS_DOMAIN,), step, Reader.argument)
+            return Turn((CROSS_DOMAIN,), step, lambda reader: reader.argument)
         case Step.ASSESS:
             counts = (_counts(held, before),)
-            return Turn((MODERATOR,), step, lambda reader, text: assessment_of(text, reader.seen), counts)
+            return Turn((MODERATOR,), step, lambda reader: assessment_of(reader.seen), counts)
         case Step.RECORD:
-            return Turn((HISTORIAN,), step, lambda _, text: record_of(text), (_counts(held, before),))
+            return Turn((HISTORIAN,), step, lambda _: record_of, (_counts(held, before),))
 
 
 async def spoken(
@@ -115,9 +120,8 @@ async def _message(
     authors: Mapping[str, str],
     table: Table,
 ) -> Message:
-    def reading(told: Told) -> Callable[[str], Part]:
-        reader = Reader(who, {each: authors[each] for each in told.shown})
-        return lambda text: turn.read(reader, text)
+    def reading(told: Told) -> Form[Any, Part] | Callable[[str], Part]:
+        return turn.read(Reader(who, {each: authors[each] for each in told.shown}))
 
     number = rounds[-1].number
     heard, told = await table.ask(who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading)

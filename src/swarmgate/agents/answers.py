@@ -1,0 +1,166 @@
+"""What a participant says in a fixed form: the arguments of `submit_answer`, or the same as a JSON object in text.
+
+A step has one `Form`: its schema, and what an answer by that schema comes to. Models that call the tool and models that
+answer in text are held to the same schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from types import new_class
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+
+from pydantic import AliasChoices, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import SkipJsonSchema
+
+from swarmgate.agents.answer_text import Unread, fields_of, objects_of, plain_keys, squeezed, unwrapped
+from swarmgate.agents.arguments import Arguments
+from swarmgate.agents.tools import sentences
+
+TEXT = "text"
+"""The field that prose beside the JSON object stands in, where a schema has it."""
+
+
+class Answer(Arguments):
+    """What a step asks for, in typed fields.
+
+    Keys compare without case and `_-`; each field may have further names (`called`). What is asked for nowhere is not
+    looked at. `example` is shown to a model whose answer cannot be read, `wrapped` says whether all of it may stand
+    under one key of any name.
+    """
+
+    model_config = ConfigDict(
+        extra="ignore",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        json_schema_extra={"additionalProperties": False},
+    )
+    conflict: SkipJsonSchema[str] = Field("", exclude=True)
+    """Why no object of a text could be read, where the form does without one (`Form.optional`)."""
+    example: ClassVar[str] = ""
+    wrapped: ClassVar[bool] = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_field(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        return cls.fields_in(unwrapped(plain_keys(data, strict=True), cls.spellings(), by_any_name=cls.wrapped))
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The values by field, the first that is there under a name of it; keys of `found` are `squeezed`."""
+        named = ((name, _first(found, keys)) for name, keys in cls._names().items())
+        return {name: value for name, value in named if value is not None}
+
+    @classmethod
+    def knowing(cls, **known: Any) -> type[Self]:
+        """A schema like this one that knows more of what is asked: values of its class variables."""
+        return cast("type[Self]", new_class(cls.__name__, (cls,), exec_body=lambda body: body.update(known)))
+
+    @classmethod
+    def spellings(cls) -> tuple[str, ...]:
+        """All keys under which the fields may stand, as `squeezed`."""
+        return tuple(key for keys in cls._names().values() for key in keys)
+
+    @classmethod
+    def spelt(cls, field: str) -> tuple[str, ...]:
+        """The keys under which a field may stand, as `squeezed`, that which is asked for first."""
+        return cls._names()[field]
+
+    @classmethod
+    def asked_as(cls, field: str) -> str:
+        """The name under which a field is asked for."""
+        alias = cls.model_fields[field].validation_alias
+        return str(alias.choices[0]) if isinstance(alias, AliasChoices) else to_camel(field)
+
+    @classmethod
+    def _names(cls) -> dict[str, tuple[str, ...]]:
+        asked = ((name, field) for name, field in cls.model_fields.items() if not field.exclude)
+        return {name: tuple(map(squeezed, _spellings(name, field))) for name, field in asked}
+
+
+def called(*names: str, **settings: Any) -> Any:
+    """A field of an `Answer` that has these names, the first of which is asked for; `settings` are pydantic's."""
+    return Field(validation_alias=AliasChoices(*names), **settings)
+
+
+A = TypeVar("A", bound=Answer)
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+@dataclass(frozen=True)
+class Form(Generic[A, T]):
+    """How a step is answered.
+
+    Args:
+        schema: the fields.
+        take: what they come to; may raise `Unread`.
+        asked: what is asked for, told to a model whose text cannot be read; empty: the schema's example.
+        prose: what of a text stands in the field `text`; None: what the JSON object has there.
+        closing: whether the answer decides something: then its object has to end the text.
+        optional: whether prose without an object is an answer too: of a text whose objects contradict each other, it is
+            taken alone, with `conflict`.
+        author: the names of who is asked, where an object that names another author is not its answer.
+    """
+
+    schema: type[A]
+    take: Callable[[A], T]
+    asked: str = ""
+    prose: Callable[[str], str] | None = None
+    closing: bool = False
+    optional: bool = False
+    author: Collection[str] = ()
+
+    def read(self, text: str) -> T:
+        """What a text comes to.
+
+        Raises:
+            Unread: it holds no JSON object by the schema, or one that is not taken.
+        """
+        try:
+            return self.take(self._answer(text))
+        except Unread as unread:
+            asked = self.asked or f"Call submit_answer, or answer with one JSON object: {self.schema.example}"
+            raise Unread(unread.problem, asked, otherwise=unread.otherwise) from None
+
+    def then(self, after: Callable[[T], U]) -> Form[A, U]:
+        """The same form, of which an answer comes to what `after` makes of it."""
+        return replace(self, take=lambda given: after(self.take(given)))  # type: ignore[arg-type,return-value]  # U for T
+
+    def _answer(self, text: str) -> A:
+        found, conflict = self._found(text)
+        if self.prose:
+            found[TEXT] = self.prose(text)
+        try:
+            given = self.schema.model_validate(found)
+        except ValidationError as error:
+            raise Unread(" ".join(sentences(error, found, self.schema))) from None
+        return given.model_copy(update={"conflict": conflict}) if conflict else given
+
+    def _found(self, text: str) -> tuple[dict[str, Any], str]:
+        """The fields of a text, and why there are none."""
+        schema = self.schema
+        wanted = {key for key in schema.spellings() if not (self.prose and key == TEXT)}
+        try:
+            found = fields_of(text, wanted, closing=self.closing, asked=self.author, wrapped=schema.wrapped)
+        except Unread as unread:
+            if not self.optional:
+                raise
+            return {}, unread.problem if any(wanted & each.keys() for each in objects_of(text)) else ""
+        return dict(found), ""
+
+
+# --- inside ---
+
+
+def _first(found: Mapping[str, Any], keys: Collection[str]) -> Any:
+    return next((found[key] for key in keys if found.get(key) is not None), None)
+
+
+def _spellings(name: str, field: Any) -> tuple[str, ...]:
+    alias = field.validation_alias
+    return (name, *(map(str, alias.choices) if isinstance(alias, AliasChoices) else ()))
