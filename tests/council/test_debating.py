@@ -90,7 +90,7 @@ async def test_a_debate_speaks_votes_and_is_synthesised(council: Council) -> Non
     synth = council.heard(step="synthesize")[0]
     assert str(synth.messages[1]["content"]).startswith("ROLE: architect\nSTEP: synthesize\nTASK: 1.2\nATTEMPT: 2\n\n")
     assert "[r2-msg-002] challenger, round 2" in str(synth.messages[1]["content"])
-    assert synth.tools == ()
+    assert synth.tools == ("submit_answer",)
 
 
 async def test_what_was_sent_and_used_is_on_record(council: Council) -> None:

@@ -47,7 +47,14 @@ class Answer(Arguments):
     def _by_field(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        return cls.fields_in(unwrapped(plain_keys(data, strict=True), cls.spellings(), by_any_name=cls.wrapped))
+        return cls.fields_in(
+            unwrapped(plain_keys(cls.as_given(data), strict=True), cls.spellings(), by_any_name=cls.wrapped)
+        )
+
+    @classmethod
+    def as_given(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """The answer before its keys are compared: names that are keys of it may be put elsewhere."""
+        return data
 
     @classmethod
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,6 +107,7 @@ class Form(Generic[A, T]):
         schema: the fields.
         take: what they come to; may raise `Unread`.
         asked: what is asked for, told to a model whose text cannot be read; empty: the schema's example.
+        in_text: reads texts that have a form of their own, such as a line `FINAL_VERDICT:`; None: by the JSON object.
         prose: what of a text stands in the field `text`; None: what the JSON object has there.
         closing: whether the answer decides something: then its object has to end the text.
         optional: whether prose without an object is an answer too: of a text whose objects contradict each other, it is
@@ -110,6 +118,7 @@ class Form(Generic[A, T]):
     schema: type[A]
     take: Callable[[A], T]
     asked: str = ""
+    in_text: Callable[[str], T] | None = None
     prose: Callable[[str], str] | None = None
     closing: bool = False
     optional: bool = False
@@ -122,7 +131,7 @@ class Form(Generic[A, T]):
             Unread: it holds no JSON object by the schema, or one that is not taken.
         """
         try:
-            return self.take(self._answer(text))
+            return self.in_text(text) if self.in_text else self.take(self._answer(text))
         except Unread as unread:
             asked = self.asked or f"Call submit_answer, or answer with one JSON object: {self.schema.example}"
             raise Unread(unread.problem, asked, otherwise=unread.otherwise) from None

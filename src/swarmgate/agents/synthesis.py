@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
+from swarmgate.agents.answers import A, Form
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import AskedOnceMore
-from swarmgate.agents.turn import Ending, take_turn
+from swarmgate.agents.participant import submit
+from swarmgate.agents.turn import Ending
 
 ROLE, STEP = "architect", "synthesize"
 
@@ -20,15 +21,15 @@ def brief_of(sections: Sequence[Section], *, task: str = "", attempt: int = 0) -
     return Brief(ROLE, STEP, task=task, attempt=attempt, sections=tuple(sections))
 
 
-async def synthesize(desk: Desk, brief: Brief, *, read: Callable[[str], T]) -> Ending[T]:
-    """What the architect's answer comes to; one that cannot be read is sent back once.
+async def synthesize(desk: Desk, brief: Brief, form: Form[A, T]) -> Ending[T]:
+    """What the architect's answer comes to; one that is not taken is sent back once.
 
     Args:
         desk: the architect's surroundings.
         brief: of `brief_of`.
-        read: reads its text; may raise `participant.Unread`.
+        form: what it has to give.
 
     Raises:
         NoUsableReply: no answer within the bound; otherwise as `take_turn`.
     """
-    return await take_turn(desk, brief, work={}, endings={}, answer=AskedOnceMore(read))
+    return await submit(desk, brief, form)
