@@ -7,7 +7,7 @@ answer in text are held to the same schema.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import new_class
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
@@ -50,6 +50,18 @@ class Answer(Arguments):
         return cls.fields_in(
             unwrapped(plain_keys(cls.as_given(data), strict=True), cls.spellings(), by_any_name=cls.wrapped)
         )
+
+    @classmethod
+    def given(cls, found: Mapping[str, Any]) -> Self:
+        """The answer with these fields, whatever the spelling of their keys.
+
+        Raises:
+            Unread: they break the schema; every one that does is told.
+        """
+        try:
+            return cls.model_validate(dict(found))
+        except ValidationError as error:
+            raise Unread(" ".join(sentences(error, found, cls))) from None
 
     @classmethod
     def as_given(cls, data: dict[str, Any]) -> dict[str, Any]:
@@ -138,16 +150,23 @@ class Form(Generic[A, T]):
 
     def then(self, after: Callable[[T], U]) -> Form[A, U]:
         """The same form, of which an answer comes to what `after` makes of it."""
-        return replace(self, take=lambda given: after(self.take(given)))  # type: ignore[arg-type,return-value]  # U for T
+        read = self.in_text
+        return Form(
+            self.schema,
+            lambda given: after(self.take(given)),
+            asked=self.asked,
+            in_text=(lambda text: after(read(text))) if read else None,
+            prose=self.prose,
+            closing=self.closing,
+            optional=self.optional,
+            author=self.author,
+        )
 
     def _answer(self, text: str) -> A:
         found, conflict = self._found(text)
         if self.prose:
             found[TEXT] = self.prose(text)
-        try:
-            given = self.schema.model_validate(found)
-        except ValidationError as error:
-            raise Unread(" ".join(sentences(error, found, self.schema))) from None
+        given = self.schema.given(found)
         return given.model_copy(update={"conflict": conflict}) if conflict else given
 
     def _found(self, text: str) -> tuple[dict[str, Any], str]:

@@ -177,13 +177,13 @@ def _inline(node: Any, definitions: Mapping[str, Any]) -> Any:
         return [_inline(each, definitions) for each in node]
     if not isinstance(node, dict):
         return node
+    if "anyOf" in node:  # `X | None` is said by leaving the key out
+        node = {**next(each for each in node["anyOf"] if each != {"type": "null"}), **node}
+        del node["anyOf"]
     if "$ref" in node:
         target = definitions[node["$ref"].rpartition("/")[2]]
         node = {**{k: v for k, v in target.items() if k != "description"}, **node}
         del node["$ref"]
-    if "anyOf" in node:  # `X | None` is said by leaving the key out
-        node = {**next(each for each in node["anyOf"] if each != {"type": "null"}), **node}
-        del node["anyOf"]
     plain = {key: value for key, value in node.items() if not (key == "title" and isinstance(value, str))}
     if plain.get("default", ...) is None:
         del plain["default"]

@@ -120,7 +120,7 @@ def _newest(text: str) -> Decided:
     """
     for each in reversed(taken_apart(text[-MOST_READ:]).objects):
         if each.keys() & Decided.model_fields.keys():
-            return Decided.model_validate(each)
+            return Decided.given(each)
     raise Unread("There is no decision in your answer.")
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, TypeAdapter
+from pydantic import BeforeValidator, Field
 
 from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.answers import Answer, Form, called
@@ -106,7 +106,6 @@ class Grounds(Answer):
 
 
 Reasons = Annotated[tuple[Grounds, ...], BeforeValidator(_listed_reasons)]
-_REASONS_GIVEN: TypeAdapter[tuple[Grounds, ...]] = TypeAdapter(Reasons)
 
 
 class Voted(Answer):
@@ -197,7 +196,7 @@ def lines_as_reasons(lines: Iterable[str], shown: Collection[str]) -> list[Reaso
 
 def reasons_of(value: Any, shown: Collection[str]) -> list[Reason]:
     """The reasons that a JSON value spells: objects with `text` and `cites`, or texts; `shown` are ids that exist."""
-    return reasons_of_all(_REASONS_GIVEN.validate_python(value), shown)
+    return reasons_of_all([Grounds.given(each) for each in _listed_reasons(value)], shown)
 
 
 def reasons_of_all(given: Iterable[Grounds], shown: Collection[str]) -> list[Reason]:
