@@ -388,6 +388,7 @@ async def test_a_voice_submits_its_answer_wrong_and_then_right(deciding: Decidin
     )
     outcome = await deciding.decide(deciding.decision(strategy="majority", rounds=1))
     (held,) = deciding.rounds()
+    assert held.synthesis
     ann, bob, cy = held.contributions
     assert outcome.consensus
     assert [(each.stand, each.agreement, each.excluded) for each in held.contributions] == [
