@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from pydantic import Field
@@ -41,7 +41,6 @@ class Part(Answer):
 class Sized(Answer):
     """A form with a rule beyond its schema: the size is even."""
 
-    example: ClassVar[str] = '{"widthMm": 2}'
     width_mm: int = Field(description="Millimetres.")
     parts: tuple[Part, ...] = ()
 
@@ -95,7 +94,10 @@ async def test_what_is_missing_or_wrong_in_a_call_is_told_and_it_is_made_again(a
 async def test_text_that_holds_the_same_is_taken_though_the_tool_is_there(at_desk: OpenDesk) -> None:
     desk, model = at_desk("It is wide.", 'So:\n```json\n{"width_mm": 8}\n```')
     assert (await submit(desk, BRIEF, FORM)).value == 8
-    assert 'Call submit_answer, or answer with one JSON object: {"widthMm": 2}' in model.heard
+    assert (
+        'Call submit_answer, or answer with one JSON object: {"widthMm": integer, "parts"?: [{"label": string}, ...]}.'
+        in model.heard
+    )
 
 
 async def test_calls_and_texts_have_one_bound(at_desk: OpenDesk, say: Say) -> None:
@@ -161,4 +163,3 @@ def test_every_form_is_a_plain_schema_of_what_is_asked_for_alone(form: Form[Any,
     assert parameters["properties"]
     assert not any(word in text for word in ("$ref", "$defs", "anyOf", '"default": null', "conflict", '"noted"'))
     assert parameters["additionalProperties"] is False
-    assert form.asked or form.schema.example

@@ -103,7 +103,7 @@ def test_it_is_told_the_question_and_the_material() -> None:
         ({"fault": {"kind": "hang"}}, "did not end its turn within 1.5 s"),
         ({"fault": {"kind": "500"}}, "the script says 500"),
         ("Cut them all!", "There is no decision"),
-        ({"tool_calls": [{"name": "write_file", "arguments": {}}]}, "There is no decision"),
+        ({"tool_calls": [{"name": "write_file", "arguments": {}}]}, "'write_file' cannot be called"),
     ],
 )
 async def test_one_that_fails_changes_nothing_and_holds_nobody_up(

@@ -17,7 +17,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from swarmgate.agents.answer_text import Unread, fields_of, objects_of, plain_keys, squeezed, unwrapped
 from swarmgate.agents.arguments import Arguments
-from swarmgate.agents.tools import sentences
+from swarmgate.agents.tools import schema, sentences
 
 TEXT = "text"
 """The field that prose beside the JSON object stands in, where a schema has it."""
@@ -27,8 +27,7 @@ class Answer(Arguments):
     """What a step asks for, in typed fields.
 
     Keys compare without case and `_-`; each field may have further names (`called`). What is asked for nowhere is not
-    looked at. `example` is shown to a model whose answer cannot be read, `wrapped` says whether all of it may stand
-    under one key of any name.
+    looked at. `wrapped` says whether all of it may stand under one key of any name.
     """
 
     model_config = ConfigDict(
@@ -39,7 +38,6 @@ class Answer(Arguments):
     )
     conflict: SkipJsonSchema[str] = Field("", exclude=True)
     """Why no object of a text could be read, where the form does without one (`Form.optional`)."""
-    example: ClassVar[str] = ""
     wrapped: ClassVar[bool] = False
 
     @model_validator(mode="before")
@@ -118,7 +116,7 @@ class Form(Generic[A, T]):
     Args:
         schema: the fields.
         take: what they come to; may raise `Unread`.
-        asked: what is asked for, told to a model whose text cannot be read; empty: the schema's example.
+        asked: what is asked for, told to a model whose text cannot be read; empty: the schema in short.
         in_text: reads texts that have a form of their own, such as a line `FINAL_VERDICT:`; None: by the JSON object.
         prose: what of a text stands in the field `text`; None: what the JSON object has there.
         closing: whether the answer decides something: then its object has to end the text.
@@ -145,7 +143,7 @@ class Form(Generic[A, T]):
         try:
             return self.in_text(text) if self.in_text else self.take(self._answer(text))
         except Unread as unread:
-            asked = self.asked or f"Call submit_answer, or answer with one JSON object: {self.schema.example}"
+            asked = self.asked or f"Call submit_answer, or answer with one JSON object: {_sketch(schema(self.schema))}."
             raise Unread(unread.problem, asked, otherwise=unread.otherwise) from None
 
     def then(self, after: Callable[[T], U]) -> Form[A, U]:
@@ -171,10 +169,10 @@ class Form(Generic[A, T]):
 
     def _found(self, text: str) -> tuple[dict[str, Any], str]:
         """The fields of a text, and why there are none."""
-        schema = self.schema
-        wanted = {key for key in schema.spellings() if not (self.prose and key == TEXT)}
+        form = self.schema
+        wanted = {key for key in form.spellings() if not (self.prose and key == TEXT)}
         try:
-            found = fields_of(text, wanted, closing=self.closing, asked=self.author, wrapped=schema.wrapped)
+            found = fields_of(text, wanted, closing=self.closing, asked=self.author, wrapped=form.wrapped)
         except Unread as unread:
             if not self.optional:
                 raise
@@ -183,6 +181,23 @@ class Form(Generic[A, T]):
 
 
 # --- inside ---
+
+
+def _sketch(node: Mapping[str, Any]) -> str:
+    """What a JSON schema asks for, as an object with a word in the place of each value; `?`: may be left out."""
+    if "enum" in node:
+        return " or ".join(f'"{each}"' for each in node["enum"])
+    match node.get("type"):
+        case "object":
+            required = node.get("required", ())
+            keys = (
+                f'"{key}"{"" if key in required else "?"}: {_sketch(each)}' for key, each in node["properties"].items()
+            )
+            return f"{{{', '.join(keys)}}}"
+        case "array":
+            return f"[{_sketch(node['items'])}, ...]"
+        case kind:
+            return str(kind)
 
 
 def _first(found: Mapping[str, Any], keys: Collection[str]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -50,7 +50,6 @@ def _questions(value: Any) -> list[dict[str, str]]:
 class Decided(Answer):
     """What a moderator asks for."""
 
-    example: ClassVar[str] = '{"order": ["seat", ...], "ask": {"seat": "question"}, "cut": ["seat"]}.'
     order: Names = Field((), description="Names of voices: in which order their messages are read.")
     ask: Annotated[tuple[Question, ...], BeforeValidator(_questions)] = Field((), description="Whom to ask something.")
     cut: Names = Field((), description="Names of voices that may stay silent in the next round.")

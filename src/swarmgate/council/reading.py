@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -111,7 +111,6 @@ Reasons = Annotated[tuple[Grounds, ...], BeforeValidator(_listed_reasons)]
 class Voted(Answer):
     """A speech that ends with a vote."""
 
-    example: ClassVar[str] = '{"verdict": "APPROVE", "confidence": 0.8, "reasons": [{"text": "...", "cites": []}]}'
     text: str = Field("", description="Your speech.")
     verdict: Annotated[Vote, BeforeValidator(vote_of)] = called("verdict", "finalVerdict", "vote")
     confidence: Annotated[float, BeforeValidator(confidence_of)] = Field(description="From 0 to 1.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -39,10 +39,6 @@ def _vote(said: object) -> Vote:
 class Judged(Answer):
     """A synthesis as an answer has it."""
 
-    example: ClassVar[str] = (
-        '{"verdict": "APPROVE" or "REJECT", "summary": "...", "reasons": [{"text": "...", "cites": ["r1-msg-001"]}], '
-        '"dissent": [{"text": "...", "cites": ["r1-msg-002"]}]}.'
-    )
     verdict: Annotated[Vote, BeforeValidator(_vote)] = Field(
         description="APPROVE or REJECT.", json_schema_extra={"enum": ["APPROVE", "REJECT"]}
     )
@@ -106,7 +102,7 @@ def synthesis_of(text: str, *, rounds: Sequence[Round]) -> Synthesis:
         Unread: there is none, or it breaks a rule; the message says which.
     """
     ids = _ids(rounds)
-    found = closing(answer_lines(text), Judged.example)
+    found = closing(answer_lines(text), "")
     votes = {_vote(each) for each in found.verdicts} if found else set()
     if found is None or not votes:
         raise Unread("There is no JSON object with `verdict` and `summary` in your answer.")

@@ -67,7 +67,6 @@ class Contribution(Answer):
 class Stance(Contribution):
     """How far a voice agrees."""
 
-    example: ClassVar[str] = '{"agreement": 0.8, "stand": "agree"}'
     agreement: float = called(*_LEVEL_KEYS, *_OTHER_LEVELS[:2], ge=0, le=1, description="0 not at all, 1 fully.")
     stand: Stand = called(*_STAND_KEYS, description="agree goes with 0.5 or more, disagree with 0.5 or less.")
 
@@ -124,7 +123,6 @@ class Ranking(Ballot):
 class Synthesis(Answer):
     """What a facilitator proposes, and what it sees as open."""
 
-    example: ClassVar[str] = '{"proposal": "...", "openPoints": ["..."]}'
     proposal: str = called("proposal", "synthesis", "summary", description="What was decided, or what is decided next.")
     open_points: tuple[str, ...] = Field((), description="What is still open, one point an entry.")
 
@@ -166,8 +164,8 @@ def asked_for(decision: Decision) -> str:
     """What a contribution of this decision gives, in words and by example."""
     if decision.strategy not in VOTING:
         return (
-            f"End with one JSON object: {Stance.example}. `agreement` is a JSON number from 0 to 1, `stand` "
-            'one of "agree", "disagree", "abstain"; agree goes with 0.5 or more, disagree with 0.5 or less.'
+            'End with one JSON object: {"agreement": 0.8, "stand": "agree"}. `agreement` is a JSON number from 0 to 1, '
+            '`stand` one of "agree", "disagree", "abstain"; agree goes with 0.5 or more, disagree with 0.5 or less.'
         )
     some = json.dumps(list(decision.options[:2]), ensure_ascii=False)
     if decision.strategy is Strategy.APPROVAL:

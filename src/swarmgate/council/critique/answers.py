@@ -49,10 +49,6 @@ class Scored(Arguments):
 class Judgement(Answer):
     """An evaluation; `names` are those of the criteria."""
 
-    example: ClassVar[str] = (
-        '{"scores": [{"criterion": "NAME", "score": 0.6, "reason": "..."}], "suggestions": ["..."]}, with a score, a '
-        "number from 0 to 1, for every criterion."
-    )
     wrapped: ClassVar[bool] = True
     names: ClassVar[tuple[str, ...]] = ()
     scores: tuple[Scored, ...] = called(*_SCORES, description="One entry for every criterion.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -70,10 +70,6 @@ class Standing(Spoken):
 class Declaration(Standing):
     """A position declaration."""
 
-    example: ClassVar[str] = (
-        '{"position": "where you stand", "confidence": 0.7, "conditions": ["holds if"], "wouldChangeIf": "what would '
-        'change your mind", "keyRisk": "the risk if you are wrong"}'
-    )
     position: Text = Field(min_length=1, description="Where you stand.")
 
 
@@ -88,10 +84,6 @@ class Reference(Answer):
 class Argument(Spoken):
     """An argument: prose and links."""
 
-    example: ClassVar[str] = (
-        '{"links": [{"to": "r1-msg-002", "kind": "counters", "steelMan": "the strongest form of what you counter"}]}, '
-        "behind your argument in prose."
-    )
     text: Text = Field(description="What you say, in prose.")
     links: tuple[Reference, ...] = called("links", "relations", default=(), description="To messages of others.")
     references: Ids = Field((), description="Ids of further messages that you answer.")
@@ -121,10 +113,6 @@ class Movement(Answer):
 class Response(Argument, Standing):
     """A response: prose, links, how far the position shifted, and where the voice stands now."""
 
-    example: ClassVar[str] = (
-        '{"links": [{"to": "r1-msg-002", "kind": "supports"}], "shift": {"kind": "minor", "reason": "why", "cites": '
-        '["r1-msg-002"]}, "position": "where you stand now", "confidence": 0.6}, behind your response in prose.'
-    )
     shift: Movement = called("shift", "positionShift", description="Whether it moved you: none, minor or major.")
 
     @classmethod

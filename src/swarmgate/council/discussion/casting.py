@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -49,19 +49,12 @@ class Persona(Answer):
 class Opposition(Answer):
     """The tensions between experts that are given."""
 
-    example: ClassVar[str] = (
-        '{"tensions": [{"between": ["expert-a", "expert-b"], "axis": "what divides them", "description": "how"}]}'
-    )
     tensions: Tensions = called("tensions", "tensionMap")
 
 
 class Experts(Opposition):
     """The experts, and the tensions between them."""
 
-    example: ClassVar[str] = (
-        '{"experts": [{"id": "short-name", "name": "", "expertise": "", "thinkingStyle": "", "bias": "", '
-        f'"replyTendency": "", "stakes": "", "blindSpots": ""}}], {Opposition.example[1:]}'
-    )
     experts: Annotated[tuple[Persona, ...], BeforeValidator(dicts_of)]
     tensions: Tensions = called("tensions", "tensionMap", default=())
 

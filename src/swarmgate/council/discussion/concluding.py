@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -68,19 +67,6 @@ class Synthesis(Spoken):
     """What came of all rounds."""
 
     longest: ClassVar[int] = MOST_TEXT
-    example: ClassVar[str] = json.dumps(
-        {
-            "executiveSummary": "",
-            "insights": [{"text": "", "cites": ["r1-msg-002"], "dissent": "who does not agree, and why"}],
-            "agreements": [{"text": "", "cites": ["r1-msg-002"], "resolvedBy": "argument | majority"}],
-            "minorityReport": [{"text": "", "cites": ["r1-msg-002"]}],
-            "unresolvedDebates": [{"topic": "", "why": "", "cites": []}],
-            "positionEvolution": "",
-            "openQuestions": [""],
-            "recommendations": [{"text": "", "cites": ["r1-msg-002"]}],
-            "metaObservations": "",
-        }
-    )
     executive_summary: Text = Field(min_length=1)
     insights: Annotated[tuple[Noticed, ...], BeforeValidator(items_of)] = ()
     agreements: Annotated[tuple[Agreed, ...], BeforeValidator(items_of)] = ()

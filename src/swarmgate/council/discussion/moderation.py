@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -48,10 +48,6 @@ class Line(Answer):
 class Frame(Spoken):
     """What divides the voices of a round, and how much dissent it should have."""
 
-    example: ClassVar[str] = (
-        '{"faultLines": [{"between": ["expert-a", "expert-b"], "axis": "what divides them", "description": "how"}], '
-        '"disagreementBudget": 4}'
-    )
     fault_lines: Annotated[tuple[Line, ...], BeforeValidator(items_of)]
     disagreement_budget: Number = Field(None, description="A number of 3 to 6.")
 
@@ -82,12 +78,6 @@ class Scores(Answer):
 class RoundAssessment(Scores, Spoken):
     """The quality gate of a round."""
 
-    example: ClassVar[str] = (
-        '{"genuineDisagreement": 3, "evidenceQuality": 3, "steelManning": 3, "novelInsights": 3, "positionEvolution": '
-        '3, "overall": 3, "agreements": ["what is agreed"], "activeDisagreements": ["what is not"], "insights": '
-        '[{"text": "what is new", "source": ["r1-msg-002"]}], "openQuestions": ["what is open"], "recommendation": '
-        f'"{" | ".join(Recommendation)}", "focus": "what to go into"}}'
-    )
     agreements: Texts = Field((), description="What is agreed.")
     active_disagreements: Texts = Field((), description="What is not.")
     insights: Annotated[tuple[NewInsight, ...], BeforeValidator(items_of)] = Field((), description="What is new.")
