@@ -8,8 +8,7 @@ from tests.agents.conftest import OpenDesk, Say
 from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.answers import Answer, Form
 from swarmgate.agents.brief import Brief, Section
-from swarmgate.agents.participant import AskedOnceMore, speak
-from swarmgate.agents.synthesis import brief_of, synthesize
+from swarmgate.agents.participant import AskedOnceMore, speak, submit
 from swarmgate.errors import NoUsableReply
 
 BRIEF = Brief("participant", "debate", participant="a", round=1, sections=(Section("The question", "Good?"),))
@@ -41,7 +40,7 @@ async def test_an_answer_of_no_use_is_sent_back_once(at_desk: OpenDesk) -> None:
     assert "'no' is not yes. Say yes." in model.heard
     desk, model = at_desk("no", "never", "yes")
     with pytest.raises(NoUsableReply, match=r"the last: 'never' is not yes\.$"):
-        await synthesize(desk, brief_of((Section("The question", "Good?"),), task="1.2", attempt=2), YES)
+        await submit(desk, Brief("architect", "synthesize", task="1.2", attempt=2, sections=BRIEF.sections), YES)
     assert model.brief.startswith("ROLE: architect\nSTEP: synthesize\nTASK: 1.2\nATTEMPT: 2\n\n")
     assert len(model.requests) == 2
 

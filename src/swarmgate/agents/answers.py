@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import new_class
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
@@ -75,7 +76,7 @@ class Answer(Arguments):
     @classmethod
     def knowing(cls, **known: Any) -> type[Self]:
         """A schema like this one that knows more of what is asked: values of its class variables."""
-        return cast("type[Self]", new_class(cls.__name__, (cls,), exec_body=lambda body: body.update(known)))
+        return cast("type[Self]", _knowing(cls, tuple(known.items())))
 
     @classmethod
     def spellings(cls) -> tuple[str, ...]:
@@ -181,6 +182,12 @@ class Form(Generic[A, T]):
 
 
 # --- inside ---
+
+
+@lru_cache(maxsize=64)
+def _knowing(base: type[Answer], known: tuple[tuple[str, Any], ...]) -> type:
+    """The schema with these class variables; kept, for the same is asked for in every round."""
+    return new_class(base.__name__, (base,), exec_body=lambda body: body.update(known))
 
 
 def _sketch(node: Mapping[str, Any]) -> str:

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from swarmgate.agents import synthesis
 from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.answers import Answer, Form, called
 from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
+from swarmgate.agents.participant import submit
 from swarmgate.council.closing import closing
 from swarmgate.council.overheard import overheard
 from swarmgate.council.reading import Reasons, closing_reasons, lines_as_reasons, reasons_of, reasons_of_all
@@ -50,7 +50,8 @@ class Judged(Answer):
 def synthesis_brief(debate: Debate, sections: Sequence[Section] = ()) -> Brief:
     """What the architect is told."""
     material = material_sections(debate.question, debate.material)
-    return synthesis.brief_of((*material, *sections), task=debate.task, attempt=debate.attempt)
+    told = (*material, *sections)
+    return Brief("architect", "synthesize", task=debate.task, attempt=debate.attempt, sections=told)
 
 
 async def synthesised(desk: Desk, debate: Debate, rounds: Sequence[Round]) -> Synthesis:
@@ -66,7 +67,7 @@ async def synthesised(desk: Desk, debate: Debate, rounds: Sequence[Round]) -> Sy
     at_desk, ears = overheard(desk)
     brief = synthesis_brief(debate, [told.section, votes])
     try:
-        ending = await synthesis.synthesize(at_desk, brief, synthesis_form(rounds))
+        ending = await submit(at_desk, brief, synthesis_form(rounds))
     except ModelError as error:
         raise CouncilFailed(
             f"the synthesis of debate {debate.id} failed: {error.message}",
