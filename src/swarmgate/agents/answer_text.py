@@ -47,6 +47,8 @@ _OTHER, _QUOTATION = "\x01", "\x02"
 
 def squeezed(key: str) -> str:
     """A key as it is compared: `wouldChangeIf`, `would_change_if` and `Would Change If` are `wouldchangeif`."""
+    if key.isascii() and key.isalnum() and key.islower():
+        return key  # so are most, and every one at the second look
     return "".join(letter for letter in key.casefold() if letter.isalnum()) or key
 
 

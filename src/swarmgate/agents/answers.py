@@ -70,7 +70,7 @@ class Answer(Arguments):
     @classmethod
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
         """The values by field, the first that is there under a name of it; keys of `found` are `squeezed`."""
-        named = ((name, _first(found, keys)) for name, keys in cls._names().items())
+        named = ((name, _first(found, keys)) for name, keys in _names(cls).items())
         return {name: value for name, value in named if value is not None}
 
     @classmethod
@@ -81,23 +81,18 @@ class Answer(Arguments):
     @classmethod
     def spellings(cls) -> tuple[str, ...]:
         """All keys under which the fields may stand, as `squeezed`."""
-        return tuple(key for keys in cls._names().values() for key in keys)
+        return tuple(key for keys in _names(cls).values() for key in keys)
 
     @classmethod
     def spelt(cls, field: str) -> tuple[str, ...]:
         """The keys under which a field may stand, as `squeezed`, that which is asked for first."""
-        return cls._names()[field]
+        return _names(cls)[field]
 
     @classmethod
     def asked_as(cls, field: str) -> str:
         """The name under which a field is asked for."""
         alias = cls.model_fields[field].validation_alias
         return str(alias.choices[0]) if isinstance(alias, AliasChoices) else to_camel(field)
-
-    @classmethod
-    def _names(cls) -> dict[str, tuple[str, ...]]:
-        asked = ((name, field) for name, field in cls.model_fields.items() if not field.exclude)
-        return {name: tuple(map(squeezed, _spellings(name, field))) for name, field in asked}
 
 
 def called(*names: str, **settings: Any) -> Any:
@@ -182,6 +177,13 @@ class Form(Generic[A, T]):
 
 
 # --- inside ---
+
+
+@lru_cache(maxsize=128)
+def _names(form: type[Answer]) -> dict[str, tuple[str, ...]]:
+    """The keys under which each field may stand, as `squeezed`, that which is asked for first."""
+    fields = ((name, field) for name, field in form.model_fields.items() if not field.exclude)
+    return {name: tuple(map(squeezed, _spellings(name, field))) for name, field in fields}
 
 
 @lru_cache(maxsize=64)
