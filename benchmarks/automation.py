@@ -92,7 +92,7 @@ def run(template: Path, folder: Path) -> Taken:
 def capabilities_did(folder: Path) -> None:
     """Whether those that are on did something: a run in which nothing happened proves nothing."""
     made = SwarmFolder(folder)
-    told = made.journal.read_text() if made.journal.exists() else ""
+    told = made.automation_log.read_text() if made.automation_log.exists() else ""
     if 'mode = "auto"' in made.config.read_text():
         for kind in ("preflight_ran", "doctor_ran"):
             if f'"{kind}"' not in told:

@@ -28,8 +28,8 @@ from swarmgate.council.discussion.request import discussion_of
 from swarmgate.council.records import NAMES, Records
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import DiscussionRecord
+from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.debates import masked
-from swarmgate.ledger.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
@@ -140,7 +140,7 @@ async def once(url: str, root: Path, rounds: int, name: str) -> tuple[float, flo
     model = connect("participant", Config.model_validate(settings), environ={}, recorder=None, budget=budget)
     kept = Kept(model)
     discussion = discussion_of(id=name, topic="Should we?", mode="deep", rounds=rounds, material="x = 1\n" * 500)
-    records = Records(FileDocuments(SwarmFolder(root)), clean=cleaned)
+    records = Records(FileDocuments(SwarmFolder(root).path), clean=cleaned)
     room = Room(root, kept, CommandRunner(choose("none"), confine(root, environ={})))
     try:
         began = time.process_time()

@@ -28,7 +28,7 @@ from swarmgate.council.discussion.holding import hold
 from swarmgate.council.discussion.request import discussion_of
 from swarmgate.council.records import Records
 from swarmgate.domain.discussion import DiscussionRecord
-from swarmgate.ledger.documents import FileDocuments
+from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.budget import Budget
 from swarmgate.llm.connect import connect
@@ -41,7 +41,7 @@ ROUNDS, LATENCY_S = 5, 0.02
 
 
 def records(root: Path) -> Records:
-    return Records(FileDocuments(SwarmFolder(root)), clean=lambda value: value)
+    return Records(FileDocuments(SwarmFolder(root).path), clean=lambda value: value)
 
 
 async def held(root: Path, url: str, name: str) -> int:

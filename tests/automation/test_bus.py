@@ -14,8 +14,8 @@ from swarmgate.automation.bus import QUEUE, EventBus, TryLater
 from swarmgate.automation.worker import Seen
 from swarmgate.domain.automation import Happening
 from swarmgate.domain.state import State
+from swarmgate.ledger.automation_log import STOPPED, AutomationLog, DeadLetters
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.journal import STOPPED, DeadLetters, Journal
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_what_fails_for_good_is_a_dead_letter_and_the_next_one_is_taken(
     first = letters.read()[0]
     assert (first.subscriber, first.event) == ("a", seen(1).happening)
     assert first.error == f"{type(error).__name__}: {error}"
-    until(lambda: [each.type for each in Journal(folder).read()] == ["dead_letter"] * 2)
+    until(lambda: [each.type for each in AutomationLog(folder).read()] == ["dead_letter"] * 2)
     assert bus.close(5)
 
 
@@ -170,7 +170,7 @@ def test_a_full_queue_keeps_every_event_and_tells_a_burst_once(folder: SwarmFold
     go.set()
     assert bus.close(20)
     assert listener.got == list(range(QUEUE + 1))
-    told = [each.data["error"] for each in Journal(folder).read()]
+    told = [each.data["error"] for each in AutomationLog(folder).read()]
     assert told == [
         "its queue was full: 1,000 events waited for it",
         "its queue had been full: 300 events found no room",
@@ -183,7 +183,7 @@ def test_a_dead_letter_about_a_dead_letter_ends_there(folder: SwarmFolder, lette
     bus.publish(seen(1, "dead_letter"))
     until(lambda: len(letters.read()) == 1)
     assert bus.close(5)
-    assert Journal(folder).read() == ()
+    assert AutomationLog(folder).read() == ()
 
 
 # --- the end ---

@@ -25,11 +25,11 @@ from swarmgate.domain.state import State
 from swarmgate.domain.status import LAST_EVENTS, StatusFile
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import AlreadyWatching, ConfigError, LedgerWriteFailed, NotAProject, UsageError
+from swarmgate.journal.lock import WriterLock, live_owner
 from swarmgate.ledger import status_file
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.journal import Journal
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import WriterLock, live_owner
 
 BESIDE = "watches this project already, and does the work in the background"
 CONFIG = Automation(mode="manual", debounce_s=0.05, poll_s=0.2)
@@ -86,7 +86,7 @@ def status(folder: SwarmFolder) -> StatusFile:
 
 
 def told(folder: SwarmFolder, kind: str) -> list[Happening]:
-    return [each for each in Journal(folder).read() if each.type == kind]
+    return [each for each in AutomationLog(folder).read() if each.type == kind]
 
 
 def append(folder: SwarmFolder) -> int:

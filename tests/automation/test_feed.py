@@ -11,8 +11,8 @@ from swarmgate.automation.feed import Feed
 from swarmgate.automation.worker import Seen
 from swarmgate.domain.automation import TriggerFired
 from swarmgate.domain.state import State
+from swarmgate.ledger.automation_log import AutomationLog, DeadLetters
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.journal import DeadLetters, Journal
 from swarmgate.ledger.ledger import Ledger
 
 FIRED = TriggerFired(capability="hooks", subject="x")
@@ -47,7 +47,7 @@ def test_events_of_both_files_arrive_with_the_states_around_them(folder: SwarmFo
     feed = Feed(folder, bus)
     assert feed.pump() == 0
     record(folder)
-    Journal(folder).append(FIRED, actor="hooks")
+    AutomationLog(folder).append(FIRED, actor="hooks")
     assert feed.pump() == 4
     assert feed.pump() == 0
     assert bus.close(5)
@@ -70,7 +70,7 @@ def test_a_ledger_in_trouble_is_told_once(folder: SwarmFolder) -> None:
     folder.ledger.write_bytes(whole[100:])
     for _ in range(5):
         feed.pump()
-    [told] = Journal(folder).read()
+    [told] = AutomationLog(folder).read()
     assert (told.data["worker"], told.actor) == ("events", "events")
     assert "ledger.jsonl line 1" in told.data["error"]
     folder.ledger.write_bytes(whole)
@@ -82,7 +82,7 @@ def test_threads_may_pump_at_once(folder: SwarmFolder) -> None:
     bus, listener = EventBus(DeadLetters(folder)), Listener()
     bus.subscribe(listener)
     feed = Feed(folder, bus)
-    journal = Journal(folder)
+    journal = AutomationLog(folder)
 
     def work() -> None:
         for _ in range(50):

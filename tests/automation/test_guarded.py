@@ -16,8 +16,8 @@ from swarmgate.domain.automation import AutomationEvent, DoctorRan, Happening
 from swarmgate.domain.breaker import FAILURES, RESET_S, SAME_TRIGGERS, SUCCESSES, WITHIN_S, BreakerState
 from swarmgate.domain.state import State
 from swarmgate.domain.status import WorkerStatus
+from swarmgate.ledger.automation_log import AutomationLog, DeadLetters
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.journal import DeadLetters, Journal
 
 
 class Clock:
@@ -51,8 +51,8 @@ class Counting:
 
 
 @pytest.fixture
-def journal(folder: SwarmFolder) -> Journal:
-    return Journal(folder)
+def journal(folder: SwarmFolder) -> AutomationLog:
+    return AutomationLog(folder)
 
 
 def seen(seq: int = 1, on: str = "it", kind: str = "task_completed") -> Seen:
@@ -61,7 +61,7 @@ def seen(seq: int = 1, on: str = "it", kind: str = "task_completed") -> Seen:
     return Seen(at, State(), State())
 
 
-def types(journal: Journal) -> list[str]:
+def types(journal: AutomationLog) -> list[str]:
     return [each.type for each in journal.read()]
 
 
@@ -75,7 +75,7 @@ def fail(guarded: Guarded, times: int, first: int = 1) -> None:
             guarded.handle(seen(first + number, on=f"{first + number}"))
 
 
-def test_what_concerns_the_worker_is_worked_on_and_told(journal: Journal) -> None:
+def test_what_concerns_the_worker_is_worked_on_and_told(journal: AutomationLog) -> None:
     worker = Counting(lambda: DoctorRan(passed=True))
     guarded = Guarded(worker, journal, call_s=10)
     guarded.handle(seen(4))
@@ -91,7 +91,7 @@ def test_what_concerns_the_worker_is_worked_on_and_told(journal: Journal) -> Non
 # --- the circuit breaker ---
 
 
-def test_failures_in_a_row_open_the_breaker_and_no_call_is_made(journal: Journal) -> None:
+def test_failures_in_a_row_open_the_breaker_and_no_call_is_made(journal: AutomationLog) -> None:
     clock, worker = Clock(), Counting(breaks)
     guarded = Guarded(worker, journal, call_s=10, clock=clock)
     fail(guarded, FAILURES)
@@ -108,7 +108,7 @@ def test_failures_in_a_row_open_the_breaker_and_no_call_is_made(journal: Journal
     assert told[-1].data["reason"] == "5 failures in a row"
 
 
-def test_a_half_open_one_needs_three_successes(journal: Journal) -> None:
+def test_a_half_open_one_needs_three_successes(journal: AutomationLog) -> None:
     clock, worker = Clock(), Counting(breaks)
     guarded = Guarded(worker, journal, call_s=10, clock=clock)
     fail(guarded, FAILURES)
@@ -123,7 +123,7 @@ def test_a_half_open_one_needs_three_successes(journal: Journal) -> None:
     assert changes == ["open", "half_open", "closed"]
 
 
-def test_a_half_open_one_opens_at_the_first_failure(journal: Journal) -> None:
+def test_a_half_open_one_opens_at_the_first_failure(journal: AutomationLog) -> None:
     clock, worker = Clock(), Counting(breaks)
     guarded = Guarded(worker, journal, call_s=10, clock=clock)
     fail(guarded, FAILURES)
@@ -137,7 +137,7 @@ def test_a_half_open_one_opens_at_the_first_failure(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt()])
-def test_a_worker_that_exits_has_failed(journal: Journal, error: BaseException) -> None:
+def test_a_worker_that_exits_has_failed(journal: AutomationLog, error: BaseException) -> None:
     def exits() -> AutomationEvent | None:
         raise error
 
@@ -147,7 +147,7 @@ def test_a_worker_that_exits_has_failed(journal: Journal, error: BaseException) 
     assert types(journal) == ["trigger_fired", "worker_failed"]
 
 
-def test_a_worker_that_cannot_even_decide_has_failed(journal: Journal) -> None:
+def test_a_worker_that_cannot_even_decide_has_failed(journal: AutomationLog) -> None:
     class Undecided(Counting):
         def subject(self, seen: Seen) -> str:  # noqa: ARG002 - the protocol's
             raise KeyError("what")
@@ -162,7 +162,7 @@ def test_a_worker_that_cannot_even_decide_has_failed(journal: Journal) -> None:
 # --- the time limit ---
 
 
-def test_a_call_that_takes_too_long_is_abandoned_and_the_next_one_waits_for_it(journal: Journal) -> None:
+def test_a_call_that_takes_too_long_is_abandoned_and_the_next_one_waits_for_it(journal: AutomationLog) -> None:
     go = threading.Event()
     worker = Counting(lambda: DoctorRan(passed=go.wait(20)))
     worker.limit_s = 0.05
@@ -184,7 +184,7 @@ def test_a_call_that_takes_too_long_is_abandoned_and_the_next_one_waits_for_it(j
 # --- loop protection ---
 
 
-def test_the_same_trigger_too_often_is_not_followed_and_that_is_told_once(journal: Journal) -> None:
+def test_the_same_trigger_too_often_is_not_followed_and_that_is_told_once(journal: AutomationLog) -> None:
     clock, worker = Clock(), Counting()
     guarded = Guarded(worker, journal, call_s=10, clock=clock)
     for number in range(1_000):
@@ -201,7 +201,7 @@ def test_the_same_trigger_too_often_is_not_followed_and_that_is_told_once(journa
     assert worker.calls[-1] == "it"
 
 
-def test_a_retry_is_no_further_trigger(journal: Journal) -> None:
+def test_a_retry_is_no_further_trigger(journal: AutomationLog) -> None:
     worker = Counting(breaks)
     guarded = Guarded(worker, journal, call_s=10)
     once = seen(1)
@@ -212,7 +212,7 @@ def test_a_retry_is_no_further_trigger(journal: Journal) -> None:
 
 
 @pytest.mark.slow
-def test_subjects_that_are_quiet_are_forgotten(journal: Journal) -> None:
+def test_subjects_that_are_quiet_are_forgotten(journal: AutomationLog) -> None:
     clock = Clock()
     guarded = Guarded(Counting(), journal, call_s=10, clock=clock)
     for number in range(1_000):
@@ -221,7 +221,7 @@ def test_subjects_that_are_quiet_are_forgotten(journal: Journal) -> None:
     assert len(guarded._repeats) <= 110
 
 
-def test_a_worker_that_starts_itself_is_stopped(folder: SwarmFolder, journal: Journal) -> None:
+def test_a_worker_that_starts_itself_is_stopped(folder: SwarmFolder, journal: AutomationLog) -> None:
     worker = Counting(lambda: DoctorRan(passed=True), kind="doctor_ran")
     bus = EventBus(DeadLetters(folder))
     guarded = Guarded(worker, journal, call_s=10)
@@ -238,7 +238,7 @@ def test_a_worker_that_starts_itself_is_stopped(folder: SwarmFolder, journal: Jo
     assert bus.close(5)
 
 
-def test_it_wants_what_concerns_the_worker(journal: Journal) -> None:
+def test_it_wants_what_concerns_the_worker(journal: AutomationLog) -> None:
     class Broken(Counting):
         def subject(self, seen: Seen) -> str:
             del seen
@@ -251,7 +251,7 @@ def test_it_wants_what_concerns_the_worker(journal: Journal) -> None:
 
 
 @pytest.mark.slow
-def test_a_thousand_calls_leave_no_thread(journal: Journal) -> None:
+def test_a_thousand_calls_leave_no_thread(journal: AutomationLog) -> None:
     before = threading.active_count()
     guarded = Guarded(Counting(), journal, call_s=10)
     for number in range(1_000):

@@ -25,8 +25,8 @@ from swarmgate.domain.events import EVENTS
 from swarmgate.domain.hooks import HOOKABLE, is_own, meant, sample, subject_of, variables_of
 from swarmgate.domain.state import State, replace
 from swarmgate.errors import MissingRequirement
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.journal import Journal
 from swarmgate.llm.redact import redact
 from swarmgate.workspace.sandbox.choice import choose
 from swarmgate.workspace.sandbox.confinement import Confinement
@@ -336,7 +336,7 @@ def test_there_is_a_made_up_event_of_every_type(event: str) -> None:
 @pytest.mark.slow
 def test_a_hook_that_starts_its_own_event_is_stopped_by_loop_protection(repository: Path) -> None:
     folder = SwarmFolder(repository)
-    journal = Journal(folder)
+    journal = AutomationLog(folder)
     guarded = Guarded(hooks(repository, plan_amended="echo again"), journal, call_s=10)
     for _ in range(15):
         guarded.handle(seen(told("plan_amended")))
@@ -347,7 +347,7 @@ def test_a_hook_that_starts_its_own_event_is_stopped_by_loop_protection(reposito
 
 @pytest.mark.slow
 def test_one_that_fails_is_told_and_opens_no_breaker(repository: Path) -> None:
-    journal = Journal(SwarmFolder(repository))
+    journal = AutomationLog(SwarmFolder(repository))
     guarded = Guarded(hooks(repository, hook_s=0.2, task_completed="sleep 9", task_blocked="exit 1"), journal, call_s=1)
     for n in range(6):
         guarded.handle(seen(told("task_blocked", task=f"1.{n}")))

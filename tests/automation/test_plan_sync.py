@@ -25,8 +25,8 @@ from swarmgate.domain.automation import (
 )
 from swarmgate.domain.breaker import FAILURES, SAME_TRIGGERS, BreakerState
 from swarmgate.errors import LedgerError
+from swarmgate.journal.lock import WriterLock
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.lock import WriterLock
 from swarmgate.workspace.atomic import replace
 
 Pass = Callable[[], PlanSynced | SyncDeferred | None]

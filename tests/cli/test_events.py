@@ -30,7 +30,7 @@ from swarmgate.domain.guard import Turn
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.automating.eventing import in_full, words
 from swarmgate.engine.swarm import Swarm
-from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.ledger import Ledger
 
 FIRED = TriggerFired(capability="hooks", subject="goal_set")
@@ -46,7 +46,7 @@ def record(project: Project, event: Event, second: int | None = None) -> None:
 
 
 def tell(project: Project, second: int) -> None:
-    Journal(project.folder, clock=lambda: at(second)).append(FIRED, actor="hooks")
+    AutomationLog(project.folder, clock=lambda: at(second)).append(FIRED, actor="hooks")
 
 
 def places(found: list[dict[str, object]]) -> list[str]:
@@ -91,14 +91,14 @@ def test_an_unknown_type_is_refused_with_the_nearest(project: Project) -> None:
 
 
 def test_what_steers_a_terminal_is_shown_as_text(project: Project) -> None:
-    Journal(project.folder).append(HookRan(event="x", exit_code=None, problem="\u202eno\u009b2J"), actor="hooks")
+    AutomationLog(project.folder).append(HookRan(event="x", exit_code=None, problem="\u202eno\u009b2J"), actor="hooks")
     told = project.swarm("events", "--type", "hook_ran").stdout
     assert "hook on x: \ufffdno\ufffd2J" in told
     assert "\u202e" not in project.swarm("events", "--json").stdout
 
 
 def test_unreadable_lines_are_named_and_left_out(project: Project) -> None:
-    project.folder.journal.write_bytes(b"\xff\x00 no line\n")
+    project.folder.automation_log.write_bytes(b"\xff\x00 no line\n")
     tell(project, 1)
     result = project.swarm("events", "--type", "trigger_fired")
     assert len(result.stdout.splitlines()) == 1
@@ -115,7 +115,7 @@ def test_a_broken_ledger_ends_it_without_a_traceback(project: Project) -> None:
 
 def test_an_event_of_tomorrow_is_shown_without_words(project: Project) -> None:
     line = {"source": "automation", "seq": 1, "time": "2026-11-22T01:00:00.000Z", "actor": "a"}
-    project.folder.journal.write_text(json.dumps(line | {"data": {"type": "of_tomorrow"}}) + "\n")
+    project.folder.automation_log.write_text(json.dumps(line | {"data": {"type": "of_tomorrow"}}) + "\n")
     assert project.swarm("events").stdout.splitlines()[0].endswith("  a                 of_tomorrow")
 
 

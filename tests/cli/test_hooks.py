@@ -9,7 +9,7 @@ from swarmgate.domain.automation import HookRan
 from swarmgate.engine.automating.crew import anew, workers_of
 from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
-from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.automation_log import AutomationLog
 
 pytestmark = pytest.mark.suite("unittest")
 
@@ -23,7 +23,7 @@ def test_without_hooks_it_says_how_one_is_made(project: Project) -> None:
 
 def test_hooks_are_listed_with_their_newest_result(project: Project) -> None:
     project.configure(hooks={"phase_closed": "echo closed", "task_completed": "exit 3"})
-    journal = Journal(project.folder)
+    journal = AutomationLog(project.folder)
     for code in (1, 3):
         journal.append(HookRan(event="task_completed", seq=7, exit_code=code, seconds=0.1), actor="hooks")
     lines = [plain(line) for line in project.swarm("hooks").stdout.splitlines()]
@@ -42,7 +42,7 @@ def test_a_try_runs_it_with_a_made_up_event(project: Project) -> None:
     assert '"type":"task_completed"' in shown
     assert "exit code 0" in shown
     assert project.json("hooks", "try", "task_completed")["hooks"][0]["last"]["exit_code"] == 0
-    assert Journal(project.folder).read() == ()
+    assert AutomationLog(project.folder).read() == ()
 
 
 @pytest.mark.slow
@@ -109,6 +109,8 @@ def test_a_hook_hears_of_a_run(project: Project) -> None:
     project.swarm("plan", "Add parts", exits=3)
     project.swarm("approve")
     project.swarm("run", exits=3)
-    ran = [HookRan.model_validate(each.data) for each in Journal(project.folder).read() if each.type == "hook_ran"]
+    ran = [
+        HookRan.model_validate(each.data) for each in AutomationLog(project.folder).read() if each.type == "hook_ran"
+    ]
     assert [(each.event, each.exit_code) for each in ran] == [("task_completed", 0)]
     assert '"task":"1.1"' in ran[0].output

@@ -21,10 +21,10 @@ from swarmgate.automation.crew import Crew
 from swarmgate.cli.app import app
 from swarmgate.config import Automation
 from swarmgate.domain.status import StatusFile
+from swarmgate.journal.lock import WriterLock, live_owner, read_owner
 from swarmgate.ledger import status_file
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import WriterLock, live_owner, read_owner
 
 _STARTED: list[subprocess.Popen[str]] = []
 

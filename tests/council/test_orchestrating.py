@@ -20,7 +20,7 @@ from swarmgate.domain.orchestration import Orchestration
 from swarmgate.domain.orchestration_results import OrchestrationOutcome
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed
-from swarmgate.ledger.documents import FileDocuments
+from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 
 
@@ -64,7 +64,7 @@ class Place:
     """Records in a folder, and what was told of."""
 
     def __init__(self, root: Path) -> None:
-        self.records = Records(FileDocuments(SwarmFolder(root)), clean=lambda value: value)
+        self.records = Records(FileDocuments(SwarmFolder(root).path), clean=lambda value: value)
         self.events: list[PatternEvent] = []
 
     async def run(self, asked: Orchestration, runner: Told) -> OrchestrationOutcome:

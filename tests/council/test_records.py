@@ -21,8 +21,8 @@ from swarmgate.domain.base import Frozen, Text
 from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Mode, Position, Step
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused, LedgerError, LedgerWriteFailed
+from swarmgate.journal.documents import FileDocuments, opened
 from swarmgate.ledger.debates import masked, unredacted
-from swarmgate.ledger.documents import FileDocuments, opened
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.redact import redact
 
@@ -55,7 +55,7 @@ def kind() -> Literal["files", "sqlite"]:
 
 @pytest.fixture
 def documents(folder: SwarmFolder, kind: Literal["files", "sqlite"]) -> Documents:
-    return opened(folder, kind)
+    return opened(folder.path, kind)
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ _TEXT = st.text(max_size=60)
 @given(texts=st.lists(_TEXT, max_size=3), request_=st.dictionaries(_TEXT, _TEXT, max_size=3), more=_TEXT)
 def test_anything_that_can_be_said_is_read_again(texts: list[str], request_: dict[str, str], more: str) -> None:
     with tempfile.TemporaryDirectory() as place:
-        documents = FileDocuments(SwarmFolder(Path(place)))
+        documents = FileDocuments(SwarmFolder(Path(place)).path)
         records = Records(documents, clean=unredacted)
         manifest = asked(request=request_, more={"said": [more]})
         assert records.begin(manifest) == records.begin(manifest)
@@ -404,7 +404,7 @@ class _Mortal(FileDocuments):
 def test_a_kill_at_any_write_of_a_round_is_mended(
     whole: Records, folder: SwarmFolder, writes: int, rounds: int
 ) -> None:
-    mortal = _Mortal(folder)
+    mortal = _Mortal(folder.path)
     writer = Records(mortal, clean=clean)
     mortal.left = writes
     try:
@@ -422,10 +422,10 @@ def test_a_kill_at_any_write_of_a_round_is_mended(
 def test_a_reader_that_is_faster_than_the_writer_costs_nothing(folder: SwarmFolder) -> None:
     class _Overtaken(FileDocuments):
         def rename(self, record: str, old: str, new: str) -> None:
-            Records(FileDocuments(folder), clean=clean).rounds(record, DiscussionRound)
+            Records(FileDocuments(folder.path), clean=clean).rounds(record, DiscussionRound)
             super().rename(record, old, new)
 
-    records = Records(_Overtaken(folder), clean=clean)
+    records = Records(_Overtaken(folder.path), clean=clean)
     records.begin(asked())
     records.keep_round("mine", 1, held(1))
     assert records.rounds("mine", DiscussionRound) == (held(1),)
@@ -436,11 +436,11 @@ def test_what_can_only_be_read_is_read_unmended(whole: Records, folder: SwarmFol
         def rename(self, record: str, old: str, new: str) -> None:
             raise LedgerWriteFailed(f"{record}/{old} is read-only: {new}")
 
-    mortal = _Mortal(folder)
+    mortal = _Mortal(folder.path)
     mortal.left = 2
     with pytest.raises(_Killed):
         Records(mortal, clean=clean).keep_round("mine", 3, held(3))
-    assert len(Records(_ReadOnly(folder), clean=clean).rounds("mine", DiscussionRound)) == 3
+    assert len(Records(_ReadOnly(folder.path), clean=clean).rounds("mine", DiscussionRound)) == 3
     assert "rounds/003.json.partial" in whole.names("mine")
 
 
@@ -451,7 +451,7 @@ from types import ModuleType
 from swarmgate.council.record_texts import Documents
 from swarmgate.council.records import Manifest, Records
 from swarmgate.domain.discussion import DiscussionRound
-from swarmgate.ledger.documents import opened
+from swarmgate.journal.documents import opened
 from swarmgate.ledger.folder import SwarmFolder
 
 os.fsync = lambda descriptor: None  # a kill loses nothing that was written

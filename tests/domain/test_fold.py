@@ -12,7 +12,8 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.fold import LAWS, fold
 from swarmgate.domain.state import Planning, State
 from swarmgate.errors import IllegalMove, PlanError
-from swarmgate.ledger.chain import GENESIS, encode, walk
+from swarmgate.journal.chain import GENESIS, encode
+from swarmgate.journal.journal import entries_in
 
 
 def test_the_laws_cover_the_event_union_exactly() -> None:
@@ -59,4 +60,4 @@ def test_what_was_written_and_read_again_folds_to_the_same_state(seed: int) -> N
         (entry,) = entries([event], number - 1)
         line, head = encode(entry, head)
         data, state = data + line, after
-    assert fold(State(), (entry for entry, _ in walk(data))) == state
+    assert fold(State(), (entry for entry, _ in entries_in(data, ev.EVENTS, name="ledger.jsonl"))) == state

@@ -13,8 +13,8 @@ import pytest
 from tests.project import Project, plan, until
 
 from swarmgate.engine import Swarm
+from swarmgate.journal.lock import live_owner
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import live_owner
 
 pytestmark = [pytest.mark.suite("unittest"), pytest.mark.slow]
 

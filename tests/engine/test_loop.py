@@ -12,7 +12,7 @@ from tests.project import GOAL, Project, call, part, plan, rule, task, until, ve
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.usage import Usage
-from swarmgate.ledger.lock import live_owner
+from swarmgate.journal.lock import live_owner
 
 pytestmark = pytest.mark.suite("unittest")
 

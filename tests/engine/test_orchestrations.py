@@ -20,7 +20,7 @@ from swarmgate.council.records import Manifest
 from swarmgate.domain.metrics import PatternMetrics
 from swarmgate.engine import Swarm
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
-from swarmgate.ledger.documents import opened
+from swarmgate.journal.documents import opened
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import unsettled
 
@@ -201,7 +201,7 @@ def test_a_thousand_records_are_listed_and_counted_in_two_seconds(project: Proje
     records = Swarm(project.root).council._records
     first = Manifest(id="first", pattern="orchestration", request=ASKED.model_dump(mode="json", exclude_unset=True))
     records.begin(first.model_copy(update={"status": "complete"}))
-    documents = opened(project.folder, store)
+    documents = opened(project.folder.path, store)
     text = documents.get("first", "manifest.json") or ""
     data = json.loads(text)
     for number in range(999):

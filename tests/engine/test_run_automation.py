@@ -16,8 +16,8 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.automation import PreflightRan
 from swarmgate.engine import Swarm
 from swarmgate.engine.crewing import let_hooks_end
-from swarmgate.ledger.journal import Journal
-from swarmgate.ledger.lock import live_owner
+from swarmgate.journal.lock import live_owner
+from swarmgate.ledger.automation_log import AutomationLog
 
 pytestmark = pytest.mark.suite("unittest")
 
@@ -27,7 +27,7 @@ PREFLIGHT = {"phase_preflight": True}
 
 def told(project: Project, kind: str) -> list[dict[str, Any]]:
     """The events of automation of one type."""
-    return [each.data for each in Journal(project.folder).read() if each.type == kind]
+    return [each.data for each in AutomationLog(project.folder).read() if each.type == kind]
 
 
 def workers_at_work() -> list[str]:
@@ -102,7 +102,7 @@ def test_an_error_of_the_run_is_told_and_the_crew_ends_all_the_same(project: Pro
 @pytest.mark.slow
 def test_what_the_crew_cannot_write_stops_no_run(project: Project) -> None:
     project.planned()
-    for path in (project.folder.journal, project.folder.status):
+    for path in (project.folder.automation_log, project.folder.status):
         path.unlink(missing_ok=True)
         path.mkdir()
     project.swarm("run", exits=3)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from swarmgate.errors import LedgerWriteFailed, NotAProject, UsageError
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.writing import writing
+from swarmgate.ledger.folder import SwarmFolder
 
 
 def test_the_folder_is_found_from_any_subfolder(repo: Path) -> None:

@@ -25,7 +25,7 @@ from swarmgate.errors import (
     LedgerWriteFailed,
     StaleWriter,
 )
-from swarmgate.ledger.chain import encode
+from swarmgate.journal.chain import encode
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 

@@ -15,7 +15,7 @@ from tests.ledger.conftest import Fill
 from swarmgate.domain import events as ev
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import IllegalMove, LedgerCorrupt, LedgerError, LedgerLocked
-from swarmgate.ledger import lock
+from swarmgate.journal import lock
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 

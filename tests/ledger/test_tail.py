@@ -17,8 +17,8 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.automation import TriggerFired
 from swarmgate.domain.events import Entry
 from swarmgate.domain.state import State
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.journal import Journal
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.rotating import ReadOn, RotatingLines, number_of
 from swarmgate.ledger.tail import Polled, Tail
@@ -38,11 +38,11 @@ def add(folder: SwarmFolder, *events: ev.Event) -> None:
 
 def test_it_begins_at_the_end_and_shows_what_comes_with_the_states_around_it(fill: Fill) -> None:
     folder = fill(*planned())
-    Journal(folder).append(FIRED, actor="hooks")
+    AutomationLog(folder).append(FIRED, actor="hooks")
     tail = Tail(folder)
     assert tail.poll() == Polled()
     add(folder, ev.PlanApproved(), ev.RunStarted(pid=1, host="here"))
-    Journal(folder).append(FIRED, actor="hooks")
+    AutomationLog(folder).append(FIRED, actor="hooks")
     polled = tail.poll()
     assert seen(polled) == [("ledger", 4), ("ledger", 5), ("automation", 2)]
     states = [play(State(), *planned())]
@@ -57,7 +57,7 @@ def test_it_begins_at_the_end_and_shows_what_comes_with_the_states_around_it(fil
 
 def test_it_can_begin_at_the_start(fill: Fill) -> None:
     folder = fill(*planned())
-    journal = Journal(folder, limit=500)
+    journal = AutomationLog(folder, limit=500)
     for _ in range(8):
         journal.append(FIRED, actor="hooks")
     tail = Tail(folder, from_start=True)
@@ -70,7 +70,7 @@ def test_a_project_may_have_no_file_yet(folder: SwarmFolder, *, from_start: bool
     tail = Tail(folder, from_start=from_start)
     assert tail.poll() == Polled()
     add(folder, GOAL)
-    Journal(folder).append(FIRED, actor="hooks")
+    AutomationLog(folder).append(FIRED, actor="hooks")
     assert seen(tail.poll()) == [("ledger", 1), ("automation", 1)]
 
 
@@ -78,8 +78,8 @@ def test_a_line_is_shown_when_it_is_whole(fill: Fill) -> None:
     folder = fill(GOAL)
     tail = Tail(folder)
     add(folder, ev.PlanSaved(plan=PLAN))
-    Journal(folder).append(FIRED, actor="hooks")
-    whole = {place: place.read_bytes() for place in (folder.ledger, folder.journal)}
+    AutomationLog(folder).append(FIRED, actor="hooks")
+    whole = {place: place.read_bytes() for place in (folder.ledger, folder.automation_log)}
     for place, data in whole.items():
         place.write_bytes(data[:-20])
     assert tail.poll() == Polled()
@@ -91,8 +91,8 @@ def test_a_line_is_shown_when_it_is_whole(fill: Fill) -> None:
 def test_an_unreadable_line_is_counted(fill: Fill) -> None:
     folder = fill(GOAL)
     tail = Tail(folder)
-    folder.journal.write_bytes(b"\x00\xffgarbage\n{}\n")
-    Journal(folder).append(FIRED, actor="hooks")
+    folder.automation_log.write_bytes(b"\x00\xffgarbage\n{}\n")
+    AutomationLog(folder).append(FIRED, actor="hooks")
     assert seen(tail.poll()) == [("automation", 1)]
     assert tail.unreadable == 2
 
@@ -125,7 +125,7 @@ def test_events_of_automation_go_on_meanwhile(fill: Fill) -> None:
     tail = Tail(folder)
     folder.ledger.write_bytes(b"no\n")
     tail.poll()
-    Journal(folder).append(FIRED, actor="hooks")
+    AutomationLog(folder).append(FIRED, actor="hooks")
     [sight] = tail.poll().seen
     assert (sight.happening.type, sight.after.seq) == ("trigger_fired", 3)
 
@@ -180,14 +180,14 @@ def test_what_is_recorded_while_the_ledger_is_taken_up_is_shown_once(
 
 def test_the_whole_folder_may_go_and_come(fill: Fill) -> None:
     folder = fill(*planned())
-    Journal(folder).append(FIRED, actor="hooks")
+    AutomationLog(folder).append(FIRED, actor="hooks")
     tail = Tail(folder)
     shutil.rmtree(folder.path)
     assert tail.poll().trouble
     assert tail.poll() == Polled()
     folder.runtime.mkdir(parents=True)
     add(folder, ev.GoalSet(goal="Another"))
-    Journal(folder).append(FIRED, actor="hooks")
+    AutomationLog(folder).append(FIRED, actor="hooks")
     polled = tail.poll()
     assert "was replaced by another" in polled.trouble
     assert (seen(polled), polled.mended) == ([("automation", 1)], True)
@@ -221,13 +221,13 @@ def test_an_older_copy_is_told_and_read_on_from_its_end(fill: Fill) -> None:
 
 def test_a_journal_that_is_no_file_is_told_once(fill: Fill) -> None:
     folder = fill(GOAL)
-    folder.journal.mkdir()
+    folder.automation_log.mkdir()
     tail = Tail(folder)
     assert "events.jsonl cannot be read" in tail.poll().trouble
     assert tail.poll() == Polled()
-    folder.journal.rmdir()
+    folder.automation_log.rmdir()
     assert tail.poll().mended
-    Journal(folder).append(FIRED, actor="hooks")
+    AutomationLog(folder).append(FIRED, actor="hooks")
     assert seen(tail.poll()) == [("automation", 1)]
 
 
@@ -312,7 +312,7 @@ def test_a_file_that_has_just_begun_anew_is_no_reason_to_tell_anything_twice(tmp
 
 
 def test_a_journal_that_was_removed_or_replaced_is_read_from_its_start(folder: SwarmFolder) -> None:
-    journal = Journal(folder, limit=600)
+    journal = AutomationLog(folder, limit=600)
     for _ in range(9):
         journal.append(FIRED, actor="hooks")
     tail = Tail(folder)
@@ -333,6 +333,6 @@ def test_polls_hold_nothing_open(fill: Fill) -> None:
     tail = Tail(folder)
     before = len(os.listdir("/dev/fd"))  # noqa: PTH208 - on macOS too
     for _ in range(50):
-        Journal(folder, limit=500).append(FIRED, actor="hooks")
+        AutomationLog(folder, limit=500).append(FIRED, actor="hooks")
         tail.poll()
     assert len(os.listdir("/dev/fd")) == before  # noqa: PTH208 - as above

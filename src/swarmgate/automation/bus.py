@@ -18,7 +18,7 @@ from typing import Protocol
 
 from swarmgate.automation.worker import Seen
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.journal import STOPPED, DeadLetters
+from swarmgate.ledger.automation_log import STOPPED, DeadLetters
 
 QUEUE = 1_000
 """Events that wait for one subscriber at most (issue 7)."""

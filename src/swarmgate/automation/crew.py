@@ -40,9 +40,9 @@ from swarmgate.domain.automation import (
 )
 from swarmgate.domain.status import Place, WorkerStatus
 from swarmgate.errors import NotAProject, SwarmError
+from swarmgate.journal.lock import at_work, describe, live_owner
+from swarmgate.ledger.automation_log import AutomationLog, DeadLetters
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.journal import DeadLetters, Journal
-from swarmgate.ledger.lock import at_work, describe, live_owner
 
 ACTOR = "watch"
 """Under which name the crew itself tells what it does."""
@@ -89,7 +89,7 @@ class Crew:
         self._folder, self._config, self._place = folder, config, place
         self._workers, self._sync, self._reload, self._notice = workers, sync, reload, notice
         self._lock = WatchLock(folder, place)
-        self._journal = Journal(folder)
+        self._journal = AutomationLog(folder)
         self._board = StatusBoard(folder, place, words=words, heard=heard, stirred=self._stir)
         self._plan_sync: PlanSync | None = None
         self._wake = threading.Condition()
@@ -191,7 +191,7 @@ class Crew:
         self._seats = Seats(self._bus, self._journal)
         self._seats.give(self._workers, call_s=self._config.call_s)
         self._files = FileWatch(
-            (folder.plan_md, folder.plan_json, folder.ledger, folder.journal, folder.config),
+            (folder.plan_md, folder.plan_json, folder.ledger, folder.automation_log, folder.config),
             self._changed,
             debounce_s=self._config.debounce_s,
             poll_s=self._config.poll_s,
@@ -237,7 +237,7 @@ class Crew:
         folder = self._folder
         if self._plan_sync is not None and paths & {folder.plan_md, folder.plan_json}:
             self._plan_sync.poke()
-        self._unread |= bool(paths & {folder.ledger, folder.journal})
+        self._unread |= bool(paths & {folder.ledger, folder.automation_log})
         self._unsettled |= folder.config in paths
         self._stir()
 

@@ -8,8 +8,8 @@ from swarmgate.automation.bus import EventBus
 from swarmgate.automation.worker import Seen
 from swarmgate.domain.automation import WorkerFailed
 from swarmgate.domain.state import State
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.journal import Journal
 from swarmgate.ledger.tail import Tail
 
 NAME = "events"
@@ -28,7 +28,7 @@ class Feed:
     def __init__(self, folder: SwarmFolder, bus: EventBus, *, from_start: bool = False) -> None:
         self._tail = Tail(folder, from_start=from_start)
         self._bus = bus
-        self._journal = Journal(folder)
+        self._journal = AutomationLog(folder)
         self._one = threading.Lock()
 
     @property

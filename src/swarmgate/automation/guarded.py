@@ -24,7 +24,7 @@ from swarmgate.domain.automation import (
 from swarmgate.domain.breaker import FAILURES, RESET_S, WITHIN_S, Breaker, BreakerState, Repeats
 from swarmgate.domain.status import WorkerStatus
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.automation_log import AutomationLog
 
 _SUBJECTS = 100
 """From so many subjects on, those that are quiet again are forgotten."""
@@ -70,7 +70,7 @@ class Guarded:
     """
 
     def __init__(
-        self, worker: Worker, journal: Journal, *, call_s: float, clock: Callable[[], float] = time.monotonic
+        self, worker: Worker, journal: AutomationLog, *, call_s: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.name = worker.name
         self._worker = worker

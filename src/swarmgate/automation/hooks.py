@@ -21,7 +21,8 @@ from swarmgate.domain.automation import Happening, HookRan
 from swarmgate.domain.hooks import ACTOR, HOOKABLE, NEVER, is_own, meant, subject_of, variables_of
 from swarmgate.domain.state import State
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.writing import writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.folders import make
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from swarmgate.domain.automation import (
 from swarmgate.domain.breaker import RESET_S, WITHIN_S, Breaker, BreakerState, Repeats
 from swarmgate.domain.status import WorkerStatus
 from swarmgate.errors import SwarmError
+from swarmgate.journal.lock import live_owner
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.lock import live_owner
 from swarmgate.ledger.status_file import stamp
 
 NAME = "plan_sync"

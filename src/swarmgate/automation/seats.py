@@ -8,7 +8,7 @@ from swarmgate.automation.bus import EventBus
 from swarmgate.automation.guarded import Guarded
 from swarmgate.automation.worker import Seen, Worker
 from swarmgate.domain.status import WorkerStatus
-from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.automation_log import AutomationLog
 
 
 class Seats:
@@ -19,7 +19,7 @@ class Seats:
         journal: where the workers tell.
     """
 
-    def __init__(self, bus: EventBus, journal: Journal) -> None:
+    def __init__(self, bus: EventBus, journal: AutomationLog) -> None:
         self._bus, self._journal = bus, journal
         self._seats: dict[str, _Seat] = {}
 

@@ -11,9 +11,9 @@ from swarmgate.automation.worker import Seen
 from swarmgate.domain.automation import Happening
 from swarmgate.domain.state import State
 from swarmgate.domain.status import LAST_EVENTS, Place, StatusEvent, StatusFile, WorkerStatus, work_status
+from swarmgate.journal.lock import at_work, describe
 from swarmgate.ledger import status_file
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.lock import at_work, describe
 
 PAUSE_S = 0.5
 """Seconds between two writes while things happen."""

@@ -20,7 +20,7 @@ Pattern = Literal["discussion", "decision", "critique", "orchestration"]
 class _Event(Frozen):
     """Of which pattern, and of which record."""
 
-    pattern: Pattern
+    pattern: str
     id: str
 
 

@@ -1,9 +1,9 @@
-"""The two bricks of every domain record: frozen, closed models and text that survives a round trip through plan.md."""
+"""The bricks of every record: frozen, closed models, text that survives a round trip through plan.md, and entries."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
@@ -45,3 +45,15 @@ class Frozen(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+E = TypeVar("E")
+
+
+class Entry(Frozen, Generic[E]):
+    """An event of a journal with its place: `seq` counts from 1, `time` is UTC (ISO 8601), `actor` says who."""
+
+    seq: int
+    time: str
+    actor: str
+    event: E

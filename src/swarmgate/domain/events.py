@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, get_args
+from typing import Annotated, TypeAlias, get_args
 
 from pydantic import Field
 
+from swarmgate.domain import base
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events_debate import DebateKept, DebateWeighed
 from swarmgate.domain.events_planning import (
@@ -178,10 +179,5 @@ EVENTS: dict[str, type[Frozen]] = {kind.model_fields["type"].default: kind for k
 """The kinds of event by their tag."""
 
 
-class Entry(Frozen):
-    """An event with its place: `seq` counts from 1, `time` is UTC (ISO 8601), `actor` says who."""
-
-    seq: int
-    time: str
-    actor: str
-    event: Event
+Entry: TypeAlias = base.Entry[Event]
+"""An event of the ledger with its place."""

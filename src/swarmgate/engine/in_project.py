@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Literal
 from swarmgate.config import nearest
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
+from swarmgate.journal.documents import opened
 from swarmgate.ledger.chats import ChatDatabase
 from swarmgate.ledger.debates import DebateFiles, masked
 from swarmgate.ledger.dispatches import DispatchFiles
-from swarmgate.ledger.documents import opened
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -77,7 +77,7 @@ class InProject:
 
         # A round at work is kept again after each step. The surroundings are made by what writes, not by what looks.
         redact = cache(lambda text: self._around.redact(text))  # noqa: PLW0108 - late
-        documents = opened(self._swarm.folder, self._swarm.config.council.store)
+        documents = opened(self._swarm.folder.path, self._swarm.config.council.store)
         return Records(documents, clean=lambda value: masked(value, redact, names=NAMES), part_of=_whole)
 
     @property
@@ -181,7 +181,7 @@ class InProject:
         other: Literal["files", "sqlite"] = "sqlite" if mine == "files" else "files"
         place = folder.discussions if other == "files" else folder.records
         with suppress(SwarmError):
-            if place.exists() and (many := len(opened(folder, other).records())):
+            if place.exists() and (many := len(opened(folder.path, other).records())):
                 told = "1 record is" if many == 1 else f"{many:,} records are"
                 return f"{told} in {folder.relative(place)} (store = {other})"
         return ""

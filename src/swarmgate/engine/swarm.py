@@ -46,11 +46,11 @@ from swarmgate.engine.reports import (
     task_report,
 )
 from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
+from swarmgate.journal.lock import at_work, describe
 from swarmgate.ledger import live, status_file
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import at_work, describe
 from swarmgate.workspace.folders import make
 
 if TYPE_CHECKING:

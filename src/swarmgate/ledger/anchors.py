@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from swarmgate.ledger.chain import hash_of
+from swarmgate.journal.chain import hash_of
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import growing_log
 from swarmgate.workspace.driver import Driver

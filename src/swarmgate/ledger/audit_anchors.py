@@ -11,12 +11,12 @@ from pathlib import Path
 from swarmgate.domain.events import Entry, GoalSet, RunStarted
 from swarmgate.domain.evidence_report import RECORDED
 from swarmgate.errors import SwarmError
+from swarmgate.journal.chain import line_of
+from swarmgate.journal.lock import read_owner
 from swarmgate.ledger.anchors import Anchors, Chain, positions, subject
-from swarmgate.ledger.chain import line_of
 from swarmgate.ledger.checks import Check
 from swarmgate.ledger.high_water import HighWater, Mark
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import read_owner
 from swarmgate.workspace.git_folder import git_folder, place
 
 _FETCH = "where it was pushed: git fetch origin 'refs/swarm/*:refs/swarm/*'"

@@ -8,26 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from swarmgate.errors import Archived, LedgerError, LedgerLocked, LedgerWriteFailed
+from swarmgate.journal.sqlite import BUSY, BUSY_S, DISK
+from swarmgate.journal.writing import writing
 from swarmgate.ledger.chats_schema import TABLES, VERSION, statements
-from swarmgate.ledger.folder import SwarmFolder, writing
-
-BUSY_S = 10.0
-"""How long a write waits for that of another process, in seconds."""
+from swarmgate.ledger.folder import SwarmFolder
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-DISK = (
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_NOLFS,
-)
-"""What SQLite says where the disk refuses."""
-
-BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-"""The same where another process is at it."""
-
 _PAUSE_S = 0.02
 
 

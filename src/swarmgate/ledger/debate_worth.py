@@ -6,7 +6,8 @@ from pydantic import ValidationError
 
 from swarmgate.domain.contest import DebateWorth
 from swarmgate.errors import ConfigError
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.writing import writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.atomic import replace
 
 

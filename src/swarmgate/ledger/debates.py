@@ -28,7 +28,8 @@ from swarmgate.domain.debate import Debate, DebateRecord, Outcome, Round
 from swarmgate.domain.recount import outcome_problem, round_problem
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import CouncilRefused, LedgerError
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.writing import writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make
 

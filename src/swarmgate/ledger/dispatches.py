@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from swarmgate.config import nearest
 from swarmgate.domain.dispatch import DispatchResult
 from swarmgate.errors import CouncilRefused, LedgerError
+from swarmgate.journal.writing import writing
 from swarmgate.ledger.debates import masked, unredacted
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.atomic import replace
 
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,79}")

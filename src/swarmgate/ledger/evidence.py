@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.domain.events import Event, EvidenceKept, EvidenceSetAside
 from swarmgate.domain.evidence_report import FILES, Kind, Standing, kept
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.writing import writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make

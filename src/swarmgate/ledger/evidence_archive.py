@@ -23,8 +23,9 @@ from pydantic import ValidationError
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import LedgerWriteFailed
+from swarmgate.journal.writing import writing
 from swarmgate.ledger.evidence import LARGEST
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make

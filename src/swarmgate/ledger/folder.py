@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import shutil
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from swarmgate import assets
-from swarmgate.errors import LedgerWriteFailed, NotAProject, UsageError
+from swarmgate.errors import NotAProject, UsageError
+from swarmgate.journal.writing import writing
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make
-
-_MENDS = {
-    errno.EACCES: "You may not write there: give yourself the permission (chmod u+w),",
-    errno.EPERM: "You may not write there: give yourself the permission (chmod u+w),",
-    errno.EROFS: "It is mounted read-only: mount it writable,",
-    errno.ENOSPC: "Make room on the disk,",
-    errno.EDQUOT: "Your quota is used up: make room,",
-}
-"""What to do about what a disk refuses."""
 
 _NO_PROJECT = frozenset({"gates", "runtime", "traces"})
 """What alone makes no project: `swarm gates` works without one and keeps the gates and accepted findings in `gates/`;
@@ -30,24 +19,6 @@ the others are left where a project was taken away while a process was at work."
 _MAKE = "Make one with: swarm init. If it was moved away, move it back."
 
 _BACK = "Bring the ledger back with: swarm verify --restore. To begin anew: swarm init"
-
-_OTHERWISE = "Make room on the disk, or make the folder writable,"
-
-
-@contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turns what the disk refuses (full, read-only) into an error that names the file.
-
-    Raises:
-        LedgerWriteFailed: instead of any `OSError`.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise LedgerWriteFailed(
-            f"{path} could not be written: {error.strerror or error}. Nothing was recorded; the file is as before.",
-            hint=f"{_MENDS.get(error.errno or 0, _OTHERWISE)} then try again.",
-        ) from error
 
 
 class SwarmFolder:
@@ -76,7 +47,7 @@ class SwarmFolder:
         self.breakers = self.runtime / "breakers.json"
         self.chats = self.runtime / "chats.sqlite3"
         self.records = self.path / "discussions.sqlite3"
-        self.journal = self.path / "events.jsonl"
+        self.automation_log = self.path / "events.jsonl"
         self.watch_lock = self.runtime / "watch.lock"
         self.watch_stop = self.runtime / "watch.stop"
         self.watch_log = self.runtime / "watch.log"

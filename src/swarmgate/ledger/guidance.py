@@ -25,9 +25,9 @@ from pathlib import Path
 
 from swarmgate.domain.state import Guidance
 from swarmgate.errors import UsageError
+from swarmgate.journal.writing import writing
 from swarmgate.ledger import context_file
 from swarmgate.ledger.context_file import blocks, update
-from swarmgate.ledger.folder import writing
 from swarmgate.ledger.questions import meaning, same, words
 
 HEADING = "## SME Guidance Cache"

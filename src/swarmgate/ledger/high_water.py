@@ -18,7 +18,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from swarmgate.domain.base import Frozen
-from swarmgate.ledger.chain import line_of
+from swarmgate.journal.chain import line_of
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace

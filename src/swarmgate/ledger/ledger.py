@@ -12,20 +12,20 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from itertools import takewhile
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from swarmgate.domain.events import Entry, Event, LedgerRepaired
+from swarmgate.domain.events import EVENTS, Entry, Event, LedgerRepaired
 from swarmgate.domain.fold import fold
 from swarmgate.domain.state import State
-from swarmgate.errors import LedgerCorrupt, LedgerError, StaleWriter, SwarmError
-from swarmgate.ledger.chain import GENESIS, encode, walk
+from swarmgate.errors import LedgerCorrupt, LedgerError
+from swarmgate.journal.journal import Journal, utc_now
+from swarmgate.journal.lines import LinesFile
+from swarmgate.journal.lock import WriterLock
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.ledger_file import LedgerFile
-from swarmgate.ledger.lock import WriterLock
 from swarmgate.ledger.witness import Witness
 
 if TYPE_CHECKING:
@@ -34,37 +34,35 @@ if TYPE_CHECKING:
 
 _PAST = 4
 """As many states of the past are at hand; an older one is folded again."""
-_NEWEST = 2
-"""As many newest events are: each may hold a plan of thousands of tasks."""
-
-
-def utc_now() -> datetime:
-    """The clock of the ledger."""
-    return datetime.now(UTC)
 
 
 class Ledger:
     """The ledger of one project. Make it with `read` or `write`. Threads may share it.
 
     Attributes:
-        state: the fold over everything recorded so far.
-        head: the hash of the last line.
         repaired: where the quarantine keeps a torn last line that this writer cut off; empty if there was none.
     """
 
     def __init__(self, folder: SwarmFolder, *, clock: Callable[[], datetime] = utc_now) -> None:
         self.folder = folder
-        self.state = State()
-        self.head = GENESIS
         self.repaired = ""
-        self._clock = clock
-        self._file = LedgerFile(folder.ledger)
+        self._file = LinesFile(folder.ledger)
+        self._journal = Journal(self._file, EVENTS, fold, State(), clock=clock)
         self._witness = Witness(folder, self._file)
         self._lock: WriterLock | None = None
         self._turn = threading.RLock()
         self._past: deque[State] = deque(maxlen=_PAST)
-        self._newest: deque[Event] = deque(maxlen=_NEWEST)
-        self._load()
+        self._require_work()
+
+    @property
+    def state(self) -> State:
+        """The fold over everything recorded so far."""
+        return self._journal.state
+
+    @property
+    def head(self) -> str:
+        """The hash of the last line."""
+        return self._journal.head
 
     @cached_property
     def projector(self) -> Projector:
@@ -113,16 +111,10 @@ class Ledger:
             LedgerCorrupt: the file shrank, or is another one now; what is known stays as it was.
         """
         with self._turn:
-            data, entries, head = self._file.read_on(self.head), [], self.head
-            for entry, head in walk(data, prev=self.head, seq=self.state.seq):  # noqa: B007 - the last one counts
-                entries.append(entry)
-            state = fold_checked(iter(entries), self.state)
+            before, entries = self.state, self._journal.follow()
             if entries:
-                self._past.append(self.state)
-                self._newest.extend(entry.event for entry in entries[-_NEWEST:])
-            self.state, self.head = state, head
-            self._file.size += len(data)
-            return tuple(entries)
+                self._past.append(before)
+            return entries
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Ledger]:
@@ -218,33 +210,17 @@ class Ledger:
 
     def _record(self, events: Sequence[Event], expect: int, actor: str) -> None:
         self.require()
-        if (grew := self._file.grew()) or expect != self.state.seq:
-            raise StaleWriter(
-                f"The ledger is at {self.state.seq}{' and grew since' if grew else ''}; the writer expected {expect}.",
-                hint="Run the command again: it will read the ledger anew.",
-            )
-        entries = [
-            Entry(seq=expect + n, time=_stamp(self._clock()), actor=actor, event=event)
-            for n, event in enumerate(events, start=1)
-        ]
-        state = fold(self.state, entries)
-        lines, head = [], self.head
-        for entry in entries:
-            line, head = encode(entry, head)
-            lines.append(line)
-        self._file.append(b"".join(lines))
-        self._witness.follow(b"".join(lines))
-        self._past.append(self.state)
-        self._newest.extend(events)
-        self.state, self.head = state, head
+        before = self.state
+        self._witness.follow(self._journal.append(events, expect=expect, actor=actor))
+        self._past.append(before)
 
     def entries(self) -> Iterator[tuple[Entry, str]]:
         """Every recorded entry with its hash, read again from the file and checked."""
-        yield from walk(self._file.whole_lines())
+        yield from self._journal.entries()
 
     def last(self, count: int) -> tuple[Event, ...]:
         """The newest events, in order; at most two."""
-        return tuple(self._newest)[-count:]
+        return tuple(self._journal.newest)[-count:]  # type: ignore[return-value]  # of the ledger: events of its union
 
     def project(self) -> None:
         """Writes plan.md, plan.json and what else is derived, as of now.
@@ -277,21 +253,18 @@ class Ledger:
     ) -> None:
         self.close()
 
-    def _load(self) -> None:
-        data = self._file.read()
-        self.state = fold_checked(self._walk_to_head(data))
-        if not data and (left := self.folder.left_by_work()):
+    def _require_work(self) -> None:
+        """Insists that a ledger without lines is new.
+
+        Raises:
+            LedgerCorrupt: work was recorded, so lines were lost.
+        """
+        if not self.state.seq and (left := self.folder.left_by_work()):
             back = "with: swarm verify --restore, or from a backup" if self.lost else "from a backup or from git"
             raise LedgerCorrupt(
                 f"ledger.jsonl is missing or empty, but work has been recorded: there is {' and '.join(left)}.",
                 hint=f"Bring it back {back}. To begin anew, move .swarm/ away and run: swarm init",
             )
-
-    def _walk_to_head(self, data: bytes) -> Iterator[Entry]:
-        for entry, digest in walk(data):
-            self.head = digest
-            self._newest.append(entry.event)
-            yield entry
 
     def _keep_foreign(self) -> None:
         """Before the first plan is written: what lies there that is not of swarmgate goes to the quarantine."""
@@ -309,33 +282,3 @@ class Ledger:
         event = LedgerRepaired(kept=self.folder.relative(kept), size=len(torn))
         self.repaired = event.kept
         self._record([event], self.state.seq, "swarmgate")  # not projected: hand edits have to be reconciled first
-
-
-def fold_checked(entries: Iterator[Entry], state: State | None = None) -> State:
-    """The fold over entries of a file from a state on, naming the line where the laws are broken.
-
-    Raises:
-        LedgerCorrupt: an event is illegal where it stands, so swarmgate did not write it.
-    """
-    at = 0
-
-    def counted() -> Iterator[Entry]:
-        nonlocal at
-        for entry in entries:
-            at = entry.seq
-            yield entry
-
-    try:
-        return fold(State() if state is None else state, counted())
-    except LedgerCorrupt:
-        raise
-    except SwarmError as error:
-        raise LedgerCorrupt(
-            f"ledger.jsonl line {at} records what the rules forbid: {error.message}",
-            line=at,
-            hint="swarmgate writes no such line. Bring the file back from a backup or from git.",
-        ) from error
-
-
-def _stamp(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from swarmgate.domain.events import Entry
-from swarmgate.ledger.chain import GENESIS, hash_of, walk
+from swarmgate.domain.events import EVENTS, Entry
+from swarmgate.journal.chain import GENESIS, hash_of
+from swarmgate.journal.journal import entries_in
+from swarmgate.journal.lines import LinesFile
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.ledger_file import LedgerFile
 
 
 def entries(folder: SwarmFolder, last: int | None = None) -> list[Entry]:
@@ -20,7 +21,8 @@ def entries(folder: SwarmFolder, last: int | None = None) -> list[Entry]:
         LedgerCorrupt: a line does not fit the chain, or the ledger is gone where work has been recorded.
         LedgerError: it cannot be read.
     """
-    data = LedgerFile(folder.ledger).whole_lines()
+    file = LinesFile(folder.ledger)
+    data = file.whole_lines()
     if not data:
         Ledger.read(folder)  # says so where there should be one
     start, seq, head = 0, 0, GENESIS
@@ -28,7 +30,7 @@ def entries(folder: SwarmFolder, last: int | None = None) -> list[Entry]:
     if last is not None and last < count:
         start, seq = _start_of_last(data, last), count - last
         head = hash_of(data[:start])
-    return [entry for entry, _ in walk(data[start:], prev=head, seq=seq)]
+    return [entry for entry, _ in entries_in(data[start:], EVENTS, name=file.name, prev=head, seq=seq)]
 
 
 def _start_of_last(data: bytes, count: int) -> int:

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from swarmgate.domain.preflight import PreflightReport
 from swarmgate.errors import LedgerError
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.writing import writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make

@@ -17,7 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.errors import SwarmError
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.writing import writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make
 

@@ -17,8 +17,8 @@ from swarmgate.domain.plan import Plan
 from swarmgate.domain.plan_merge import changed, merge
 from swarmgate.domain.state import State
 from swarmgate.errors import LedgerCorrupt
+from swarmgate.journal.writing import writing
 from swarmgate.ledger.edits import Edit, edits, foreign, may_stand
-from swarmgate.ledger.folder import writing
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.places import about, in_json, in_markdown
 from swarmgate.workspace.atomic import replace

@@ -5,14 +5,18 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import NamedTuple
 
-from swarmgate.domain.events import LedgerAdopted, LedgerRestored
+from swarmgate.domain.events import EVENTS, LedgerAdopted, LedgerRestored
+from swarmgate.domain.fold import fold
+from swarmgate.domain.state import State
 from swarmgate.errors import LedgerError, SwarmError
+from swarmgate.journal.chain import hash_of, line_of
+from swarmgate.journal.journal import entries_in, fold_checked
+from swarmgate.journal.lock import WriterLock
+from swarmgate.journal.writing import writing
 from swarmgate.ledger.anchors import Anchors, known
-from swarmgate.ledger.chain import hash_of, line_of, walk
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.high_water import HighWater
-from swarmgate.ledger.ledger import Ledger, fold_checked
-from swarmgate.ledger.lock import WriterLock
+from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace import growing_log
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.driver import Driver
@@ -47,7 +51,9 @@ def restore(folder: SwarmFolder) -> LedgerRestored | None:
         whole = _whole(folder, _known(folder, present), present)
         if present.startswith(whole):
             return None
-        fold_checked(entry for entry, _ in walk(whole))  # nothing is put there that could not be read
+        name = folder.ledger.name
+        entries = (entry for entry, _ in entries_in(whole, EVENTS, name=name))
+        fold_checked(fold, State(), entries, name=name)  # nothing is put there that could not be read
         kept = folder.relative(folder.keep("ledger-rolled-back.jsonl", present)) if present else ""
         with writing(folder.ledger):
             replace(folder.ledger, whole)

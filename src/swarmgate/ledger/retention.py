@@ -17,9 +17,10 @@ from pathlib import Path
 from swarmgate.domain.events import Entry, GoalSet
 from swarmgate.domain.evidence_report import Pruned, PrunedTask
 from swarmgate.domain.state import State
+from swarmgate.journal.writing import writing
 from swarmgate.ledger.evidence_archive import ArchivedFile, ArchiveIndex, Archives, read_plain
 from swarmgate.ledger.evidence_index import goal_number
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 MB = 1_000_000

@@ -21,9 +21,10 @@ from pydantic import BaseModel
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused, LedgerLocked
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.lock import WriterLock, describe, live_owner, read_owner
+from swarmgate.journal.writing import writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import WriterLock, describe, live_owner, read_owner
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make
 

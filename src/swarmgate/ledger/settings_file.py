@@ -16,7 +16,8 @@ from pathlib import Path
 
 from swarmgate.config.loading import require_file
 from swarmgate.errors import ConfigError, UsageError
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.writing import writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.settings_text import Edit, Put, Remove, Rename, changed
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make

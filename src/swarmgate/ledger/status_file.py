@@ -6,8 +6,8 @@ from datetime import datetime
 
 from swarmgate.domain.state import State
 from swarmgate.domain.status import StatusFile, work_status
+from swarmgate.journal.journal import utc_now
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.ledger import utc_now
 from swarmgate.workspace.atomic import replace
 
 

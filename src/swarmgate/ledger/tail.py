@@ -17,9 +17,9 @@ from swarmgate.domain.events import Entry
 from swarmgate.domain.fold import fold
 from swarmgate.domain.state import State
 from swarmgate.errors import LedgerError, SwarmError
-from swarmgate.ledger.chain import GENESIS
+from swarmgate.journal.chain import GENESIS
+from swarmgate.ledger.automation_log import AutomationLog, happening_of
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.journal import Journal, happening_of
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.rotating import Look, ReadOn, looked
 
@@ -65,7 +65,7 @@ class Tail:
         self.state = State()
         self.unreadable = 0
         self._folder = folder
-        self._lines = Journal(folder).lines
+        self._lines = AutomationLog(folder).lines
         self._from_start = from_start
         self._read_on: ReadOn | None = None
         self._ledger: Ledger | None = None

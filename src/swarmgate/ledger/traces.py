@@ -15,7 +15,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from swarmgate.domain.usage import Usage
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.writing import writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make
 

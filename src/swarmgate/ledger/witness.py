@@ -10,10 +10,10 @@ import contextlib
 
 from swarmgate.domain.state import State
 from swarmgate.errors import LedgerRolledBack, SwarmError
-from swarmgate.ledger.chain import hash_of, line_of
+from swarmgate.journal.chain import hash_of, line_of
+from swarmgate.journal.lines import LinesFile
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.high_water import Header, HighWater, Mark
-from swarmgate.ledger.ledger_file import LedgerFile
 
 RESTORE = (
     "Bring it back with: swarm verify --restore (what is there goes to the quarantine), or from a backup. "
@@ -29,7 +29,7 @@ class Witness:
         file: the ledger's, as far as its owner has read it.
     """
 
-    def __init__(self, folder: SwarmFolder, file: LedgerFile) -> None:
+    def __init__(self, folder: SwarmFolder, file: LinesFile) -> None:
         self._folder, self._file = folder, file
         self._water = HighWater(folder)
 

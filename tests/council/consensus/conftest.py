@@ -18,7 +18,7 @@ from swarmgate.council.records import Manifest, Records
 from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
 from swarmgate.domain.consensus import Decision, DecisionOutcome, DecisionRound
 from swarmgate.domain.debate import Seat
-from swarmgate.ledger.documents import FileDocuments
+from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 
 NAMES = ("ann", "bob", "cy")
@@ -107,5 +107,5 @@ def votes(rules: Iterable[tuple[str, str]]) -> tuple[Rule, ...]:
 @pytest.fixture
 def deciding(council: Council, tmp_path: Path) -> Deciding:
     folder = SwarmFolder(tmp_path / "kept")
-    documents = FileDocuments(folder)
+    documents = FileDocuments(folder.path)
     return Deciding(council, Records(documents, clean=lambda value: value), folder.discussions)

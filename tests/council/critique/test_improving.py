@@ -19,7 +19,7 @@ from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
 from swarmgate.domain.critique import Criterion, Critique, CritiqueOutcome, Iteration, Score
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilFailed, CouncilRefused
-from swarmgate.ledger.documents import FileDocuments
+from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 
 
@@ -67,7 +67,7 @@ class Bench:
 
 @pytest.fixture
 def bench(council: Council) -> Bench:
-    return Bench(council, Records(FileDocuments(SwarmFolder(council.repo)), clean=lambda value: value))
+    return Bench(council, Records(FileDocuments(SwarmFolder(council.repo).path), clean=lambda value: value))
 
 
 async def test_the_best_version_is_given_and_improved_not_the_last(bench: Bench) -> None:

@@ -33,7 +33,7 @@ from swarmgate.domain.discussion import (
     Step,
 )
 from swarmgate.errors import ConfigError
-from swarmgate.ledger.documents import FileDocuments
+from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
@@ -178,7 +178,7 @@ class Room:
 
     @property
     def records(self) -> Records:
-        return Records(self.documents or FileDocuments(SwarmFolder(self.repo)), clean=lambda value: value)
+        return Records(self.documents or FileDocuments(SwarmFolder(self.repo).path), clean=lambda value: value)
 
     def desk(self, seat: Seat, *, folder: str = "") -> Desk:
         del folder

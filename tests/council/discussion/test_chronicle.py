@@ -11,12 +11,12 @@ from swarmgate.council.discussion.chronicle import Chronicle, record_of
 from swarmgate.council.records import Records
 from swarmgate.domain.discussion import DiscussionRecord, Link, Relation
 from swarmgate.errors import LedgerError
-from swarmgate.ledger.documents import FileDocuments
+from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 
 
 def kept(root: Path, record: DiscussionRecord) -> Records:
-    records = Records(FileDocuments(SwarmFolder(root)), clean=lambda value: value)
+    records = Records(FileDocuments(SwarmFolder(root).path), clean=lambda value: value)
     log = Chronicle(records, record.discussion)
     log.confirm(CAST)
     for held in record.rounds:

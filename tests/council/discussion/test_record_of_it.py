@@ -23,8 +23,8 @@ from swarmgate.council.discussion.people import Pause
 from swarmgate.council.records import NAMES, Manifest, Records
 from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
 from swarmgate.errors import CouncilRefused
+from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.debates import masked
-from swarmgate.ledger.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.redact import redact
 
@@ -47,7 +47,7 @@ class Masked(Room):
     @property
     def records(self) -> Records:
         clean = partial(masked, redact=partial(redact, secrets=[SECRET]), names=NAMES)
-        return Records(FileDocuments(SwarmFolder(self.repo)), clean=clean)
+        return Records(FileDocuments(SwarmFolder(self.repo).path), clean=clean)
 
 
 @pytest.mark.slow

@@ -24,11 +24,11 @@ from swarmgate.engine.automating.crew import Syncing, anew, workers_of
 from swarmgate.engine.crewing import crew_beside
 from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
+from swarmgate.journal.lock import WriterLock
 from swarmgate.ledger import newest
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.high_water import HighWater
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import WriterLock
 from swarmgate.ledger.tail import happening
 
 

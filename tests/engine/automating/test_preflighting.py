@@ -22,7 +22,7 @@ from swarmgate.engine import Swarm
 from swarmgate.engine.automating import preflighting
 from swarmgate.errors import UsageError
 from swarmgate.ledger import preflights
-from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import Session
 
@@ -48,7 +48,7 @@ def preflight(project: Project, phase: int | None = None) -> PreflightReport:
 
 
 def ran(project: Project) -> list[PreflightRan]:
-    told = Journal(project.folder).read()
+    told = AutomationLog(project.folder).read()
     return [PreflightRan.model_validate(each.data) for each in told if each.type == "preflight_ran"]
 
 

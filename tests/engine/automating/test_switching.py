@@ -17,8 +17,8 @@ from swarmgate.engine import Swarm
 from swarmgate.engine.automating.crew import _Unbegun
 from swarmgate.engine.automating.switching import Capability, report, switch
 from swarmgate.errors import ConfigError, UsageError
+from swarmgate.journal.lock import WriterLock
 from swarmgate.ledger import status_file
-from swarmgate.ledger.lock import WriterLock
 
 
 def rows(project: Project, environ: dict[str, str] | None = None) -> dict[str, Capability]:

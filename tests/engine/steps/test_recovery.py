@@ -15,7 +15,7 @@ from tests.project import Project, Rule, call, part, plain, plan, rule, until, v
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.state import Outcome
-from swarmgate.ledger.lock import live_owner
+from swarmgate.journal.lock import live_owner
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from swarmgate import assets
 from swarmgate.automation.doctor.problem import Problem
 from swarmgate.errors import ConfigError
+from swarmgate.journal.lock import describe, live_owner, read_owner
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.lock import describe, live_owner, read_owner
 from swarmgate.ledger.settings_file import Draft, read
 
 NAME = "folder"

@@ -15,10 +15,12 @@ from swarmgate.domain.status import Ended, StatusFile, WatchStatus, work_status
 from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import SwarmError, UsageError
+from swarmgate.journal.journal import utc_now
+from swarmgate.journal.lock import at_work, describe, live_owner
+from swarmgate.journal.writing import writing
 from swarmgate.ledger import status_file
-from swarmgate.ledger.folder import SwarmFolder, writing
-from swarmgate.ledger.ledger import Ledger, utc_now
-from swarmgate.ledger.lock import at_work, describe, live_owner
+from swarmgate.ledger.folder import SwarmFolder
+from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.watch_log import end_of
 from swarmgate.workspace import detached, trusted
 

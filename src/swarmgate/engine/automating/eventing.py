@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from swarmgate.config import nearest
-from swarmgate.domain import automation_words
+from swarmgate.domain import automation_words, base
 from swarmgate.domain.automation import AUTOMATION_EVENTS, Happening
 from swarmgate.domain.events import EVENTS, Entry
 from swarmgate.engine.describe import counted, describe
@@ -16,7 +16,7 @@ from swarmgate.engine.progress import Progress
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import UsageError
 from swarmgate.ledger import newest
-from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.tail import Tail, happening
 
 LOOK_S = 0.2
@@ -31,13 +31,13 @@ def events(
         _check(each)
     tail = Tail(swarm.folder) if follow else None  # first: what is added from now on is not missed
     entries = newest.entries(swarm.folder, None if types else last)
-    journal = Journal(swarm.folder)
+    journal = AutomationLog(swarm.folder)
     told = journal.read()
     if journal.unreadable:
         _notice(swarm, f"{counted(journal.unreadable, 'line')} of {journal.lines.path} cannot be read, and left out.")
     there = _merged(entries, told, types)
     shown = there if last is None else there[max(0, len(there) - last) :]
-    happenings = (happening(each) if isinstance(each, Entry) else each for each in shown)
+    happenings = (happening(each) if isinstance(each, base.Entry) else each for each in shown)
     if tail is None:
         return happenings
     known = {"ledger": entries[-1].seq if entries else tail.state.seq, "automation": told[-1].seq if told else 0}

@@ -115,8 +115,8 @@ class Summaries:
         Raises:
             LedgerError: context.md could not be written, or was in use for too long.
         """
+        from swarmgate.journal.writing import writing  # noqa: PLC0415 - as above
         from swarmgate.ledger.context_file import keep_summary, read  # noqa: PLC0415 - late: work alone needs it
-        from swarmgate.ledger.folder import writing  # noqa: PLC0415 - as above
 
         task, folder = task_of(subject), self._swarm.folder
         state = self._swarm.state

@@ -17,10 +17,11 @@ from swarmgate.domain.handoff import MARK, Failure, Handoff, HandoffRole, render
 from swarmgate.domain.state import Outcome, Planning, State, TaskStatus
 from swarmgate.engine.outcome import actions
 from swarmgate.errors import ConfigError, SwarmError, UsageError, WorkspaceError
+from swarmgate.journal.lock import describe, live_owner
+from swarmgate.journal.writing import writing
 from swarmgate.ledger import guidance, preflights
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import describe, live_owner
 from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
 

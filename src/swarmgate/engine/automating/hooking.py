@@ -16,7 +16,7 @@ from swarmgate.domain.events import EVENTS
 from swarmgate.domain.hooks import HOOKABLE, Hook, HookReport, sample
 from swarmgate.engine.progress import Progress
 from swarmgate.errors import UsageError
-from swarmgate.ledger.journal import Journal
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def report(swarm: Swarm) -> HookReport:
     """The user's commands on events, and how the newest run of each went."""
     newest: dict[str, Happening] = {}
     with contextlib.suppress(OSError):  # a journal that cannot be read takes no hook from the list
-        for happening in Journal(swarm.folder).read():
+        for happening in AutomationLog(swarm.folder).read():
             if happening.type == "hook_ran":
                 newest[str(happening.data.get("event"))] = happening
     return HookReport(

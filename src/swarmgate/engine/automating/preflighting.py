@@ -20,11 +20,11 @@ from swarmgate.domain.preflight import PreflightReport, Reach
 from swarmgate.domain.state import State, replace
 from swarmgate.domain.triggers import phase_boundary, phase_of, phase_to_begin
 from swarmgate.errors import LedgerError, PreflightFailed, UsageError
+from swarmgate.journal.lock import live_owner
 from swarmgate.ledger import preflights
+from swarmgate.ledger.automation_log import AutomationLog
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.ledger.journal import Journal
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import live_owner
 
 if TYPE_CHECKING:
     from swarmgate.automation.worker import Seen, Worker
@@ -270,4 +270,4 @@ def _tell(folder: SwarmFolder, report: PreflightReport) -> None:
     """Keeps the report and tells the journal; a disk that refuses takes nothing from what was found."""
     with contextlib.suppress(LedgerError):
         preflights.keep(folder, report)
-    Journal(folder).append(_event(folder, report), actor=NAME)
+    AutomationLog(folder).append(_event(folder, report), actor=NAME)

@@ -109,8 +109,8 @@ def _unable(hooks: WorkerStatus | None) -> tuple[str, ...]:
 
 def _live(swarm: Swarm) -> tuple[str, dict[str, WorkerStatus]]:
     """The process that watches, in words, and its workers by capability; nothing where none lives."""
+    from swarmgate.journal.lock import describe, live_owner  # noqa: PLC0415 - as above
     from swarmgate.ledger import status_file  # noqa: PLC0415 - late, as above
-    from swarmgate.ledger.lock import describe, live_owner  # noqa: PLC0415 - as above
 
     owner = live_owner(swarm.folder.watch_lock)
     if not owner:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import LedgerLocked
+from swarmgate.journal.lock import at_work, describe
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import at_work, describe
 from swarmgate.ledger.reconcile import Interrupt, Reconciliation, edits, reconcile
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted
-from swarmgate.ledger.folder import writing
+from swarmgate.journal.writing import writing
 from swarmgate.llm.model import CallFailed, Message, Model, ModelReply, ModelRequest
 from swarmgate.workspace import atomic
 

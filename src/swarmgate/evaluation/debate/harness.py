@@ -22,8 +22,9 @@ from swarmgate.evaluation.debate.decision import Decision
 from swarmgate.evaluation.debate.report import DebateReport, report_of
 from swarmgate.evaluation.debate.running import Run, run
 from swarmgate.evaluation.debate.voices import Bench
+from swarmgate.journal.writing import writing
 from swarmgate.ledger import debate_worth, probes
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace.atomic import replace
 
 if TYPE_CHECKING:

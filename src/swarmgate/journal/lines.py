@@ -1,26 +1,68 @@
-"""The bytes of ledger.jsonl: whole lines in, all or nothing out, and whether what was read still stands there."""
+"""The bytes of a journal: whole lines in, all or nothing out, and whether what was read still stands there."""
 
 from __future__ import annotations
 
 import os
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from swarmgate.errors import LedgerCorrupt, LedgerError
-from swarmgate.ledger.chain import GENESIS, TAIL, walk
-from swarmgate.ledger.folder import writing
+from swarmgate.journal.chain import GENESIS, TAIL, walk
+from swarmgate.journal.writing import writing
 
 
-class LedgerFile:
-    """One file, as far as somebody has read it.
+class Lines(Protocol):
+    """Where the lines of one journal are kept, as far as somebody has read them; files and SQLite have them.
+
+    `name` is how messages call it, `torn` what stands behind the last whole line: a crash cut it short.
+    """
+
+    name: str
+    torn: bytes
+
+    def read(self) -> bytes:
+        """All whole lines, from the beginning."""
+
+    def first(self) -> bytes:
+        """The first line without its line feed; empty: there is none."""
+
+    def whole_lines(self) -> bytes:
+        """All whole lines as they are now; what was read so far stays where it is."""
+
+    def read_on(self, head: str) -> bytes:
+        """The whole lines behind what was read so far; `head` is the hash that the last line read ends in."""
+
+    def took(self, data: bytes) -> None:
+        """What `read_on` gave was taken in: the next one begins behind it."""
+
+    def grew(self) -> bool:
+        """Whether somebody else has written since."""
+
+    def append(self, data: bytes, *, durable: bool = True) -> None:
+        """Appends all or nothing; `durable`: that outlives a power cut, and not only a kill."""
+
+    def cut(self) -> None:
+        """Cuts off what is torn."""
+
+
+class LinesFile:
+    """The lines of one file; implements `Lines`.
+
+    Args:
+        path: of the file.
+        name: how messages call it; empty: by the name of the file.
+        own_folder: whether its folder is its own, and is made with it.
 
     Attributes:
         size: bytes of the whole lines that were read or written.
         torn: bytes behind the last whole line: a crash cut them short, or a writer is at work.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, name: str = "", own_folder: bool = False) -> None:
         self.path = path
+        self.name = name or path.name
+        self._own_folder = own_folder
         self.size = 0
         self.torn = b""
         self._identity: tuple[int, int] | None = None
@@ -57,15 +99,19 @@ class LedgerFile:
             same = tail.endswith(head.encode() + b'"}\n')
         else:
             everything = self._bytes()
-            same = len(everything) >= self.size and _head_of(everything[: self.size]) == head
+            same = len(everything) >= self.size and _head_of(everything[: self.size], self.name) == head
             data = everything[self.size :]
         if not same:
             raise LedgerCorrupt(
-                "ledger.jsonl does not hold any more what was read of it: it shrank, or was replaced.",
+                f"{self.name} does not hold any more what was read of it: it shrank, or was replaced.",
                 hint="Bring it back from a backup or from git; see: swarm verify",
             )
         self._identity = identity
         return self._split(data)
+
+    def first(self) -> bytes:
+        """The first line without its line feed; empty: there is none."""
+        return self.line(1).removesuffix(b"\n")
 
     def line(self, number: int) -> bytes:
         """A line that was read or written, with its line feed; empty where the file has none such any more."""
@@ -84,31 +130,43 @@ class LedgerFile:
         except OSError:
             return b""
 
+    def took(self, data: bytes) -> None:
+        """What `read_on` gave was taken in."""
+        self.size += len(data)
+
     def grew(self) -> bool:
         """Whether it is longer or shorter than what was read and written here."""
         return (self.path.stat().st_size if self.path.exists() else 0) != self.size
 
-    def append(self, data: bytes) -> None:
+    def append(self, data: bytes, *, durable: bool = True) -> None:
         """Appends all or nothing: what a full disk left behind is cut off again.
+
+        Args:
+            data: whole lines.
+            durable: they outlive a power cut, and not only a kill.
 
         Raises:
             LedgerWriteFailed: the disk refused.
         """
         created = not self.path.exists()
         with writing(self.path):
+            if created and self._own_folder:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
                 view = memoryview(data)
                 while view:
                     view = view[os.write(descriptor, view) :]
-                os.fsync(descriptor)
+                if durable:
+                    os.fsync(descriptor)
             except BaseException:
                 os.ftruncate(descriptor, self.size)
                 raise
             finally:
                 os.close(descriptor)
             if created:
-                _sync_folder(self.path.parent)
+                if durable:
+                    _sync_folder(self.path.parent)
                 self._identity = self._found()
         self.size += len(data)
 
@@ -154,10 +212,10 @@ class LedgerFile:
         return found.st_dev, found.st_ino
 
 
-def _head_of(data: bytes) -> str:
+def _head_of(data: bytes, name: str) -> str:
     """The hash of the last line, all lines checked."""
     head = GENESIS
-    for _, head in walk(data):  # noqa: B007 - the last one counts
+    for _, head in walk(data, name=name):  # noqa: B007 - the last one counts
         pass
     return head
 

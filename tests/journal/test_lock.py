@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 from swarmgate.errors import LedgerLocked
-from swarmgate.ledger import lock as locking
+from swarmgate.journal import lock as locking
+from swarmgate.journal.lock import WriterLock, at_work, describe, live_owner, read_owner
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.lock import WriterLock, at_work, describe, live_owner, read_owner
 
 HERE = os.uname().nodename
 _HOLD = """
 import sys, time
 from pathlib import Path
-from swarmgate.ledger.lock import WriterLock
+from swarmgate.journal.lock import WriterLock
 
 WriterLock(Path(sys.argv[1])).acquire()
 print("held", flush=True)

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from swarmgate.errors import LedgerLocked
-from swarmgate.ledger.folder import writing
+from swarmgate.journal.writing import writing
 from swarmgate.workspace.folders import make
 
 _PAUSE_S, _PATIENCE_S = 0.01, 0.2

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swarmgate.errors import LedgerError, LedgerLocked, LedgerWriteFailed
-from swarmgate.ledger import documents_sqlite
-from swarmgate.ledger.documents import FileDocuments, opened
-from swarmgate.ledger.documents_sqlite import SqliteDocuments
+from swarmgate.journal import sqlite as documents_sqlite
+from swarmgate.journal.documents import FileDocuments, opened
+from swarmgate.journal.sqlite import SqliteDocuments
 from swarmgate.ledger.folder import SwarmFolder
 
 Kind = Literal["files", "sqlite"]
@@ -30,7 +30,7 @@ ODD = "Zürich\r\n\ttab \x00 nul \u2028 🦀 ' \" -- ;"
 
 @pytest.fixture
 def store(folder: SwarmFolder, kind: Kind) -> Store:
-    return opened(folder, kind)
+    return opened(folder.path, kind)
 
 
 # --- what every store does ---
@@ -55,7 +55,7 @@ def test_texts_are_kept_replaced_added_to_renamed_and_dropped(folder: SwarmFolde
     store.put("b", "rounds/002.json.partial", "new")
     store.rename("b", "rounds/002.json.partial", "rounds/002.json")
     store.rename("a.1", "x", "deep/er/y")
-    again = opened(folder, kind)
+    again = opened(folder.path, kind)
     assert again.names("b") == ("progress.md", "rounds/001.json", "rounds/002.json")
     assert [again.get("b", name) for name in again.names("b")] == ["one\n" + ODD, ODD, "new"]
     assert (again.names("a.1"), again.get("a.1", "deep/er/y"), again.get("a.1", "x")) == (("deep/er/y",), "", None)
@@ -105,7 +105,7 @@ _ACTS = st.lists(st.tuples(st.sampled_from(["put", "append", "rename", "drop"]),
 def test_a_store_is_a_table_of_texts(kind: Kind, acts: list[tuple[str, str, str, str]]) -> None:
     expected: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as place:
-        store = opened(SwarmFolder(Path(place)), kind)
+        store = opened(SwarmFolder(Path(place)).path, kind)
         for act, name, other, given_text in acts:
             text = given_text.encode("utf-8", "replace").decode()
             match act:
@@ -142,7 +142,7 @@ def test_a_symbolic_link_on_the_way_is_refused(folder: SwarmFolder, tmp_path: Pa
     place = folder.path / link
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(outside)
-    store, before = FileDocuments(folder), sorted(outside.rglob("*"))
+    store, before = FileDocuments(folder.path), sorted(outside.rglob("*"))
     acts: tuple[Callable[[], object], ...] = (
         lambda: store.put("a", "rounds/1", "x"),
         lambda: store.append("a", "rounds/1", "x"),
@@ -156,7 +156,7 @@ def test_a_symbolic_link_on_the_way_is_refused(folder: SwarmFolder, tmp_path: Pa
 
 
 def test_what_a_killed_writer_left_is_no_text(folder: SwarmFolder) -> None:
-    store = FileDocuments(folder)
+    store = FileDocuments(folder.path)
     store.put("a", "rounds/001.json", "x")
     (folder.discussions / "a" / "rounds" / ".swarmgate-abc.tmp").write_text("half")
     (folder.discussions / ".DS_Store").write_text("")
@@ -165,7 +165,7 @@ def test_what_a_killed_writer_left_is_no_text(folder: SwarmFolder) -> None:
 
 
 def test_files_that_cannot_be_read_or_written_are_named(folder: SwarmFolder) -> None:
-    store, place = FileDocuments(folder), folder.discussions / "a"
+    store, place = FileDocuments(folder.path), folder.discussions / "a"
     store.put("a", "x", "kept")
     (place / "x").write_bytes(b"ok \xff")
     (place / "folder").mkdir()
@@ -182,7 +182,7 @@ def test_files_that_cannot_be_read_or_written_are_named(folder: SwarmFolder) -> 
 
 
 def test_a_damaged_file_a_foreign_one_and_a_newer_one_are_refused_and_stay(folder: SwarmFolder) -> None:
-    store = SqliteDocuments(folder)
+    store = SqliteDocuments(folder.path)
     store.put("a", "x", "kept")
     assert [path.name for path in folder.path.glob("discussions*")] == ["discussions.sqlite3"]
     whole = folder.records.read_bytes()
@@ -209,7 +209,7 @@ def test_a_damaged_file_a_foreign_one_and_a_newer_one_are_refused_and_stay(folde
 
 def test_a_writer_that_never_ends_is_told(folder: SwarmFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents_sqlite, "BUSY_S", 0.05)
-    store = SqliteDocuments(folder)
+    store = SqliteDocuments(folder.path)
     store.put("a", "x", "kept")
     with closing(sqlite3.connect(folder.records, isolation_level=None)) as database:
         database.execute("BEGIN IMMEDIATE")
@@ -230,7 +230,7 @@ def test_the_file_is_opened_once_and_again_where_it_is_another_one(
         return cast("sqlite3.Connection", connect(place, **more))
 
     monkeypatch.setattr(sqlite3, "connect", counted)
-    store = SqliteDocuments(folder)
+    store = SqliteDocuments(folder.path)
     for number in range(5):
         store.put("a", f"x{number}", "kept", durable=bool(number % 2))
         assert store.get("a", f"x{number}") == "kept"
@@ -242,28 +242,28 @@ def test_the_file_is_opened_once_and_again_where_it_is_another_one(
     assert store.get("a", "late") is None
     store.put("a", "after", "kept")
     assert len(opens) == 2
-    assert SqliteDocuments(folder).get("a", "after") == "kept"
+    assert SqliteDocuments(folder.path).get("a", "after") == "kept"
 
 
 def test_an_empty_file_is_looked_at_and_left_as_it_is(folder: SwarmFolder) -> None:
     folder.records.parent.mkdir(parents=True, exist_ok=True)
     folder.records.touch()
-    store = SqliteDocuments(folder)
+    store = SqliteDocuments(folder.path)
     assert (store.records(), store.get("a", "x"), folder.records.stat().st_size) == ((), None, 0)
     store.put("a", "x", "kept")
     assert store.records() == ("a",)
 
 
 def test_a_forked_process_opens_the_file_for_itself_and_several_threads_share_it(folder: SwarmFolder) -> None:
-    store = SqliteDocuments(folder)
+    store = SqliteDocuments(folder.path)
     store.put("a", "log", "")
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda number: store.append("a", "log", f"{number};"), range(20)))
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from swarmgate.ledger.documents_sqlite import SqliteDocuments\n"
+        "from swarmgate.journal.sqlite import SqliteDocuments\n"
         "from swarmgate.ledger.folder import SwarmFolder\n"
-        f"store = SqliteDocuments(SwarmFolder(Path({str(folder.root)!r})))\n"
+        f"store = SqliteDocuments(SwarmFolder(Path({str(folder.root)!r})).path)\n"
         "store.append('a', 'log', 'parent;')\n"
         "child = os.fork()\n"
         "store.append('a', 'log', 'child;' if child == 0 else 'both;')\n"
@@ -281,7 +281,7 @@ def test_a_forked_process_opens_the_file_for_itself_and_several_threads_share_it
 
 @pytest.mark.slow
 def test_nothing_is_left_open(folder: SwarmFolder) -> None:
-    store = SqliteDocuments(folder)
+    store = SqliteDocuments(folder.path)
     store.put("a", "x", "kept")
     before = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
     del store

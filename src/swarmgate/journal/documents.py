@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from swarmgate.errors import LedgerError
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.journal.lines import LinesFile
+from swarmgate.journal.writing import writing
 from swarmgate.workspace.atomic import replace
 
 if TYPE_CHECKING:
-    from swarmgate.ledger.documents_sqlite import SqliteDocuments
+    from swarmgate.journal.sqlite import SqliteDocuments
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,119}")
 _NEW_FILE_MODE = 0o666
+
+JOURNAL = "journal.jsonl"
+"""The name of the text that a record is; all others are views of it."""
 
 
 def check_name(name: str) -> None:
@@ -34,14 +38,15 @@ def check_name(name: str) -> None:
 
 
 class FileDocuments:
-    """The texts of all records of one project; implements `council.record_texts.Documents`.
+    """The texts of all records of one project.
 
     Args:
-        folder: the project's folder.
+        swarm: the project's `.swarm/`.
     """
 
-    def __init__(self, folder: SwarmFolder) -> None:
-        self._folder = folder
+    def __init__(self, swarm: Path) -> None:
+        self._swarm = swarm
+        self._all = swarm / "discussions"
 
     def put(self, record: str, name: str, text: str, *, durable: bool = True) -> None:
         """Keeps a text in the place of what has this name.
@@ -127,14 +132,21 @@ class FileDocuments:
 
     def records(self) -> tuple[str, ...]:
         """Every record, sorted."""
-        place = self._folder.discussions
+        place = self._all
         if not place.is_dir():
             return ()
         return tuple(sorted(path.name for path in place.iterdir() if path.is_dir() and _PART.fullmatch(path.name)))
 
     def place(self, record: str, name: str) -> str:
         """Where that text is, as messages name it."""
-        return f"{self._folder.relative(self._folder.discussions)}/{record}/{name}"
+        return f"{self._shown(self._all)}/{record}/{name}"
+
+    def lines(self, record: str) -> LinesFile:
+        """The journal of a record."""
+        return LinesFile(self._path(record, JOURNAL), name=self.place(record, JOURNAL), own_folder=True)
+
+    def _shown(self, path: Path) -> str:
+        return path.relative_to(self._swarm.parent).as_posix()
 
     def _path(self, record: str, name: str) -> Path:
         check_name(name)
@@ -147,21 +159,21 @@ class FileDocuments:
             LedgerError: there is one.
         """
         check_name(record)
-        path = self._folder.discussions
+        path = self._all
         for part in ("", record, *parts):
             path = path / part
             if path.is_symlink():
                 raise LedgerError(
-                    f"{self._folder.relative(path)} is a symbolic link; records lie in the project itself.",
+                    f"{self._shown(path)} is a symbolic link; records lie in the project itself.",
                     hint="Replace the link by what it names.",
                 )
         return path
 
 
-def opened(folder: SwarmFolder, kind: Literal["files", "sqlite"]) -> FileDocuments | SqliteDocuments:
+def opened(swarm: Path, kind: Literal["files", "sqlite"]) -> FileDocuments | SqliteDocuments:
     """The store of a project's records, as `[council] store` names it."""
     if kind == "files":
-        return FileDocuments(folder)
-    from swarmgate.ledger.documents_sqlite import SqliteDocuments  # noqa: PLC0415 - late: few have one
+        return FileDocuments(swarm)
+    from swarmgate.journal.sqlite import SqliteDocuments  # noqa: PLC0415 - late: few have one
 
-    return SqliteDocuments(folder)
+    return SqliteDocuments(swarm)

@@ -2,16 +2,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.domain.story import blocked, entries, started
 
+from swarmgate.domain import base
 from swarmgate.domain import events as ev
-from swarmgate.domain.events import Entry
+from swarmgate.domain.events import EVENTS, Entry
 from swarmgate.errors import LedgerCorrupt
-from swarmgate.ledger.chain import GENESIS, encode, walk
+from swarmgate.journal.chain import GENESIS, encode
+from swarmgate.journal.journal import entries_in
+
+
+def walk(data: bytes) -> Iterator[tuple[base.Entry[Any], str]]:
+    return entries_in(data, EVENTS, name="ledger.jsonl")
 
 
 def _written() -> list[bytes]:

@@ -42,7 +42,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Journal:
+class AutomationLog:
     """The events of automation. Safe between threads and processes.
 
     Args:
@@ -52,7 +52,7 @@ class Journal:
     """
 
     def __init__(self, folder: SwarmFolder, *, clock: Callable[[], datetime] = _now, limit: int = LIMIT_BYTES) -> None:
-        self.lines = RotatingLines(folder.journal, limit=limit)
+        self.lines = RotatingLines(folder.automation_log, limit=limit)
         self.unreadable = 0
         """Lines that the last `read` had to skip."""
         self._clock = clock
@@ -104,7 +104,7 @@ class DeadLetters:
         self.lines = RotatingLines(folder.dead_letters)
         self.unreadable = 0
         """Lines that the last `read` had to skip."""
-        self._journal = Journal(folder, clock=clock)
+        self._journal = AutomationLog(folder, clock=clock)
         self._folder = folder
         self._clock = clock
         self._told = False

@@ -12,20 +12,36 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from swarmgate.errors import LedgerError, LedgerLocked, LedgerWriteFailed
-from swarmgate.ledger.chats_file import BUSY, BUSY_S, DISK
-from swarmgate.ledger.documents import check_name
-from swarmgate.ledger.folder import SwarmFolder, writing
+from swarmgate.errors import LedgerCorrupt, LedgerError, LedgerLocked, LedgerWriteFailed, StaleWriter
+from swarmgate.journal.chain import hash_of
+from swarmgate.journal.documents import JOURNAL, check_name
+from swarmgate.journal.writing import writing
 
-_VERSION = 1
-_TABLE = (
-    "CREATE TABLE IF NOT EXISTS documents"
-    " (record TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (record, name))"
+BUSY_S = 10.0
+"""How long a write waits for that of another process, in seconds."""
+
+DISK = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_NOLFS,
+)
+"""What SQLite says where the disk refuses."""
+
+BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+"""The same where another process is at it."""
+
+_VERSION = 2
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS lines (record TEXT, seq INTEGER, line BLOB NOT NULL, PRIMARY KEY (record, seq))",
+    "CREATE TABLE IF NOT EXISTS documents (record TEXT, name TEXT, text TEXT NOT NULL, PRIMARY KEY (record, name))",
 )
 
 _DURABLE, _WHOLE = "EXTRA", "FULL"
@@ -34,6 +50,8 @@ after the journal is gone, has a commit outlive a power cut for certain."""
 
 _OF_PARENTS: list[sqlite3.Connection] = []
 """What a forked process holds and must not close, as dropping it would."""
+
+_NAMES = "SELECT name FROM documents WHERE record = ? ORDER BY name"
 
 _Stamp = tuple[int, int, int, int]
 """Device, inode, size and time of a file."""
@@ -49,7 +67,7 @@ class _Opened(NamedTuple):
 
 
 class SqliteDocuments:
-    """The texts of all records of one project; implements `council.record_texts.Documents`.
+    """The texts of all records of one project; as `FileDocuments`.
 
     It may be used from several threads. The file is closed with the object, or at the end of the process.
 
@@ -57,11 +75,11 @@ class SqliteDocuments:
     `LedgerWriteFailed` where the disk refuses.
 
     Args:
-        folder: the project's folder.
+        swarm: the project's `.swarm/`.
     """
 
-    def __init__(self, folder: SwarmFolder) -> None:
-        self._folder = folder
+    def __init__(self, swarm: Path) -> None:
+        self._path = swarm / "discussions.sqlite3"
         self._lock = threading.RLock()
         self._opened: _Opened | None = None
 
@@ -102,17 +120,51 @@ class SqliteDocuments:
 
     def drop(self, record: str, name: str) -> None:
         """Forgets a text, if it is there."""
-        if self._folder.records.exists():
+        if self._path.exists():
             with self._writing() as database:
                 database.execute("DELETE FROM documents WHERE record = ? AND name = ?", (record, name))
 
     def names(self, record: str) -> tuple[str, ...]:
-        """The names of all texts of a record, sorted."""
-        return self._select("SELECT name FROM documents WHERE record = ? ORDER BY name", record)
+        """The names of all texts of a record, sorted; its journal is one."""
+        journal = (JOURNAL,) if self.read_lines(record) else ()
+        return tuple(sorted((*journal, *self._select(_NAMES, record))))
 
     def records(self) -> tuple[str, ...]:
         """Every record, sorted."""
-        return self._select("SELECT DISTINCT record FROM documents ORDER BY record")
+        return self._select("SELECT record FROM documents UNION SELECT record FROM lines ORDER BY record")
+
+    def lines(self, record: str) -> LinesTable:
+        """The journal of a record."""
+        check_name(record)
+        return LinesTable(self, record)
+
+    def read_lines(self, record: str, *, after: int = 0, most: int = -1) -> tuple[bytes, ...]:
+        """The lines of a record's journal behind its first `after`; at most so many, where that is not negative."""
+        with self._lock:
+            if not self._path.exists():
+                return ()
+            with self._open() as database:
+                if _version(database) == 0:
+                    return ()
+                statement = "SELECT line FROM lines WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?"
+                found = tuple(row[0] for row in database.execute(statement, (record, after, most)))
+        if not all(isinstance(each, bytes) for each in found):
+            raise self._damaged("there is something in it that is no line of a journal")
+        return found
+
+    def add_lines(self, record: str, lines: Iterable[bytes], *, expect: int, durable: bool) -> None:
+        """Adds lines behind the first `expect` of a record's journal, all or none.
+
+        Raises:
+            StaleWriter: there are others.
+        """
+        with self._writing(durable=durable) as database:
+            count = "SELECT count(*) FROM lines WHERE record = ?"
+            if database.execute(count, (record,)).fetchone()[0] != expect:
+                hint = "Run the command again: it will read it anew."
+                raise StaleWriter(f"{self.place(record, JOURNAL)} grew since it was read.", hint=hint)
+            rows = ((record, number, line) for number, line in enumerate(lines, start=expect + 1))
+            database.executemany("INSERT INTO lines VALUES (?, ?, ?)", rows)
 
     def place(self, record: str, name: str) -> str:
         """Where that text is, as messages name it."""
@@ -120,14 +172,14 @@ class SqliteDocuments:
 
     @property
     def _file(self) -> str:
-        return self._folder.relative(self._folder.records)
+        return self._path.relative_to(self._path.parents[1]).as_posix()
 
     def _select(self, statement: str, *values: str) -> tuple[str, ...]:
         """The first column of what is found."""
         for value in values:
             check_name(value)
         with self._lock:
-            if not self._folder.records.exists():
+            if not self._path.exists():
                 return ()
             with self._open() as database:
                 if _version(database) == 0:
@@ -140,7 +192,7 @@ class SqliteDocuments:
     @contextmanager
     def _writing(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
         """The file with its table, in a transaction; `durable`: that outlives a power cut."""
-        path = self._folder.records
+        path = self._path
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         with self._lock, self._open(make=True) as database:
@@ -158,7 +210,7 @@ class SqliteDocuments:
     @contextmanager
     def _open(self, *, make: bool = False) -> Iterator[sqlite3.Connection]:
         """The file, opened where it is not yet, or is another one than it was."""
-        path = self._folder.records
+        path = self._path
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise LedgerError(f"{self._file} is no file.", hint="Move it away: records lie in the project itself.")
         try:
@@ -195,7 +247,8 @@ class SqliteDocuments:
     def _prepare(self, database: sqlite3.Connection) -> None:
         """Makes the table in a file without one."""
         if _version(database) == 0:
-            database.execute(_TABLE)
+            for table in _TABLES:
+                database.execute(table)
             database.execute(f"PRAGMA user_version = {_VERSION}")
 
     def _told(self, error: sqlite3.DatabaseError) -> LedgerError:
@@ -215,6 +268,63 @@ class SqliteDocuments:
             f"{self._file} is damaged, or was changed by hand: {why}",
             hint="Bring the file back from a backup or from git. To save what can be saved: sqlite3 FILE .recover",
         )
+
+
+class LinesTable:
+    """The lines of one record's journal in the file of all records; implements `journal.lines.Lines`.
+
+    Each append is one transaction, so that nothing is ever torn.
+    """
+
+    torn = b""
+
+    def __init__(self, documents: SqliteDocuments, record: str) -> None:
+        self.name = documents.place(record, JOURNAL)
+        self._documents, self._record = documents, record
+        self._read = 0
+
+    def read(self) -> bytes:
+        """All lines."""
+        data = self.whole_lines()
+        self._read = data.count(b"\n")
+        return data
+
+    def first(self) -> bytes:
+        """The first line without its line feed; empty: there is none."""
+        found = self._documents.read_lines(self._record, most=1)
+        return found[0].removesuffix(b"\n") if found else b""
+
+    def whole_lines(self) -> bytes:
+        """The same; what was read so far stays where it is."""
+        return b"".join(self._documents.read_lines(self._record))
+
+    def read_on(self, head: str) -> bytes:
+        """The lines behind those that were read; `head` is the hash of the last of them.
+
+        Raises:
+            LedgerCorrupt: that one is not there any more.
+        """
+        last, *more = self._documents.read_lines(self._record, after=self._read - 1) or (b"",)
+        if self._read and hash_of(last) != head:
+            raise LedgerCorrupt(f"{self.name} does not hold any more what was read of it.", hint="See: swarm verify")
+        return b"".join(more if self._read else (last, *more))
+
+    def took(self, data: bytes) -> None:
+        """What `read_on` gave was taken in."""
+        self._read += data.count(b"\n")
+
+    def grew(self) -> bool:
+        """Whether somebody else has written since; `append` asks again, in its transaction."""
+        return bool(self._documents.read_lines(self._record, after=self._read))
+
+    def append(self, data: bytes, *, durable: bool = True) -> None:
+        """Appends whole lines, all or none."""
+        lines = data.splitlines(keepends=True)
+        self._documents.add_lines(self._record, lines, expect=self._read, durable=durable)
+        self._read += len(lines)
+
+    def cut(self) -> None:
+        """Nothing is ever torn."""
 
 
 def _version(database: sqlite3.Connection) -> int:

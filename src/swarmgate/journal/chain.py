@@ -1,4 +1,4 @@
-r"""The lines of ledger.jsonl: one entry a line, each hash-chained to the line before.
+r"""The lines of a journal: one entry a line, each hash-chained to the line before.
 
     {"seq":7,"time":"2026-11-21T13:00:00.123Z","actor":"user","event":{...},"prev":"<64 hex>","hash":"<64 hex>"}
 
@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from swarmgate.domain.events import EVENTS, Entry
+from swarmgate.domain.base import Entry, Frozen
 from swarmgate.errors import LedgerCorrupt
 
 GENESIS = "0" * 64
@@ -28,7 +28,7 @@ _LINK = len(_PREV) + 64 + 1  # the link's own closing quote
 _HINT = "Bring the file back from a backup or from git: the line was altered, removed or damaged after it was written."
 
 
-def encode(entry: Entry, prev: str) -> tuple[bytes, str]:
+def encode(entry: Entry[Any], prev: str) -> tuple[bytes, str]:
     """The line of an entry, with its line feed, and its hash."""
     body = entry.model_dump_json().encode()[:-1] + _PREV + prev.encode() + b'"'
     digest = hashlib.sha256(body).hexdigest()
@@ -40,11 +40,12 @@ def hash_of(data: bytes) -> str:
     return data[-64 - len(_END) - 1 : -len(_END) - 1].decode("ascii", "replace")
 
 
-def walk(data: bytes, *, prev: str = GENESIS, seq: int = 0) -> Iterator[tuple[Entry, str]]:
-    """The entries of whole lines with their hashes, each checked against the line before.
+def walk(data: bytes, *, name: str, prev: str = GENESIS, seq: int = 0) -> Iterator[tuple[bytes, str]]:
+    """The entries of whole lines, as JSON, with their hashes, each checked against the line before.
 
     Args:
         data: lines that each end in a line feed.
+        name: of the file, for messages.
         prev: the hash of the line before the first one.
         seq: the sequence number of the line before the first one.
 
@@ -57,10 +58,10 @@ def walk(data: bytes, *, prev: str = GENESIS, seq: int = 0) -> Iterator[tuple[En
         body, digest = line[:-_TAIL], line[-64 - len(_END) : -len(_END)].decode("ascii", "replace")
         framed = line[-_TAIL : -_TAIL + len(_HASH)] == _HASH and line.endswith(_END)
         if not framed or hashlib.sha256(body).hexdigest() != digest:
-            raise LedgerCorrupt(f"ledger.jsonl line {seq} does not match its own hash.", line=seq, hint=_HINT)
+            raise LedgerCorrupt(f"{name} line {seq} does not match its own hash.", line=seq, hint=_HINT)
         if body[-_LINK:] != _PREV + prev.encode() + b'"':
-            raise LedgerCorrupt(f"ledger.jsonl line {seq} does not follow the line before it.", line=seq, hint=_HINT)
-        yield _entry(body[:-_LINK] + b"}", seq), digest
+            raise LedgerCorrupt(f"{name} line {seq} does not follow the line before it.", line=seq, hint=_HINT)
+        yield body[:-_LINK] + b"}", digest
         prev = digest
 
 
@@ -84,26 +85,36 @@ def line_of(data: bytes) -> Line | None:
         return None
 
 
-def _entry(data: bytes, seq: int) -> Entry:
-    """The entry of a line. Only the kinds of event that a ledger holds are built, which halves the time of a look."""
+def entry_of(data: bytes, seq: int, *, kinds: Mapping[str, type[Frozen]], name: str) -> Entry[Any]:
+    """The entry of a line's JSON. Only the event of its kind is built: trying all of a union takes twice the time.
+
+    Args:
+        data: of one line, as `walk` gives it.
+        seq: the number that it has to have.
+        kinds: of event, by their tag `type`.
+        name: of the file, for messages.
+
+    Raises:
+        LedgerCorrupt: it is no entry of that number, or its event is of no known kind.
+    """
     try:
         line = from_json(data)
-        kind = EVENTS[line["event"]["type"]]
-        entry = Entry.model_construct(**{**line, "event": kind.model_validate(line["event"])})
+        kind = kinds[line["event"]["type"]]
+        entry: Entry[Any] = Entry.model_construct(**{**line, "event": kind.model_validate(line["event"])})
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])
-        raise _unknown(seq, f"{line['event']['type']}.{where}: {problem['msg']}") from None
+        raise _unknown(name, seq, f"{line['event']['type']}.{where}: {problem['msg']}") from None
     except (KeyError, TypeError, ValueError) as error:
-        raise _unknown(seq, f"{type(error).__name__}: {error}") from None
+        raise _unknown(name, seq, f"{type(error).__name__}: {error}") from None
     if entry.seq != seq:
-        raise LedgerCorrupt(f"ledger.jsonl line {seq} says that it is number {entry.seq}.", line=seq, hint=_HINT)
+        raise LedgerCorrupt(f"{name} line {seq} says that it is number {entry.seq}.", line=seq, hint=_HINT)
     return entry
 
 
-def _unknown(seq: int, problem: str) -> LedgerCorrupt:
+def _unknown(name: str, seq: int, problem: str) -> LedgerCorrupt:
     return LedgerCorrupt(
-        f"ledger.jsonl line {seq} holds an event that this version does not know ({problem}).",
+        f"{name} line {seq} holds an event that this version does not know ({problem}).",
         line=seq,
         hint="Was it written by a newer swarmgate? Then upgrade: pip install -U swarmgate",
     )

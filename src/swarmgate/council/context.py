@@ -1,0 +1,33 @@
+"""What the steps of every council work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.record import Records
+    from swarmgate.council.voices import Voices
+
+
+def _nobody(_event: object) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True)
+class CouncilContext:
+    """The surroundings of one session.
+
+    Attributes:
+        voices: make what each voice speaks with.
+        records: where this one is kept, and those that are parts of it.
+        on_event: hears what happens.
+        own: what a pattern needs beside, made by its facade: the user of a discussion, the checks of a critique.
+    """
+
+    voices: Voices
+    records: Records
+    on_event: Callable[[CouncilEvent], None] = _nobody
+    own: Any = field(default=None)
