@@ -170,7 +170,7 @@ class Spoken(Answer):
     @classmethod
     def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
         """The fields, their texts cut."""
-        read = {key: value for key, value in super().fields_in(found).items() if key != "noted"}
+        read = super().fields_in(found)
         long = [key for key, value in read.items() if key != TEXT and _long(value, cls.longest)]
         noted = tuple(
             f"`{cls.asked_as(key)}` was cut: a text in it had more than {cls.longest:,} characters" for key in long
