@@ -12,18 +12,20 @@ from typing import Any
 
 from derived import Derived
 
-from swarmgate.agents.tools import OFFERED, Tool, offered
+from swarmgate.agents.arguments import Arguments
+from swarmgate.agents.tools import OFFERED, SUBMIT, Tool, offered
 
 
 def table() -> str:
     """One row for each tool, in the order in which the roles are offered them."""
     who: dict[Tool, dict[str, list[str]]] = {}
     for role, step in OFFERED:
-        for tool in offered(role, step):
+        for tool in offered(role, step, Arguments):
             who.setdefault(tool, {}).setdefault(role, []).append(step)
     lines = ["| tool | arguments | who has it | ends the turn |", "|---|---|---|---|"]
     for tool, roles in who.items():
-        cells = (f"`{tool.name}`", _arguments(tool.spec.parameters), _who(roles), "yes" if tool.ends else "")
+        arguments = "the fields of the step's form" if tool.name == SUBMIT else _arguments(tool.spec.parameters)
+        cells = (f"`{tool.name}`", arguments, _who(roles), "yes" if tool.ends else "")
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines, ""])
 

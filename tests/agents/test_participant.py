@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.agents.conftest import OpenDesk, Say
 
+from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.answers import Answer, Form
 from swarmgate.agents.brief import Brief, Section
-from swarmgate.agents.participant import AskedOnceMore, Unread, speak
-from swarmgate.agents.synthesis import brief_of, synthesize
+from swarmgate.agents.participant import AskedOnceMore, speak, submit
 from swarmgate.errors import NoUsableReply
 
 BRIEF = Brief("participant", "debate", participant="a", round=1, sections=(Section("The question", "Good?"),))
@@ -17,6 +18,9 @@ def only_yes(text: str) -> bool:
     if text != "yes":
         raise Unread(f"{text!r} is not yes.", "Say yes.")
     return True
+
+
+YES = Form(Answer, lambda _given: True, in_text=only_yes)
 
 
 async def test_a_voice_reads_and_its_persona_stands_last(at_desk: OpenDesk, say: Say) -> None:
@@ -36,7 +40,7 @@ async def test_an_answer_of_no_use_is_sent_back_once(at_desk: OpenDesk) -> None:
     assert "'no' is not yes. Say yes." in model.heard
     desk, model = at_desk("no", "never", "yes")
     with pytest.raises(NoUsableReply, match=r"the last: 'never' is not yes\.$"):
-        await synthesize(desk, brief_of((Section("The question", "Good?"),), task="1.2", attempt=2), read=only_yes)
+        await submit(desk, Brief("architect", "synthesize", task="1.2", attempt=2, sections=BRIEF.sections), YES)
     assert model.brief.startswith("ROLE: architect\nSTEP: synthesize\nTASK: 1.2\nATTEMPT: 2\n\n")
     assert len(model.requests) == 2
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from swarmgate import assets
+from swarmgate.agents.arguments import Arguments
 from swarmgate.agents.prompts import SHORT, Prompts
 from swarmgate.agents.tools import IN_TEXT, OFFERED, TOOLS, offered
 from swarmgate.errors import ConfigError
@@ -18,10 +19,10 @@ GOOD = "---\nrole: coder\ninputs: [step]\nreply: {code: [finish]}\n---\nYou code
 @pytest.mark.parametrize(("role", "step"), OFFERED)
 def test_a_prompt_speaks_of_tools_that_are_on_offer_and_of_the_end(role: str, step: str) -> None:
     text = Prompts().render(role, step)
-    names = {tool.name for tool in offered(role, step)}
+    names = {tool.name for tool in offered(role, step, Arguments)}
     spoken = {word for word in re.findall(r"[a-z_]+", text) if word in TOOLS and "_" in word}
     assert spoken <= names
-    ends = [tool.name for tool in offered(role, step) if tool.ends]
+    ends = [tool.name for tool in offered(role, step, Arguments) if tool.ends]
     assert any(name in text for name in ends or ["plain text"])
     assert ("plain text" in text) == ((role, step) in IN_TEXT)
     assert "BEHAVIORAL_GUIDANCE" not in text
@@ -33,7 +34,7 @@ def test_a_prompt_speaks_of_tools_that_are_on_offer_and_of_the_end(role: str, st
 @pytest.mark.parametrize(("role", "step"), OFFERED)
 def test_an_agent_program_is_told_of_no_tool_that_it_does_not_have(role: str, step: str) -> None:
     text = Prompts(compact=(role,)).render(role, step, program=True)
-    mine = {tool.name for tool in offered(role, step) if tool.spec.answers}
+    mine = {tool.name for tool in offered(role, step, Arguments) if tool.spec.answers}
     spoken = {word for word in re.findall(r"[a-z_]+", text) if word in TOOLS and "_" in word}
     assert spoken <= mine
     assert not re.search(r"tool calls?\b|[Yy]our tools:", text)

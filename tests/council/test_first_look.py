@@ -27,7 +27,7 @@ async def test_a_look_is_a_ballot_after_one_call_over_the_whole_material(council
     assert speech.usage.tokens > 0
     assert speech.model == "local/quick"
     (request,) = council.heard(step="first_look", participant="first-look", task="1.1", attempt="2")
-    assert request.tools == ()
+    assert request.tools == ("submit_answer",)
     brief = request.messages[1]["content"]
     assert brief.count("x = 1") == 30_000
     assert "FINAL_VERDICT" in brief

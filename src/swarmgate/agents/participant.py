@@ -1,26 +1,31 @@
-"""A voice of the council: is told one brief, answers in text with a look at the files if need be, and writes none."""
+"""A voice of the council: is told one brief, looks at the files, answers in a form or in prose, and writes no file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, TypeVar, cast
 
+from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.answers import A, Form
 from swarmgate.agents.brief import Brief
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.toolbox import Toolbox
+from swarmgate.agents.toolbox import Handler, Toolbox
+from swarmgate.agents.tools import SUBMIT
 from swarmgate.agents.turn import Ending, Refused, take_turn
 from swarmgate.errors import NoUsableReply
 
 ROLE = "participant"
 
 T = TypeVar("T")
+Given = TypeVar("Given")
 
 _READING = ("read_file", "list_files", "search")
 
 
 async def speak(desk: Desk, brief: Brief, *, answer: Callable[[str], T]) -> Ending[T]:
-    """What the answer of a voice comes to.
+    """What the prose of a voice comes to.
 
     Args:
         desk: the voice's surroundings.
@@ -30,23 +35,29 @@ async def speak(desk: Desk, brief: Brief, *, answer: Callable[[str], T]) -> Endi
     Raises:
         NoUsableReply: no answer within the bound; otherwise as `take_turn`.
     """
-    handlers = Toolbox(desk).handlers
-    return await take_turn(desk, brief, work={name: handlers[name] for name in _READING}, endings={}, answer=answer)
+    return await take_turn(desk, brief, work=_reading(desk), endings={}, answer=answer)
 
 
-class Unread(Exception):
-    """A text is not what was asked for.
+async def submit(desk: Desk, brief: Brief, form: Form[A, T]) -> Ending[T]:
+    """What the answer of a voice in a form comes to: a call of `submit_answer`, or text that holds the same.
 
     Args:
-        problem: what is wrong with it, told to the model.
-        form: what was asked for, told to the model too.
-        otherwise: what it comes to where the model, asked once more, mends nothing; None: nothing.
-    """
+        desk: the voice's surroundings.
+        brief: what it is told.
+        form: what it has to give. An answer that is not taken is sent back once, whether called or in text; a call
+            whose arguments break the schema as often as any other (`Limits.replies`).
 
-    def __init__(self, problem: str, form: str = "", *, otherwise: object = None) -> None:
-        super().__init__(f"{problem} {form}".strip())
-        self.problem = problem
-        self.otherwise = otherwise
+    Raises:
+        NoUsableReply: no answer within the bound; otherwise as `take_turn`.
+    """
+    once = AskedOnceMore(form.read)
+    endings = {SUBMIT: partial(once.bounded, form.take)}
+    return await take_turn(desk, brief, work=_reading(desk), endings=endings, answer=once, form=form.schema)
+
+
+def _reading(desk: Desk) -> dict[str, Handler]:
+    handlers = Toolbox(desk).handlers
+    return {name: handlers[name] for name in _READING}
 
 
 @dataclass
@@ -67,8 +78,16 @@ class AskedOnceMore(Generic[T]):
             Refused: it cannot be read, for the first time.
             NoUsableReply: nor can the second one.
         """
+        return self.bounded(self.read, text)
+
+    def bounded(self, take: Callable[[Given], T], given: Given) -> T:
+        """What an answer of any kind comes to by `take`, under the same bound.
+
+        Raises:
+            Refused, NoUsableReply: as above.
+        """
         try:
-            return self.read(text)
+            return take(given)
         except Unread as unread:
             if self._asked and unread.otherwise is not None:
                 return cast("T", unread.otherwise)

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from swarmgate import assets
+from swarmgate.agents.arguments import Arguments
 from swarmgate.agents.tools import IN_TEXT, OFFERED, offered
 from swarmgate.config import nearest
 from swarmgate.domain.base import Frozen
@@ -261,7 +262,7 @@ def _shared() -> dict[str, str]:
 
 
 def _check_reply(path: Path, front: FrontMatter, step: str) -> None:
-    tools: dict[str, Any] = {tool.name: tool for tool in offered(front.role, step)}
+    tools: dict[str, Any] = {tool.name: tool for tool in offered(front.role, step, Arguments)}
     if step not in front.reply:
         raise ConfigError(f"{path}: `reply` says nothing about step {step}")
     for name in front.reply[step]:

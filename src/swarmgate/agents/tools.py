@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -69,6 +69,7 @@ _ALL = (
     Tool("submit_verdict", "Give your verdict.", args.SubmitVerdict, ends=True),
     Tool("send_message", "Send a message to one voice, to several, or to all.", args.SendMessage),
     Tool("synthesize", "End the chat with what came of it.", args.Synthesize, ends=True),
+    Tool("submit_answer", "Give your answer, in the form that the step asks for.", args.Arguments, ends=True),
     Tool("close_phase", "Close the phase with a summary.", args.ClosePhase, ends=True),
 )
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _ALL}
@@ -79,11 +80,17 @@ _TEST_VERDICT = Tool("submit_verdict", "Give your verdict.", args.SubmitTestVerd
 _READ = ("read_file", "list_files", "search")
 _WRITE = ("write_file", "edit_file")
 
-_COUNCIL_LOOKS = ("position", "argue", "attack", "respond", "contribute", "generate", "evaluate", "improve")
-"""Steps of council voices that may look at the files first."""
+SUBMIT = "submit_answer"
+"""How a council voice answers where the answer has a form; the arguments are the schema of the step."""
 
-_COUNCIL_SPEAKS = ("experts", "frame", "ask", "analogy", "assess", "record", "conclude", "facilitate")
-"""Steps of council voices that judge from their brief alone."""
+_COUNCIL_LOOKS = ("position", "argue", "attack", "respond", "contribute", "evaluate")
+"""Steps of council voices that may look at the files first, and whose answer has a form."""
+
+_COUNCIL_JUDGES = ("experts", "frame", "analogy", "assess", "conclude", "facilitate")
+"""Steps of council voices that judge from their brief alone, in a form."""
+
+_COUNCIL_WRITES, _COUNCIL_SPEAKS = ("generate", "improve"), ("ask", "record")
+"""Steps whose answer is prose: those that may look at the files first, and those that speak from their brief."""
 
 OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("architect", "plan"): (*_READ, "ask_sme", "ask_user", "save_plan"),
@@ -94,13 +101,15 @@ OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("critic", "review_plan"): (*_READ, "submit_verdict"),
     ("coder", "code"): (*_READ, *_WRITE, "delete_file", "ask_sme", "run_command", "run_gates", "finish"),
     ("sme", "consult"): _READ,
-    ("architect", "synthesize"): (),
-    ("participant", "debate"): _READ,
+    ("architect", "synthesize"): (SUBMIT,),
+    ("participant", "debate"): (*_READ, SUBMIT),
     ("participant", "dispatch"): _READ,
-    ("participant", "moderate"): (),
-    ("participant", "first_look"): (),
+    ("participant", "moderate"): (SUBMIT,),
+    ("participant", "first_look"): (SUBMIT,),
     ("participant", "chat"): (*_READ, "send_message", "synthesize"),
-    **{("participant", step): _READ for step in _COUNCIL_LOOKS},
+    **{("participant", step): (*_READ, SUBMIT) for step in _COUNCIL_LOOKS},
+    **{("participant", step): (SUBMIT,) for step in _COUNCIL_JUDGES},
+    **{("participant", step): _READ for step in _COUNCIL_WRITES},
     **{("participant", step): () for step in _COUNCIL_SPEAKS},
     ("reviewer", "review"): (*_READ, "read_change", "submit_verdict"),
     ("reviewer", "security_review"): (*_READ, "read_change", "submit_verdict"),
@@ -114,16 +123,25 @@ IN_TEXT = frozenset(
         ("sme", "consult"),
         ("architect", "synthesize"),
         *(("participant", step) for step in ("debate", "dispatch", "moderate", "first_look", "chat")),
-        *(("participant", step) for step in (*_COUNCIL_LOOKS, *_COUNCIL_SPEAKS)),
+        *(("participant", step) for step in (*_COUNCIL_LOOKS, *_COUNCIL_JUDGES)),
+        *(("participant", step) for step in (*_COUNCIL_WRITES, *_COUNCIL_SPEAKS)),
     }
 )
 """Where a reply in plain text ends the turn; everywhere else a tool call does."""
 
 
-def offered(role: str, step: str) -> tuple[Tool, ...]:
-    """The tools that a role is offered at a step."""
-    tools = (TOOLS[name] for name in OFFERED[role, step])
-    return tuple(_TEST_VERDICT if (role, tool.name) == ("test_engineer", "submit_verdict") else tool for tool in tools)
+def offered(role: str, step: str, form: type[args.Arguments] | None = None) -> tuple[Tool, ...]:
+    """The tools that a role is offered at a step; `form` is the schema of `submit_answer`, None: it is not on offer."""
+    tools = (TOOLS[name] for name in OFFERED[role, step] if form or name != SUBMIT)
+    own = {"submit_verdict": _TEST_VERDICT} if role == "test_engineer" else {}
+    own |= {SUBMIT: _submitting(form)} if form else {}
+    return tuple(own.get(tool.name, tool) for tool in tools)
+
+
+@lru_cache(maxsize=64)
+def _submitting(form: type[args.Arguments]) -> Tool:
+    """`submit_answer` with a schema; kept, for making the JSON schema takes up to 9 ms."""
+    return replace(TOOLS[SUBMIT], arguments=form)
 
 
 def read_call(call: ToolCall, tools: Sequence[Tool]) -> tuple[Tool, args.Arguments]:
@@ -139,12 +157,17 @@ def read_call(call: ToolCall, tools: Sequence[Tool]) -> tuple[Tool, args.Argumen
     try:
         return tool, tool.arguments.model_validate(raw)
     except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False)
-        found = "\n".join(dict.fromkeys(f"- {_sentence(each, raw, tool)}" for each in errors[:_TOLD]))
-        more = f"\n- and {len(errors) - _TOLD} more" if len(errors) > _TOLD else ""
+        found = "\n".join(f"- {each}" for each in sentences(error, raw, tool.arguments))
         raise BadCall(
-            f"The arguments of {tool.name} are not valid:\n{found}{more}\nCall it again with these mended."
+            f"The arguments of {tool.name} are not valid:\n{found}\nCall it again with these mended."
         ) from None
+
+
+def sentences(error: ValidationError, raw: Any, model: type[args.Arguments]) -> list[str]:
+    """What is wrong with arguments, each thing once; `raw` are they as they came."""
+    errors = error.errors(include_url=False, include_input=False)
+    told = dict.fromkeys(_sentence(each, raw, model) for each in errors[:_TOLD])
+    return [*told, *([f"and {len(errors) - _TOLD} more"] if len(errors) > _TOLD else [])]
 
 
 def schema(model: type[args.Arguments]) -> dict[str, Any]:
@@ -160,13 +183,13 @@ def _inline(node: Any, definitions: Mapping[str, Any]) -> Any:
         return [_inline(each, definitions) for each in node]
     if not isinstance(node, dict):
         return node
+    if "anyOf" in node:  # `X | None` is said by leaving the key out
+        node = {**next(each for each in node["anyOf"] if each != {"type": "null"}), **node}
+        del node["anyOf"]
     if "$ref" in node:
         target = definitions[node["$ref"].rpartition("/")[2]]
         node = {**{k: v for k, v in target.items() if k != "description"}, **node}
         del node["$ref"]
-    if "anyOf" in node:  # `X | None` is said by leaving the key out
-        node = {**next(each for each in node["anyOf"] if each != {"type": "null"}), **node}
-        del node["anyOf"]
     plain = {key: value for key, value in node.items() if not (key == "title" and isinstance(value, str))}
     if plain.get("default", ...) is None:
         del plain["default"]
@@ -203,13 +226,15 @@ def _decoded(call: ToolCall) -> dict[str, Any]:
     return value
 
 
-def _sentence(error: ErrorDetails, raw: Any, tool: Tool) -> str:
+def _sentence(error: ErrorDetails, raw: Any, model: type[args.Arguments]) -> str:
     """One validation error: whose, which key, what is wrong, and the known keys where one is unknown."""
+    if error["type"] == "value_error":  # a whole sentence of ours
+        return error["msg"].removeprefix("Value error, ")
     *tables, key = error["loc"]
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).lstrip(".")
     what = error["msg"].replace("Input should", "must").replace("valid tuple", "list")
     if error["type"] == "extra_forbidden":
-        known = _keys(schema(tool.arguments), tables)
+        known = _keys(schema(model), tables)
         close = nearest(str(key), known)
         what = "unknown key; " + (f"did you mean `{close}`?" if close else f"known: {', '.join(known) or 'none'}")
     elif error["type"] == "missing":

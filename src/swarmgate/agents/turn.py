@@ -60,6 +60,7 @@ async def take_turn(
     work: Mapping[str, Handler],
     endings: Mapping[str, Callable[[Any], T]],
     answer: Callable[[str], T] | None = None,
+    form: type[Arguments] | None = None,
 ) -> Ending[T]:
     """Let a role work at its brief until it ends the turn.
 
@@ -70,6 +71,7 @@ async def take_turn(
         endings: for each tool that ends the turn, what its arguments come to; may raise `Refused`.
         answer: what a reply in plain text comes to where that ends the turn; may raise `Refused`. None: only a tool
             call does.
+        form: the schema of `submit_answer`; None: it is not on offer.
 
     Raises:
         BreakerTripped: the turn went past one of its bounds (`desk.limits`).
@@ -78,7 +80,7 @@ async def take_turn(
         SelfCodingBlocked: the architect called tools that write files once too often in this run.
     """
     brief = replace(brief, opening=desk.opening())
-    tools = offered(brief.role, brief.step)
+    tools = offered(brief.role, brief.step, form)
     system = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step), desk.persona)))
     inside = "\n\n".join(filter(None, (desk.prompts.render(brief.role, brief.step, program=True), desk.persona)))
     told = brief.text(sections(desk.house_rules(brief.files)), section=desk.limits.section_chars)

@@ -10,9 +10,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
+from swarmgate.agents.answers import Form
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import ROLE, AskedOnceMore, speak
+from swarmgate.agents.participant import ROLE, AskedOnceMore, speak, submit
 from swarmgate.council.overheard import overheard
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed, ModelError
@@ -46,20 +47,25 @@ class Heard(Generic[T]):
         }
 
 
-async def ask(desk: Desk, brief: Brief, *, read: Callable[[str], T]) -> Heard[T]:
+async def ask(desk: Desk, brief: Brief, *, read: Form[Any, T] | Callable[[str], T]) -> Heard[T]:
     """Ask a voice.
 
     Args:
         desk: its surroundings; their bounds hold.
         brief: what it is told.
-        read: what its text comes to; may raise `agents.participant.Unread`, for which it is asked once more.
+        read: the form of its answer; or, of prose, what its text comes to. Either may raise `Unread`, for which it is
+            asked once more.
 
     Raises:
         BudgetExhausted, Stopped, MissingRequirement: as they come; a model that fails is a failed answer.
     """
     at_desk, ears = overheard(desk)
     try:
-        value, failed, unreached = (await speak(at_desk, brief, answer=AskedOnceMore(read))).value, "", False
+        if isinstance(read, Form):
+            ending = await submit(at_desk, brief, read)
+        else:
+            ending = await speak(at_desk, brief, answer=AskedOnceMore(read))
+        value, failed, unreached = ending.value, "", False
     except ModelError as error:
         value, failed, unreached = None, error.message, isinstance(error, EndpointFailed)
     return Heard(value, failed, unreached, ears.model, ears.prompt_hash, ears.usage, ears.seconds)

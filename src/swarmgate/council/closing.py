@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.brief import cut, one_line
-from swarmgate.agents.participant import Unread
-from swarmgate.council.json_objects import PLACES, Line, Undecodable, decoded, spelling, taken_apart, visible_lines
+from swarmgate.llm.parsing.json_objects import PLACES, Line, Undecodable, decoded, spelling, taken_apart
 
 DECOR = "*_`# \t"
 """What stands around a word and says nothing."""
@@ -68,14 +68,6 @@ class Closing:
     parts: Mapping[str, tuple[str, ...]]
     above: str
     begin: int
-
-
-def answer_lines(text: str) -> list[Line]:
-    """The visible lines; an answer that is fenced as a whole is read as if it were not."""
-    lines = visible_lines(text)
-    said = [each for each in lines if each.text.strip()]
-    whole = bool(said) and len({each.block for each in said}) == 1 and not said[0].text.lstrip().startswith(("`", "~"))
-    return [Line(each.text) for each in lines] if whole else lines
 
 
 def closing(lines: Sequence[Line], form: str) -> Closing | None:

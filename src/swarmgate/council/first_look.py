@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.brief import Brief, Section, cut, one_line
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import ROLE, Unread, speak
+from swarmgate.agents.participant import ROLE, submit
 from swarmgate.council.debate.model import Speech
 from swarmgate.council.overheard import overheard
-from swarmgate.council.reading import WHAT_IS_MISSING, ballot_of
+from swarmgate.council.reading import WHAT_IS_MISSING, ballot_of, voted
 from swarmgate.council.windows import material_sections
 from swarmgate.domain.debate import Ballot, message_id
 from swarmgate.errors import ModelError
@@ -44,7 +45,7 @@ async def first_look(desk: Desk, *, question: str, material: str, task: str = ""
     brief = Brief(ROLE, "first_look", task=task, attempt=attempt, participant=SEAT, sections=sections)
     said, ballot, failed = "", None, ""
     try:
-        said, ballot, failed = (await speak(listening, brief, answer=_read)).value
+        said, ballot, failed = (await submit(listening, brief, _LOOK)).value
     except ModelError as error:
         failed = error.message
     return Speech(
@@ -68,3 +69,10 @@ def _read(text: str) -> tuple[str, Ballot | None, str]:
         return text, ballot_of(text, ()), ""
     except Unread as problem:
         return text, None, str(problem)
+
+
+def _submitted(given: tuple[str, Ballot]) -> tuple[str, Ballot | None, str]:
+    return *given, ""
+
+
+_LOOK = replace(voted(()).then(_submitted), in_text=_read)

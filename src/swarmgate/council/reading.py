@@ -6,17 +6,21 @@ A verdict is read from the end of the answer (`closing`) and never from prose.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import BeforeValidator, Field
+
+from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.answers import Answer, Form, called
 from swarmgate.agents.brief import cut, one_line
-from swarmgate.agents.participant import Unread
-from swarmgate.council.closing import DECOR, ITEM, Closing, answer_lines, closing, prose
+from swarmgate.council.closing import DECOR, ITEM, Closing, closing, prose
 from swarmgate.council.debate.model import Claim, Stance
-from swarmgate.council.json_objects import Line, taken_apart
 from swarmgate.domain.debate import MESSAGE_ID, Ballot, Reason, Vote
+from swarmgate.llm.parsing.json_objects import Line, answer_lines, taken_apart
 
 MOST_READ = 200_000
 """Characters of a text in which claims are looked for: the last ones."""
@@ -36,19 +40,111 @@ _ARGUES = 3
 _WORDS = {"APPROVE": Vote.APPROVE, "REJECT": Vote.REJECT, "ABSTAIN": Vote.ABSTAIN}
 _WORDS |= {"APPROVED": Vote.APPROVE, "REJECTED": Vote.REJECT, "ABSTAINED": Vote.ABSTAIN}
 
-_CITES = ("cites", "citations", "message_ids", "messages", "ids")
 _NUMBER = re.compile(r"([0-9]{1,9}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})[ \t]?(%?)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(`*]*[A-Z0-9])")
 _LETTER = re.compile(r"[^\W\d_]")
 
 WHAT_IS_MISSING = (
-    'End with a line `FINAL_VERDICT:` and one JSON object {"verdict": "APPROVE" or "REJECT" or "ABSTAIN", '
+    "Call submit_answer with these fields; without tools, end with a line `FINAL_VERDICT:` and one JSON object "
+    '{"verdict": "APPROVE" or "REJECT" or "ABSTAIN", '
     '"confidence": a number from 0 to 1, "reasons": [{"text": "...", "cites": ["r1-msg-001"]}]}. '
     "Write nothing after it."
 )
 
 
 # --- ballots ---
+
+
+def vote_of(word: Any) -> Vote:
+    """The vote that a word stands for.
+
+    Raises:
+        Unread: none.
+    """
+    known = _WORDS.get(word.strip(DECOR + ".!\"'").upper()) if isinstance(word, str) else None
+    if known is None:
+        raise Unread(f"{cut(one_line(str(word)), 60, '...')!r} is no verdict.", WHAT_IS_MISSING)
+    return known
+
+
+def confidence_of(value: Any) -> float:
+    """A confidence from 0 to 1, also as text, also in percent.
+
+    Raises:
+        Unread: it is none.
+    """
+    given = float("nan")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        given = float(value) if abs(value) <= 1 else math.nan
+    elif isinstance(value, str) and (found := _NUMBER.fullmatch(value.strip(DECOR + "()\"'").rstrip("."))):
+        given = float(found[1]) / (100 if found[2] else 1)
+    if not 0 <= given <= 1:
+        shown = cut(one_line(str(value)), 60, "...")
+        raise Unread(f"{shown!r} is no confidence: it is a number from 0 to 1.", WHAT_IS_MISSING)
+    return abs(given)
+
+
+def _listed_reasons(value: Any) -> list[Any]:
+    entries = value if isinstance(value, list) else [value]
+    return [each if isinstance(each, dict) else {"text": each} for each in entries[:_REASONS]]
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _as_texts(value: Any) -> list[str]:
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
+
+
+class Grounds(Answer):
+    """A reason as an answer has it."""
+
+    text: Annotated[str, BeforeValidator(_as_text)] = called("text", "reason", "claim", default="")
+    cites: Annotated[tuple[str, ...], BeforeValidator(_as_texts)] = called(
+        *("cites", "citations", "message_ids", "messages", "ids"), default=(), description="Ids of messages."
+    )
+
+
+Reasons = Annotated[tuple[Grounds, ...], BeforeValidator(_listed_reasons)]
+
+
+class Voted(Answer):
+    """A speech that ends with a vote."""
+
+    text: str = Field("", description="Your speech.")
+    verdict: Annotated[Vote, BeforeValidator(vote_of)] = called("verdict", "finalVerdict", "vote")
+    confidence: Annotated[float, BeforeValidator(confidence_of)] = Field(description="From 0 to 1.")
+    reasons: Reasons = called(
+        "reasons", "reason", default=(), description="Why, with ids of messages that you were shown."
+    )
+
+
+def voted(shown: Collection[str]) -> Form[Voted, tuple[str, Ballot]]:
+    """How a voice votes: its speech as it goes on record, and its ballot; `shown` are the ids that it could read."""
+    return Form(
+        Voted,
+        lambda given: (_spoken(given), _cast(given.verdict, given.confidence, reasons_of_all(given.reasons, shown))),
+        asked=WHAT_IS_MISSING,
+        in_text=lambda text: (text, ballot_of(text, shown)),
+    )
+
+
+def _spoken(given: Voted) -> str:
+    """A speech that was submitted, with its verdict as one in text ends with it.
+
+    Raises:
+        Unread: its text ends with another verdict.
+    """
+    said = has_ballot(given.text, ())
+    if said and said.vote is not given.verdict:
+        raise Unread(f"Your text says {said.vote}, and `verdict` {given.verdict}. Give one.")
+    verdict = given.model_dump(mode="json", exclude={"text"})
+    return f"{given.text}\n\nFINAL_VERDICT:\n{json.dumps(verdict, ensure_ascii=False)}".strip()
+
+
+def _cast(vote: Vote, confidence: float, reasons: Iterable[Reason]) -> Ballot:
+    return Ballot(vote=vote, confidence=confidence, reasons=tuple(dict.fromkeys(reasons))[:_REASONS])
 
 
 def ballot_of(text: str, shown: Collection[str]) -> Ballot:
@@ -69,43 +165,22 @@ def has_ballot(text: str, shown: Collection[str]) -> Ballot | None:
 
 
 def _ballot(found: Closing | None, shown: Collection[str]) -> Ballot:
-    votes = {_vote(each) for each in found.verdicts} if found else set()
+    votes = {vote_of(each) for each in found.verdicts} if found else set()
     if found is None or not votes:
         raise Unread("There is no FINAL_VERDICT in your answer.", WHAT_IS_MISSING)
     if len(votes) > 1:
         both = " and ".join(sorted(votes))
         raise Unread(f"Your answer gives two different verdicts, {both}. Give one.", WHAT_IS_MISSING)
-    reasons = tuple(dict.fromkeys(closing_reasons(found, shown)))[:_REASONS]
-    return Ballot(vote=votes.pop(), confidence=_one_confidence(found), reasons=reasons)
-
-
-def _vote(word: Any) -> Vote:
-    known = _WORDS.get(word.strip(DECOR + ".!\"'").upper()) if isinstance(word, str) else None
-    if known is None:
-        raise Unread(f"{cut(one_line(str(word)), 60, '...')!r} is no verdict.", WHAT_IS_MISSING)
-    return known
+    return _cast(votes.pop(), _one_confidence(found), closing_reasons(found, shown))
 
 
 def _one_confidence(found: Closing) -> float:
     given = [each["confidence"] for each in found.objects if each.get("confidence") is not None]
-    numbers = {_number(each) for each in (*given, *found.parts["confidence"])}
+    numbers = {confidence_of(each) for each in (*given, *found.parts["confidence"])}
     if len(numbers) != 1:
         what = "gives two different confidences" if numbers else "gives a verdict without a confidence"
         raise Unread(f"Your answer {what}.", WHAT_IS_MISSING)
     return numbers.pop()
-
-
-def _number(value: Any) -> float:
-    """A confidence from 0 to 1, also as text, also in percent."""
-    given = float("nan")
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        given = float(value) if abs(value) <= 1 else math.nan
-    elif isinstance(value, str) and (found := _NUMBER.fullmatch(value.strip(DECOR + "()\"'").rstrip("."))):
-        given = float(found[1]) / (100 if found[2] else 1)
-    if not 0 <= given <= 1:
-        shown = cut(one_line(str(value)), 60, "...")
-        raise Unread(f"{shown!r} is no confidence: it is a number from 0 to 1.", WHAT_IS_MISSING)
-    return abs(given)
 
 
 def closing_reasons(found: Closing, shown: Collection[str]) -> list[Reason]:
@@ -121,19 +196,13 @@ def lines_as_reasons(lines: Iterable[str], shown: Collection[str]) -> list[Reaso
 
 def reasons_of(value: Any, shown: Collection[str]) -> list[Reason]:
     """The reasons that a JSON value spells: objects with `text` and `cites`, or texts; `shown` are ids that exist."""
-    entries = value if isinstance(value, list) else [value]
-    found = []
-    for entry in entries[:_REASONS]:
-        if isinstance(entry, dict):
-            text = next((entry[key] for key in ("text", "reason", "claim") if isinstance(entry.get(key), str)), "")
-            cites = next((entry[key] for key in _CITES if entry.get(key)), ())
-            named = cites if isinstance(cites, list) else [cites]
-            reason = _reason(text, [each for each in named if isinstance(each, str)], shown)
-        else:
-            reason = _reason(entry if isinstance(entry, str) else "", (), shown)
-        if reason.text or reason.cites or reason.unresolved:
-            found.append(reason)
-    return found
+    return reasons_of_all([Grounds.given(each) for each in _listed_reasons(value)], shown)
+
+
+def reasons_of_all(given: Iterable[Grounds], shown: Collection[str]) -> list[Reason]:
+    """Reasons as they go on record, those that say something; `shown` are ids that exist."""
+    made = (_reason(each.text, each.cites, shown) for each in given)
+    return [each for each in made if each.text or each.cites or each.unresolved]
 
 
 def _reason(text: str, cites: Iterable[str], shown: Collection[str]) -> Reason:

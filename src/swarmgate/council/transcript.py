@@ -14,9 +14,9 @@ from typing import Any
 
 from swarmgate.agents.brief import Section, cut, one_line
 from swarmgate.council.debate.model import Round, Speech
-from swarmgate.council.json_objects import PLACES, Mixed, taken_apart, unfenced
 from swarmgate.domain.debate import Reason
 from swarmgate.errors import CouncilRefused
+from swarmgate.llm.parsing.json_objects import PLACES, Mixed, taken_apart, unfenced
 
 TITLE = "Debate transcript so far"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from swarmgate.agents.participant import Unread
-from swarmgate.council.critique.answers import evaluation_in, version_in
+from swarmgate.agents.answer_text import Unread
+from swarmgate.council.critique.answers import evaluation_of, version_in
 from swarmgate.council.critique.model import Criterion
 
 CRITERIA = (Criterion(name="clarity"), Criterion(name="test-coverage"))
@@ -46,7 +46,7 @@ def test_nothing_and_too_much_are_no_version(answer: str) -> None:
 )
 def test_the_forms_of_scores(scores: Any) -> None:
     answer = f"Well, 1/10.\n```json\n{json.dumps({'scores': scores, 'suggestions': ['b', {'text': 'c'}, 7]})}\n```"
-    found, suggestions = evaluation_in(answer, CRITERIA)
+    found, suggestions = evaluation_of(CRITERIA).read(answer)
     assert [(each.criterion, each.score, each.reason) for each in found] == [
         ("clarity", 0.5, "a"),
         ("test-coverage", 1.0, ""),
@@ -84,7 +84,7 @@ def test_the_forms_of_scores(scores: Any) -> None:
 )
 def test_what_is_no_evaluation_is_told(answer: str, told: str) -> None:
     with pytest.raises(Unread, match=r".*") as raised:
-        evaluation_in(answer, CRITERIA)
+        evaluation_of(CRITERIA).read(answer)
     assert told in raised.value.problem
 
 
@@ -115,13 +115,13 @@ def test_what_is_no_evaluation_is_told(answer: str, told: str) -> None:
     ],
 )
 def test_the_names_that_outsiders_give(answer: dict[str, Any]) -> None:
-    found, _ = evaluation_in(f"So:\n{json.dumps(answer)}", CRITERIA)
+    found, _ = evaluation_of(CRITERIA).read(f"So:\n{json.dumps(answer)}")
     assert [(each.score, each.reason) for each in found] == [(0.5, "a"), (1.0, "")]
 
 
 def test_a_criterion_may_have_the_name_of_one_of_our_keys() -> None:
     criteria = (Criterion(name="feedback"), Criterion(name="result"))
-    found, suggestions = evaluation_in('{"feedback": 0.5, "result": {"score": 1}, "improvements": "b"}', criteria)
+    found, suggestions = evaluation_of(criteria).read('{"feedback": 0.5, "result": {"score": 1}, "improvements": "b"}')
     assert ([each.score for each in found], suggestions) == ([0.5, 1.0], ("b",))
 
 
@@ -132,11 +132,13 @@ def test_suggestions_by_any_name_are_put_together() -> None:
         "recommendations": [{"text": "a"}, ["x"], None],
         "feedback": "e \ud800",
     }
-    found, suggestions = evaluation_in(json.dumps({"scores": {"clarity": -0.0, "testCoverage": 1}, **more}), CRITERIA)
+    found, suggestions = evaluation_of(CRITERIA).read(
+        json.dumps({"scores": {"clarity": -0.0, "testCoverage": 1}, **more})
+    )
     assert suggestions == ("a", "b", "c", "d", "e \ufffd")
     assert (f"{found[0].score:.2f}", found[0].clamped) == ("0.00", None)
 
 
 def test_scores_outside_are_clamped_with_a_note() -> None:
-    found, _ = evaluation_in('{"scores": {"clarity": 8, "test-coverage": -0.5}}', CRITERIA)
+    found, _ = evaluation_of(CRITERIA).read('{"scores": {"clarity": 8, "test-coverage": -0.5}}')
     assert [(each.score, each.clamped) for each in found] == [(1.0, 8.0), (0.0, -0.5)]

@@ -359,3 +359,17 @@ async def test_a_participant_prepares_its_text(bench: Bench) -> None:
     (request,) = bench.council.heard(step="generate", participant="ops")
     assert "You run it at night." in str(request.messages[0]["content"])
     assert request.body["model"] == "ops"
+
+
+async def test_an_evaluator_submits_its_scores_wrong_and_then_right(bench: Bench) -> None:
+    def submits(**given: Any) -> dict[str, Any]:
+        return {"tool_calls": [{"name": "submit_answer", "arguments": given}]}
+
+    wrong = submits(scores=[{"criterion": "c0", "score": "0.9"}, {"criterion": "c1", "score": 1}])
+    right = submits(scores=[{"criterion": "c0", "score": 0.9}, {"criterion": "c1", "score": 1}], suggestions=["more"])
+    outcome = await bench.improve(said("evaluate", None, wrong, right))
+    assert (outcome.passed, outcome.version, round(outcome.mean, 9)) == (True, "v1", 0.95)
+    assert bench.done[0].evaluation
+    assert bench.done[0].evaluation.suggestions == ("more",)
+    told = str(bench.council.heard(step="evaluate")[1].messages[-1]["content"])
+    assert 'The score of `c0` is no number: "0.9".' in told

@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.council.conftest import Council, ballot, moderator, speech, voice
 
-from swarmgate.agents.participant import Unread
+from swarmgate.agents.answer_text import Unread
 from swarmgate.council.debate.model import Debate, Moderation
 from swarmgate.council.debate.moderating import moderation_of, moderator_brief
 from swarmgate.domain.debate import Seat, Tally
@@ -19,7 +19,7 @@ CHAIR = Seat(id="chair", model="local/chair")
 
 
 def decided(final: bool = False, **asked: object) -> Moderation:  # noqa: FBT001, FBT002 - a test's own
-    return moderation_of(f"I think so.\n```json\n{json.dumps(asked)}\n```", DEBATE, final=final)
+    return moderation_of(DEBATE, final=final).read(f"I think so.\n```json\n{json.dumps(asked)}\n```")
 
 
 # --- what it asks for ---
@@ -78,12 +78,12 @@ def test_a_name_alone_is_a_list_of_one_and_a_question_has_a_bound() -> None:
 @pytest.mark.parametrize("text", ["", "Cut b.", '{"verdict": "APPROVE"}', '{"order": ["a"', '["order"]'])
 def test_prose_decides_nothing(text: str) -> None:
     with pytest.raises(Unread, match="There is no decision in your answer"):
-        moderation_of(text, DEBATE, final=False)
+        moderation_of(DEBATE, final=False).read(text)
 
 
 def test_the_newest_of_several_decisions_stands() -> None:
     text = '{"cut": ["a"]} - no: {"cut": ["b"]} and {"note": 1}'
-    assert moderation_of(text, DEBATE, final=False).cut == ("b",)
+    assert moderation_of(DEBATE, final=False).read(text).cut == ("b",)
 
 
 def test_it_is_told_the_question_and_the_material() -> None:
@@ -103,7 +103,7 @@ def test_it_is_told_the_question_and_the_material() -> None:
         ({"fault": {"kind": "hang"}}, "did not end its turn within 1.5 s"),
         ({"fault": {"kind": "500"}}, "the script says 500"),
         ("Cut them all!", "There is no decision"),
-        ({"tool_calls": [{"name": "write_file", "arguments": {}}]}, "There is no decision"),
+        ({"tool_calls": [{"name": "write_file", "arguments": {}}]}, "'write_file' cannot be called"),
     ],
 )
 async def test_one_that_fails_changes_nothing_and_holds_nobody_up(

@@ -90,7 +90,7 @@ async def test_a_debate_speaks_votes_and_is_synthesised(council: Council) -> Non
     synth = council.heard(step="synthesize")[0]
     assert str(synth.messages[1]["content"]).startswith("ROLE: architect\nSTEP: synthesize\nTASK: 1.2\nATTEMPT: 2\n\n")
     assert "[r2-msg-002] challenger, round 2" in str(synth.messages[1]["content"])
-    assert synth.tools == ()
+    assert synth.tools == ("submit_answer",)
 
 
 async def test_what_was_sent_and_used_is_on_record(council: Council) -> None:
@@ -705,3 +705,59 @@ async def test_a_debate_that_nobody_checked_is_checked(council: Council) -> None
     with pytest.raises(CouncilRefused, match="names a twice"):
         await council.held(twice)
     assert replace(council, has_parent=False).parent() is None
+
+
+def submits(*answers: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"tool_calls": [{"name": "submit_answer", "arguments": each}]} for each in answers]
+
+
+@pytest.mark.parametrize("lacks", [(), ("tools",)], ids=["tools", "no-tools"])
+async def test_a_debate_is_moderated_voted_and_concluded_by_calls(council: Council, lacks: tuple[str, ...]) -> None:
+    reasons = [{"text": "r1-msg-002 was never answered", "cites": ["r1-msg-002", "r9-msg-001"]}]
+    council.play(
+        voice(
+            "challenger",
+            2,
+            *submits(
+                {"text": "It leaks.", "verdict": "no", "confidence": "80%"},
+                {"text": "It leaks.", "verdict": "reject", "confidence": "80%", "reasons": reasons},
+            ),
+        ),
+        voice("advocate", 2, ballot("APPROVE", 0.6)),
+        moderator(
+            2, *submits({"order": ["challenger"], "ask": [{"seat": "advocate", "question": "Why?"}], "cut": "ghost"})
+        ),
+        parent(
+            *submits(
+                {"verdict": "ABSTAIN", "summary": "s"},
+                {"verdict": "REJECT", "summary": "It leaks.", "reasons": reasons[0]["text"], "dissent": ["r1-msg-001"]},
+            )
+        ),
+        lacks=lacks,
+    )
+    outcome = await council.hold(moderator=Seat(id="chair"))
+    moderation = council.rounds[1].moderation
+    assert moderation
+    assert (moderation.order, moderation.questions) == (("challenger", "advocate"), {"advocate": "Why?"})
+    assert moderation.dropped == ("ghost is no seat",)
+    (challenger,) = (each for each in council.rounds[1].speeches if each.seat == "challenger")
+    assert challenger.ballot
+    assert (challenger.ballot.vote, challenger.ballot.confidence) == (Vote.REJECT, 0.8)
+    assert (challenger.ballot.reasons[0].cites, challenger.ballot.reasons[0].unresolved) == (
+        ("r1-msg-002",),
+        ("r9-msg-001",),
+    )
+    assert challenger.text.startswith("It leaks.\n\nFINAL_VERDICT:\n{")
+    assert [each.text for each in challenger.claims] == ["It leaks.", "r1-msg-002 was never answered"]
+    assert "'no' is no verdict" in str(council.heard(participant="challenger", round="2")[-1].messages[-1]["content"])
+    assert (outcome.verdict, outcome.decided_by) == (Vote.REJECT, "synthesis")
+    assert outcome.synthesis
+    assert (outcome.synthesis.summary, outcome.synthesis.dissent[0].cites) == ("It leaks.", ("r1-msg-001",))
+
+
+async def test_a_vote_whose_text_says_another_verdict_is_given_again(council: Council) -> None:
+    vote = {"verdict": "APPROVE", "confidence": 1}
+    council.play(voice("advocate", 2, *submits({"text": ballot("REJECT"), **vote}, {"text": "Fine.", **vote})))
+    await council.hold("advocate", "challenger")
+    last = council.heard(participant="advocate", round="2")[-1]
+    assert "Your text says REJECT, and `verdict` APPROVE. Give one." in str(last.messages[-1]["content"])

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from swarmgate.agents.participant import Unread
+from swarmgate.agents.answer_text import Unread
 from swarmgate.council.debate.model import Round, Speech
 from swarmgate.council.debate.synthesising import synthesis_of
 from swarmgate.domain.debate import Ballot, Tally, Vote

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from swarmgate.agents.participant import Unread
-from swarmgate.council.decision.answers import Said, lettered, proposal, said
+from swarmgate.agents.answer_text import Unread
+from swarmgate.council.decision.answers import PROPOSAL, Said, form_of, lettered
 from swarmgate.council.decision.model import Decision, DecisionSeat, Stand
 from swarmgate.council.decision.request import decision_of
 
@@ -15,6 +15,14 @@ ANN = DecisionSeat(id="ann", role="operator")
 
 DEEP = '{"x":' * 600 + "1" + "}" * 600
 HUGE = "1" + "0" * 401
+
+
+def said(text: str, decision: Decision, seat: DecisionSeat | None = None) -> Said:
+    return form_of(decision, seat).read(text)[1]
+
+
+def proposal(text: str) -> tuple[str, tuple[str, ...]]:
+    return PROPOSAL.read(text)
 
 
 def asked(strategy: str = "majority", options: tuple[str, ...] = ()) -> Decision:

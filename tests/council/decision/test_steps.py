@@ -429,3 +429,46 @@ async def test_a_preparation_that_is_on_record_is_not_made_again(deciding: Decid
         assert again.usage.calls == outcome.usage.calls
         assert deciding.asked(step="generate") == 0
         assert "MY-DRAFT" in deciding.brief("ann", 1)
+
+
+def submits(who: str, *answers: dict[str, Any]) -> dict[str, Any]:
+    """What a participant submits, call by call; a model without tools has to spell the calls."""
+    replies = [{"tool_calls": [{"name": "submit_answer", "arguments": each}]} for each in answers]
+    return says(who, *replies)
+
+
+@pytest.mark.parametrize("lacks", [(), ("tools",)], ids=["tools", "no-tools"])
+async def test_a_voice_submits_its_answer_wrong_and_then_right(deciding: Deciding, lacks: tuple[str, ...]) -> None:
+    deciding.council.play(
+        submits(
+            "ann", {"text": "I looked.", "stand": "agree"}, {"text": "I looked.", "agreement": 0.9, "stand": "agree"}
+        ),
+        submits(
+            "bob",
+            {"text": "Fine.", "agreement": 0.1, "stand": "agree"},
+            {"text": "No.", "agreement": 0.1, "stand": "disagree"},
+        ),
+        says("cy", stance("agree", 0.8)),
+        facilitates(
+            {"tool_calls": [{"name": "submit_answer", "arguments": {"proposal": "Do it.", "openPoints": "who pays"}}]}
+        ),
+        lacks=lacks,
+    )
+    outcome = await deciding.decide(deciding.decision(strategy="majority", rounds=1))
+    (held,) = deciding.rounds()
+    assert held.synthesis
+    ann, bob, cy = held.contributions
+    assert outcome.consensus
+    assert [(each.stand, each.agreement, each.excluded) for each in held.contributions] == [
+        ("agree", 0.9, ""),
+        ("disagree", 0.1, ""),
+        ("agree", 0.8, ""),
+    ]
+    assert (ann.text, bob.text) == ("I looked.", "No.")
+    assert cy.text.startswith("I looked at it.\n```json")
+    assert (held.synthesis.text, held.synthesis.open_points) == ("Do it.", ("who pays",))
+    told = [str(deciding.council.heard(participant=who)[-1].messages[-1]["content"]) for who in ("ann", "bob")]
+    assert "`agreement` is missing" in told[0]
+    assert "that is a contradiction" in told[1]
+    offered = {each.tools for each in deciding.council.heard(participant="ann") if each.tools}
+    assert all("submit_answer" in each for each in offered)

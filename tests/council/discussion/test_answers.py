@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from swarmgate.agents.participant import Unread
+from swarmgate.agents.answer_text import Unread
 from swarmgate.council.discussion.answers import Part, Reader
 from swarmgate.council.discussion.model import Relation, ShiftKind
 from swarmgate.council.discussion.moderation import assessment_of, framing_of, question_of
@@ -31,17 +31,17 @@ def kept(read: Callable[[str], Part], text: str) -> Part:
 @pytest.mark.parametrize("confidence", ["0.8", "high", None, 1.5, -0.1, True, [0.5]])
 def test_a_confidence_is_a_number_of_0_to_1_and_nothing_else(confidence: Any) -> None:
     with pytest.raises(Unread, match="confidence"):
-        READER.position(said(position="yes", confidence=confidence))
+        READER.position.read(said(position="yes", confidence=confidence))
 
 
 @pytest.mark.parametrize("text", ["My position: yes. Confidence: 0.8", "confidence 85%", ""])
 def test_no_position_is_taken_from_prose(text: str) -> None:
     with pytest.raises(Unread):
-        READER.position(text)
+        READER.position.read(text)
 
 
 def test_both_spellings_are_read_and_unknown_keys_ignored() -> None:
-    part = READER.position(
+    part = READER.position.read(
         said(position="yes", confidence=1, would_change_if="rain", keyRisk="sun", conditions="if", x=1)
     )
     assert part["text"] == "I say so."
@@ -60,7 +60,7 @@ def test_links_are_read_in_other_words_and_each_once() -> None:
         {"id": "r1-msg-002", "relation": "responds_to"},
         {"to": "[r1-msg-003]", "kind": "COUNTERS", "steel_man": "at best"},
     ]
-    links = READER.argument(said(relations=relations))["links"]
+    links = READER.argument.read(said(relations=relations))["links"]
     assert [(each.to, each.kind, each.steel_man) for each in links] == [
         ("r1-msg-002", Relation.RESPONDS_TO, ""),
         ("r1-msg-003", Relation.COUNTERS, "at best"),
@@ -79,7 +79,7 @@ def test_links_are_read_in_other_words_and_each_once() -> None:
 )
 def test_what_is_wrong_with_links_is_asked_for_and_else_noted(links: list[Any], problem: str, left: int) -> None:
     with pytest.raises(Unread, match=problem) as unread:
-        READER.argument(said(links=links))
+        READER.argument.read(said(links=links))
     otherwise = unread.value.otherwise
     assert isinstance(otherwise, dict)
     assert len(otherwise["links"]) == left
@@ -87,18 +87,18 @@ def test_what_is_wrong_with_links_is_asked_for_and_else_noted(links: list[Any], 
 
 
 def test_prose_alone_counters_nothing_and_nothing_at_all_is_none() -> None:
-    part = READER.argument("It counters r1-msg-002.")
+    part = READER.argument.read("It counters r1-msg-002.")
     assert part["text"] == "It counters r1-msg-002."
     assert [each.kind for each in part["links"]] == [Relation.RESPONDS_TO]
     with pytest.raises(Unread, match="no prose") as empty:
-        READER.argument(json.dumps({"links": [{"to": "r1-msg-002", "kind": "extends"}]}))
+        READER.argument.read(json.dumps({"links": [{"to": "r1-msg-002", "kind": "extends"}]}))
     assert empty.value.otherwise is None
 
 
 def test_an_attack_counters_or_questions() -> None:
     with pytest.raises(Unread, match="neither counters nor questions"):
-        READER.attack(said(links=[{"to": "r1-msg-002", "kind": "supports"}]))
-    assert READER.attack(said(links=[{"to": "r1-msg-002", "kind": "questions"}]))["links"]
+        READER.attack.read(said(links=[{"to": "r1-msg-002", "kind": "supports"}]))
+    assert READER.attack.read(said(links=[{"to": "r1-msg-002", "kind": "questions"}]))["links"]
 
 
 @pytest.mark.parametrize(
@@ -113,29 +113,29 @@ def test_an_attack_counters_or_questions() -> None:
     ],
 )
 def test_a_shift_rests_on_a_message_of_somebody_else(shift: Any, kind: ShiftKind, *, refused: bool) -> None:
-    part = kept(READER.response, said(links=[{"to": "r1-msg-002", "kind": "supports"}], shift=shift))
+    part = kept(READER.response.read, said(links=[{"to": "r1-msg-002", "kind": "supports"}], shift=shift))
     assert (part["shift"].kind, bool(part["shift"].refused)) == (kind, refused)
 
 
 def test_a_frame_names_voices_and_keeps_to_the_budget() -> None:
     lines = [{"between": ["ann", "zoe"], "axis": "cost"}, {"axis": ""}]
-    part = framing_of(said(faultLines=lines, disagreementBudget=9), {"ann": "ann", "bob": "bob"})
+    part = framing_of({"ann": "ann", "bob": "bob"}).read(said(faultLines=lines, disagreementBudget=9))
     assert [each.between for each in part["framing"].fault_lines] == [("ann",)]
     assert part["framing"].disagreement_budget == 6
     assert part["noted"] == ("zoe in a fault line is no voice", "disagreementBudget 9 was taken as 6")
     for wrong in ({"faultLines": [], "disagreementBudget": 4}, {"faultLines": lines, "disagreementBudget": "4"}):
         with pytest.raises(Unread):
-            framing_of(said(**wrong), {"ann": "ann"})
+            framing_of({"ann": "ann"}).read(said(**wrong))
 
 
 def test_an_assessment_has_six_numbers_and_one_of_four_recommendations() -> None:
     names = ("genuineDisagreement", "evidenceQuality", "steelManning", "novelInsights", "positionEvolution", "overall")
     scores = dict.fromkeys(names, 2)
-    part = assessment_of(said(scores=scores, overall=0, recommendation="Deep Dive", insights=["new"]), ())
+    part = assessment_of(()).read(said(scores=scores, overall=0, recommendation="Deep Dive", insights=["new"]))
     assert (part["assessment"].overall, part["assessment"].recommendation) == (1, "deep-dive")
     for wrong in ({"overall": "4/5"}, {"recommendation": "stop"}, {"recommendation": None}, {"evidenceQuality": None}):
         with pytest.raises(Unread):
-            assessment_of(said(**{**scores, "recommendation": "continue", **wrong}), ())
+            assessment_of(()).read(said(**{**scores, "recommendation": "continue", **wrong}))
 
 
 def test_a_question_is_prose_or_a_text() -> None:

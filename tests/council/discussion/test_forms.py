@@ -10,12 +10,11 @@ from typing import Any, cast
 import pytest
 from tests.council.discussion.conftest import SCORES, Room, linked, of, response, rule
 
-from swarmgate.agents.participant import Unread
+from swarmgate.agents.answer_text import Unread
 from swarmgate.council.discussion.answers import Part, Reader
-from swarmgate.council.discussion.fields import LONGEST
 from swarmgate.council.discussion.model import Relation, ShiftKind, Step
 from swarmgate.council.discussion.moderation import assessment_of, framing_of, question_of, record_of
-from swarmgate.council.discussion.values import message_ids, shortened
+from swarmgate.council.discussion.values import LONGEST, message_ids, shortened
 
 Make = Callable[..., Room]
 READER = Reader("ann", {"r1-msg-001": "ann", "r1-msg-002": "bob", "r1-msg-003": "cy"})
@@ -102,13 +101,13 @@ async def test_one_object_for_all_steps_holds_a_discussion_in_every_mode(room: M
 )
 def test_prose_may_stand_in_the_object(key: str) -> None:
     links = [{"to": "r1-msg-002", "kind": "extends"}]
-    assert READER.argument(json.dumps({key: "I say so.", "links": links}))["text"] == "I say so."
+    assert READER.argument.read(json.dumps({key: "I say so.", "links": links}))["text"] == "I say so."
     assert question_of(json.dumps({key: "What if?"}))["text"] == record_of(json.dumps({key: "What if?"}))["text"]
 
 
 @pytest.mark.parametrize("confidence", [85, "0.7", "70%", "high", None, True, -0.1])
 def test_a_position_without_a_readable_confidence_is_kept_as_of_unknown_confidence(confidence: Any) -> None:
-    problem, part = asked_twice(READER.position, json.dumps({"position": "yes", "confidence": confidence}))
+    problem, part = asked_twice(READER.position.read, json.dumps({"position": "yes", "confidence": confidence}))
     assert "JSON number of 0 to 1" in problem
     assert (part["position"].position, part["position"].confidence) == ("yes", None)
     assert "`confidence` must be" in part["noted"][0]
@@ -127,9 +126,9 @@ async def test_an_unknown_confidence_is_shown_as_such_everywhere(room: Make) -> 
 
 def test_links_of_two_objects_are_joined_and_a_conflict_keeps_the_prose() -> None:
     both = [{"links": [{"to": f"r1-msg-00{each}", "kind": "extends"}]} for each in (2, 3)]
-    part = READER.argument("\nand\n".join(["I say", *map(json.dumps, both)]))
+    part = READER.argument.read("\nand\n".join(["I say", *map(json.dumps, both)]))
     assert [each.to for each in part["links"]] == ["r1-msg-002", "r1-msg-003"]
-    problem, part = asked_twice(READER.response, 'So.\n{"shift": "none"}\n{"shift": "major"}')
+    problem, part = asked_twice(READER.response.read, 'So.\n{"shift": "none"}\n{"shift": "major"}')
     assert "two different things" in problem
     assert (part["text"], part["links"]) == ("So.\n\n", ()) or part["text"].startswith("So.")
 
@@ -145,7 +144,7 @@ def test_links_of_two_objects_are_joined_and_a_conflict_keeps_the_prose() -> Non
     ],
 )
 def test_a_shift_is_read_in_other_forms(fields: dict[str, Any]) -> None:
-    part = READER.response(said(links=["r1-msg-002"], position="new", confidence=0.5, **fields))
+    part = READER.response.read(said(links=["r1-msg-002"], position="new", confidence=0.5, **fields))
     shift = part["shift"]
     assert (shift.kind, shift.reason, shift.cites[0], shift.refused) == (ShiftKind.MAJOR, "so", "r1-msg-002", "")
     assert part["position"].position == "new"
@@ -154,7 +153,7 @@ def test_a_shift_is_read_in_other_forms(fields: dict[str, Any]) -> None:
 def test_a_shift_without_a_reason_is_asked_for_once_more_and_then_refused() -> None:
     shift = {"kind": "minor", "reason": " ", "cites": ["r1-msg-002"]}
     problem, part = asked_twice(
-        READER.response, said(links=["r1-msg-002"], shift=shift, position="new", confidence=0.5)
+        READER.response.read, said(links=["r1-msg-002"], shift=shift, position="new", confidence=0.5)
     )
     assert "must say why" in problem
     assert (part["shift"].kind, "gives no reason" in part["shift"].refused) == (ShiftKind.NONE, True)
@@ -162,7 +161,7 @@ def test_a_shift_without_a_reason_is_asked_for_once_more_and_then_refused() -> N
 
 
 def test_a_position_beside_no_shift_is_kept() -> None:
-    part = READER.response(said(links=["r1-msg-002"], shift="none", position="as before", confidence=0.4))
+    part = READER.response.read(said(links=["r1-msg-002"], shift="none", position="as before", confidence=0.4))
     assert (part["shift"].kind, part["position"].position) == (ShiftKind.NONE, "as before")
 
 
@@ -170,24 +169,24 @@ def test_a_position_beside_no_shift_is_kept() -> None:
     "fields", [{"links": ["r1-msg-002"]}, {"references": "r1-msg-002"}, {"cites": [{"messageId": "r1-msg-002"}]}]
 )
 def test_ids_without_a_kind_are_answered(fields: dict[str, Any]) -> None:
-    assert [(each.to, each.kind) for each in READER.argument(said(**fields))["links"]] == [
+    assert [(each.to, each.kind) for each in READER.argument.read(said(**fields))["links"]] == [
         ("r1-msg-002", Relation.RESPONDS_TO)
     ]
 
 
 def test_a_steel_man_beside_the_only_counter_is_its_own() -> None:
     link = {"to": "r1-msg-002", "kind": "counters"}
-    part = READER.argument(said(links=[link], steelMan="it is the best there is"))
+    part = READER.argument.read(said(links=[link], steelMan="it is the best there is"))
     assert part["links"][0].steel_man == "it is the best there is"
     other = {"to": "r1-msg-003", "kind": "counters"}
-    assert "without a `steelMan`" in asked_twice(READER.argument, said(links=[link, other], steelMan="x y z"))[0]
+    assert "without a `steelMan`" in asked_twice(READER.argument.read, said(links=[link, other], steelMan="x y z"))[0]
 
 
 def test_ids_in_prose_are_answered_if_they_were_shown_and_named_if_not() -> None:
     text = "As r1-msg-003 says, and r1-msg-001, and r7-msg-001: no.\n" + json.dumps(
         {"links": [{"to": "r1-msg-002", "kind": "extends"}]}
     )
-    part = READER.argument(text)
+    part = READER.argument.read(text)
     assert [(each.to, str(each.kind)) for each in part["links"]] == [
         ("r1-msg-002", "extends"),
         ("r1-msg-003", "responds_to"),
@@ -197,23 +196,23 @@ def test_ids_in_prose_are_answered_if_they_were_shown_and_named_if_not() -> None
 
 def test_fault_lines_may_be_texts_and_name_experts_by_name() -> None:
     voices = {"Ann Lee": "ann", "ann": "ann", "bob": "bob"}
-    problem, part = asked_twice(lambda text: framing_of(text, voices), said(faultLines=["cost against speed"]))
+    problem, part = asked_twice(lambda text: framing_of(voices).read(text), said(faultLines=["cost against speed"]))
     assert "disagreementBudget" in problem
     framing = part["framing"]
     assert (framing.fault_lines[0].axis, framing.disagreement_budget) == ("cost against speed", 4)
     assert "4 was taken" in part["noted"][-1]
     lines = [{"between": ["Ann Lee", "ann", "bob"], "axis": "x"}]
-    framing = framing_of(said(faultLines=lines, disagreementBudget=4), voices)["framing"]
+    framing = framing_of(voices).read(said(faultLines=lines, disagreementBudget=4))["framing"]
     assert framing.fault_lines[0].between == ("ann", "bob")
 
 
 def test_typed_texts_are_bounded_and_that_is_noted() -> None:
     link = {"to": "r1-msg-002", "kind": "counters", "steelMan": "s " * 50_000}
-    part = READER.argument(said(links=[link]))
+    part = READER.argument.read(said(links=[link]))
     assert len(part["links"][0].steel_man) <= LONGEST
     assert "`links` was cut" in part["noted"][0]
     scores = dict.fromkeys(SCORES, 3)
-    part = assessment_of(said(**scores, recommendation="continue", agreements=["a " * 9_000]), ())
+    part = assessment_of(()).read(said(**scores, recommendation="continue", agreements=["a " * 9_000]))
     assert len(part["assessment"].agreements[0]) <= LONGEST
     assert part["noted"]
 

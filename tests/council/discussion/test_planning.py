@@ -8,7 +8,7 @@ from typing import Any, cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarmgate.agents.participant import Unread
+from swarmgate.agents.answer_text import Unread
 from swarmgate.council.discussion.answers import Part, Reader
 from swarmgate.council.discussion.argument import integrity_problem, measured
 from swarmgate.council.discussion.model import (
@@ -53,11 +53,11 @@ def answers(draw: Any) -> str:
 
 def read(step: Step, reader: Reader, text: str) -> Part:
     """What is kept of an answer that stays as it is when asked once more."""
-    how = {Step.RESPOND: reader.response, Step.ATTACK: reader.attack, Step.STRESS: reader.attack}
+    how = {Step.RESPOND: reader.response.read, Step.ATTACK: reader.attack.read, Step.STRESS: reader.attack.read}
     if step not in CONTRIBUTIONS:
         return {"text": text}
     try:
-        return how.get(step, reader.argument)(text)
+        return how.get(step, reader.argument.read)(text)
     except Unread as unread:
         return cast("Part", unread.otherwise)
 

@@ -151,7 +151,7 @@ async def test_the_synthesis_is_told_the_constraints_and_one_that_does_not_fit_i
     await there.hold(User(choices=choices), rounds=2)
     assert "It must cost nothing" in str(there.requests("conclude")[0].messages)
     narrow = room()
-    narrow.windows = {"economist": 9_500}
+    narrow.windows = {"economist": 9_600}
     many = [Choice(after=at, kind=ChoiceKind.INJECT, text=f"{at} " + "x" * 3_900) for at in (1, 2, 3, 4)]
     with pytest.raises(CouncilRefused, match=r"direction and constraints have [\d,]+ characters; economist has room"):
         await narrow.hold(User(choices=many), mode="standard", rounds=5)

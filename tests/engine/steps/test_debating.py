@@ -330,7 +330,7 @@ def test_auto_asks_one_cheap_look_and_holds_no_debate_where_nothing_speaks_for_i
     assert event.look is not None
     assert event.model == "local/critical"
     (request,) = [each for each in project.requests if each.headers.get("STEP") == "first_look"]
-    assert request.tools == ()
+    assert request.tools == ("submit_answer",)
     assert (request.headers["PARTICIPANT"], request.headers["TASK"]) == ("first-look", "1.1")
     assert project.state.debates.contested == 0
 

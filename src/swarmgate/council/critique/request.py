@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from swarmgate.agents.answer_text import squeezed
 from swarmgate.config import nearest
 from swarmgate.council.critique.model import DEFAULT_CRITERIA, Criterion, Critique
-from swarmgate.council.objects import squeezed
 from swarmgate.council.pattern import Where
 from swarmgate.domain.council_limits import (
     CRITERIA,

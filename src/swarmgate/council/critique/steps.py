@@ -6,14 +6,13 @@ import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from swarmgate.agents.brief import Brief
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import Heard, ask, bounded
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.critique.answers import evaluation_in, version_in
+from swarmgate.council.critique.answers import evaluation_of, version_in
 from swarmgate.council.critique.briefs import evaluating, generating, improving, prompt_tokens, too_large
 from swarmgate.council.critique.checks import Checks, Unchecked
 from swarmgate.council.critique.model import Checked, Critique, CritiqueOutcome, Iteration, Judged, Written
@@ -165,8 +164,8 @@ async def _checked(step: Check, state: State, work: Work, took: _Took) -> Checke
 
 async def _judged(step: Judge, state: State, work: Work, voices: Voices, took: _Took) -> Judged:
     brief = evaluating(work.critique, step.number, work.version(state))
-    read = partial(evaluation_in, criteria=by_voice(work.critique))
-    heard = await _heard(_evaluator(work.critique, voices), brief, read=read)
+    form = evaluation_of(by_voice(work.critique))
+    heard = await _heard(_evaluator(work.critique, voices), brief, read=form)
     scores, suggestions = heard.value or ((), ())
     return Judged(number=step.number, scores=scores, suggestions=suggestions, **took(heard))
 

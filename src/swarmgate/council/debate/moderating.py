@@ -2,27 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
+from pydantic import BeforeValidator, Field
+
+from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.answers import Answer, Form
 from swarmgate.agents.brief import Brief, Section, bullets, cut, one_line
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import ROLE, AskedOnceMore, Unread, speak
+from swarmgate.agents.participant import ROLE, submit
 from swarmgate.council.debate.model import Debate, Moderation, Round
-from swarmgate.council.json_objects import taken_apart
 from swarmgate.council.overheard import overheard
 from swarmgate.council.reading import MOST_READ
 from swarmgate.council.transcript import Transcript
 from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.debate import LEAST_SEATS
 from swarmgate.errors import ModelError
+from swarmgate.llm.parsing.json_objects import taken_apart
 
 STEP = "moderate"
 
 _QUESTION, _NAME = 500, 40
 """Characters of a question to a voice, and of a name that is no seat."""
 
-_MISSING = 'Answer with one JSON object: {"order": ["seat", ...], "ask": {"seat": "question"}, "cut": ["seat"]}.'
+
+def _names(value: Any) -> list[str]:
+    entries = value if isinstance(value, list) else [value]
+    return [each.strip() for each in entries if isinstance(each, str) and each.strip()]
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+
+
+class Question(Answer):
+    """A question to one voice."""
+
+    seat: str = Field(description="The name of the voice.")
+    question: str
+
+
+def _questions(value: Any) -> list[dict[str, str]]:
+    asked = [each for each in (value if isinstance(value, list) else []) if isinstance(each, dict)]
+    told = [(each.get("seat"), each.get("question")) for each in asked]
+    return [{"seat": str(seat).strip(), "question": one_line(text)} for seat, text in told if isinstance(text, str)]
+
+
+class Decided(Answer):
+    """What a moderator asks for."""
+
+    order: Names = Field((), description="Names of voices: in which order their messages are read.")
+    ask: Annotated[tuple[Question, ...], BeforeValidator(_questions)] = Field((), description="Whom to ask something.")
+    cut: Names = Field((), description="Names of voices that may stay silent in the next round.")
+
+    @classmethod
+    def as_given(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """The answer with its questions as a list; they may be an object by names."""
+        ask = data.get("ask")
+        if not isinstance(ask, dict):
+            return data
+        return {**data, "ask": [{"seat": seat, "question": each} for seat, each in ask.items()]}
 
 
 def moderator_brief(debate: Debate, number: int, sections: Sequence[Section] = ()) -> Brief:
@@ -58,29 +97,37 @@ async def moderated(desk: Desk, debate: Debate, rounds: Sequence[Round], *, fina
     brief = moderator_brief(debate, number, [told.section, _record(debate, rounds[-1])])
     at_desk, ears = overheard(desk)
     try:
-        ending = await speak(
-            at_desk, brief, answer=AskedOnceMore(lambda text: moderation_of(text, debate, final=final))
-        )
-        found = ending.value
+        found = (await submit(at_desk, brief, moderation_of(debate, final=final))).value
     except ModelError as error:
         found = Moderation(failed=error.message)
     return found.model_copy(update={"model": ears.model, "prompt_hash": ears.prompt_hash, "usage": ears.usage})
 
 
-def moderation_of(text: str, debate: Debate, *, final: bool) -> Moderation:
-    """What a moderator's answer asks for, less what it may not.
+def moderation_of(debate: Debate, *, final: bool) -> Form[Decided, Moderation]:
+    """How a moderator decides; it comes to what it asks for, less what it may not."""
+    return Form(
+        Decided,
+        lambda given: _allowed(given, debate, final=final),
+        in_text=lambda text: _allowed(_newest(text), debate, final=final),
+    )
+
+
+def _newest(text: str) -> Decided:
+    """The last decision of a text.
 
     Raises:
         Unread: there is no JSON object with `order`, `ask` or `cut` in it.
     """
-    found = next(
-        (each for each in reversed(taken_apart(text[-MOST_READ:]).objects) if {"order", "ask", "cut"} & each.keys()),
-        None,
-    )
-    if found is None:
-        raise Unread("There is no decision in your answer.", _MISSING)
+    for each in reversed(taken_apart(text[-MOST_READ:]).objects):
+        if each.keys() & Decided.model_fields.keys():
+            return Decided.given(each)
+    raise Unread("There is no decision in your answer.")
+
+
+def _allowed(given: Decided, debate: Debate, *, final: bool) -> Moderation:
     seats = [seat.id for seat in debate.seats]
-    named, asked, cut_off = _names(found.get("order")), _questions(found.get("ask")), _names(found.get("cut"))
+    named, cut_off = given.order, given.cut
+    asked = {each.seat: cut(each.question, _QUESTION, "...") for each in given.ask if each.question}
     unknown = [each for each in dict.fromkeys((*named, *asked, *cut_off)) if each not in seats]
     dropped = [f"{cut(one_line(each), _NAME, '...')} is no seat" for each in unknown]
     cuts = [each for each in dict.fromkeys(cut_off) if each in seats]
@@ -112,14 +159,3 @@ def _record(debate: Debate, last: Round) -> Section:
             count = sum(each.id in new for each in speech.claims)
             lines.append(f"{seat.id}: {len(speech.claims)} claims, {count} of them new")
     return Section("The voices in the last round", bullets(lines))
-
-
-def _names(value: Any) -> list[str]:
-    entries = value if isinstance(value, list) else [value]
-    return [each.strip() for each in entries if isinstance(each, str) and each.strip()]
-
-
-def _questions(value: Any) -> dict[str, str]:
-    entries: Mapping[str, Any] = value if isinstance(value, dict) else {}
-    told = {str(seat).strip(): one_line(each) for seat, each in entries.items() if isinstance(each, str)}
-    return {seat: cut(each, _QUESTION, "...") for seat, each in told.items() if each}

@@ -3,38 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from swarmgate.agents import synthesis
+from pydantic import BeforeValidator, Field
+
+from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.answers import Answer, Form, called
 from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import Unread
-from swarmgate.council.closing import answer_lines, closing
+from swarmgate.agents.participant import submit
+from swarmgate.council.closing import closing
 from swarmgate.council.debate.model import Debate, Round, Speech, Synthesis, tally
 from swarmgate.council.debate.rules import against_the_votes
 from swarmgate.council.overheard import overheard
-from swarmgate.council.reading import closing_reasons, lines_as_reasons, reasons_of
+from swarmgate.council.reading import Reasons, closing_reasons, lines_as_reasons, reasons_of, reasons_of_all
 from swarmgate.council.transcript import Transcript
 from swarmgate.council.windows import material_sections, window_of
-from swarmgate.domain.debate import Vote
+from swarmgate.domain.debate import Reason, Vote
 from swarmgate.errors import CouncilFailed, ModelError
+from swarmgate.llm.parsing.json_objects import answer_lines
 
 _SUMMARY = 4_000
 """Characters of a summary."""
 
-_FORM = (
-    'Answer with one JSON object: {"verdict": "APPROVE" or "REJECT", "summary": "...", "reasons": [{"text": "...", '
-    '"cites": ["r1-msg-001"]}], "dissent": [{"text": "...", "cites": ["r1-msg-002"]}]}.'
-)
 _SUMMARIES = ("summary", "synthesis", "rationale", "text", "reason")
 _WORDS = {"APPROVE": Vote.APPROVE, "APPROVED": Vote.APPROVE, "REJECT": Vote.REJECT, "REJECTED": Vote.REJECT}
+
+
+def _vote(said: object) -> Vote:
+    word = str(said).strip(" *_`.!").upper()
+    if word not in _WORDS:
+        raise Unread(f"{cut(word, 60, '...')!r} is no verdict of a synthesis: it is APPROVE or REJECT.")
+    return _WORDS[word]
+
+
+class Judged(Answer):
+    """A synthesis as an answer has it."""
+
+    verdict: Annotated[Vote, BeforeValidator(_vote)] = Field(
+        description="APPROVE or REJECT.", json_schema_extra={"enum": ["APPROVE", "REJECT"]}
+    )
+    summary: str = called(*_SUMMARIES, description="What decided, in two to five sentences that stand alone.")
+    reasons: Reasons = Field((), description="Why, with ids of messages.")
+    dissent: Reasons = Field((), description="What the losing side still holds.")
 
 
 def synthesis_brief(debate: Debate, sections: Sequence[Section] = ()) -> Brief:
     """What the architect is told."""
     material = material_sections(debate.question, debate.material)
-    return synthesis.brief_of((*material, *sections), task=debate.task, attempt=debate.attempt)
+    told = (*material, *sections)
+    return Brief("architect", "synthesize", task=debate.task, attempt=debate.attempt, sections=told)
 
 
 async def synthesised(desk: Desk, debate: Debate, rounds: Sequence[Round]) -> Synthesis:
@@ -50,7 +68,7 @@ async def synthesised(desk: Desk, debate: Debate, rounds: Sequence[Round]) -> Sy
     at_desk, ears = overheard(desk)
     brief = synthesis_brief(debate, [told.section, votes])
     try:
-        ending = await synthesis.synthesize(at_desk, brief, read=partial(synthesis_of, rounds=rounds))
+        ending = await submit(at_desk, brief, synthesis_form(rounds))
     except ModelError as error:
         raise CouncilFailed(
             f"the synthesis of debate {debate.id} failed: {error.message}",
@@ -60,47 +78,65 @@ async def synthesised(desk: Desk, debate: Debate, rounds: Sequence[Round]) -> Sy
     return ending.value.model_copy(update=heard)
 
 
+def synthesis_form(rounds: Sequence[Round]) -> Form[Judged, Synthesis]:
+    """How the architect concludes; a synthesis that breaks a rule is none.
+
+    Where only its citations do, and the votes bear its verdict, it stands when the architect was asked once more.
+    """
+    ids = _ids(rounds)
+    return Form(
+        Judged,
+        lambda given: _checked(
+            given.verdict,
+            given.summary,
+            reasons_of_all(given.reasons, ids),
+            reasons_of_all(given.dissent, ids),
+            rounds,
+        ),
+        in_text=lambda text: synthesis_of(text, rounds=rounds),
+    )
+
+
 def synthesis_of(text: str, *, rounds: Sequence[Round]) -> Synthesis:
     """The synthesis at the end of an answer: a JSON object, or `FINAL_VERDICT: ...` and `REASONS:` below a summary.
 
     Raises:
-        Unread: there is none, or it breaks a rule; the message says which. Where only its citations do, and the votes
-            bear its verdict, it stands when the architect was asked once more.
+        Unread: there is none, or it breaks a rule; the message says which.
     """
-    ids = [speech.id for held in rounds for speech in held.speeches if not speech.failed]
-    found = closing(answer_lines(text), _FORM)
+    ids = _ids(rounds)
+    found = closing(answer_lines(text), "")
     votes = {_vote(each) for each in found.verdicts} if found else set()
     if found is None or not votes:
-        raise Unread("There is no JSON object with `verdict` and `summary` in your answer.", _FORM)
+        raise Unread("There is no JSON object with `verdict` and `summary` in your answer.")
     if len(votes) > 1:
-        raise Unread("Your answer gives two different verdicts. Give one.", _FORM)
+        raise Unread("Your answer gives two different verdicts. Give one.")
     given: Mapping[str, Any] = next((each for each in reversed(found.objects) if "verdict" in each), {})
     summary = _summary_of(given) or " ".join(found.parts["summary"]) or found.above
     dissent = reasons_of(given.get("dissent"), ids) or lines_as_reasons(found.parts["dissent"], ids)
+    return _checked(votes.pop(), summary, closing_reasons(found, ids), dissent, rounds)
+
+
+def _ids(rounds: Sequence[Round]) -> list[str]:
+    return [speech.id for held in rounds for speech in held.speeches if not speech.failed]
+
+
+def _checked(
+    verdict: Vote, summary: str, reasons: Iterable[Reason], dissent: Iterable[Reason], rounds: Sequence[Round]
+) -> Synthesis:
     made = Synthesis(
-        verdict=votes.pop(),
-        summary=cut(summary, _SUMMARY, "..."),
-        reasons=tuple(closing_reasons(found, ids)),
-        dissent=tuple(dissent),
+        verdict=verdict, summary=cut(summary, _SUMMARY, "..."), reasons=tuple(reasons), dissent=tuple(dissent)
     )
     if problem := _broken_rule(made, rounds):
-        raise Unread(problem, _FORM)
+        raise Unread(problem)
     if problem := _uncited(made):
         borne = made.verdict is tally(rounds[-1].speeches).verdict
-        raise Unread(problem, _FORM, otherwise=made if borne else None)
+        raise Unread(problem, otherwise=made if borne else None)
     return made
 
 
 def _summary_of(given: Mapping[str, Any]) -> str:
     """What sums it up, in words: `summary`, or what models call it else."""
     return next((given[key] for key in _SUMMARIES if isinstance(given.get(key), str) and given[key].strip()), "")
-
-
-def _vote(said: object) -> Vote:
-    word = str(said).strip(" *_`.!").upper()
-    if word not in _WORDS:
-        raise Unread(f"{cut(word, 60, '...')!r} is no verdict of a synthesis: it is APPROVE or REJECT.", _FORM)
-    return _WORDS[word]
 
 
 def _broken_rule(made: Synthesis, rounds: Sequence[Round]) -> str:

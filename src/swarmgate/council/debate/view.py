@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 
 from swarmgate.council.debate.model import Claim, DebateRecord, Moderation, Novelty, Outcome, Round, Speech
-from swarmgate.council.json_objects import PLACES, taken_apart
 from swarmgate.domain.debate import Ballot, Reason, Seat, Tally, Vote
 from swarmgate.domain.usage import Usage
 from swarmgate.html import rendered
+from swarmgate.llm.parsing.json_objects import PLACES, taken_apart
 
 _READ = {"claims", "verdict", "final_verdict"}
 """Keys of the objects that were read from a speech."""

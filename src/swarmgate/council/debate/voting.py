@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable
 
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import ROLE, AskedOnceMore, speak
+from swarmgate.agents.participant import ROLE, speak, submit
 from swarmgate.council import asking
 from swarmgate.council.debate.model import Debate, Speech
 from swarmgate.council.overheard import Overheard, overheard
-from swarmgate.council.reading import ballot_of, claims_of, has_ballot
+from swarmgate.council.reading import claims_of, has_ballot, voted
 from swarmgate.council.transcript import TITLE
 from swarmgate.council.windows import material_sections
 from swarmgate.domain.debate import MESSAGE_ID, Ballot, Seat, message_id
@@ -32,7 +32,8 @@ _EXAMPLE = json.dumps(
 VOTE = Section(
     "Vote now",
     f"FINAL_VERDICT:\n{_EXAMPLE}",
-    "This is the last round. End your answer with a line `FINAL_VERDICT:` and one JSON object of this form; `cites` "
+    "This is the last round. Call `submit_answer` with your speech as `text` and these fields; without tools, end your "
+    "answer with a line `FINAL_VERDICT:` and one JSON object of this form; `cites` "
     "are ids of messages that you were shown.",
 )
 """What the last round asks for."""
@@ -85,19 +86,19 @@ async def speech_of(desk: Desk, seat: Seat, brief: Brief, *, name: str, final: b
     """
     at_desk, ears = overheard(desk)
 
-    def voted(text: str) -> tuple[str, Ballot | None]:
-        return text, ballot_of(text, shown)
-
     def said(text: str) -> tuple[str, Ballot | None]:
         return text, has_ballot(text, shown)
 
     try:
-        ending = await speak(at_desk, brief, answer=AskedOnceMore(voted) if final else said)
+        text, ballot = (
+            (await submit(at_desk, brief, voted(shown))).value
+            if final
+            else (await speak(at_desk, brief, answer=said)).value
+        )
     except ModelError as error:
         unreached = isinstance(error, EndpointFailed)
         silent = Speech(id=name, round=brief.round, seat=seat.id, failed=error.message, unreached=unreached)
         return _signed(silent, ears)
-    text, ballot = ending.value
     speech = Speech(
         id=name,
         round=brief.round,

@@ -1,4 +1,4 @@
-"""What a voice says where it stands, and what a facilitator makes of a round: typed fields of JSON objects alone.
+"""What a voice says where it stands, and what a facilitator makes of a round: typed fields alone.
 
 No number and no word is taken out of prose, and nothing is guessed: an `agreement` that is a text (`"85%"`, `"1/10"`),
 a number beyond 0 to 1, a stand in other words than the few that are known, or an option that was never put is no
@@ -11,12 +11,14 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from pydantic import Field
+
+from swarmgate.agents.answer_text import Unread, squeezed
+from swarmgate.agents.answers import TEXT, Answer, Form, called
 from swarmgate.agents.brief import cut, one_line
-from swarmgate.agents.participant import Unread
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat, Stand, Strategy
-from swarmgate.council.objects import fields_of, squeezed
 
 MOST_TEXT = 12_000
 """Characters of one contribution that are kept and shown to the others."""
@@ -29,30 +31,16 @@ _POINT = 500
 _SHOWN = 60
 _EVEN = 0.5
 
-_STANDS = {
-    **dict.fromkeys(("agree", "agreed", "agrees"), Stand.AGREE),
-    **dict.fromkeys(("disagree", "disagreed", "disagrees"), Stand.DISAGREE),
-    **dict.fromkeys(("abstain", "abstained", "abstains"), Stand.ABSTAIN),
-}
-_STAND_KEYS = ("stand", "vote", "stance", "decision", "position", "verdict", "agreement")
-_SURE_STANDS = ("stand", "vote", "stance")
+_STAND = re.compile(r"(agree|disagree|abstain)(?:s|d|ed)?", re.IGNORECASE)
 _HEDGED = re.compile(r"agree|abstain", re.IGNORECASE)
-"""What makes a text under these keys, where it is no stand, no answer: `I do not agree` beside another one."""
+"""What makes a text under a name of `stand`, where it is no stand, no answer: `I do not agree` beside another one."""
 
+_STAND_KEYS = ("stand", "vote", "stance", "decision", "position", "verdict", "agreement")
+_SURE_STANDS = _STAND_KEYS[:3]
 _LEVEL_KEYS = ("agreement", "agreementlevel", "agreementscore")
 _OTHER_LEVELS = ("level", "score", "value")
-_WANTED = (*_STAND_KEYS, *_LEVEL_KEYS, "level", "score")
-_APPROVE_KEYS = ("approves", "approvals", "approved", "approve", "approvedoptions")
-_RANK_KEYS = ("ranking", "rankings", "ranked", "order")
-_PROPOSAL_KEYS = ("proposal", "synthesis", "summary")
 _LABEL = re.compile(r"\(?([A-J]|10|[1-9])[).:]?", re.IGNORECASE)
 """A letter or a number alone, as the options are shown: `B`, `(b)`, `2.`."""
-
-_STANCE_FORM = (
-    'End with one JSON object: {"agreement": 0.8, "stand": "agree"}. `agreement` is a JSON number from 0 to 1, `stand` '
-    'one of "agree", "disagree", "abstain"; agree goes with 0.5 or more, disagree with 0.5 or less.'
-)
-_PROPOSAL_FORM = 'Answer with one JSON object: {"proposal": "...", "openPoints": ["..."]}.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +53,120 @@ class Said:
     ranking: tuple[str, ...] = ()
 
 
-def form_of(decision: Decision) -> str:
-    """The object that a contribution of this decision ends with, in words and by example."""
+class Contribution(Answer):
+    """What every contribution has: reasons in prose, which are all of an answer in text."""
+
+    text: str = Field(description="Your reasons, in at most 250 words.")
+
+    @property
+    def said(self) -> Said:
+        """Its typed part."""
+        return Said(**self.model_dump(exclude={TEXT}))
+
+
+class Stance(Contribution):
+    """How far a voice agrees."""
+
+    agreement: float = called(*_LEVEL_KEYS, *_OTHER_LEVELS[:2], ge=0, le=1, description="0 not at all, 1 fully.")
+    stand: Stand = called(*_STAND_KEYS, description="agree goes with 0.5 or more, disagree with 0.5 or less.")
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The level and the stand, each the one that all its names and the objects under them give."""
+        inner = (found.get(key) for key in dict.fromkeys((*_STAND_KEYS, *_LEVEL_KEYS)))
+        tables = [found, *(each for each in inner if isinstance(each, dict))]
+        level, stand = _level(tables), _stand(tables)
+        if (stand is Stand.AGREE and level < _EVEN) or (stand is Stand.DISAGREE and level > _EVEN):
+            raise Unread(f'`stand` is "{stand}" and `agreement` is {level:g}: that is a contradiction. Mend one.')
+        return {TEXT: found.get(TEXT), "agreement": level, "stand": stand}
+
+
+class Ballot(Contribution):
+    """A vote on options. Who abstains names none, or says so under a name of `stand`."""
+
+    options: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def spellings(cls) -> tuple[str, ...]:
+        """Those of its fields, and of a stand."""
+        return (*super().spellings(), *_STAND_KEYS)
+
+
+class Approval(Ballot):
+    """Every option that a voice could live with."""
+
+    approves: tuple[str, ...] = called(
+        *("approves", "approvals", "approved", "approve", "approvedOptions"),
+        description="Every option that you could live with; an empty list is a vote for none.",
+    )
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The options as they were put."""
+        return {TEXT: found.get(TEXT), "approves": _ballot(found, cls.spelt("approves"), _approved, cls.options)}
+
+
+class Ranking(Ballot):
+    """The options from the best down."""
+
+    ranking: tuple[str, ...] = called(
+        *("ranking", "rankings", "ranked", "order"),
+        description="The options from the best down, each once; without those that you could not live with.",
+    )
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The options as they were put."""
+        return {TEXT: found.get(TEXT), "ranking": _ballot(found, cls.spelt("ranking"), _ranked, cls.options)}
+
+
+class Synthesis(Answer):
+    """What a facilitator proposes, and what it sees as open."""
+
+    proposal: str = called("proposal", "synthesis", "summary", description="What was decided, or what is decided next.")
+    open_points: tuple[str, ...] = Field((), description="What is still open, one point an entry.")
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The proposal, perhaps an object with a text and the points, and the points that are texts."""
+        read = super().fields_in(found)
+        given = read.get("proposal", "")
+        table: Mapping[str, Any] = given if isinstance(given, dict) else {"text": given}
+        proposed, points = table.get("text"), read.get("open_points", table.get("openpoints"))
+        if not isinstance(proposed, str) or not proposed.strip():
+            raise Unread("`proposal` is missing in your answer, or no text.")
+        kept = [one_line(each) for each in _as_list(points) if isinstance(each, str) and each.strip()]
+        listed = tuple(cut(each, _POINT, "...") for each in kept[:_MOST_POINTS])
+        return {"proposal": cut(proposed.strip(), MOST_PROPOSAL, " ..."), "open_points": listed}
+
+
+PROPOSAL = Form(Synthesis, lambda given: (given.proposal, given.open_points))
+"""How a facilitator answers."""
+
+
+def form_of(decision: Decision, seat: DecisionSeat | None = None) -> Form[Any, tuple[str, Said]]:
+    """How a voice answers: its text and what it says typed; `seat`: of whom, None: an object may name any author."""
+    schema: type[Contribution] = Stance
+    if decision.strategy in VOTING:
+        base: type[Ballot] = Approval if decision.strategy is Strategy.APPROVAL else Ranking
+        schema = base.knowing(options=decision.options)
+    return Form(
+        schema,
+        lambda given: (given.text, given.said),
+        asked=asked_for(decision),
+        prose=str,
+        closing=True,
+        author=(seat.id, seat.role) if seat else (),
+    )
+
+
+def asked_for(decision: Decision) -> str:
+    """What a contribution of this decision gives, in words and by example."""
     if decision.strategy not in VOTING:
-        return _STANCE_FORM
+        return (
+            'End with one JSON object: {"agreement": 0.8, "stand": "agree"}. `agreement` is a JSON number from 0 to 1, '
+            '`stand` one of "agree", "disagree", "abstain"; agree goes with 0.5 or more, disagree with 0.5 or less.'
+        )
     some = json.dumps(list(decision.options[:2]), ensure_ascii=False)
     if decision.strategy is Strategy.APPROVAL:
         return (
@@ -81,45 +179,6 @@ def form_of(decision: Decision) -> str:
     )
 
 
-def said(text: str, decision: Decision, seat: DecisionSeat | None = None) -> Said:
-    """The typed fields of a contribution; `seat`: of whom, None: an object may name anybody as its author.
-
-    Raises:
-        Unread: they do not end the text, cannot be read, or contradict each other.
-    """
-    form, asked = form_of(decision), (seat.id, seat.role) if seat else ()
-    if decision.strategy in VOTING:
-        approval = decision.strategy is Strategy.APPROVAL
-        keys, read = (_APPROVE_KEYS, _approved) if approval else (_RANK_KEYS, _ranked)
-        found = fields_of(text, (*keys, *_STAND_KEYS), form, closing=True, asked=asked)
-        named = _ballot(found, keys, lambda value: read(value, decision.options, form), form)
-        return Said(approves=named) if approval else Said(ranking=named)
-    tables = _tables(fields_of(text, _WANTED, form, closing=True, asked=asked))
-    level, stand = _level(tables, form), _stand(tables, form)
-    if (stand is Stand.AGREE and level < _EVEN) or (stand is Stand.DISAGREE and level > _EVEN):
-        raise Unread(f'`stand` is "{stand}" and `agreement` is {level:g}: that is a contradiction. Mend one.', form)
-    return Said(agreement=level, stand=stand)
-
-
-def proposal(text: str) -> tuple[str, tuple[str, ...]]:
-    """What a facilitator proposes, and what it sees as open.
-
-    Raises:
-        Unread: there is no proposal.
-    """
-    found = fields_of(text, (*_PROPOSAL_KEYS, "openPoints"), _PROPOSAL_FORM)
-    given = next((found[key] for key in _PROPOSAL_KEYS if found.get(key) is not None), None)
-    if given is None:
-        raise Unread("`proposal` is missing in the JSON object of your answer.", _PROPOSAL_FORM)
-    table: Mapping[str, Any] = given if isinstance(given, dict) else {"text": given}
-    proposed, points = table.get("text"), found.get("openpoints", table.get("openpoints"))
-    if not isinstance(proposed, str) or not proposed.strip():
-        raise Unread("`proposal` is no text.", _PROPOSAL_FORM)
-    listed = points if isinstance(points, list) else [points]
-    kept = [one_line(each) for each in listed if isinstance(each, str) and each.strip()]
-    return cut(proposed.strip(), MOST_PROPOSAL, " ..."), tuple(cut(each, _POINT, "...") for each in kept[:_MOST_POINTS])
-
-
 def lettered(options: Sequence[str]) -> str:
     """The options as they are shown, one a line: `A. text`; as they are where one of them looks like such a letter."""
     return "\n".join(_as_shown(at, options) for at in range(len(options)))
@@ -128,22 +187,16 @@ def lettered(options: Sequence[str]) -> str:
 # --- inside ---
 
 
-def _tables(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The fields of an answer, and the objects under them that may hold a stand or a level."""
-    inner = (found.get(key) for key in dict.fromkeys((*_STAND_KEYS, *_LEVEL_KEYS)))
-    return [found, *(each for each in inner if isinstance(each, dict))]
-
-
-def _level(tables: Sequence[Mapping[str, Any]], form: str) -> float:
+def _level(tables: Sequence[Mapping[str, Any]]) -> float:
     """The one level that is given, from 0 to 1."""
     levels = [each for at, table in enumerate(tables) for each in _levels(table, inner=at > 0)]
     if not levels:
-        raise Unread("`agreement` is missing in the JSON object of your answer.", form)
+        raise Unread("`agreement` is missing in the JSON object of your answer.")
     for each in levels:
         if isinstance(each, bool) or not isinstance(each, int | float) or not 0 <= each <= 1:
-            raise Unread(f"`agreement` is {_shown(each)}: it is a JSON number from 0 to 1.", form)
+            raise Unread(f"`agreement` is {_shown(each)}: it is a JSON number from 0 to 1.")
     if len(set(levels)) > 1:
-        raise Unread("Your answer gives two different levels of `agreement`. Give one.", form)
+        raise Unread("Your answer gives two different levels of `agreement`. Give one.")
     return float(levels[0])
 
 
@@ -155,92 +208,96 @@ def _levels(table: Mapping[str, Any], *, inner: bool) -> list[Any]:
     return sure or [table[key] for key in others if table.get(key) is not None]
 
 
-def _stand(tables: Sequence[Mapping[str, Any]], form: str) -> Stand:
+def _stand(tables: Sequence[Mapping[str, Any]]) -> Stand:
     """The one stand that is given; what is none (`"decision": "Use SQLite"`) says nothing here."""
     given = [(key, table[key]) for table in tables for key in _STAND_KEYS if table.get(key) is not None]
     stands = {stand for _, value in given if (stand := _known(value))}
     for key, value in given:
         hedged = isinstance(value, str) and key in _SURE_STANDS and _HEDGED.search(value)
         if _known(value) is None and (hedged or (key in _SURE_STANDS and not stands)):
-            raise Unread(f"{_shown(value)} is no stand.", form)
+            raise Unread(f"{_shown(value)} is no stand.")
     if not stands:
-        raise Unread("`stand` is missing in the JSON object of your answer.", form)
+        raise Unread("`stand` is missing in the JSON object of your answer.")
     if len(stands) > 1:
-        raise Unread("Your answer gives two different stands. Give one.", form)
+        raise Unread("Your answer gives two different stands. Give one.")
     return stands.pop()
 
 
 def _known(value: Any) -> Stand | None:
-    return _STANDS.get(value.strip(" \t\n.,;:!*_`").casefold()) if isinstance(value, str) else None
+    word = _STAND.fullmatch(value.strip(" \t\n.,;:!*_`")) if isinstance(value, str) else None
+    return Stand(word[1].lower()) if word else None
 
 
 # --- ballots ---
 
 
 def _ballot(
-    found: Mapping[str, Any], keys: Sequence[str], read: Callable[[Any], list[str]], form: str
+    found: Mapping[str, Any],
+    keys: Sequence[str],
+    read: Callable[[Any, Sequence[str]], list[str]],
+    options: Sequence[str],
 ) -> tuple[str, ...]:
     """The options on a ballot, as they were put, in order. Another spelling of the key counts where it can be read."""
     ballots: list[list[str]] = []
     failed: Unread | None = None
     for key in (each for each in keys if found.get(each) is not None):
         try:
-            ballots.append(read(found[key]))
+            ballots.append(read(found[key], options))
         except Unread as unread:
             if key == keys[0]:
                 raise
             failed = failed or unread
     abstains = any(_known(found.get(key)) is Stand.ABSTAIN for key in _STAND_KEYS)
     if not ballots and not abstains:
-        raise failed or Unread(f"`{keys[0]}` is missing in the JSON object of your answer.", form)
+        raise failed or Unread(f"`{keys[0]}` is missing in the JSON object of your answer.")
     if any(each != ballots[0] for each in ballots):
-        raise Unread(f"`{keys[0]}` and another key of your answer say two different things. Give one.", form)
+        raise Unread(f"`{keys[0]}` and another key of your answer say two different things. Give one.")
     named = tuple(ballots[0]) if ballots else ()
     if abstains and named:
-        raise Unread(f"You abstain, and `{keys[0]}` names options: that is a contradiction. Mend one.", form)
+        raise Unread(f"You abstain, and `{keys[0]}` names options: that is a contradiction. Mend one.")
     if len(set(named)) < len(named):
-        raise Unread(f"`{keys[0]}` names an option twice.", form)
+        raise Unread(f"`{keys[0]}` names an option twice.")
     return named
 
 
-def _approved(value: Any, options: Sequence[str], form: str) -> list[str]:
+def _approved(value: Any, options: Sequence[str]) -> list[str]:
     """`["SQLite"]`, `"SQLite"`, or `{"SQLite": true, "Postgres": false}`."""
     if isinstance(value, dict):
         if not all(isinstance(each, bool) for each in value.values()):
-            raise Unread(f"`approves` is {_shown(value)}: beside each option stands true or false.", form)
-        named = {_keyed(key, options, form): each for key, each in value.items()}
+            raise Unread(f"`approves` is {_shown(value)}: beside each option stands true or false.")
+        named = {_keyed(key, options): each for key, each in value.items()}
         return [option for option in options if named.get(option)]
     if not isinstance(value, list | str):
-        raise Unread(f"`approves` is {_shown(value)}: it is a list.", form)
-    return [_option(each, options, form) for each in (value if isinstance(value, list) else [value])]
+        raise Unread(f"`approves` is {_shown(value)}: it is a list.")
+    return [_option(each, options) for each in _as_list(value)]
 
 
-def _ranked(value: Any, options: Sequence[str], form: str) -> list[str]:
+def _ranked(value: Any, options: Sequence[str]) -> list[str]:
     """`["SQLite", "Postgres"]`, `[{"option": "SQLite", "rank": 1}, ...]`, or `{"SQLite": 1, "Postgres": 2}`."""
     if isinstance(value, dict):
-        return _in_order([(each, _keyed(key, options, form)) for key, each in value.items()], form)
+        return _in_order([(each, _keyed(key, options)) for key, each in value.items()])
     if not isinstance(value, list):
-        raise Unread(f"`ranking` is {_shown(value)}: it is a list.", form)
+        raise Unread(f"`ranking` is {_shown(value)}: it is a list.")
     tables = [each for each in value if isinstance(each, dict)]
     if len(tables) < len(value) or not value:
-        return [_option(each, options, form) for each in value]
-    named = [_option(each.get("option", each.get("name")), options, form) for each in tables]
+        return [_option(each, options) for each in value]
+    named = [_option(each.get("option", each.get("name")), options) for each in tables]
     if not any("rank" in each for each in tables):
         return named
-    return _in_order([(each.get("rank"), name) for each, name in zip(tables, named, strict=True)], form)
+    return _in_order([(each.get("rank"), name) for each, name in zip(tables, named, strict=True)])
 
 
-def _in_order(ranked: Sequence[tuple[Any, str]], form: str) -> list[str]:
+def _in_order(ranked: Sequence[tuple[Any, str]]) -> list[str]:
     """The options by their ranks, which count from 1 without a gap: points are none."""
     ranks = [rank for rank, _ in ranked]
     if any(isinstance(each, bool) or not isinstance(each, int) for each in ranks):
-        raise Unread("A rank in `ranking` is no whole number.", form)
+        raise Unread("A rank in `ranking` is no whole number.")
     if sorted(ranks) != list(range(1, len(ranks) + 1)):
-        raise Unread(f"The ranks in `ranking` are not 1 to {len(ranks)}, each once.", form)
+        raise Unread(f"The ranks in `ranking` are not 1 to {len(ranks)}, each once.")
     return [name for _, name in sorted(ranked)]
 
 
-def _keyed(key: str, options: Sequence[str], form: str) -> str:
+def _keyed(key: str, options: Sequence[str]) -> str:
     """The option that a key stands for, which has lost its blanks and signs (`squeezed`)."""
     shown = {option: (squeezed(option), squeezed(_as_shown(at, options))) for at, option in enumerate(options)}
     meant = {option for option, spelled in shown.items() if key in spelled}
@@ -248,11 +305,11 @@ def _keyed(key: str, options: Sequence[str], form: str) -> str:
     if label and _labelled(options) and (at := _place(label[1])) < len(options):
         meant.add(options[at])
     if len(meant) > 1:
-        raise Unread(f"{_shown(key)} may be {' or '.join(sorted(meant))}: name options in a list.", form)
-    return meant.pop() if meant else _option(key, options, form)
+        raise Unread(f"{_shown(key)} may be {' or '.join(sorted(meant))}: name options in a list.")
+    return meant.pop() if meant else _option(key, options)
 
 
-def _option(value: Any, options: Sequence[str], form: str) -> str:
+def _option(value: Any, options: Sequence[str]) -> str:
     """The option that is meant: by its words or as it is shown, else by its letter or number."""
     spelled = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if isinstance(spelled, str):
@@ -263,7 +320,7 @@ def _option(value: Any, options: Sequence[str], form: str) -> str:
         label = _LABEL.fullmatch(spelled.strip())
         if label and _labelled(options) and (at := _place(label[1])) < len(options):
             return options[at]
-    raise Unread(f"{_shown(value)} is none of the options.", f"They are:\n{lettered(options)}\n{form}")
+    raise Unread(f"{_shown(value)} is none of the options.", f"They are:\n{lettered(options)}")
 
 
 def _labelled(options: Sequence[str]) -> bool:
@@ -285,3 +342,7 @@ def _place(label: str) -> int:
 
 def _shown(value: Any) -> str:
     return cut(one_line(json.dumps(value, ensure_ascii=False, default=str)), _SHOWN, "...")
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

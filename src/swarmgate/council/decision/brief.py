@@ -9,7 +9,7 @@ from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import brief_for
 from swarmgate.council.debate.model import Round, Speech
-from swarmgate.council.decision.answers import MOST_PROPOSAL, form_of, lettered
+from swarmgate.council.decision.answers import MOST_PROPOSAL, asked_for, lettered
 from swarmgate.council.decision.model import (
     VOTING,
     Contribution,
@@ -70,7 +70,7 @@ def contribution_brief(
         ),
         *_proposed(before),
     )
-    answer = Section("Your answer", form_of(decision), "How your answer ends.", whole=True)
+    answer = Section("Your answer", asked_for(decision), "How your answer ends.", whole=True)
     number = len(before) + 1
 
     def brief(*said: Section) -> Brief:

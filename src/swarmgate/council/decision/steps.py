@@ -12,7 +12,7 @@ from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import ask, bounded
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision import preparing, rules, view
-from swarmgate.council.decision.answers import MOST_TEXT, Said, proposal, said
+from swarmgate.council.decision.answers import MOST_TEXT, PROPOSAL, Said, form_of
 from swarmgate.council.decision.brief import (
     check_windows,
     contribution_brief,
@@ -182,7 +182,7 @@ async def _spoke(seat: DecisionSeat, number: int, state: State, context: Council
     decision, started_at = state.decision, _now()
     desk, ready = _desk(context, decision, voice_of(seat)), state.ready.get(seat.id)
     brief = contribution_brief(decision, seat, desk, state.rounds, prepared=ready.text if ready else "")
-    heard = await ask(desk, brief, read=lambda text: (text, said(text, decision, seat)))
+    heard = await ask(desk, brief, read=form_of(decision, seat))
     text, typed = heard.value or ("", Said())
     return Spoke(
         id=message_id(number, decision.participants.index(seat) + 1),
@@ -212,7 +212,7 @@ async def _synthesised(state: State, context: CouncilContext) -> Synthesised:
     decision, seat = state.decision, facilitator_of(state.decision)
     desk = _desk(context, decision, seat)
     last = rules.ended(decision, (*state.rounds, held)) is not None
-    heard = await ask(desk, facilitation_brief(decision, desk, state.rounds, held, last=last), read=proposal)
+    heard = await ask(desk, facilitation_brief(decision, desk, state.rounds, held, last=last), read=PROPOSAL)
     text, points = heard.value or ("", ())
     return Synthesised(
         round=held.number, text=text, open_points=points, failed=heard.failed, author=seat.id, **heard.took

@@ -23,7 +23,7 @@ from swarmgate.council.decision.model import (
     Spoke,
 )
 from swarmgate.council.decision.rules import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
-from swarmgate.council.discussion.values import said_of
+from swarmgate.council.discussion.values import said_in, shortened
 from swarmgate.council.discussion.view import markdown
 from swarmgate.council.discussion.view.words import cost
 from swarmgate.council.lifecycle import Completed, Standing, Stopped
@@ -164,7 +164,7 @@ def _rounds(decision: Decision, rounds: tuple[DecisionRound, ...], form: _Form) 
         for each in held.contributions:
             yield _stand(decision, each, form)
             yield from (f"  model {form.line(each.model)}",) if each.model else ()
-            yield from form.prose(said_of(each.text)[0])
+            yield from form.prose(shortened(said_in(each.text))[0])
         yield f"Count: {form.line(held.count.why)}{'; nothing moved' if held.converged else ''}"
         if held.synthesis and held.synthesis.failed:
             author, failed = held.synthesis.author, form.line(held.synthesis.failed)

@@ -2,43 +2,61 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated
 
+from pydantic import BeforeValidator, Field
+
+from swarmgate.agents.answer_text import Unread
+from swarmgate.agents.answers import Answer, Form, called
 from swarmgate.agents.brief import Brief, Section, one_line
 from swarmgate.agents.desk import Desk
-from swarmgate.agents.participant import Unread
 from swarmgate.council.asking import ask, brief_for
 from swarmgate.council.discussion.model import MODERATOR, Cast, Discussion, Expert, Tension
 from swarmgate.council.discussion.request import RESERVED
-from swarmgate.council.discussion.values import dicts_of, first_of, ids_of, text_of
-from swarmgate.council.objects import fields_of
+from swarmgate.council.discussion.values import Text, dicts_of, ids_of
 from swarmgate.domain.council_limits import PERSONA
 from swarmgate.errors import CouncilFailed
 
-_FIELDS = ("expertise", "thinking_style", "bias", "reply_tendency", "stakes", "blind_spots")
-_TENSIONS = [{"between": ["expert-a", "expert-b"], "axis": "what divides them", "description": "how"}]
-EXPERTS_FORM = "Answer with one JSON object: " + json.dumps(
-    {
-        "experts": [
-            {
-                "id": "short-name",
-                "name": "",
-                "expertise": "",
-                "thinkingStyle": "",
-                "bias": "",
-                "replyTendency": "",
-                "stakes": "",
-                "blindSpots": "",
-            }
-        ],
-        "tensions": _TENSIONS,
-    }
-)
-TENSIONS_FORM = "Answer with one JSON object: " + json.dumps({"tensions": _TENSIONS})
 _LONGEST_ID, _PAIR = 40, 2
+
+
+class Opposed(Answer):
+    """A tension as an answer has it."""
+
+    between: Annotated[tuple[str, ...], BeforeValidator(ids_of)] = Field((), description="Ids of two experts.")
+    axis: Text = Field("", description="What divides them.")
+    description: Text = Field("", description="How.")
+
+
+Tensions = Annotated[tuple[Opposed, ...], BeforeValidator(dicts_of)]
+
+
+class Persona(Answer):
+    """An expert as an answer has it."""
+
+    id: Text = Field("", description="Short, in lower case, with `-`.")
+    name: Text = ""
+    expertise: Text = ""
+    thinking_style: Text = ""
+    bias: Text = ""
+    reply_tendency: Text = ""
+    stakes: Text = ""
+    blind_spots: Text = ""
+
+
+class Opposition(Answer):
+    """The tensions between experts that are given."""
+
+    tensions: Tensions = called("tensions", "tensionMap")
+
+
+class Experts(Opposition):
+    """The experts, and the tensions between them."""
+
+    experts: Annotated[tuple[Persona, ...], BeforeValidator(dicts_of)]
+    tensions: Tensions = called("tensions", "tensionMap", default=())
 
 
 async def cast_for(desk: Desk, discussion: Discussion, sections: Sequence[Section]) -> Cast:
@@ -58,11 +76,11 @@ async def cast_for(desk: Desk, discussion: Discussion, sections: Sequence[Sectio
     if discussion.experts and discussion.tensions:
         return Cast(experts=discussion.experts, tensions=discussion.tensions, models=models)
     if discussion.experts:
-        given = await ask(desk, brief, read=lambda text: _tensions(text, discussion.experts))
+        given = await ask(desk, brief, read=tensions_of(discussion.experts))
         tensions, dropped = given.value or ((), (f"no tensions: {given.failed}",))
         taken = {"tensions": tensions, "dropped": dropped, "model": given.model, "usage": given.usage}
         return Cast(experts=discussion.experts, models=models, **taken)
-    heard = await ask(desk, brief, read=lambda text: _experts(text, discussion))
+    heard = await ask(desk, brief, read=experts_of(discussion))
     if heard.value is None and heard.unreached:
         raise CouncilFailed(f"the moderator was not reached, its endpoint does not answer: {heard.failed}")
     if heard.value is None:
@@ -105,38 +123,36 @@ def persona(expert: Expert) -> str:
     return "\n".join(lines + ([expert.system] if expert.system else []))
 
 
-def _experts(text: str, discussion: Discussion) -> Cast:
-    """The cast that an answer names.
+def experts_of(discussion: Discussion) -> Form[Experts, Cast]:
+    """How a cast is named: enough experts with a name and an expertise."""
+    return Form(Experts, lambda given: _experts(given, discussion))
 
-    Raises:
-        Unread: too few of its experts have a name and an expertise.
-    """
-    found = fields_of(text, ("experts", "tensions", "tensionMap"), EXPERTS_FORM, required=("experts",))
+
+def _experts(given: Experts, discussion: Discussion) -> Cast:
     least, most = discussion.extent.experts
     experts: list[Expert] = []
     ids: dict[str, str] = {}
     dropped: list[str] = []
-    for each in dicts_of(found["experts"]):
-        name = text_of(first_of(each, "name", "id"))[:200]
-        if not name or not text_of(each.get("expertise")):
+    for each in given.experts:
+        name = (each.name or each.id)[:200]
+        if not name or not each.expertise:
             dropped.append(f"an expert without name or expertise: {name or 'unnamed'}")
         elif len(experts) == most:
             dropped.append(f"{name}: a {discussion.mode} discussion has at most {most} experts")
         else:
             expert = _expert(each, name, {kept.id for kept in experts})
             experts.append(expert)
-            ids |= {key: expert.id for key in (text_of(each.get("id")), name, expert.id) if key not in ids}
+            ids |= {key: expert.id for key in (each.id, name, expert.id) if key not in ids}
     if len(experts) < least:
-        raise Unread(
-            f"`experts` has {len(experts)} with a name and an expertise; {least} to {most} are needed.", EXPERTS_FORM
-        )
-    tensions, stray = _paired(first_of(found, "tensions", "tensionmap"), ids)
+        raise Unread(f"`experts` has {len(experts)} with a name and an expertise; {least} to {most} are needed.")
+    tensions, stray = _paired(given.tensions, ids)
     return Cast(experts=tuple(experts), tensions=tensions, dropped=(*dropped, *stray))
 
 
-def _expert(found: Mapping[str, Any], name: str, taken: set[str]) -> Expert:
-    values = {field: text_of(found.get(field.replace("_", "")))[: int(PERSONA.most)] for field in _FIELDS}
-    return Expert(id=_safe_id(text_of(found.get("id")) or name, taken), name=name, **values)
+def _expert(given: Persona, name: str, taken: set[str]) -> Expert:
+    told = given.model_dump(exclude={"id", "name"})
+    values = {field: text[: int(PERSONA.most)] for field, text in told.items()}
+    return Expert(id=_safe_id(given.id or name, taken), name=name, **values)
 
 
 def _safe_id(wanted: str, taken: set[str]) -> str:
@@ -146,26 +162,19 @@ def _safe_id(wanted: str, taken: set[str]) -> str:
     return next(name for name in names if name not in taken and name not in RESERVED)
 
 
-def _tensions(text: str, experts: Sequence[Expert]) -> tuple[tuple[Tension, ...], tuple[str, ...]]:
-    """The tensions that an answer names, and a phrase for each that was dropped.
-
-    Raises:
-        Unread: it has none of the asked-for form.
-    """
-    found = fields_of(text, ("tensions", "tensionMap"), TENSIONS_FORM)
+def tensions_of(experts: Sequence[Expert]) -> Form[Opposition, tuple[tuple[Tension, ...], tuple[str, ...]]]:
+    """How tensions between given experts are named; it comes to them and a phrase for each that was dropped."""
     ids = {each.name: each.id for each in experts} | {each.id: each.id for each in experts}
-    return _paired(first_of(found, "tensions", "tensionmap"), ids)
+    return Form(Opposition, lambda given: _paired(given.tensions, ids))
 
 
-def _paired(value: Any, ids: Mapping[str, str]) -> tuple[tuple[Tension, ...], tuple[str, ...]]:
+def _paired(given: Sequence[Opposed], ids: Mapping[str, str]) -> tuple[tuple[Tension, ...], tuple[str, ...]]:
     made: list[Tension] = []
     dropped: list[str] = []
-    for each in dicts_of(value):
-        between = tuple(dict.fromkeys(ids[name] for name in ids_of(each.get("between")) if name in ids))
-        axis = text_of(each.get("axis"))
-        if len(between) == _PAIR and axis:
-            description = text_of(each.get("description"))
-            made.append(Tension(between=(between[0], between[1]), axis=axis, description=description))
+    for each in given:
+        between = tuple(dict.fromkeys(ids[name] for name in each.between if name in ids))
+        if len(between) == _PAIR and each.axis:
+            made.append(Tension(between=(between[0], between[1]), axis=each.axis, description=each.description))
         else:
-            dropped.append(f"a tension that does not pair two of the experts: {axis[:100] or 'without axis'}")
+            dropped.append(f"a tension that does not pair two of the experts: {each.axis[:100] or 'without axis'}")
     return tuple(made), tuple(dropped)

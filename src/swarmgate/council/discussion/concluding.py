@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from swarmgate.agents.participant import Unread
+from pydantic import BeforeValidator, Field
+
+from swarmgate.agents.answer_text import Unread, squeezed
+from swarmgate.agents.answers import TEXT, Answer, Form, called
 from swarmgate.council.debate.voting import MOST_TEXT
 from swarmgate.council.discussion.agreement import agreed_by
-from swarmgate.council.discussion.fields import fields, texts_in
 from swarmgate.council.discussion.model import (
     HISTORIAN,
     MODERATOR,
@@ -22,36 +23,66 @@ from swarmgate.council.discussion.model import (
     Unresolved,
 )
 from swarmgate.council.discussion.table import Table, constraints_section
-from swarmgate.council.discussion.values import first_of, items_of, known, message_ids, text_of, texts_of
-from swarmgate.council.objects import squeezed
+from swarmgate.council.discussion.values import Ids, Spoken, Text, Texts, items_of, known, texts_in
 from swarmgate.domain.debate import MESSAGE_ID
 from swarmgate.errors import CouncilFailed
 
-_FIELDS = (
-    "executiveSummary",
-    "insights",
-    "agreements",
-    "minorityReport",
-    "unresolvedDebates",
-    "positionEvolution",
-    "openQuestions",
-    "recommendations",
-    "metaObservations",
-)
-_CITED = [{"text": "", "cites": ["r1-msg-002"]}]
-CONCLUSION_FORM = "Answer with one JSON object: " + json.dumps(
-    {
-        "executiveSummary": "",
-        "insights": [{**_CITED[0], "dissent": "who does not agree, and why"}],
-        "agreements": [{**_CITED[0], "resolvedBy": "argument | majority"}],
-        "minorityReport": _CITED,
-        "unresolvedDebates": [{"topic": "", "why": "", "cites": []}],
-        "positionEvolution": "",
-        "openQuestions": [""],
-        "recommendations": _CITED,
-        "metaObservations": "",
-    }
-)
+
+class Finding(Answer):
+    """Something that is concluded, and the messages that it rests on."""
+
+    text: Text = called("text", "insight", "agreement")
+    cites: Ids = called("cites", "source", "sources", "evidence", default=(), description="Ids of messages.")
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields; an object without a text is one itself."""
+        return {"text": found, **super().fields_in(found)}
+
+
+class Noticed(Finding):
+    """An insight."""
+
+    dissent: Text = Field("", description="Who does not agree, and why.")
+
+
+class Agreed(Finding):
+    """An agreement."""
+
+    resolved_by: Text = Field("", description="argument or majority.")
+
+
+class Open(Finding):
+    """A debate that was not resolved."""
+
+    text: Text = called("topic", "text")
+    why: Text = ""
+
+
+Findings = Annotated[tuple[Finding, ...], BeforeValidator(items_of)]
+
+
+class Synthesis(Spoken):
+    """What came of all rounds."""
+
+    longest: ClassVar[int] = MOST_TEXT
+    executive_summary: Text = Field(min_length=1)
+    insights: Annotated[tuple[Noticed, ...], BeforeValidator(items_of)] = ()
+    agreements: Annotated[tuple[Agreed, ...], BeforeValidator(items_of)] = ()
+    minority_report: Findings = ()
+    unresolved_debates: Annotated[tuple[Open, ...], BeforeValidator(items_of)] = ()
+    position_evolution: Text = ""
+    open_questions: Texts = ()
+    recommendations: Findings = ()
+    meta_observations: Text = ""
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """Every id that is cited, or named in a text."""
+        lists = (self.insights, self.agreements, self.minority_report, self.unresolved_debates, self.recommendations)
+        cites = [each for listed in lists for finding in listed for each in finding.cites]
+        texts = texts_in(self.model_dump(exclude={TEXT}))
+        return tuple(dict.fromkeys((*cites, *(each for text in texts for each in MESSAGE_ID.findall(text)))))
 
 
 async def concluded(table: Table, rounds: Sequence[DiscussionRound]) -> Conclusion:
@@ -65,11 +96,8 @@ async def concluded(table: Table, rounds: Sequence[DiscussionRound]) -> Conclusi
     author = HISTORIAN if HISTORIAN in table.fixed else MODERATOR
     checks = Checks.of(rounds, table.cast)
     sections = (constraints_section(rounds[-1]),) if rounds else ()
-
-    def reading(_: object) -> Callable[[str], Conclusion]:
-        return lambda text: conclusion_of(text, checks)
-
-    heard, _ = await table.ask(author, "conclude", rounds=rounds, number=0, sections=sections, read=reading)
+    form = conclusion_of(checks)
+    heard, _ = await table.ask(author, "conclude", rounds=rounds, number=0, sections=sections, read=lambda _: form)
     if heard.value is None:
         raise CouncilFailed(f"the {author} gave no conclusion: {heard.failed}")
     return heard.value.model_copy(update={"author": author, **heard.took})
@@ -92,76 +120,53 @@ class Checks:
         return cls(ids, lambda cites: agreed_by(rounds, cast, cites))
 
 
-def conclusion_of(text: str, checks: Checks) -> Conclusion:
-    """The conclusion that an answer gives.
+def conclusion_of(checks: Checks) -> Form[Synthesis, Conclusion]:
+    """How all rounds are concluded; with ids that do not exist, a conclusion is kept when asked once more."""
+    return Form(Synthesis, lambda given: _checked(given, checks))
 
-    Raises:
-        Unread: it has no summary; or it cites ids that do not exist, with which it is kept when asked once more.
-    """
-    found, cut = fields(text, _FIELDS, CONCLUSION_FORM, required=("executiveSummary",), most=MOST_TEXT)
-    summary = text_of(found["executivesummary"])
-    if not summary:
-        raise Unread("`executiveSummary` is empty.", CONCLUSION_FORM)
-    agreements, claimed = _agreements(found.get("agreements"), checks)
-    noted = (*cut, *claimed)
-    open_debates = items_of(found.get("unresolveddebates"))
+
+def _checked(given: Synthesis, checks: Checks) -> Conclusion:
+    agreements, claimed = _agreements(given.agreements, checks)
+    noted = (*given.noted, *claimed)
     conclusion = Conclusion(
-        executive_summary=summary,
-        insights=_cited(found.get("insights"), checks.ids),
+        executive_summary=given.executive_summary,
+        insights=tuple(_cited(each, checks.ids) for each in given.insights),
         agreements=agreements,
-        minority_report=_cited(found.get("minorityreport"), checks.ids),
-        unresolved_debates=tuple(_debate(each, checks.ids) for each in open_debates),
-        position_evolution=text_of(found.get("positionevolution")),
-        open_questions=texts_of(found.get("openquestions")),
-        recommendations=_cited(found.get("recommendations"), checks.ids),
-        meta_observations=text_of(found.get("metaobservations")),
+        minority_report=tuple(_cited(each, checks.ids) for each in given.minority_report),
+        unresolved_debates=tuple(
+            Unresolved(topic=each.text, why=each.why, cites=known(each.cites, checks.ids)[0])
+            for each in given.unresolved_debates
+        ),
+        position_evolution=given.position_evolution,
+        open_questions=given.open_questions,
+        recommendations=tuple(_cited(each, checks.ids) for each in given.recommendations),
+        meta_observations=given.meta_observations,
         noted=noted,
     )
-    if unknown := _unknown(found, checks.ids):
+    if unknown := known(given.cited, checks.ids)[1]:
         listed = ", ".join(unknown)
         kept = conclusion.model_copy(update={"noted": (*noted, f"it cites messages that do not exist: {listed}")})
-        raise Unread(f"There is no message {listed}: cite those that you were shown.", CONCLUSION_FORM, otherwise=kept)
+        raise Unread(f"There is no message {listed}: cite those that you were shown.", otherwise=kept)
     return conclusion
 
 
-def _ids(found: Mapping[str, Any]) -> tuple[str, ...]:
-    return message_ids(first_of(found, "cites", "source", "sources", "evidence"))
+def _cited(given: Finding, ids: Collection[str]) -> Cited:
+    cites, unresolved = known(given.cites, ids)
+    dissent = given.dissent if isinstance(given, Noticed) else ""
+    return Cited(text=given.text, cites=cites, dissent=dissent, unresolved=unresolved)
 
 
-def _cited(value: Any, ids: Collection[str]) -> tuple[Cited, ...]:
-    made = []
-    for each in items_of(value):
-        cites, unresolved = known(_ids(each), ids)
-        text, dissent = text_of(first_of(each, "text", "insight") or each), text_of(each.get("dissent"))
-        made.append(Cited(text=text, cites=cites, dissent=dissent, unresolved=unresolved))
-    return tuple(made)
-
-
-def _debate(found: Mapping[str, Any], ids: Collection[str]) -> Unresolved:
-    topic = text_of(first_of(found, "topic", "text") or found)
-    return Unresolved(topic=topic, why=text_of(found.get("why")), cites=known(_ids(found), ids)[0])
-
-
-def _agreements(value: Any, checks: Checks) -> tuple[tuple[Agreement, ...], tuple[str, ...]]:
+def _agreements(given: Sequence[Agreed], checks: Checks) -> tuple[tuple[Agreement, ...], tuple[str, ...]]:
     """The agreements as their messages show them, and a phrase for each of which they show less than it claims."""
     made: list[Agreement] = []
     noted: list[str] = []
-    for number, each in enumerate(items_of(value), start=1):
-        cites = known(_ids(each), checks.ids)[0]
-        claimed = "argument" if squeezed(text_of(each.get("resolvedby"))) == "argument" else "majority"
+    for number, each in enumerate(given, start=1):
+        cites = known(each.cites, checks.ids)[0]
+        claimed = "argument" if squeezed(each.resolved_by) == "argument" else "majority"
         shown = checks.agreed_by(cites)
         way = claimed if claimed in shown else next(iter(shown), "unproven")
         if way != claimed:
             instead = "neither an argument nor a majority" if way == "unproven" else f"that it is by {way}"
             noted.append(f"agreement {number} is claimed to be by {claimed}; its messages show {instead}")
-        text = text_of(first_of(each, "text", "agreement") or each)
-        made.append(Agreement.model_validate({"text": text, "resolved_by": way, "cites": cites}))
+        made.append(Agreement.model_validate({"text": each.text, "resolved_by": way, "cites": cites}))
     return tuple(made), tuple(noted)
-
-
-def _unknown(found: Mapping[str, Any], ids: Collection[str]) -> tuple[str, ...]:
-    """Every id that is cited, or named in a text, and does not exist."""
-    lists = ("insights", "agreements", "minorityreport", "unresolveddebates", "recommendations")
-    cited = [each for name in lists for item in items_of(found.get(name)) for each in _ids(item)]
-    named = [each for text in texts_in(found) for each in MESSAGE_ID.findall(text)]
-    return tuple(dict.fromkeys(known((*cited, *named), ids)[1]))

@@ -2,88 +2,126 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from swarmgate.agents.participant import Unread
+from pydantic import BeforeValidator, Field
+
+from swarmgate.agents.answer_text import Unread, squeezed
+from swarmgate.agents.answers import Answer, Form, called
 from swarmgate.council.discussion.answers import Part
-from swarmgate.council.discussion.fields import fields
 from swarmgate.council.discussion.model import Assessment, FaultLine, Framing, Insight, Recommendation
 from swarmgate.council.discussion.values import (
     SPOKEN,
+    Ids,
+    Number,
+    Spoken,
+    Text,
+    Texts,
     clamped,
-    first_of,
     ids_of,
     items_of,
     known,
-    message_ids,
-    number_of,
     prose_of,
-    said_of,
+    said_in,
+    shortened,
     text_of,
-    texts_of,
 )
-from swarmgate.council.objects import squeezed
 
-_FRAMING = ("faultLines", "disagreementBudget")
-FRAMING_FORM = "Answer with one JSON object: " + json.dumps(
-    {
-        "faultLines": [{"between": ["expert-a", "expert-b"], "axis": "what divides them", "description": "how"}],
-        "disagreementBudget": 4,
-    }
-)
 _BUDGET, _USUAL_BUDGET = (3, 6), 4
-
-_SCORES = (
-    "genuineDisagreement",
-    "evidenceQuality",
-    "steelManning",
-    "novelInsights",
-    "positionEvolution",
-    "overall",
-)
-_FIELDS = {squeezed(name): field for name, field in zip(_SCORES, list(Assessment.model_fields)[:6], strict=True)}
 _MARKS = (1, 5)
-_LISTS = ("agreements", "activeDisagreements", "insights", "openQuestions", "recommendation", "focus")
-ASSESSMENT_FORM = "Answer with one JSON object: " + json.dumps(
-    {
-        **dict.fromkeys(_SCORES, 3),
-        "agreements": ["what is agreed"],
-        "activeDisagreements": ["what is not"],
-        "insights": [{"text": "what is new", "source": ["r1-msg-002"]}],
-        "openQuestions": ["what is open"],
-        "recommendation": " | ".join(Recommendation),
-        "focus": "what to go into",
-    }
-)
 _RECOMMENDATIONS = {squeezed(each): each for each in Recommendation}
 
+Advice = Annotated[Recommendation | None, BeforeValidator(lambda value: _RECOMMENDATIONS.get(squeezed(text_of(value))))]
 
-def framing_of(text: str, voices: Mapping[str, str]) -> Part:
-    """The framing of a round; `voices` are the ids of those that it may name, by id and by name.
 
-    Raises:
-        Unread: it has no fault line; or a budget that is no number, for which 4 is taken when asked once more, noted.
+class Line(Answer):
+    """A fault line."""
+
+    between: Annotated[tuple[str, ...], BeforeValidator(ids_of)] = Field((), description="Ids of voices.")
+    axis: Text = called(
+        *("axis", "text", "name", "title", "description"), default="", description="What divides them, in few words."
+    )
+    description: Text = ""
+
+
+class Frame(Spoken):
+    """What divides the voices of a round, and how much dissent it should have."""
+
+    fault_lines: Annotated[tuple[Line, ...], BeforeValidator(items_of)]
+    disagreement_budget: Number = Field(None, description="A number of 3 to 6.")
+
+
+class NewInsight(Answer):
+    """An insight of an assessment."""
+
+    text: Text = called("text", "insight")
+    source: Ids = called("source", "sources", "cites", default=(), description="Ids of the messages that it is from.")
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields; an object without a text is one itself."""
+        return {"text": found, **super().fields_in(found)}
+
+
+class Scores(Answer):
+    """The scores of a round, each a whole number of 1 to 5."""
+
+    genuine_disagreement: Number
+    evidence_quality: Number
+    steel_manning: Number
+    novel_insights: Number
+    position_evolution: Number
+    overall: Number
+
+
+class RoundAssessment(Scores, Spoken):
+    """The quality gate of a round."""
+
+    agreements: Texts = Field((), description="What is agreed.")
+    active_disagreements: Texts = Field((), description="What is not.")
+    insights: Annotated[tuple[NewInsight, ...], BeforeValidator(items_of)] = Field((), description="What is new.")
+    open_questions: Texts = ()
+    recommendation: Advice = Field(description="How to go on.")
+    focus: Text = Field("", description="What the next round should go into.")
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields; scores may stand in an object of their own."""
+        scores = found.get("scores")
+        return super().fields_in({**scores, **found} if isinstance(scores, Mapping) else found)
+
+    @classmethod
+    def spellings(cls) -> tuple[str, ...]:
+        """Those of its fields, and of the object that scores may stand in."""
+        return (*super().spellings(), "scores")
+
+
+def framing_of(voices: Mapping[str, str]) -> Form[Frame, Part]:
+    """How a round is framed; `voices` are the ids of those that may be named, by id and by name.
+
+    Without a budget that is a number it is asked for once more; then 4 is taken, noted.
     """
-    found, cut = fields(text, _FRAMING, FRAMING_FORM, required=_FRAMING[:1])
-    lines, noted = [], list(cut)
-    for each in items_of(found["faultlines"]):
-        between, stray = known(ids_of(each.get("between")), voices)
+    return Form(Frame, lambda given: _framed(given, voices), prose=prose_of)
+
+
+def _framed(given: Frame, voices: Mapping[str, str]) -> Part:
+    lines, noted = [], list(given.noted)
+    for each in given.fault_lines:
+        between, stray = known(each.between, voices)
         noted += [f"{name} in a fault line is no voice" for name in stray]
-        if axis := text_of(first_of(each, "axis", "text", "name", "title", "description")):
+        if each.axis:
             ids = tuple(dict.fromkeys(voices[name] for name in between))
-            lines.append(FaultLine(between=ids, axis=axis, description=text_of(each.get("description"))))
+            lines.append(FaultLine(between=ids, axis=each.axis, description=each.description))
     if not lines:
-        raise Unread("`faultLines` has no line with an `axis`.", FRAMING_FORM)
-    budget = number_of(found.get("disagreementbudget"))
+        raise Unread("`faultLines` has no line with an `axis`.")
+    budget = given.disagreement_budget
     kept, clamp = clamped("disagreementBudget", _USUAL_BUDGET if budget is None else budget, *_BUDGET)
     framing = Framing(fault_lines=tuple(lines), disagreement_budget=kept)
-    part = {"text": prose_of(text), "framing": framing, "noted": (*noted, *filter(None, [clamp]))}
+    part = {"text": given.text, "framing": framing, "noted": (*noted, *filter(None, [clamp]))}
     if budget is None:
         wrong = "`disagreementBudget` must be a JSON number of 3 to 6"
-        otherwise = {**part, "noted": (*noted, f"{wrong}: {_USUAL_BUDGET} was taken")}
-        raise Unread(f"{wrong}.", FRAMING_FORM, otherwise=otherwise)
+        raise Unread(f"{wrong}.", otherwise={**part, "noted": (*noted, f"{wrong}: {_USUAL_BUDGET} was taken")})
     return part
 
 
@@ -105,60 +143,55 @@ def record_of(text: str) -> Part:
     return _prose(text, ("text", "record", "summary", *SPOKEN), "Answer with the record in prose.")
 
 
-def assessment_of(text: str, shown: Collection[str]) -> Part:
-    """The quality gate of a round; `shown` are the ids that it may cite.
+def assessment_of(shown: Collection[str]) -> Form[RoundAssessment, Part]:
+    """How a round is assessed; `shown` are the ids that may be cited."""
+    return Form(RoundAssessment, lambda given: _assessed(given, shown), prose=prose_of)
 
-    Raises:
-        Unread: a score is no number, or the recommendation none of the four.
-    """
-    found, cut = fields(text, (*_SCORES, *_LISTS, "scores"), ASSESSMENT_FORM, required=("recommendation",))
-    scores, noted = _scores({**_mapping(found.get("scores")), **found})
-    recommendation = _RECOMMENDATIONS.get(squeezed(text_of(found["recommendation"])))
-    if recommendation is None:
-        raise Unread(f"`recommendation` must be one of {', '.join(Recommendation)}.", ASSESSMENT_FORM)
-    insights, unresolved = _insights(found.get("insights"), shown)
+
+def _assessed(given: RoundAssessment, shown: Collection[str]) -> Part:
+    scores, noted = _scores(given)
+    if given.recommendation is None:
+        raise Unread(f"`recommendation` must be one of {', '.join(Recommendation)}.")
+    insights, unresolved = _insights(given.insights, shown)
     assessment = Assessment(
         **scores,
-        agreements=texts_of(found.get("agreements")),
-        active_disagreements=texts_of(found.get("activedisagreements")),
+        agreements=given.agreements,
+        active_disagreements=given.active_disagreements,
         insights=insights,
-        open_questions=texts_of(found.get("openquestions")),
-        recommendation=recommendation,
-        focus=text_of(found.get("focus")),
+        open_questions=given.open_questions,
+        recommendation=given.recommendation,
+        focus=given.focus,
     )
-    return {"text": prose_of(text), "assessment": assessment, "noted": (*cut, *noted), "unresolved": unresolved}
+    return {"text": given.text, "assessment": assessment, "noted": (*given.noted, *noted), "unresolved": unresolved}
 
 
-def _scores(found: Mapping[str, Any]) -> tuple[dict[str, int], tuple[str, ...]]:
+def _scores(given: RoundAssessment) -> tuple[dict[str, int], tuple[str, ...]]:
     """The six scores by field, and a phrase for each that was clamped."""
     scores, noted = {}, []
-    for key, field in _FIELDS.items():
-        value = number_of(found.get(key))
+    names = [name for name in Scores.model_fields if name not in Answer.model_fields]
+    for name in names:
+        value = getattr(given, name)
         if value is None:
-            raise Unread(f"Each of {', '.join(_SCORES)} must be a whole number of 1 to 5.", ASSESSMENT_FORM)
-        scores[field], clamp = clamped(field.replace("_", " "), value, *_MARKS)
+            raise Unread(f"Each of {', '.join(map(Scores.asked_as, names))} must be a whole number of 1 to 5.")
+        scores[name], clamp = clamped(name.replace("_", " "), value, *_MARKS)
         noted += [clamp] if clamp else []
     return scores, tuple(noted)
 
 
-def _insights(value: Any, shown: Collection[str]) -> tuple[tuple[Insight, ...], tuple[str, ...]]:
+def _insights(given: Collection[NewInsight], shown: Collection[str]) -> tuple[tuple[Insight, ...], tuple[str, ...]]:
     """The insights with the sources that exist, and the ids that do not."""
     made: list[Insight] = []
     unresolved: list[str] = []
-    for each in items_of(value):
-        source, unknown = known(message_ids(first_of(each, "source", "sources", "cites")), shown)
+    for each in given:
+        source, unknown = known(each.source, shown)
         unresolved += unknown
-        if text := text_of(first_of(each, "text", "insight") or each):
-            made.append(Insight(text=text, source=source))
+        if each.text:
+            made.append(Insight(text=each.text, source=source))
     return tuple(made), tuple(dict.fromkeys(unresolved))
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _prose(text: str, keys: Collection[str], form: str) -> Part:
-    said, cut = said_of(text, keys)
+    said, cut = shortened(said_in(text, keys))
     if not said:
         raise Unread("Your answer has no text.", form)
     return {"text": said, "noted": (cut,) if cut else ()}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from swarmgate.agents.answers import Form
 from swarmgate.agents.brief import Section
 from swarmgate.council.discussion.answers import Part, Reader
 from swarmgate.council.discussion.argument import consensus_of, measured
@@ -15,7 +17,8 @@ from swarmgate.council.discussion.state import Say
 from swarmgate.council.discussion.table import Table
 from swarmgate.council.discussion.windowing import Told, measured_line
 
-Read = Callable[[Reader, str], Part]
+Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]
+"""The form of an answer; or, of prose, what its text comes to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +36,24 @@ def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]
     voices = {each.name: each.id for each in table.cast.experts} | {each: each for each in ids}
     match step:
         case Step.POSITION:
-            return Turn(step, Reader.position)
+            return Turn(step, lambda reader: reader.position)
         case Step.FRAME:
-            return Turn(step, lambda _, text: framing_of(text, voices))
+            return Turn(step, lambda _: framing_of(voices))
         case Step.ARGUE:
-            return Turn(step, Reader.argument)
+            return Turn(step, lambda reader: reader.argument)
         case Step.ATTACK | Step.STRESS:
-            return Turn(Step.ATTACK, Reader.attack, _attacked(step, held, before))
+            return Turn(Step.ATTACK, lambda reader: reader.attack, _attacked(step, held, before))
         case Step.ASK:
-            return Turn(step, lambda _, text: question_of(text), (_asked(held, before),))
+            return Turn(step, lambda _: question_of, (_asked(held, before),))
         case Step.RESPOND:
-            return Turn(step, Reader.response)
+            return Turn(step, lambda reader: reader.response)
         case Step.ANALOGY:
-            return Turn(step, Reader.argument)
+            return Turn(step, lambda reader: reader.argument)
         case Step.ASSESS:
             counts = (_counts(held, before),)
-            return Turn(step, lambda reader, text: assessment_of(text, reader.seen), counts)
+            return Turn(step, lambda reader: assessment_of(reader.seen), counts)
         case Step.RECORD:
-            return Turn(step, lambda _, text: record_of(text), (_counts(held, before),))
+            return Turn(step, lambda _: record_of, (_counts(held, before),))
 
 
 async def message_of(
@@ -75,9 +78,8 @@ async def message_of(
     authors = {each.id: each.author for past in rounds for each in past.messages}
     who = say.who
 
-    def reading(told: Told) -> Callable[[str], Part]:
-        reader = Reader(who, {each: authors[each] for each in told.shown})
-        return lambda text: turn.read(reader, text)
+    def reading(told: Told) -> Form[Any, Part] | Callable[[str], Part]:
+        return turn.read(Reader(who, {each: authors[each] for each in told.shown}))
 
     number = held.number
     heard, told = await table.ask(who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from swarmgate.agents.answers import Form
 from swarmgate.agents.brief import Section, harmless, one_line
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import Heard, ask, bounded, brief_for
@@ -60,7 +61,7 @@ class Table:
         rounds: Sequence[DiscussionRound],
         number: int,
         sections: Sequence[Section],
-        read: Callable[[Told], Callable[[str], T]],
+        read: Callable[[Told], Form[Any, T] | Callable[[str], T]],
     ) -> tuple[Heard[T], Told]:
         """Ask one voice.
 
@@ -70,7 +71,7 @@ class Table:
             rounds: what it is told: the one at work as far as it may see it, and those before.
             number: of the round; 0: none.
             sections: what this step asks of it.
-            read: reads its answer, given what it was told.
+            read: as `asking.ask`, given what it was told.
 
         Raises:
             CouncilRefused: the discussion does not fit its window any more.

@@ -1,4 +1,8 @@
-"""Values of an answer's JSON as the records want them: texts, lists of them, whole numbers within bounds, ids."""
+"""Values of an answer as the records want them: texts, lists of them, whole numbers within bounds, ids; read leniently.
+
+A text may be an object with one, a list of its lines; a list may be one item of it. A text that is too long is
+cut, and that is noted (`Spoken`).
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,14 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+from pydantic import BeforeValidator, Field
+from pydantic.json_schema import SkipJsonSchema
+
+from swarmgate.agents.answer_text import objects_of, without_objects
+from swarmgate.agents.answers import TEXT, Answer
 from swarmgate.council.debate.voting import MOST_TEXT
-from swarmgate.council.json_objects import PLACES, taken_apart, unfenced
-from swarmgate.council.objects import objects_of
 from swarmgate.domain.debate import MESSAGE_ID
 
 SPOKEN = (
@@ -27,6 +34,9 @@ SPOKEN = (
     "reason",
 )
 """Keys under which an answer that is one JSON object has what it says, the likeliest first."""
+
+LONGEST = 2_000
+"""Characters of a typed text at most: a steel-man, a reason, a key risk. Prose has a bound of its own."""
 
 _WORD = 1_000
 """Characters of a word at most that is left out whole where a text is cut."""
@@ -80,7 +90,7 @@ def ids_of(value: Any) -> tuple[str, ...]:
 def message_ids(value: Any) -> tuple[str, ...]:
     """Ids of messages, each once, in order, however they are listed: texts, one text with commas, objects with one."""
     made: list[str] = []
-    for each in value if isinstance(value, list) else [value]:
+    for each in value if isinstance(value, list | tuple) else [value]:
         named = first_of(each, *ID_KEYS) if isinstance(each, Mapping) else each
         if isinstance(named, str):
             made += MESSAGE_ID.findall(named) or re.split(r"[\s,;]+", named)
@@ -111,19 +121,12 @@ def clamped(name: str, value: float, least: int, most: int) -> tuple[int, str]:
 
 def prose_of(text: str) -> str:
     """The answer without its JSON objects, at most as long as a message may be."""
-    return shortened(_prose(text))[0]
+    return shortened(without_objects(text))[0]
 
 
-def said_of(text: str, keys: Iterable[str] = SPOKEN) -> tuple[str, str]:
-    """What an answer says, and what is noted where it was longer than a message may be; empty: it says nothing.
-
-    That is its prose, or else the first text in its objects under one of these keys.
-    """
-    return shortened(_prose(text) or next(_texts_under(objects_of(text), keys), ""))
-
-
-def _prose(text: str) -> str:
-    return PLACES.sub("", unfenced(taken_apart(text).text)).strip()
+def said_in(text: str, keys: Iterable[str] = SPOKEN) -> str:
+    """What an answer says: its prose, or else the first text in its objects under one of these keys."""
+    return without_objects(text) or next(_texts_under(objects_of(text), keys), "")
 
 
 def _texts_under(found: Collection[Mapping[str, Any]], keys: Iterable[str]) -> Iterator[str]:
@@ -144,3 +147,53 @@ def shortened(text: str, most: int = MOST_TEXT) -> tuple[str, str]:
     ends = max(map(kept.rfind, (" ", "\n", "\t"))) if not text[most].isspace() else most
     kept = kept[:ends] if ends > most - _WORD else kept
     return kept, f"{len(text) - len(kept):,} characters were cut: a message is shorter"
+
+
+# --- fields ---
+
+Text = Annotated[str, BeforeValidator(text_of)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(texts_of)]
+Ids = Annotated[tuple[str, ...], BeforeValidator(message_ids)]
+Number = Annotated[float | None, BeforeValidator(number_of)]
+
+
+class Spoken(Answer):
+    """An answer in a discussion: prose, and typed texts of at most `longest` characters.
+
+    `noted` has a phrase for each field in which a text was cut.
+    """
+
+    longest: ClassVar[int] = LONGEST
+    text: Text = Field("", description="What you want to say beside it, if anything.")
+    noted: SkipJsonSchema[tuple[str, ...]] = Field((), exclude=True)
+
+    @classmethod
+    def fields_in(cls, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields, their texts cut."""
+        read = super().fields_in(found)
+        long = [key for key, value in read.items() if key != TEXT and _long(value, cls.longest)]
+        noted = tuple(
+            f"`{cls.asked_as(key)}` was cut: a text in it had more than {cls.longest:,} characters" for key in long
+        )
+        return {**read, **{key: _cut(read[key], cls.longest) for key in long}, "noted": noted}
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, keys not."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | Mapping):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(each)
+
+
+def _long(value: Any, most: int) -> bool:
+    return any(len(each) > most for each in texts_in(value))
+
+
+def _cut(value: Any, most: int) -> Any:
+    if isinstance(value, str):
+        return shortened(value, most)[0]
+    if isinstance(value, list):
+        return [_cut(each, most) for each in value]
+    return {key: _cut(each, most) for key, each in value.items()} if isinstance(value, Mapping) else value

@@ -140,6 +140,14 @@ def visible_lines(text: str) -> list[Line]:
     return scanned.lines()
 
 
+def answer_lines(text: str) -> list[Line]:
+    """The visible lines; an answer that is fenced as a whole is read as if it were not."""
+    lines = visible_lines(text)
+    said = [each for each in lines if each.text.strip()]
+    whole = bool(said) and len({each.block for each in said}) == 1 and not said[0].text.lstrip().startswith(("`", "~"))
+    return [Line(each.text) for each in lines] if whole else lines
+
+
 def _plain(text: str) -> str:
     return text.replace("\x00", " ").replace("\r\n", "\n").replace("\r", "\n")
 

@@ -11,9 +11,23 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from swarmgate.agents.participant import Unread
-from swarmgate.council.closing import answer_lines
-from swarmgate.council.json_objects import PLACES, Line, taken_apart
+from swarmgate.llm.parsing.json_objects import PLACES, Line, answer_lines, taken_apart, unfenced
+
+
+class Unread(ValueError):
+    """An answer is not what was asked for.
+
+    Args:
+        problem: what is wrong with it, told to the model.
+        form: what was asked for, told to the model too.
+        otherwise: what it comes to where the model, asked once more, mends nothing; None: nothing.
+    """
+
+    def __init__(self, problem: str, form: str = "", *, otherwise: object = None) -> None:
+        super().__init__(f"{problem} {form}".strip())
+        self.problem = problem
+        self.otherwise = otherwise
+
 
 _LAST = 20
 """How many objects may end an answer."""
@@ -33,6 +47,8 @@ _OTHER, _QUOTATION = "\x01", "\x02"
 
 def squeezed(key: str) -> str:
     """A key as it is compared: `wouldChangeIf`, `would_change_if` and `Would Change If` are `wouldchangeif`."""
+    if key.isascii() and key.isalnum() and key.islower():
+        return key  # so are most, and every one at the second look
     return "".join(letter for letter in key.casefold() if letter.isalnum()) or key
 
 
@@ -48,11 +64,10 @@ def objects_of(text: str) -> tuple[dict[str, Any], ...]:
 def fields_of(
     text: str,
     wanted: Collection[str],
-    form: str,
     *,
-    required: Collection[str] = (),
     closing: bool = False,
     asked: Collection[str] = (),
+    wrapped: bool = False,
 ) -> Mapping[str, Any]:
     """The fields of an answer, put together from all of its objects that have a wanted one; values as JSON has them.
 
@@ -61,35 +76,68 @@ def fields_of(
     Args:
         text: the answer.
         wanted: keys, in any spelling; the result has them as `squeezed`.
-        form: what was asked for, told to the voice with what is wrong.
-        required: those without which it is no answer.
         closing: whether they decide something: then only the objects count that end the answer, with white space and
             marks of fences alone behind them, and what stands earlier under a wanted key must be the same there.
         asked: the names of who was asked; an object that names somebody else as its author is not its answer. Empty:
             not known.
+        wrapped: whether an answer may stand under one key of any name.
+
+    Lists that several objects have under one key are put together, unless they decide something.
 
     Raises:
-        Unread: no object has a wanted key, a required one is missing, or two objects differ in one.
+        Unread: no object has a wanted key, or two objects differ in one.
     """
-    keys = {squeezed(each): each for each in (*wanted, *required)}
+    keys = {squeezed(each): each for each in wanted}
     found: dict[str, Any] = {}
     ends: set[str] = set()
     for each, last in _found(text, strict=closing):
-        own = _unwrapped(each, keys)
+        own = unwrapped(each, keys, by_any_name=wrapped)
         for key in keys.keys() & own.keys():
-            _check_author((each, own), asked, form)
-            if key in found and found[key] != own[key]:
-                raise Unread(f"Your answer says two different things under `{keys[key]}`. Say one.", form)
-            found[key] = own[key]
+            _check_author((each, own), asked)
+            found[key] = _both(keys[key], found.get(key, own[key]), own[key], joins=not closing)
             ends.update([key] if last else [])
     if not found:
-        raise Unread("There is no JSON object of the asked-for form in your answer.", form)
+        raise Unread("There is no JSON object of the asked-for form in your answer.")
     if closing and found.keys() - ends:
         missing = keys[min(found.keys() - ends)]
-        raise Unread(f"`{missing}` stands in no JSON object that ends your answer. Put all of it into one there.", form)
-    for name in required:
-        if found.get(squeezed(name)) is None:
-            raise Unread(f"`{name}` is missing in the JSON object of your answer.", form)
+        raise Unread(f"`{missing}` stands in no JSON object that ends your answer. Put all of it into one there.")
+    return found
+
+
+def without_objects(text: str) -> str:
+    """The prose of an answer: all of it but its JSON objects and the marks of fences."""
+    return PLACES.sub("", unfenced(taken_apart(text).text)).strip()
+
+
+def unwrapped(found: dict[str, Any], keys: Collection[str], *, by_any_name: bool = False) -> dict[str, Any]:
+    """What an answer says that stands as a whole under one key, unless the object itself has one of these keys."""
+    for _ in range(3):
+        alone = by_any_name and len(found) == 1
+        inner = [found[key] for key in found if (alone or key in _WRAPS) and isinstance(found[key], dict)]
+        if len(inner) != 1 or any(key in found for key in keys):
+            break
+        found = inner[0]
+    return found
+
+
+def plain_keys(value: Any, depth: int = 0, *, strict: bool = False) -> Any:
+    """The value with the keys of all objects in it as `squeezed`; `strict`: none may stand for two values.
+
+    Raises:
+        Unread: it nests too deep, or two keys that are one say different things.
+    """
+    if depth > _DEEPEST:
+        raise Unread(f"A JSON object of your answer nests more than {_DEEPEST} deep.")
+    if isinstance(value, list):
+        return [plain_keys(each, depth + 1, strict=strict) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {}
+    for name, each in value.items():
+        key, kept = squeezed(str(name)), plain_keys(each, depth + 1, strict=strict)
+        if strict and key in found and found[key] != kept:
+            raise Unread(f"A JSON object of your answer says two different things under `{str(name)[:60]}`.")
+        found[key] = kept
     return found
 
 
@@ -108,7 +156,7 @@ def _found(text: str, *, strict: bool = False) -> list[tuple[dict[str, Any], boo
         above = mixed.text[: places[at].start()]
         ends = ends and at >= len(places) - _LAST and not _inside(above.rpartition(_OTHER)[2])
         if not _QUOTED.match(above[above.rfind("\n") + 1 :]):
-            found.append((_plain(mixed.objects[int(places[at][1])], strict=strict), ends))
+            found.append((plain_keys(mixed.objects[int(places[at][1])], strict=strict), ends))
         else:
             ends = False
         ends = ends and not before.strip(f"`~ \t\n{_OTHER}")
@@ -139,36 +187,19 @@ def _inside(above: str) -> bool:
     return False
 
 
-def _unwrapped(found: dict[str, Any], keys: Collection[str]) -> dict[str, Any]:
-    """What an answer says that stands as a whole under one key."""
-    for _ in range(3):
-        inner = [found[key] for key in found if key in _WRAPS and isinstance(found[key], dict)]
-        if len(inner) != 1 or any(key in found for key in keys):
-            break
-        found = inner[0]
-    return found
+def _both(name: str, before: Any, value: Any, *, joins: bool) -> Any:
+    """The value of two objects under one key."""
+    if joins and isinstance(before, list) and isinstance(value, list):
+        return [*before, *(each for each in value if each not in before)]
+    if before != value:
+        raise Unread(f"Your answer says two different things under `{name}`. Say one.")
+    return value
 
 
-def _check_author(objects: Iterable[dict[str, Any]], asked: Collection[str], form: str) -> None:
+def _check_author(objects: Iterable[dict[str, Any]], asked: Collection[str]) -> None:
     names = {squeezed(each) for each in asked if each}
     for each in objects:
         for key in _AUTHORS:
             name = each.get(key)
             if names and isinstance(name, str) and name.strip() and squeezed(name) not in names:
-                raise Unread(f"A JSON object of your answer is by {name[:60]!r}. Give your own, and no other.", form)
-
-
-def _plain(value: Any, depth: int = 0, *, strict: bool = False) -> Any:
-    if depth > _DEEPEST:
-        raise Unread(f"A JSON object of your answer nests more than {_DEEPEST} deep.")
-    if isinstance(value, list):
-        return [_plain(each, depth + 1, strict=strict) for each in value]
-    if not isinstance(value, dict):
-        return value
-    found: dict[str, Any] = {}
-    for name, each in value.items():
-        key, kept = squeezed(str(name)), _plain(each, depth + 1, strict=strict)
-        if strict and key in found and found[key] != kept:
-            raise Unread(f"A JSON object of your answer says two different things under `{str(name)[:60]}`.")
-        found[key] = kept
-    return found
+                raise Unread(f"A JSON object of your answer is by {name[:60]!r}. Give your own, and no other.")
