@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Resumed
+from swarmgate.council.masking import masked
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
 from swarmgate.council.orchestration.model import Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome
@@ -73,14 +75,18 @@ class Place:
         self.events: list[Any] = []
 
     async def run(self, asked: Orchestration, runner: Told) -> OrchestrationOutcome:
+        work, outcome = await self.session(asked, runner)
+        assert outcome == outcome_of(work.as_of(self.record.standing.own), asked.id)
+        return outcome
+
+    async def session(self, asked: Orchestration, runner: Told) -> tuple[Work, OrchestrationOutcome]:
         record = self.records.begin(ORCHESTRATION, asked)
-        work = Work(runner, RULES.apply(record.standing.own, Resumed()))
+        work = Work(runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
         tell = cast("Callable[[CouncilEvent], None]", self.events.append)
         await run(ORCHESTRATION, record, CouncilContext(cast("Voices", None), self.records, tell, work))
         outcome = outcome_of(record.standing.own, asked.id)
-        assert outcome == outcome_of(work.as_of(record.standing.own), asked.id)
         assert outcome
-        return outcome
+        return work, outcome
 
     @property
     def record(self) -> Record[Orchestration, State, OrchestrationOutcome]:
@@ -228,6 +234,22 @@ def test_whatever_fails_first_a_resume_comes_to_the_same(
     assert [each.text for each in outcome.steps] == [each.text for each in straight.steps]
     assert all(names.count(name) == (2 if name in fails else 1) for name in set(names))
 
+
+async def test_secrets_do_not_go_on_record_and_texts_go_on_to_the_letter(place: Place) -> None:
+    place.records = Records(
+        FileDocuments(SwarmFolder(place.root).path),
+        clean=lambda value: masked(value, lambda text: text.replace("S3CRET", "[redacted]")),
+    )
+    asked = named(ask("a", "Use S3CRET."), ask("z", "Say {a}."))
+    work, outcome = await place.session(asked, Told())
+    assert "S3CRET" not in place.journal.read_text()
+    assert [each.text for each in outcome.steps] == ["<Use [redacted].>", "<Say the output of `a`.\n\n" + SHOWN + ">"]
+    told = outcome_of(work.as_of(place.record.standing.own), "o")
+    assert told
+    assert [each.text.count("S3CRET") for each in told.steps] == [1, 1]
+
+
+SHOWN = "## The output of `a`\n<Use [redacted].>"
 
 MIXED = named(
     ask("a"),
