@@ -11,12 +11,12 @@ from swarmgate.council.chat.facade import Chats
 from swarmgate.council.critique.facade import Critiques
 from swarmgate.council.debate.facade import Debates
 from swarmgate.council.decision.facade import Decisions
+from swarmgate.council.discussion.facade import Discussions
 from swarmgate.council.dispatch.facade import Dispatches
 from swarmgate.council.orchestration.facade import Orchestrations
 from swarmgate.council.orchestration.runner import CouncilRunner, Verb, debated, decided, discussed, improved
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.engine.council_metrics import Metrics
-from swarmgate.engine.discussions import Discussions
 from swarmgate.engine.in_project import InProject
 from swarmgate.project import Project
 
@@ -34,7 +34,7 @@ class Council:
     def __init__(self, project: Project) -> None:
         shared, held = InProject(project), Shared(project)
         debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
-        discussions, decisions, critiques = Discussions(shared), Decisions(held), Critiques(held, _programs)
+        discussions, decisions, critiques = Discussions(held), Decisions(held), Critiques(held, _programs)
         verbs = {
             "debate": Verb("debate", debates.debate, debates.resume, debated),
             "discuss": Verb("discussion", discussions.discuss, discussions.resume_discussion, discussed),

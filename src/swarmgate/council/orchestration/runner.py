@@ -11,11 +11,11 @@ from pydantic import Field
 from swarmgate.council.critique.model import CritiqueOutcome
 from swarmgate.council.debate.model import Outcome
 from swarmgate.council.decision.model import DecisionOutcome
+from swarmgate.council.discussion.model import DiscussionRecord
 from swarmgate.council.dispatch.model import DispatchResult
 from swarmgate.council.orchestration.model import AskStep, DispatchStep, Leaf, Value
 from swarmgate.council.shared import Shared
 from swarmgate.domain.base import Frozen, Text
-from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
 
@@ -91,10 +91,7 @@ class CouncilRunner:
             if there.finished and there.succeeded and not there.exhausted:
                 return there
         async with _own_budget(f"dispatch-{record}"):
-            result = await self._dispatches.dispatch(**given, id=record)
-            if result.exhausted:
-                raise BudgetExhausted(result.exhausted, account=self._dispatches.account(record))
-        return result
+            return await self._dispatches.dispatch(**given, id=record)
 
 
 @asynccontextmanager
