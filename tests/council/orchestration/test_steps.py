@@ -76,7 +76,7 @@ class Place:
 
     async def run(self, asked: Orchestration, runner: Told) -> OrchestrationOutcome:
         work, outcome = await self.session(asked, runner)
-        assert outcome == outcome_of(work.as_of(self.record.standing.own), asked.id)
+        assert outcome == work.outcome(self.record.standing.own)
         return outcome
 
     async def session(self, asked: Orchestration, runner: Told) -> tuple[Work, OrchestrationOutcome]:
@@ -84,7 +84,7 @@ class Place:
         work = Work(runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
         tell = cast("Callable[[CouncilEvent], None]", self.events.append)
         await run(ORCHESTRATION, record, CouncilContext(cast("Voices", None), self.records, tell, work))
-        outcome = outcome_of(record.standing.own, asked.id)
+        outcome = outcome_of(record.standing.own)
         assert outcome
         return work, outcome
 
@@ -244,7 +244,7 @@ async def test_secrets_do_not_go_on_record_and_texts_go_on_to_the_letter(place: 
     work, outcome = await place.session(asked, Told())
     assert "S3CRET" not in place.journal.read_text()
     assert [each.text for each in outcome.steps] == ["<Use [redacted].>", "<Say the output of `a`.\n\n" + SHOWN + ">"]
-    told = outcome_of(work.as_of(place.record.standing.own), "o")
+    told = work.outcome(place.record.standing.own)
     assert told
     assert [each.text.count("S3CRET") for each in told.steps] == [1, 1]
 

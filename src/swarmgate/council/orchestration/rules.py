@@ -152,7 +152,7 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
 
     def outcome(self, standing: Standing[State]) -> OrchestrationOutcome | None:
         """How it ended, also where a step stopped it."""
-        return outcome_of(standing.own, standing.id)
+        return outcome_of(standing.own)
 
     def views(self, standing: Standing[State]) -> Mapping[str, str]:
         """`result.json`, once it is over."""
@@ -218,13 +218,13 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
 RULES = OrchestrationRules()
 
 
-def outcome_of(state: State, id: str) -> OrchestrationOutcome | None:  # noqa: A002 - the field's name
+def outcome_of(state: State) -> OrchestrationOutcome | None:
     """How it ended; None: it has not."""
     if state.step is not None:
         return None
     steps = (*state.steps, *((state.failed,) if state.failed else ()))
     return OrchestrationOutcome(
-        id=id,
+        id=state.asked.id,
         title=state.asked.title,
         steps=steps,
         failed=state.failed.id if state.failed else "",
