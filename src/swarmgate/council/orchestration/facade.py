@@ -20,9 +20,8 @@ from swarmgate.council.lifecycle import Resumed
 from swarmgate.council.orchestration.bounds import Problem, checked, models, problems, spelled
 from swarmgate.council.orchestration.model import MapStep, Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
-from swarmgate.council.orchestration.rules import RULES, State, under_way
+from swarmgate.council.orchestration.rules import RULES, under_way
 from swarmgate.council.orchestration.texts import Place
-from swarmgate.council.record import Record
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, FileProblem, Owner, UnsafePath
@@ -96,7 +95,7 @@ class Orchestrations:
             CouncilRefused: there is none of that id, or it goes on in another process.
             SwarmError: as `orchestrate`.
         """
-        record = self._record(id)
+        record = self._shared.record(RULES, id)
         if record.standing.over and record.outcome:
             return record.outcome
         allowance = record.standing.allowance.but(usd=usd, tokens=tokens)
@@ -135,7 +134,7 @@ class Orchestrations:
             CouncilRefused: there is none of that id.
             LedgerError: its record is damaged, or was changed by hand.
         """
-        record = self._record(id)
+        record = self._shared.record(RULES, id)
         standing = record.standing
         return OrchestrationRecord(
             orchestration=standing.own.asked,
@@ -148,11 +147,6 @@ class Orchestrations:
         )
 
     # --- inside ---
-
-    def _record(self, id: str) -> Record[Orchestration, State, OrchestrationOutcome]:  # noqa: A002 - as above
-        from swarmgate.council.orchestration.steps import ORCHESTRATION
-
-        return self._shared.record(ORCHESTRATION, id)
 
     async def _orchestrated(
         self, asked: Orchestration, allowance: Allowance, on_event: OnEvent | None
