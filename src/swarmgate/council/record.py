@@ -139,7 +139,7 @@ class Record(Generic[Q, S, O]):
 
     def unanswer(self, why: str) -> None:
         """It answers no other request any more."""
-        if self.standing.request_hash:
+        if self.standing.request_hash and not self.standing.over:
             self.append([Unanswering(why=why)])
 
     def entries(self) -> Iterator[Entry[Any]]:

@@ -29,6 +29,7 @@ from swarmgate.project import Project
 if TYPE_CHECKING:
     from swarmgate.council.events import CouncilEvent
     from swarmgate.council.pattern import Pattern, Where
+    from swarmgate.council.rules import Rules
 
 Q = TypeVar("Q", bound=Frozen)
 S = TypeVar("S")
@@ -161,7 +162,7 @@ class Shared:
 
     # --- look ---
 
-    def record(self, pattern: Pattern[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
+    def record(self, pattern: Rules[Q, S, O], id: str) -> Record[Q, S, O]:  # noqa: A002 - as above
         """A record, checked.
 
         Raises:
@@ -223,6 +224,8 @@ class Shared:
             other = self.records.begun(id).pattern
             if other != name and other in PATTERNS:
                 return CouncilRefused(f"{id} is {_a(other)}, not {_a(name)}.", hint=f"swarm {verb(other)} show {id}")
+        if id in self.records.documents.records():  # of an earlier swarmgate: the error says so
+            return error
         known = self.records.ids(name)
         close = nearest(id, known) or ""
         near = difflib.SequenceMatcher(None, id, close).ratio() >= _NEAR

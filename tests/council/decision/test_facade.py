@@ -7,7 +7,7 @@ import pytest
 from tests.engine.discussion_script import discussing
 from tests.project import Project, Rule, rule
 
-from swarmgate.council.decision.rules import State
+from swarmgate.council.decision.state import State
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.lifecycle import Begun, Standing
 from swarmgate.council.shared import Shared

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionSummary, Strategy
 from swarmgate.council.decision.request import Participant, decision_of, named, seats, weighed
-from swarmgate.council.decision.steps import DECISION
+from swarmgate.council.decision.rules import RULES
 from swarmgate.council.decision.view import last_lines, record_lines, record_of, result_lines, summary_of
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, SwarmError
@@ -83,6 +83,7 @@ class Decisions:
             CouncilFailed: nobody said anything that counts in a round; `resume_decision` asks that round anew.
             BudgetExhausted: a budget is used up; `resume_decision` goes on.
         """
+        from swarmgate.council.decision.steps import DECISION
         from swarmgate.council.material import gathered
 
         settings = self._project.config.council
@@ -157,6 +158,8 @@ class Decisions:
             LedgerError: its record is damaged, or was altered.
             SwarmError: as `decide`.
         """
+        from swarmgate.council.decision.steps import DECISION
+
         record = self._shared.record(DECISION, id)
         if record.standing.over:
             return _whole(record.outcome)
@@ -167,7 +170,7 @@ class Decisions:
 
     def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:
         """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
-        return tuple(map(self._summary_of, self._shared.records.ids(DECISION.name, parts=parts)))
+        return tuple(map(self._summary_of, self._shared.records.ids(RULES.name, parts=parts)))
 
     def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - as above
         """All that is kept of a decision, checked.
@@ -176,7 +179,7 @@ class Decisions:
             CouncilRefused: there is no such decision.
             LedgerError: its record is damaged, or was altered; the message names the line.
         """
-        return record_of(self._shared.record(DECISION, id).standing)
+        return record_of(self._shared.record(RULES, id).standing)
 
     # --- inside ---
 
@@ -220,7 +223,7 @@ class Decisions:
 
     def _summary_of(self, id: str) -> DecisionSummary:  # noqa: A002 - as above
         try:
-            return summary_of(self._shared.record(DECISION, id).standing)
+            return summary_of(self._shared.record(RULES, id).standing)
         except SwarmError as error:
             return DecisionSummary(id=id, began="", status="damaged", strategy="", question=error.message)
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.council import stream
-from swarmgate.council.decision.brief import rule_of, stand_of
 from swarmgate.council.decision.model import (
     Contribution,
     Decision,
@@ -21,8 +20,9 @@ from swarmgate.council.decision.model import (
     DecisionSummary,
     Prepared,
     Spoke,
+    Strategy,
 )
-from swarmgate.council.decision.rules import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
+from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
 from swarmgate.council.discussion import markdown
 from swarmgate.council.discussion.values import said_of
 from swarmgate.council.discussion.words import cost
@@ -45,6 +45,17 @@ _GIST = 300
 
 _SHOWN = 1_000
 """Characters of a contribution that a terminal shows; the page has all of it."""
+
+
+_RULES = {
+    Strategy.UNANIMOUS: "Everybody has to agree, each with a level of at least {bar:.2f}.",
+    Strategy.MAJORITY: "More than half have to agree; who abstains is counted as present.",
+    Strategy.SUPERMAJORITY: "{bar:.1%} have to agree; who abstains is counted as present.",
+    Strategy.WEIGHTED: "The mean of the levels, by the weights of the participants, has to reach {bar:.2f}.",
+    Strategy.FACILITATOR: "{facilitator} decides, after having heard everybody.",
+    Strategy.APPROVAL: "The option that most approve of wins, where more than half do.",
+    Strategy.RANKED: "An instant run-off over the rankings: more than half of all have to rank an option first.",
+}
 
 
 class _Form(NamedTuple):
@@ -109,6 +120,22 @@ def summary(standing: Standing[State]) -> str:
 
 
 # --- lines ---
+
+
+def rule_of(decision: Decision) -> str:
+    """How this decision is made, in a sentence."""
+    return _RULES[decision.strategy].format(bar=decision.bar, facilitator=decision.facilitator)
+
+
+def stand_of(decision: Decision, said: Contribution) -> str:
+    """Where a contribution stands, in a few words: `agrees, 0.80`; `approves of Postgres, SQLite`."""
+    if said.excluded:
+        return "excluded"
+    if decision.strategy is Strategy.APPROVAL:
+        return f"approves of {', '.join(said.approves)}" if said.approves else "approves of none"
+    if decision.strategy is Strategy.RANKED:
+        return f"ranks {' > '.join(said.ranking)}" if said.ranking else "ranks none"
+    return f"{said.stand}s, {said.agreement:.2f}" if said.stand else "says nothing"
 
 
 def record_lines(record: DecisionRecord) -> list[str]:
