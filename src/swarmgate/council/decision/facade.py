@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionSummary, Strategy
 from swarmgate.council.decision.request import Participant, decision_of, named, seats, weighed
 from swarmgate.council.decision.rules import RULES
-from swarmgate.council.decision.view import last_lines, record_lines, record_of, result_lines, summary_of
+from swarmgate.council.decision.view import record_of, summary_of
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, SwarmError
 
@@ -226,18 +226,6 @@ class Decisions:
             return summary_of(self._shared.record(RULES, id).standing)
         except SwarmError as error:
             return DecisionSummary(id=id, began="", status="damaged", strategy="", question=error.message)
-
-
-def text_lines(record: DecisionRecord) -> list[str]:
-    """All of a decision for people: what came of it, who stood where in each round, what is open."""
-    return record_lines(record)
-
-
-def outcome_lines(record: DecisionRecord) -> list[str]:
-    """How a decision ended, who stood where in its last round, and why somebody did not count; last what it took."""
-    told = result_lines(record.outcome) if record.outcome else []
-    stood = last_lines(record.decision, record.rounds[-1]) if record.rounds else []
-    return [*told[:1], *stood, *told[1:]]
 
 
 # --- inside ---

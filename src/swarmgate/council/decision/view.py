@@ -140,19 +140,16 @@ def stand_of(decision: Decision, said: Contribution) -> str:
 
 def record_lines(record: DecisionRecord) -> list[str]:
     """A record as `swarm decide show` prints it, finished or not."""
-    told = result_lines(record.outcome) if record.outcome else [f"Status: {record.status}"]
+    told = [*_result(record.outcome, _TERMINAL)] if record.outcome else [f"Status: {record.status}"]
     why = [f"Why: {record.why}"] if record.why else []
     return [*_head(record.decision, _TERMINAL), *told, *why, *_rounds(record.decision, record.rounds, _TERMINAL)]
 
 
-def result_lines(outcome: DecisionOutcome) -> list[str]:
-    """How it ended, what was decided and what is open; last what it took."""
-    return list(_result(outcome, _TERMINAL))
-
-
-def last_lines(decision: Decision, held: DecisionRound) -> list[str]:
-    """Who stood where in a round, and why somebody was excluded."""
-    return [_stand(decision, each, _TERMINAL) for each in held.contributions]
+def outcome_lines(record: DecisionRecord) -> list[str]:
+    """How a decision ended, who stood where in its last round, and why somebody did not count; last what it took."""
+    told = [*_result(record.outcome, _TERMINAL)] if record.outcome else []
+    last = record.rounds[-1].contributions if record.rounds else ()
+    return [*told[:1], *(_stand(record.decision, each, _TERMINAL) for each in last), *told[1:]]
 
 
 def _head(decision: Decision, form: _Form) -> Iterator[str]:
