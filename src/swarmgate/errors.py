@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from copy import copy
 from datetime import datetime
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 
 class SwarmError(Exception):
@@ -298,11 +298,51 @@ class WaitingForUser(SwarmError):
     code = "WAITING"
 
 
+class Owner(NamedTuple):
+    """Whose a budget is.
+
+    `name` says which one: the number of a phase, the id of a task, the session of a council
+    (`discussion-20261121-224500-3f2a`); it is empty for the others. A `debate` is one of a run, bounded by `[council]`.
+    """
+
+    kind: Literal["project", "run", "phase", "task", "session", "debate", "evaluation"]
+    name: str = ""
+
+
+class ExhaustedAccount(NamedTuple):
+    """The budget that ended work; `measure` is what of it has to be raised, or limited in the first place."""
+
+    owner: Owner
+    measure: Literal["usd", "tokens", "seconds"]
+
+
 class BudgetExhausted(SwarmError):
-    """The money or the tokens of `[budget]` are used up. The project is paused and resumable."""
+    """The money or the tokens of `[budget]` are used up. The project is paused and resumable.
+
+    Args:
+        account: which budget; None: the limit of a provider, which is nobody's budget.
+    """
 
     exit_code = 4
     code = "BUDGET"
+
+    def __init__(self, message: str, *, account: ExhaustedAccount | None = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.account = account
+
+    def is_of(self, owner: Owner) -> bool:
+        """Whether it is the budget of this one that is used up."""
+        return self.account is not None and self.account.owner == owner
+
+    def option(self, session: str) -> str:
+        """What raises the budget of a council's session, at the end of a command line; empty: another one is used up.
+
+        Args:
+            session: its name.
+        """
+        if self.account is None or not self.is_of(Owner("session", session)):
+            return ""
+        return " --usd X" if self.account.measure == "usd" else " --tokens N"
 
     @property
     def remedy(self) -> str:
@@ -314,6 +354,10 @@ class BudgetExhausted(SwarmError):
         again = copy(self)
         again.hint = hint
         return again
+
+    def with_option(self, goes_on: str, session: str) -> Self:
+        """The same error, with the option that raises the budget of a session behind the command line that goes on."""
+        return self.with_hint(self.hint.replace(goes_on, f"{goes_on}{self.option(session)}")) if goes_on else self
 
 
 class LimitReached(BudgetExhausted):
@@ -375,11 +419,6 @@ class BreakerTripped(NoUsableReply):
         self.count = count
         self.limit = limit
         self.last = last
-
-    @property
-    def stage(self) -> str:
-        """Who rejects the attempt."""
-        return f"breaker: {self.breaker}"
 
 
 class CouncilFailed(NoUsableReply):

@@ -92,7 +92,7 @@ async def test_the_wall_time_ends_a_tool_that_hangs_and_its_processes(
     with pytest.raises(BreakerTripped, match=r"did not end its turn within 0\.3 s") as caught:
         await code(desk, task=task, attempt=1, scope=(), instructions="x", feedback="", run_gates=gates)
     assert time.monotonic() - started < 40  # it hangs for 60
-    assert caught.value.stage == "breaker: wall_time"
+    assert caught.value.breaker == "wall_time"
     await asyncio.sleep(0.4)
     assert not (repo / "late").exists()
     assert turns[0].tripped == "wall_time"

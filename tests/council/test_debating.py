@@ -17,7 +17,7 @@ from swarmgate.agents.desk import Limits
 from swarmgate.council.debating import hold
 from swarmgate.council.events import DebateEnded, Moderated, RoundBegan, RoundEnded, Spoke, Synthesised
 from swarmgate.council.voting import MOST_TEXT, vote
-from swarmgate.domain.budget import Account
+from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.debate import Debate, Seat, Tally, Vote
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused
@@ -260,7 +260,7 @@ async def test_all_failing_is_an_error_on_record_and_the_round_is_held_again(cou
 async def test_a_budget_ends_the_debate_and_what_is_whole_stays(council: Council) -> None:
     def spent() -> tuple[Account, ...]:
         used = sum((each.total for each in council.models), Usage())
-        return (Account("", "council", Allowance(tokens=1), used),) if used.calls >= 2 else ()
+        return (Account(PROJECT, Allowance(tokens=1), used),) if used.calls >= 2 else ()
 
     council.budget = Budget(spent)
     council.play()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.domain.story import PLAN, delegated, passing, planned, play, started
 
 from swarmgate.domain import events as ev
-from swarmgate.domain.budget import Account, Measure, accounts
+from swarmgate.domain.budget import PROJECT, Account, Measure, accounts
 from swarmgate.domain.state import State
 from swarmgate.domain.usage import Allowance, Usage
 
@@ -24,7 +24,7 @@ def run(**more: object) -> ev.Event:
 
 
 def spent(state: State, task: str = "", pending: Usage | None = None) -> dict[str, int]:
-    return {each.owner or "project": each.spent.tokens for each in accounts(state, task, pending)}
+    return {each.whose or "project": each.spent.tokens for each in accounts(state, task, pending)}
 
 
 def test_every_level_counts_its_own_and_what_is_not_on_record_yet() -> None:
@@ -65,7 +65,7 @@ def test_levels_without_a_limit_are_no_accounts() -> None:
 
 def test_a_measure_says_what_was_spent_of_which_limit() -> None:
     limits = Allowance(usd=3, tokens=5000, seconds=60)
-    account = Account("", "budget", limits, Usage(prompt_tokens=1200, usd=None, known_usd=1.5, seconds=61))
+    account = Account(PROJECT, limits, Usage(prompt_tokens=1200, usd=None, known_usd=1.5, seconds=61))
     assert [each.text for each in account.measures()] == [
         "at least $1.50 of $3.00",
         "1,200 of 5,000 tokens",

@@ -8,7 +8,8 @@ from tests.domain.story import NO, YES, debated, legal, passing, planned, play, 
 from swarmgate.domain import events as ev
 from swarmgate.domain.debate import Tally
 from swarmgate.domain.events import Event
-from swarmgate.domain.remedies import UNDECIDED, settings_for
+from swarmgate.domain.remedies import settings_for
+from swarmgate.domain.stage import UNDECIDED
 from swarmgate.domain.state import State
 from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
 

@@ -28,7 +28,8 @@ from swarmgate.domain.events import AttemptKind, Event
 from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.remedies import NEVER_OVERRIDDEN, firm_stages
+from swarmgate.domain.remedies import NEVER_OVERRIDDEN, firm_gates
+from swarmgate.domain.stage import Stage
 from swarmgate.domain.state import Outcome, State, TaskStatus
 from swarmgate.errors import IllegalMove, InvalidTaskStateTransition
 
@@ -191,7 +192,7 @@ def test_secrets_sast_and_syntax_are_never_overridden(gate: str, stage: str) -> 
     with pytest.raises(IllegalMove, match=f"{gate} cannot be overridden") as caught:
         play(state, ev.RejectionOverridden(task="1.1", stage=named, reason="x"))
     assert "swarm retry 1.1" in caught.value.hint
-    assert firm_stages(named) == {gate}
+    assert firm_gates(Stage(named)) == {gate}
 
 
 def test_an_interrupted_override_stays_due() -> None:

@@ -9,8 +9,9 @@ from swarmgate.domain import events as ev
 from swarmgate.domain.decide import Waiting, waiting_for
 from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
-from swarmgate.domain.remedies import attack_files, blocked_by, no_override, of_model, override_line, taken_out
-from swarmgate.domain.state import State
+from swarmgate.domain.remedies import attack_files, no_override, of_model, override_line, taken_out
+from swarmgate.domain.stage import Stage
+from swarmgate.domain.state import Block, State
 from swarmgate.engine.outcome import actions
 from swarmgate.errors import IllegalMove
 
@@ -93,7 +94,7 @@ def test_an_empty_change_is_not_to_be_accepted() -> None:
 
 def test_a_pattern_names_the_rejection_that_an_override_would_overrule() -> None:
     state = stopped_by("reviewer", block="trajectory: repetition loop", reason="NO-UNIT")
-    assert blocked_by(state.task("1.1")) == "trajectory: repetition loop"
+    assert state.task("1.1").block == Block(Stage("trajectory: repetition loop"), "NO-UNIT")
     assert "overrule the last rejection, by reviewer (NO-UNIT)" in said(state)
 
 
@@ -137,8 +138,8 @@ def test_an_override_of_an_attack_names_the_files_that_leave_the_tree() -> None:
     assert "it commits tests/test_a.py::test_b as failing" in mixed
     alone = play(state, *after[:-1], failing("tests/test_attack.py::test_x"), rejection("1.1", 2, "tests"))
     assert "as failing" not in override_line("1.1", alone.task("1.1"))
-    assert taken_out(alone.task("1.1"), {"tests"}) == ("tests/test_attack.py",)
-    assert taken_out(alone.task("1.1"), {"reviewer"}) == ()
+    assert taken_out(alone.task("1.1"), {Stage("tests")}) == ("tests/test_attack.py",)
+    assert taken_out(alone.task("1.1"), {Stage("reviewer")}) == ()
     retried = play(state, ev.TaskRetried(task="1.1"))
     assert attack_files(retried.task("1.1")) == ()
 

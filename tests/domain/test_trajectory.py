@@ -15,6 +15,7 @@ from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus
 from swarmgate.domain.guard import Effect, GuardNote, Turn
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Phase, Plan
+from swarmgate.domain.stage import Stage
 from swarmgate.domain.state import Attempt, Outcome, State, TaskRecord, TaskStatus, replace
 from swarmgate.domain.trajectory import EFFECTS, RULE, Level, Pattern, is_news, observe, stopping
 from swarmgate.engine.steps.attempts import gates_rejection
@@ -35,7 +36,9 @@ def attempt(number: int, contents: dict[str, str] | None = None, **more: object)
         "files": tuple(contents or ()),
         "contents": tuple((contents or {}).items()),
     }
-    return Attempt(number=number, **(given | more))  # type: ignore[arg-type]  # a test names only what it is about
+    given |= more
+    given["stage"] = Stage(str(given["stage"]))
+    return Attempt(number=number, **given)  # type: ignore[arg-type]  # a test names only what it is about
 
 
 def record(*attempts: Attempt, **more: object) -> TaskRecord:
@@ -74,7 +77,7 @@ def test_the_same_findings_again_are_one_too_also_of_an_attempt_long_ago() -> No
     other = attempt(2, {"a.py": "2"}, feedback=(remark("No bound"),))
     again = attempt(3, {"a.py": "3"}, feedback=(remark("No unit at 0x8a"),))
     assert seen(first, other, again) == [(Pattern.REPETITION, 1)]
-    assert seen(first, other, replace(again, stage="gates: diff")) == []
+    assert seen(first, other, replace(again, stage=Stage("gates: diff"))) == []
 
 
 def test_where_findings_are_given_they_count_and_one_that_is_mended_is_progress() -> None:

@@ -5,6 +5,7 @@ from tests.project import Project, rule
 
 from swarmgate.council.asking import Heard, ask, brief_for
 from swarmgate.council.records import Manifest
+from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Step
 from swarmgate.domain.events import UsageRecorded
@@ -169,6 +170,7 @@ async def test_what_a_sitting_used_goes_on_record_and_its_budget_says_how_it_goe
     with pytest.raises(BudgetExhausted) as stopped:
         await part(project).asked()
     assert stopped.value.hint.endswith(GOES_ON), "the project's budget is no option of a command"
+    assert stopped.value.is_of(PROJECT)
 
 
 async def test_a_record_goes_on_in_one_process_at_a_time(project: Project) -> None:

@@ -19,10 +19,11 @@ from swarmgate.council.orchestration import map_reduce, sequence, step, when
 from swarmgate.council.record_texts import sealed
 from swarmgate.council.records import Manifest
 from swarmgate.council.shared import Shared
+from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.metrics import PatternMetrics
 from swarmgate.engine import Swarm
 from swarmgate.engine.in_project import InProject
-from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
+from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError, Owner
 from swarmgate.journal.store import opened
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.sessions import unsettled
@@ -177,6 +178,26 @@ async def test_what_a_failed_step_and_others_of_a_like_name_used_is_counted_wher
     assert (found["debate"].parts, found["dispatch"].parts, found["decision"].parts) == (1, 1, 1)
     assert found["decision"].failed == 1
     assert Shared(Swarm(project.root).project).record(DECISION, "o.vote").standing.part_of == "o"
+
+
+async def test_a_steps_own_budget_fails_the_step_and_any_other_ends_the_whole(project: Project) -> None:
+    """The first task of three is answered, then a budget is used up."""
+    project.play(ANSWERS, council={"total_tokens": 1})
+    three = step("dispatch", "a", mode="chain", tasks=[{"participant": "p", "text": "Go."}] * 3)
+    outcome = await Swarm(project.root).council.orchestrate(sequence(three), id="o")
+    assert [each.status for each in outcome.steps] == ["failed"]
+    assert "the budget of dispatch-o.a is used up" in outcome.steps[0].why
+    project.configure(council={"total_tokens": 1_000_000})
+    council = Swarm(project.root).council
+    with pytest.raises(BudgetExhausted, match="the budget of orchestration-p is used up") as caught:
+        await council.orchestrate(sequence(three, tokens=1), id="p")
+    assert caught.value.account == (Owner("session", "orchestration-p"), "tokens")
+    assert caught.value.hint.endswith("swarm orchestrate resume p --tokens N")
+    project.configure(budget={"tokens": 1})
+    with pytest.raises(BudgetExhausted) as caught:
+        await Swarm(project.root).council.orchestrate(sequence(three), id="q")
+    assert caught.value.is_of(PROJECT)
+    assert caught.value.hint.endswith("swarm orchestrate resume q")
 
 
 @pytest.mark.slow

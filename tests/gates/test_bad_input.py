@@ -18,7 +18,8 @@ from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import GateReport, GateResult
-    from swarmgate.gates.job import Job, Outcome
+    from swarmgate.gates.job import Job
+    from swarmgate.gates.outcome import Outcome
 
     Project = Any
 

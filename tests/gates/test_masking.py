@@ -16,8 +16,8 @@ from swarmgate.gates.adapters import secrets
 from swarmgate.gates.cache import Cache
 from swarmgate.gates.files import Source
 from swarmgate.gates.formats import FORMATS, render
-from swarmgate.gates.job import Outcome
 from swarmgate.gates.memory import Memory
+from swarmgate.gates.outcome import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path

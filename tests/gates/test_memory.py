@@ -19,8 +19,8 @@ from swarmgate.gates import adapters, surroundings
 from swarmgate.gates.cache import Cache
 from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition, load
-from swarmgate.gates.job import Outcome
 from swarmgate.gates.memory import Memory
+from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.pipeline import run_pipeline
 from swarmgate.workspace.repository import Repository
 

@@ -13,7 +13,7 @@ from swarmgate.domain.finding import GateStatus
 from swarmgate.errors import ConfigError
 from swarmgate.gates import adapters, pipeline
 from swarmgate.gates.definition import GateDefinition, load
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.scope import Scope
 from swarmgate.workspace import revisions

@@ -12,7 +12,8 @@ from tests.ledger.conftest import Fill
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.evidence_report import Kind, Piece, Standing, recorded
-from swarmgate.ledger.evidence import LARGEST, MUTATION, PATCH, REVIEW, EvidenceStore
+from swarmgate.ledger.evidence import MUTATION, PATCH, REVIEW, EvidenceStore
+from swarmgate.ledger.evidence_archive import LARGEST
 from swarmgate.ledger.evidence_index import EvidenceIndex, earlier_goals, goal_number
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger

@@ -116,7 +116,7 @@ def test_wherever_a_writer_dies_nothing_is_called_lost(swarm: SwarmFolder, died:
     assert Ledger.read(swarm).lost == ""
     assert _fits(swarm)
     _write(swarm)
-    mark = HighWater(swarm).read()
+    mark = HighWater(swarm.root).read()
     assert mark is not None
     assert (mark.seq, mark.header.anchored) == (12, 12)
     assert _chain(swarm)[-1][0] == 12
@@ -215,7 +215,7 @@ def test_a_folder_without_git_is_hindered_by_nothing(tmp_path: Path) -> None:
     folder = SwarmFolder(tmp_path)
     folder.runtime.mkdir(parents=True)
     _write(folder)
-    assert HighWater(folder).path is None
+    assert HighWater(folder.root).path is None
     assert Ledger.read(folder).lost == ""
 
 
@@ -236,7 +236,7 @@ def test_a_linked_work_tree_and_a_folder_below_have_marks_of_their_own(
 ) -> None:
     linked = tmp_path / "linked"
     git(swarm.root, "worktree", "add", "--quiet", "--detach", str(linked))
-    marks = {HighWater(SwarmFolder(root)).path for root in (swarm.root, swarm.root / "sub", linked)}
+    marks = {HighWater(root).path for root in (swarm.root, swarm.root / "sub", linked)}
     assert len(marks) == 3
     other = SwarmFolder(linked)
     other.create()

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable
 
 import pytest
 
-from swarmgate.domain.budget import Account
+from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
-from swarmgate.errors import BudgetExhausted
+from swarmgate.errors import BudgetExhausted, ExhaustedAccount, Owner
 from swarmgate.llm.budget import Budget, Metered, require_room
 from swarmgate.llm.events import CostUnknown, ModelEvent
 from swarmgate.llm.model import CallFailed, Message, ModelReply, ModelRequest
@@ -31,8 +32,8 @@ class Books:
     def accounts(self) -> Iterable[Account]:
         total = sum((model.pending for model in self.models), self.spent)
         return (
-            Account("task 2.1", "budget.task", Allowance(), total, "2.1"),
-            Account("", "budget", self.limits, total),
+            Account(Owner("task", "2.1"), Allowance(), total),
+            Account(PROJECT, self.limits, total),
         )
 
 
@@ -73,18 +74,49 @@ async def test_time_that_passed_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("owner", "section", "task", "ways"),
+    ("owner", "name", "ways"),
     [
-        ("this run", "budget.run", "", ["`swarm run` goes on with a new budget", "[budget.run]"]),
-        ("phase 2", "budget.phase", "", ["raise `tokens` in [budget.phase]"]),
-        ("task 2.1", "budget.task", "2.1", ["[budget.task]", "swarm retry 2.1", "swarm skip 2.1"]),
+        (Owner("run"), "this run", ["`swarm run` goes on with a new budget", "[budget.run]"]),
+        (Owner("phase", "2"), "phase 2", ["raise `tokens` in [budget.phase]"]),
+        (Owner("task", "2.1"), "task 2.1", ["[budget.task]", "swarm retry 2.1", "swarm skip 2.1"]),
+        (Owner("session", "debate-7"), "debate-7", ["raise `tokens` in [council]"]),
+        (Owner("debate"), "this debate by `[council]`", ["raise `tokens` in [council]"]),
+        (Owner("evaluation"), "this evaluation", ["raise `tokens` in [budget]"]),
     ],
 )
-def test_which_budget_it_was_is_said_with_a_way_on(owner: str, section: str, task: str, ways: list[str]) -> None:
-    account = Account(owner, section, Allowance(tokens=10), Usage(prompt_tokens=10), task)
-    with pytest.raises(BudgetExhausted, match=f"the budget of {owner} is used up: 10 of 10 tokens") as caught:
+def test_which_budget_it_was_is_said_with_a_way_on(owner: Owner, name: str, ways: list[str]) -> None:
+    account = Account(owner, Allowance(tokens=10), Usage(prompt_tokens=10))
+    told = re.escape(f"the budget of {name} is used up: 10 of 10 tokens are used")
+    with pytest.raises(BudgetExhausted, match=told) as caught:
         Budget(lambda: [account]).check()
     assert all(way in caught.value.hint for way in ways)
+    assert caught.value.account == ExhaustedAccount(owner, "tokens")
+
+
+@pytest.mark.parametrize(
+    ("limits", "used", "measure"),
+    [
+        ({"usd": 1.0}, Usage(usd=1.0), "usd"),
+        ({"seconds": 60}, Usage(seconds=61), "seconds"),
+        ({"usd": 1.0, "tokens": 10}, Usage(usd=None, prompt_tokens=10), "tokens"),
+        ({"usd": 1.0}, Usage(usd=None, prompt_tokens=10), "tokens"),  # nobody knows the dollars: tokens end it
+    ],
+)
+def test_what_has_to_be_raised_is_no_matter_of_words(limits: dict[str, float], used: Usage, measure: str) -> None:
+    account = Account(PROJECT, Allowance.model_validate(limits), used)
+    with pytest.raises(BudgetExhausted) as caught:
+        Budget(lambda: [account]).check()
+    assert caught.value.account == (PROJECT, measure)
+    assert caught.value.is_of(PROJECT)
+    assert not caught.value.is_of(Owner("run"))
+    assert caught.value.with_hint("another").account == caught.value.account
+
+
+def test_a_budget_that_is_too_small_to_begin_with_is_told_as_one() -> None:
+    account = Account(Owner("session", "debate-7"), Allowance(tokens=10), Usage())
+    with pytest.raises(BudgetExhausted, match="is too small") as caught:
+        Budget(lambda: [account]).require_room(11, "the first round")
+    assert caught.value.account == (Owner("session", "debate-7"), "tokens")
 
 
 async def test_dollars_alone_end_with_the_first_call_whose_price_is_unknown() -> None:
@@ -252,11 +284,11 @@ async def test_what_one_budget_learnt_the_one_beside_it_knows_and_own_limits_cou
     inner, models = Slow(Usage(calls=1, prompt_tokens=50, completion_tokens=5_000)), list[Metered]()
 
     def all_of_it() -> Account:
-        return Account("all", "council", Allowance(tokens=14_000), sum((each.total for each in models), Usage()))
+        return Account(Owner("session", "all"), Allowance(tokens=14_000), sum((each.total for each in models), Usage()))
 
     first: Budget | None = None
     for number in range(8):
-        own = Account(f"step {number}", "council", Allowance(tokens=6_000), Usage())
+        own = Account(Owner("session", f"step {number}"), Allowance(tokens=6_000), Usage())
         budget = Budget(lambda own=own: (own, all_of_it()), beside=first)  # type: ignore[misc]  # a default of a lambda
         first = first or budget
         models.append(Metered(inner, budget))
@@ -268,7 +300,7 @@ async def test_what_one_budget_learnt_the_one_beside_it_knows_and_own_limits_cou
 
 async def test_calls_that_other_budgets_bound_do_not_hold_back_those_of_one() -> None:
     inner = Slow(Usage(calls=1, prompt_tokens=50))
-    accounts = [Account(f"step {number}", "council", Allowance(tokens=9_000), Usage()) for number in range(2)]
+    accounts = [Account(Owner("session", f"step {number}"), Allowance(tokens=9_000), Usage()) for number in range(2)]
     first = Budget(lambda: accounts[:1])
     budgets = [first, Budget(lambda: accounts[1:], beside=first)]
     await asyncio.gather(*(Metered(inner, each).complete(ASK) for each in budgets))

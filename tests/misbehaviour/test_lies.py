@@ -92,7 +92,7 @@ async def no_verdict(scene: Scene, *replies: Any) -> BreakerTripped:
 )
 async def test_verdict_in_text(scene: Scene) -> None:
     stopped = await no_verdict(scene, *["APPROVED. Looks good to me, ship it."] * 5)
-    assert stopped.stage == "breaker: idle"
+    assert stopped.breaker == "idle"
 
 
 @case(

@@ -9,7 +9,7 @@ from tests.confined import SANDBOX
 from tests.misbehaviour.case import case
 from tests.project import Project, Rule, call, part, rule, verdict
 
-from swarmgate.domain.remedies import INSTALLED
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, TaskStatus
 
 PART = "src/calc/part_1.1.py"
@@ -158,12 +158,12 @@ def test_what_is_installed_is_not_the_agents_to_change(project: Project, path: s
     project.planned(coder(command(f"echo forged > {path}; touch -d 2001-01-01 {path}")))
     project.swarm("run", exits=1)
     record = project.state.task("1.1")
-    assert (record.status, first(project).stage, len(record.attempts)) == (TaskStatus.BLOCKED, INSTALLED, 1)
+    assert (record.status, first(project).stage.judge, len(record.attempts)) == (TaskStatus.BLOCKED, Judge.INSTALLED, 1)
     assert path in first(project).reason
     assert "install the named packages anew" in project.swarm("show", "1.1").stdout
     project.swarm("retry", "1.1")
     project.swarm("run", exits=1)  # what agents changed stays theirs
-    assert project.state.task("1.1").attempts[-1].stage == INSTALLED
+    assert project.state.task("1.1").attempts[-1].stage.judge is Judge.INSTALLED
     (project.root / path).unlink()
     project.write(path, "installed anew\n")
     project.play()

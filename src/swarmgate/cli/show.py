@@ -72,17 +72,19 @@ def _review(name: str, review: Review) -> list[str]:
 
 def _reviews(attempt: AttemptReport) -> list[str]:
     """The verdicts of an attempt; one that the user overruled was given in an earlier attempt."""
+    from swarmgate.domain.stage import Judge
+
     lines = []
-    for name, stage, review in (
-        ("reviewer", "reviewer", attempt.review),
-        ("security review", "security_reviewer", attempt.security_review),
-        ("test engineer", "test_engineer", attempt.tests_review),
-        ("adversarial tests", "adversarial_tests", attempt.adversarial_review),
-        ("reviewer, on the tests", "reviewer", attempt.second_review),
+    for name, judge, review in (
+        ("reviewer", Judge.REVIEWER, attempt.review),
+        ("security review", Judge.SECURITY_REVIEWER, attempt.security_review),
+        ("test engineer", Judge.TEST_ENGINEER, attempt.tests_review),
+        ("adversarial tests", Judge.ATTACKS, attempt.adversarial_review),
+        ("reviewer, on the tests", Judge.REVIEWER, attempt.second_review),
     ):
         if review is None:
             continue
-        if attempt.kind == "override" and not review.approved and attempt.stage != stage:
+        if attempt.kind == "override" and not review.approved and attempt.stage.judge is not judge:
             lines.append(f"    {name}: overruled, not asked again")
         else:
             lines += _review(name, review)

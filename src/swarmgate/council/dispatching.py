@@ -62,7 +62,8 @@ class Means:
     """What a dispatch works with.
 
     `id` is its name on record. `model_of` is the model of a role, `provider/model`; `settings` are the bounds. `where`
-    is how messages about a task begin.
+    is how messages about a task begin. `whole`: a budget that ends it early is an error,
+    whatever has an output by then.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Means:
     settings: Council = field(default_factory=Council)
     on_event: OnCouncilEvent = ignore
     where: Where = in_words
+    whole: bool = False
 
 
 async def carry_out(asked: Dispatch, means: Means) -> DispatchResult:
@@ -91,9 +93,10 @@ async def carry_out(asked: Dispatch, means: Means) -> DispatchResult:
     try:
         await _WORK[asked.mode](work)
     except BudgetExhausted as error:
-        work.end(failed=error.message, exhausted=error.message)
+        work.spent(error)
+        work.end(failed=error.message)
         hint = _GO_ON.format(id=means.id) if asked.mode is Mode.DEBATE else _RAISE
-        raise BudgetExhausted(error.message, hint=hint) from error
+        raise BudgetExhausted(error.message, account=error.account, hint=hint) from error
     except CouncilFailed as error:
         work.end(failed=error.message)
         rounds = means.debates.rounds(means.id) if asked.mode is Mode.DEBATE else ()
@@ -216,11 +219,16 @@ class _Work:
     def _said(self, debate: str) -> tuple[DispatchedReply, ...]:
         return _replies(self.result.replies, self._means.debates.rounds(debate))
 
-    def end(self, *, failed: str = "", exhausted: str = "") -> DispatchResult:
+    def spent(self, error: BudgetExhausted) -> None:
+        """A budget is used up: nobody is asked any more."""
+        self._spent = error
+        self._change(exhausted=error.message)
+
+    def end(self, *, failed: str = "") -> DispatchResult:
         """The result, on record.
 
         Raises:
-            BudgetExhausted, CouncilFailed: no task has an output.
+            BudgetExhausted, CouncilFailed: no task has an output, or all of it was asked for (`Means.whole`).
         """
         result = self.result
         none = not result.succeeded and not failed
@@ -228,9 +236,10 @@ class _Work:
             told = (f"task {each.number} ({each.name}): {each.failed or each.not_run}" for each in result.replies)
             failed = f"{result.summary}: {'; '.join(told)}"
         usage = result.usage if result.outcome else sum((each.usage for each in result.replies), Usage())
-        self._change(finished=True, failed=failed, usage=usage, exhausted=exhausted or result.exhausted)
-        if none and self._spent:
-            raise BudgetExhausted(self._spent.message, hint=_RAISE)
+        self._change(finished=True, failed=failed, usage=usage)
+        if self._spent and (none or (self._means.whole and not failed)):
+            hint = _RAISE if none else ""
+            raise BudgetExhausted(self._spent.message, account=self._spent.account, hint=hint)
         if none:
             raise CouncilFailed(failed, hint=f"the record: swarm dispatch show {result.id}")
         return self.result
@@ -263,8 +272,7 @@ class _Work:
             text = cut(ending.value, MOST_OUTPUT, "")
             found |= {"text": text, "cut": len(ending.value) - len(text), "model": ending.model}
         except BudgetExhausted as error:
-            self._spent = error
-            self._change(exhausted=error.message)
+            self.spent(error)
             found["failed" if heard.usage.calls else "not_run"] = error.message
         except TimeoutError:
             found["failed"], again = f"no answer within {seconds:g} s", True

@@ -11,10 +11,10 @@ from functools import partial
 from swarmgate.agents.contexts import AgentContexts, memory_of
 from swarmgate.agents.house_rules import everywhere, lying
 from swarmgate.config import Config
-from swarmgate.domain.budget import Account
+from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.progress import Listener, Progress
 from swarmgate.domain.usage import Allowance, Usage
-from swarmgate.errors import BudgetExhausted, LedgerError, UsageError
+from swarmgate.errors import BudgetExhausted, LedgerError, Owner, UsageError
 from swarmgate.llm.budget import Budget
 from swarmgate.llm.events import ModelEvent
 from swarmgate.llm.limits.account import AccountLimits
@@ -27,14 +27,14 @@ class Together:
 
     Args:
         record: the id of the orchestration: the records of the sittings are parts of it.
-        name: what messages call it, with `the budget of` before it.
+        owner: of the bound: its session.
         limits: what they may use together.
         used: by those that are over.
         budget: of the first of them: the calls of the others wait for its calls too where both would not fit.
     """
 
     record: str
-    name: str
+    owner: Owner
     limits: Allowance
     used: Usage
     budget: Budget | None = None
@@ -44,7 +44,7 @@ class Together:
     def accounts(self) -> tuple[Account, ...]:
         """What was used of it a moment ago; none where nothing is limited."""
         used = sum((each() for each in self._going_on), self.used)
-        return (Account(self.name, "council", self.limits, used),) if self.limits.limited else ()
+        return (Account(self.owner, self.limits, used),) if self.limits.limited else ()
 
     @contextmanager
     def joined(self, used: Callable[[], Usage]) -> Iterator[None]:
@@ -130,8 +130,8 @@ def _accounts(
 ) -> tuple[Account, ...]:
     """The budgets that hold: the project's and its own. Others use up the project's at the same time."""
     whole = Allowance(usd=config.budget.usd, tokens=config.budget.tokens, seconds=config.budget.seconds)
-    own = (Account(name, "council", limits, before + now),) if limits.limited else ()
-    return (Account("", "budget", whole, spent() + now), *own) if whole.limited else own
+    own = (Account(Owner("session", name), limits, before + now),) if limits.limited else ()
+    return (Account(PROJECT, whole, spent() + now), *own) if whole.limited else own
 
 
 def _used(voices: AgentContexts) -> Usage:

@@ -129,7 +129,7 @@ class Shared:
                     record.unanswer("the project changed since it began")
                 return await run(pattern, record, context, allowance=allowed)
         except BudgetExhausted as error:
-            raise raising(error, goes_on, own=pattern.adjustable and name in error.message) from error
+            raise error.with_option(goes_on if pattern.adjustable else "", name) from error
         except CouncilFailed as error:
             raise (pattern.failure(error, record.standing) if record else error) from error
 
@@ -280,10 +280,3 @@ def _whole() -> str:
 
 def _a(name: str) -> str:
     return f"{'an' if name.startswith('o') else 'a'} {name}"
-
-
-def raising(error: BudgetExhausted, goes_on: str, *, own: bool) -> BudgetExhausted:
-    """The error with the option that raises its budget, where it is its own (`own`), and not the project's."""
-    option = " --usd X" if error.message.endswith("spent") else " --tokens N"
-    hint = error.hint.replace(goes_on, f"{goes_on}{option}") if own and goes_on else error.hint
-    return error.with_hint(hint)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from swarmgate.domain.state import Planning, State
 from swarmgate.domain.usage import Allowance, Usage
+from swarmgate.errors import Owner
+
+PROJECT = Owner("project")
+"""Whose the budget is that bounds all work of the project."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure of a budget: `key` is `usd`, `tokens` or `seconds`. `least`: some costs are unknown."""
+    """One measure of a budget. `least`: some costs are unknown."""
 
-    key: str
+    key: Literal["usd", "tokens", "seconds"]
     spent: float
     limit: float
     least: bool = False
@@ -37,18 +42,42 @@ class Measure:
 
 @dataclass(frozen=True)
 class Account:
-    """One budget: whose it is (`run`, `phase 2`, `task 2.1`; empty: the project's), its limits and what was spent."""
+    """One budget: whose it is, its limits and what was spent."""
 
-    owner: str
-    section: str
+    owner: Owner
     limits: Allowance
     spent: Usage
-    task: str = ""
+
+    @property
+    def whose(self) -> str:
+        """Whose it is, in words: `this run`, `phase 2`, `task 2.1`; empty: the project's."""
+        match self.owner.kind:
+            case "project":
+                return ""
+            case "session":
+                return self.owner.name
+            case "debate":
+                return "this debate by `[council]`"
+            case "phase" | "task":
+                return f"{self.owner.kind} {self.owner.name}"
+            case _:
+                return f"this {self.owner.kind}"
 
     @property
     def name(self) -> str:
         """What it is called: `the budget of task 2.1`."""
-        return f"the budget of {self.owner}" if self.owner else "the budget"
+        return f"the budget of {self.whose}" if self.whose else "the budget"
+
+    @property
+    def section(self) -> str:
+        """The table of the settings that limits it."""
+        match self.owner.kind:
+            case "run" | "phase" | "task":
+                return f"budget.{self.owner.kind}"
+            case "session" | "debate":
+                return "council"
+            case _:
+                return "budget"
 
     def measures(self) -> Iterator[Measure]:
         """Each limit that is set, with what was spent of it."""
@@ -64,12 +93,13 @@ class Account:
     def way_on(self) -> str:
         """What the user can do when it is used up, `{key}` being the measure."""
         raised = f"raise `{{key}}` in [{self.section}] of .swarm/config.toml, then `swarm run`"
-        if self.section == "budget.run":
+        if self.owner.kind == "run":
             return f"`swarm run` goes on with a new budget of a run; or {raised}"
-        if self.task:
+        if self.owner.kind == "task":
+            task = self.owner.name
             return (
-                f"{raised}: it goes on where it paused; or `swarm retry {self.task}`, which grants the task its budget "
-                f'again and starts the task over; or `swarm skip {self.task} --reason "..."`'
+                f"{raised}: it goes on where it paused; or `swarm retry {task}`, which grants the task its budget "
+                f'again and starts the task over; or `swarm skip {task} --reason "..."`'
             )
         return raised
 
@@ -84,19 +114,19 @@ def accounts(state: State, task: str, pending: Usage | None = None) -> tuple[Acc
     """
     used, rules = pending or Usage(), state.rules
     whole = Allowance(usd=rules.budget_usd, tokens=rules.budget_tokens, seconds=rules.budget_seconds)
-    found = [Account("", "budget", whole, state.usage + used)]
+    found = [Account(PROJECT, whole, state.usage + used)]
 
-    def add(level: str, owner: str, spent: Usage, task: str = "") -> None:
-        limits = rules.budgets.get(level)
+    def add(owner: Owner, spent: Usage) -> None:
+        limits = rules.budgets.get(owner.kind)
         if limits is not None:
-            found.append(Account(owner, f"budget.{level}", limits, spent + used, task))
+            found.append(Account(owner, limits, spent + used))
 
-    add("run", "this run", state.usage_in_run)
+    add(Owner("run"), state.usage_in_run)
     phase = state.current_phase
     if state.plan is not None and state.planning is Planning.APPROVED and phase <= len(state.plan.phases):
-        add("phase", f"phase {phase}", state.usage_by_phase.get(phase, Usage()))
+        add(Owner("phase", str(phase)), state.usage_by_phase.get(phase, Usage()))
     if task:
-        add("task", f"task {task}", state.task(task).spent, task)
+        add(Owner("task", task), state.task(task).spent)
     return tuple(account for account in found if account.limits.limited)
 
 

@@ -18,6 +18,7 @@ from swarmgate.domain.debate import Ballot, Tally, Vote
 from swarmgate.domain.debate_count import DebateCount
 from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.plan import Complexity, Plan, Task
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, TaskRecord
 
 LARGE_LINES = 400
@@ -34,7 +35,7 @@ LEAST_LIFT = 10.0
 _ROUNDED = 0.001
 """Percentage points by which the rounding of a lift may have moved it."""
 
-_REVIEWERS = frozenset({"reviewer", "security_reviewer"})
+_REVIEWERS = frozenset({Judge.REVIEWER, Judge.SECURITY_REVIEWER})
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -103,8 +104,8 @@ def change_triggers(task: Task, record: TaskRecord, attempt: Attempt, lines: int
     if attempt.sensitive:
         found.append("the change is security-sensitive")
     earlier = (each for each in record.attempts if record.renewed < each.number < attempt.number)
-    if stages := {each.stage for each in earlier} & _REVIEWERS:
-        who = min(stages).replace("_", " ")
+    if judges := {each.stage.judge for each in earlier} & _REVIEWERS:
+        who = min(judges).replace("_", " ")
         found.append(f"the {who} rejected an earlier attempt")
     return tuple(found)
 

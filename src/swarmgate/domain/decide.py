@@ -15,7 +15,7 @@ from swarmgate.domain.laws_judging import adversarial_due, tests_review_due
 from swarmgate.domain.laws_task import attempt_kind
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
-from swarmgate.domain.remedies import BREAKER, INSTALLED
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, Outcome, Planning, Recovery, State, TaskRecord, TaskStatus
 from swarmgate.domain.trajectory import stopping
 
@@ -190,14 +190,14 @@ def _is_unjudged(record: TaskRecord) -> bool:
     return (
         last is not None
         and last.outcome is Outcome.REJECTED
-        and (last.stage == INSTALLED or _is_stopped_judge(last))
+        and (last.stage.judge is Judge.INSTALLED or _is_stopped_judge(last))
         and record.rejections > 0
         and not record.override_pending
     )
 
 
 def _is_stopped_judge(attempt: Attempt) -> bool:
-    return attempt.stage.startswith(BREAKER) and attempt.state is not TaskState.CODER_DELEGATED
+    return attempt.stage.judge is Judge.BREAKER and attempt.state is not TaskState.CODER_DELEGATED
 
 
 _TURN_OF = {AttemptKind.CODER: Step.CODE, AttemptKind.ESCALATED: Step.IMPLEMENT, AttemptKind.OVERRIDE: Step.CAPTURE}

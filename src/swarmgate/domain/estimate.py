@@ -10,6 +10,7 @@ from swarmgate.domain.events import PhaseEstimated
 from swarmgate.domain.plan import Task
 from swarmgate.domain.state import State
 from swarmgate.domain.usage import Allowance, Usage
+from swarmgate.errors import Owner
 
 
 def estimate_due(state: State) -> bool:
@@ -66,7 +67,7 @@ def shortfalls(state: State, expected: PhaseEstimated, budgets: Sequence[Account
     ]
     allowance = state.rules.budgets.get("task", Allowance())
     for task in _open(state):
-        own = Account(f"task {task.id}", "budget.task", allowance, state.task(task.id).spent, task.id)
+        own = Account(Owner("task", task.id), allowance, state.task(task.id).spent)
         found += [
             f"task {task.id} is expected to use {amount(key, wanted)}, and {own.name} has {left} left "
             f"(`{key}` in [{own.section}])"

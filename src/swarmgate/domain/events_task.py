@@ -5,15 +5,20 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.evidence import Proof, Remark, Review, TestRun
 from swarmgate.domain.finding import GateStatus
+from swarmgate.domain.stage import Stage
 
-Stage = Annotated[Line, Field(pattern=r"^[^()]*$")]
-"""Who rejects: `gates: <ids>`, `reviewer`, `test_engineer`, `tests`, ... plan.md sets it in parentheses."""
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+def _without_parentheses(stage: Stage) -> Stage:
+    if set(stage) & set("()"):
+        raise ValueError(f"the stage {stage!r} has parentheses, and plan.md sets it in them")
+    return stage
 
 
 class AttemptKind(StrEnum):
@@ -168,7 +173,7 @@ class AttemptRejected(Frozen):
     type: Literal["attempt_rejected"] = "attempt_rejected"
     task: str
     attempt: int
-    stage: Stage
+    stage: Annotated[Stage, AfterValidator(_without_parentheses)]
     reason: Line
     feedback: tuple[Remark, ...] = ()
     findings: int = 0
@@ -223,7 +228,7 @@ class TaskBlocked(Frozen):
 
     type: Literal["task_blocked"] = "task_blocked"
     task: str
-    stage: Line
+    stage: Stage
     reason: Line
 
 
@@ -248,7 +253,7 @@ class RejectionOverridden(Frozen):
 
     type: Literal["rejection_overridden"] = "rejection_overridden"
     task: str
-    stage: Line
+    stage: Stage
     reason: Line
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.finding import Severity
+from swarmgate.domain.stage import Judge, Stage
 
 
 class Verdict(StrEnum):
@@ -28,14 +29,14 @@ class Remark(Frozen):
     suggestion: Text = ""
 
 
-def telling(stage: str, remarks: tuple[Remark, ...]) -> tuple[Remark, ...]:
+def telling(stage: Stage, remarks: tuple[Remark, ...]) -> tuple[Remark, ...]:
     """The remarks of a rejection without those that only say of a gate in its stage how much it found.
 
     They are all there is of a gate that told no finding, and stay where nothing else does.
     """
-    if not stage.startswith("gates"):
+    if stage.judge is not Judge.GATES:
         return remarks
-    heads = tuple(f"[{gate}] " for gate in stage.removeprefix("gates: ").split(", "))
+    heads = tuple(f"[{gate}] " for gate in stage.names)
     return tuple(each for each in remarks if each.file or not each.message.startswith(heads)) or remarks
 
 

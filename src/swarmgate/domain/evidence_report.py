@@ -33,11 +33,12 @@ from swarmgate.domain.events import (
 from swarmgate.domain.evidence import TestRun
 from swarmgate.domain.finding import GateStatus
 from swarmgate.domain.lifecycle import TaskState
+from swarmgate.domain.stage import NOBODY, Judge, Stage
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 
 _SBOM_GATE = "sbom_generate"
 _MUTATION = "mutation"
-"""The rule of the guard's notes, and the stage of a rejection, that say that mutants were tried."""
+"""The rule of the guard's notes that say that mutants were tried."""
 
 
 class Kind(StrEnum):
@@ -112,7 +113,7 @@ class AttemptEvidence(Frozen):
 
     number: int
     outcome: Outcome
-    stage: str = ""
+    stage: Stage = NOBODY
     pieces: tuple[Piece, ...] = ()
 
 
@@ -302,7 +303,7 @@ def _claims(event: Event) -> Iterator[tuple[str, int, Kind | str, str]]:
                 yield event.task, event.attempt, Kind.BEFORE, ""
         case GuardActed(note=note) if note.rule == _MUTATION and event.task and note.attempt:
             yield event.task, note.attempt, Kind.MUTATION, ""
-        case AttemptRejected(stage=stage) if stage == _MUTATION:
+        case AttemptRejected() if event.stage.judge is Judge.MUTATION:
             yield event.task, event.attempt, Kind.MUTATION, ""
         case EvidenceKept():
             for name, digest in event.files.items():

@@ -14,7 +14,7 @@ from swarmgate.domain.laws_debate import require_borne
 from swarmgate.domain.laws_task import out_of_turn, overruled, running, updated
 from swarmgate.domain.lifecycle import Move, TaskState, advance
 from swarmgate.domain.plan import Complexity
-from swarmgate.domain.remedies import OLD_TESTS, PROVES_NOTHING, UNPROVEN
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, State
 from swarmgate.errors import IllegalMove
 
@@ -127,9 +127,9 @@ def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
     _require_pass(state, event.task, attempt, "tests", passed=held or not event.passed)
     if event.passed and event.proof is not None:
         noticed = event.proof.able and not event.proof.unnoticed
-        _require_pass(state, event.task, attempt, PROVES_NOTHING, passed=noticed)
-        _require_pass(state, event.task, attempt, UNPROVEN, passed=not event.proof.unrun)
-        _require_pass(state, event.task, attempt, OLD_TESTS, passed=not event.proof.outdated)
+        _require_pass(state, event.task, attempt, Judge.PROVES_NOTHING, passed=noticed)
+        _require_pass(state, event.task, attempt, Judge.UNPROVEN, passed=not event.proof.unrun)
+        _require_pass(state, event.task, attempt, Judge.OLD_TESTS, passed=not event.proof.outdated)
     return updated(
         state,
         event.task,

@@ -137,6 +137,7 @@ def _with_plan(state: State, plan: Plan) -> State:
                 rejections=0,
                 status=status,
                 reason="",
+                block=None,
                 overrides=Map(),
                 override_pending=False,
                 renewed=len(record.attempts),

@@ -12,10 +12,12 @@ from immutables import Map
 
 from swarmgate.domain import events as ev
 from swarmgate.domain.lifecycle import Move, TaskState, advance
-from swarmgate.domain.remedies import BREAKER, NEVER_OVERRIDDEN, firm_stages, parts, settings_for
+from swarmgate.domain.remedies import NEVER_OVERRIDDEN, firm_gates, settings_for
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import (
     UNUSED,
     Attempt,
+    Block,
     Outcome,
     Override,
     PhaseRecord,
@@ -50,7 +52,12 @@ def task_delegated(state: State, event: ev.TaskDelegated, entry: ev.Entry) -> St
         captured=False,
     )
     record = replace(
-        record, attempts=(*record.attempts, attempt), status=TaskStatus.IN_PROGRESS, reason="", override_pending=False
+        record,
+        attempts=(*record.attempts, attempt),
+        status=TaskStatus.IN_PROGRESS,
+        reason="",
+        block=None,
+        override_pending=False,
     )
     return replace(state, tasks=state.tasks.set(event.task, record), open=event.task, last=event.task, tree=event.tree)
 
@@ -87,12 +94,12 @@ def attempt_kind(state: State, task_id: str) -> ev.AttemptKind:
     return ev.AttemptKind.ESCALATED if record.rejections >= state.rules.max_rejections else ev.AttemptKind.CODER
 
 
-def overruled(record: TaskRecord, attempt: Attempt, stage: str) -> bool:
-    """Whether the user overruled this stage (`reviewer`, `tests`, a gate's id ...) for this attempt."""
+def overruled(record: TaskRecord, attempt: Attempt, who: str) -> bool:
+    """Whether the user overruled this judge, or the gate of this id, for this attempt."""
     if attempt.kind is not ev.AttemptKind.OVERRIDE:
         return False
-    stages = {part for known in record.overrides for part in parts(known)}
-    return stage in stages and stage not in NEVER_OVERRIDDEN
+    parts = {part for known in record.overrides for part in known.parts}
+    return who in parts and who not in NEVER_OVERRIDDEN
 
 
 def change_captured(state: State, event: ev.ChangeCaptured, _: ev.Entry) -> State:
@@ -143,7 +150,7 @@ def task_completed(state: State, event: ev.TaskCompleted, entry: ev.Entry) -> St
     after = advance(event.task, record.state, Move.COMPLETE)
     running(state, event.task, event.attempt)
     closed = updated(state, event.task, state=after, outcome=Outcome.COMPLETE, tree=event.tree, ended=entry.time)
-    record = replace(closed.task(event.task), status=TaskStatus.COMPLETE, reason="", commit=event.commit)
+    record = replace(closed.task(event.task), status=TaskStatus.COMPLETE, reason="", block=None, commit=event.commit)
     done = replace(closed, tasks=closed.tasks.set(event.task, record), open="", tree="")
     done = replace(done, known_red=record.attempts[-1].failures)
     return _qa_counted(_experienced(done, event.task), event.task)
@@ -196,7 +203,8 @@ def _committed(state: State, task_id: str, commit: str) -> TaskRecord:
 
 def task_blocked(state: State, event: ev.TaskBlocked, _: ev.Entry) -> State:
     record = _idle(state, event.task)
-    blocked = replace(record, status=TaskStatus.BLOCKED, reason=f"({event.stage}) {event.reason}".strip())
+    reason = f"({event.stage}) {event.reason}".strip()
+    blocked = replace(record, status=TaskStatus.BLOCKED, reason=reason, block=Block(event.stage, event.reason))
     return replace(state, tasks=state.tasks.set(event.task, blocked))
 
 
@@ -207,6 +215,7 @@ def task_retried(state: State, event: ev.TaskRetried, _: ev.Entry) -> State:
         rejections=0,
         status=TaskStatus.IN_PROGRESS if record.attempts else TaskStatus.PENDING,
         reason="",
+        block=None,
         notes=(*record.notes, event.note) if event.note else record.notes,
         overrides=Map(),
         override_pending=False,
@@ -217,7 +226,7 @@ def task_retried(state: State, event: ev.TaskRetried, _: ev.Entry) -> State:
 
 
 def task_skipped(state: State, event: ev.TaskSkipped, _: ev.Entry) -> State:
-    record = replace(_idle(state, event.task), status=TaskStatus.SKIPPED, reason=event.reason)
+    record = replace(_idle(state, event.task), status=TaskStatus.SKIPPED, reason=event.reason, block=None)
     return replace(state, tasks=state.tasks.set(event.task, record))
 
 
@@ -231,12 +240,12 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
         )
     if event.stage != last.stage:
         raise IllegalMove(f"The last attempt at task {event.task} was rejected by {last.stage}, not {event.stage}.")
-    if firm := firm_stages(event.stage):
+    if firm := firm_gates(event.stage):
         raise IllegalMove(
             f"A rejection by {', '.join(sorted(firm))} cannot be overridden.",
             hint=f"Mend the cause, then: swarm retry {event.task}",
         )
-    if event.stage.startswith(BREAKER):
+    if event.stage.judge is Judge.BREAKER:
         raise IllegalMove(
             f"The last attempt at task {event.task} ended by {event.stage}, and nobody judged it: "
             "an override would ask the same role again.",
@@ -246,6 +255,7 @@ def rejection_overridden(state: State, event: ev.RejectionOverridden, entry: ev.
         record,
         status=TaskStatus.IN_PROGRESS,
         reason="",
+        block=None,
         overrides=record.overrides.set(event.stage, event.reason),
         override_pending=True,
     )

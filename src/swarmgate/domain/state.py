@@ -14,6 +14,7 @@ from swarmgate.domain.evidence import Proof, Remark, Review
 from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Complexity, Plan, Task
+from swarmgate.domain.stage import NOBODY, Stage
 from swarmgate.domain.usage import Allowance, Usage
 
 _Record = TypeVar("_Record")
@@ -76,7 +77,7 @@ class Attempt:
     summary: str = ""
     review: Review | None = None
     tests_review: Review | None = None
-    stage: str = ""
+    stage: Stage = NOBODY
     reason: str = ""
     feedback: tuple[Remark, ...] = ()
     ended: str = ""
@@ -101,6 +102,14 @@ class Attempt:
 
 
 @dataclass(frozen=True)
+class Block:
+    """Why a task cannot go on without the user: `stage` need not be that of its last rejection."""
+
+    stage: Stage
+    reason: str
+
+
+@dataclass(frozen=True)
 class TaskRecord:
     """What has happened to a task.
 
@@ -112,8 +121,9 @@ class TaskRecord:
     rejections: int = 0
     status: TaskStatus = TaskStatus.PENDING
     reason: str = ""
+    block: Block | None = None
     notes: tuple[str, ...] = ()
-    overrides: Map[str, str] = field(default_factory=Map)
+    overrides: Map[Stage, str] = field(default_factory=Map)
     override_pending: bool = False
     commit: str = ""
     usage: Usage = UNUSED
@@ -242,7 +252,7 @@ class Override:
     """A rejection that the user overruled."""
 
     task: str
-    stage: str
+    stage: Stage
     reason: str
     time: str
 

@@ -19,13 +19,14 @@ from swarmgate.domain.evidence import Remark, telling
 from swarmgate.domain.guard import Effect, Turn
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.messages import failing_lines, steady
+from swarmgate.domain.stage import Judge, stopped_role
 from swarmgate.domain.state import Attempt, Outcome, TaskRecord
 
 RULE = "trajectory"
 """The name of these notes in the ledger, and the beginning of the stage of a task that they stop."""
 
-TESTS = frozenset({"tests", "adversarial_tests"})
-"""Stages whose feedback is what a run of tests printed."""
+TESTS = frozenset({Judge.TESTS, Judge.ATTACKS})
+"""Judges whose feedback is what a run of tests printed."""
 _STOP_TOTAL = 3
 _STOP_SINCE = 2
 _REREADS = 10
@@ -161,16 +162,16 @@ def _repetition(attempts: Sequence[Attempt], _turns: Sequence[Turn]) -> str:
 
 def _is_workers(attempt: Attempt) -> bool:
     """Whether the rejection is about the work: not the end of a judge's turn, nor of a commit by a hook."""
-    judges = attempt.stage.startswith("breaker") and attempt.state is not TaskState.CODER_DELEGATED
-    return not judges and attempt.stage != "commit"
+    judges = attempt.stage.judge is Judge.BREAKER and attempt.state is not TaskState.CODER_DELEGATED
+    return not judges and attempt.stage.judge is not Judge.COMMIT
 
 
 def _same_rejection(earlier: Attempt, later: Attempt, found: Mapping[tuple[str, str], int]) -> bool:
     """Whether nothing was mended: every finding of the earlier rejection is `found` again, and no fewer in all."""
     if earlier.stage != later.stage or _is_of_tests(later):
         return False
-    if later.stage.startswith("breaker"):  # its feedback is what the role, its reason's first word, did last
-        return earlier.reason.partition(" ")[0] == later.reason.partition(" ")[0]
+    if later.stage.judge is Judge.BREAKER:  # its feedback is what the role did last
+        return stopped_role(earlier.reason) == stopped_role(later.reason)
     if not earlier.feedback or _size(later) < _size(earlier):
         return False
     left = dict(found)
@@ -227,7 +228,7 @@ def _stuck(attempts: Sequence[Attempt], _turns: Sequence[Turn]) -> str:
 
 def _is_of_tests(attempt: Attempt) -> bool:
     """Whether a run of tests rejected it: its message is the run's output."""
-    return attempt.stage in TESTS or bool(attempt.failures)
+    return attempt.stage.judge in TESTS or bool(attempt.failures)
 
 
 def _failing(attempt: Attempt) -> frozenset[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import FailFast
+from pydantic import FailFast, Field
 
 from swarmgate.domain.base import Frozen, Line
-from swarmgate.domain.events import AttemptKind, Stage
+from swarmgate.domain.events import AttemptKind
 from swarmgate.domain.plan import Complexity, Phase, Plan, Task
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 
@@ -41,7 +41,7 @@ class AttemptLine(Frozen):
 
     number: int
     mark: AttemptMark
-    stage: Stage = ""
+    stage: Annotated[Line, Field(pattern=r"^[^()]*$")] = ""
     reason: Line = ""
 
 

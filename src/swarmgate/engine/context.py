@@ -17,7 +17,7 @@ from swarmgate.agents.house_rules import CommittedRules, HouseRules, told
 from swarmgate.automation.suite_look import rules_of
 from swarmgate.config import Config
 from swarmgate.council.voices import Voices
-from swarmgate.domain.budget import Account, accounts
+from swarmgate.domain.budget import PROJECT, Account, accounts
 from swarmgate.domain.change import ChangeSet
 from swarmgate.domain.contest import DebateWorth
 from swarmgate.domain.decide import worked_on
@@ -243,8 +243,7 @@ class Context:
         state = self.ledger.state
         found = accounts(state, worked_on(state), self.pending)
         return tuple(
-            each if each.owner else replace(each, spent=each.spent + self._beside.due)  # the project's own
-            for each in found
+            replace(each, spent=each.spent + self._beside.due) if each.owner == PROJECT else each for each in found
         )
 
     @cached_property

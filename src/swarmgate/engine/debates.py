@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from swarmgate.domain.debate import Debate, DebateRecord, Outcome
 from swarmgate.domain.dispatch import DispatchResult
 from swarmgate.domain.usage import Allowance
-from swarmgate.engine.in_project import InProject, new_id, raising
+from swarmgate.engine.in_project import InProject, new_id
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, SwarmError
 from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.dispatches import DispatchFiles
@@ -192,7 +192,7 @@ class Debates:
         except CouncilFailed as error:
             raise with_way_on(error, debate.id, files.rounds(debate.id)) from error
         except BudgetExhausted as error:
-            raise raising(error, goes_on, own=session in error.message) from error
+            raise error.with_option(goes_on, session) from error
         if dispatched:
             again = held_again(dispatched, files.rounds(debate.id), outcome)
             DispatchFiles(project.folder, redact=project.redact).keep(again)

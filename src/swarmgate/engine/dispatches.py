@@ -100,9 +100,10 @@ class Dispatches:
         name: str = "",
         allowance: Allowance | None = None,
     ) -> DispatchResult:
+        from swarmgate.council.dispatch_request import in_words
         from swarmgate.council.dispatching import Means, carry_out
         from swarmgate.council.progress import teller
-        from swarmgate.council.session import opened
+        from swarmgate.council.session import TOGETHER, opened
 
         project, name = self._project, name or new_id()
         async with opened(project, f"dispatch-{name}", allowance=allowance, resume="") as voices:
@@ -114,6 +115,7 @@ class Dispatches:
                 model_of=lambda role: project.config.role(role).model,
                 settings=project.config.council,
                 on_event=teller(project.listener),
-                **({"where": where} if where else {}),
+                where=where or in_words,
+                whole=TOGETHER.get() is not None,
             )
             return await carry_out(asked, means)

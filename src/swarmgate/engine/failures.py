@@ -16,6 +16,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.evidence import telling
 from swarmgate.domain.messages import masked, normalised, steady
 from swarmgate.domain.plan import Plan, Task
+from swarmgate.domain.stage import Judge, Stage, stopped_role
 from swarmgate.domain.trajectory import TESTS
 
 COMMON = 3
@@ -41,7 +42,7 @@ class FailureGroup(Frozen):
     why, `sources` where to look, in words, commands and paths.
     """
 
-    stage: str
+    stage: Stage
     rule: str = ""
     message: str
     count: int
@@ -61,7 +62,7 @@ class Failure:
     run: int
     phase: int
     task: Task
-    stage: str
+    stage: Stage
     text: str
     rule: str = ""
 
@@ -70,7 +71,8 @@ class Failure:
         """What it has in common with others."""
         if self.rule:
             return "gates", self.rule, masked(_RULE.sub("", self.text))
-        return self.stage, "", steady(_COUNTS.sub("", self.text)) if self.stage in TESTS else normalised(self.text)
+        told = steady(_COUNTS.sub("", self.text)) if self.stage.judge in TESTS else normalised(self.text)
+        return self.stage, "", told
 
 
 @dataclass
@@ -81,9 +83,9 @@ class _Story:
     run: int = 0
     plan: Plan | None = None
     found: list[Failure] = field(default_factory=list)
-    last: dict[str, str] = field(default_factory=dict)
+    last: dict[str, Stage] = field(default_factory=dict)
     mended: set[tuple[int, str]] = field(default_factory=set)
-    overruled: set[tuple[int, str, str]] = field(default_factory=set)
+    overruled: set[tuple[int, str, Stage]] = field(default_factory=set)
 
     def hear(self, event: ev.Event) -> None:
         match event:
@@ -103,7 +105,7 @@ class _Story:
             case ev.RejectionOverridden():
                 self.overruled.add((self.goal, event.task, event.stage))
 
-    def _failed(self, task_id: str, stage: str, *texts: tuple[str, str]) -> None:
+    def _failed(self, task_id: str, stage: Stage, *texts: tuple[str, str]) -> None:
         if self.plan is None or task_id not in self.plan.tasks:
             return
         task, phase = self.plan.tasks[task_id], self.plan.phase_numbers[task_id]
@@ -117,7 +119,7 @@ class _Story:
 
 def _texts(event: ev.AttemptRejected) -> list[tuple[str, str]]:
     """What a rejection counts as, rule and text: once for each of a gate's gravest rules, else once for its reason."""
-    if event.stage.startswith("gates"):
+    if event.stage.judge is Judge.GATES:
         by_rule: dict[str, str] = {}
         remarks = telling(event.stage, event.feedback)
         worst = max((remark.severity.rank for remark in remarks), default=0)
@@ -126,7 +128,7 @@ def _texts(event: ev.AttemptRejected) -> list[tuple[str, str]]:
                 by_rule.setdefault(match[1], remark.message)
         place = _PLACE.match(event.reason)
         return list(by_rule.items()) or [(place[1] if place else "", event.reason)]
-    if event.stage in TESTS:
+    if event.stage.judge in TESTS:
         output = "\n".join(remark.message for remark in event.feedback)
         error = _error(output)
         return [("", normalised(error) if error else event.reason)]
@@ -192,50 +194,49 @@ _NOWHERE = _Pointed()
 
 
 _OF_THE_PLAN = {
-    "scope": "the plan: its tasks list too few files, or cut across the code",
-    "old tests": "the plan: its tasks change what tests expect, and do not say so",
+    Judge.SCOPE: "the plan: its tasks list too few files, or cut across the code",
+    Judge.OLD_TESTS: "the plan: its tasks change what tests expect, and do not say so",
 }
 
 
 def _pointed(
-    stage: str, rule: str, members: Sequence[Failure], story: _Story, prompt: Callable[[str], str]
+    stage: Stage, rule: str, members: Sequence[Failure], story: _Story, prompt: Callable[[str], str]
 ) -> _Pointed:
     """What a common failure points at, and why."""
-    head = stage.partition(":")[0]
     wording = _wording(members)
     coder = f"the coder's prompt: {prompt('coder')}"
-    match head:
-        case "gates":
+    match judge := stage.judge:
+        case Judge.GATES:
             return _of_gate(stage, rule, members, story, coder)
-        case "tests":
+        case Judge.TESTS:
             why = "what all tests need, not at the tasks: the test command, what is installed, or code that they share"
             return _Pointed("tests", why, ("[tests] command in .swarm/config.toml", *_evidence(members, "tests.json")))
-        case "tests switched off":
+        case Judge.SWITCHED_OFF:
             why = "the coder's prompt: changes take tests away, or keep them from the runner"
             return _Pointed("prompt", why, (coder, *_evidence(members, "tests-base.json")))
-        case "tests prove nothing" | "unproven" | "mutation":
+        case Judge.PROVES_NOTHING | Judge.UNPROVEN | Judge.MUTATION:
             why = "the test engineer's prompt: its tests do not notice what the change does"
             return _Pointed("prompt", why, (f"the test engineer's prompt: {prompt('test_engineer')}",))
-        case "breaker":
-            role = members[0].text.partition(" ")[0]
+        case Judge.BREAKER:
+            role = stopped_role(members[0].text)
             why = f"the model of the {role} or the size of the tasks: its turns do not come to an end"
             return _Pointed("model", why, (f"[roles.{role}] and [breakers] in .swarm/config.toml", *wording))
-        case "coder" | "architect":
-            why = f"the model of the {head}: it does not answer in the form that is asked for"
-            return _Pointed("model", why, (f"[roles.{head}] in .swarm/config.toml", f"its prompt: {prompt(head)}"))
-        case "commit":
+        case Judge.CODER | Judge.ARCHITECT:
+            why = f"the model of the {judge}: it does not answer in the form that is asked for"
+            return _Pointed("model", why, (f"[roles.{judge}] in .swarm/config.toml", f"its prompt: {prompt(judge)}"))
+        case Judge.COMMIT:
             return _Pointed("hook", "a hook of the repository that refuses the commits", (".git/hooks/",))
-        case "scope" | "old tests":
+        case Judge.SCOPE | Judge.OLD_TESTS:
             files = tuple(f"task {each.task.id} lists: {', '.join(each.task.files)}" for each in _one_a_task(members))
-            return _Pointed("plan", _OF_THE_PLAN[head], files)
-        case "trajectory":
+            return _Pointed("plan", _OF_THE_PLAN[judge], files)
+        case Judge.TRAJECTORY:
             return _Pointed("plan", "the plan: its tasks are too big, or ask for what contradicts itself", wording)
         case _:
-            return _of_judge(head, members, wording, prompt)
+            return _of_judge(judge, members, wording, prompt)
 
 
-def _of_gate(stage: str, rule: str, members: Sequence[Failure], story: _Story, coder: str) -> _Pointed:
-    name = rule or stage.partition(": ")[2].partition(",")[0]
+def _of_gate(stage: Stage, rule: str, members: Sequence[Failure], story: _Story, coder: str) -> _Pointed:
+    name = rule or next(iter(stage.names), "")
     explain = f"swarm gates explain {name}"
     tasks = _one_a_task(members)
     met = sum(story.met(each) for each in tasks)
@@ -247,14 +248,14 @@ def _of_gate(stage: str, rule: str, members: Sequence[Failure], story: _Story, c
 
 
 def _of_judge(
-    head: str, members: Sequence[Failure], wording: tuple[str, ...], prompt: Callable[[str], str]
+    judge: Judge, members: Sequence[Failure], wording: tuple[str, ...], prompt: Callable[[str], str]
 ) -> _Pointed:
     places = {(each.goal, each.phase) for each in members}
     if len(places) == 1:
         phase = next(iter(places))[1]
         why = f"the plan: the tasks all stand in phase {phase}, and their criteria do not say it"
         return _Pointed("plan", why, (*wording, f"the coder's prompt: {prompt('coder')}"))
-    role = "test_engineer" if head == "test_engineer" else "coder"
+    role = "test_engineer" if judge is Judge.TEST_ENGINEER else "coder"
     why = f"the prompt of the {role.replace('_', ' ')}: it comes up in {len(places)} phases, so it is no matter of one"
     return _Pointed("prompt", why, (f"its prompt: {prompt(role)}", *wording))
 

@@ -110,7 +110,7 @@ class InProject:
             async with session(self.project, name, allowance=allowance, resume=goes_on) as voices:
                 yield voices
         except BudgetExhausted as error:
-            raise raising(error, goes_on, own=name in error.message) from error
+            raise error.with_option(goes_on, name) from error
 
     # --- the cache of results ---
 
@@ -234,13 +234,6 @@ def _whole() -> str:
 
 def _a(kind: str) -> str:
     return f"{'an' if kind.startswith('o') else 'a'} {kind}"
-
-
-def raising(error: BudgetExhausted, goes_on: str, *, own: bool) -> BudgetExhausted:
-    """The error with the option that raises its budget, where it is its own (`own`), and not the project's."""
-    option = " --usd X" if error.message.endswith("spent") else " --tokens N"
-    hint = error.hint.replace(goes_on, f"{goes_on}{option}") if own and goes_on else error.hint
-    return error.with_hint(hint)
 
 
 def new_id() -> str:

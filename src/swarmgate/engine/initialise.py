@@ -43,7 +43,7 @@ def initialise(start: Path) -> Initialised:
     created = not folder.config.exists()
     detected = detect(repository.root, repository.list_tree(repository.snapshot()))
     gone = not folder.exists() and not folder.left_by_work()
-    earlier = HighWater(folder).put_away() if gone else None  # whoever moved .swarm/ away begins anew
+    earlier = HighWater(folder.root).put_away() if gone else None  # whoever moved .swarm/ away begins anew
     folder.create()
     if created:
         text = folder.config.read_text(encoding="utf-8")

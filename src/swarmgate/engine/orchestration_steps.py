@@ -23,7 +23,7 @@ from swarmgate.domain.debate import Outcome
 from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.dispatch import DispatchResult
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import BudgetExhausted, CouncilFailed
+from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
 from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.sessions import by_record, used
@@ -64,7 +64,7 @@ class CouncilRunner:
 
     async def debate(self, step: DebateStep, record: str) -> Came:
         """Holds a debate."""
-        async with _own_budget(record):
+        async with _own_budget(f"debate-{record}"):
             if record in DebateFiles(self._project.folder).ids():
                 outcome = await self._debates.resume(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -73,7 +73,7 @@ class CouncilRunner:
 
     async def discuss(self, step: DiscussStep, record: str) -> Came:
         """Holds a discussion."""
-        async with _own_budget(record):
+        async with _own_budget(f"discussion-{record}"):
             if self._shared.records.names(record):
                 held = await self._discussions.resume_discussion(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -82,7 +82,7 @@ class CouncilRunner:
 
     async def decide(self, step: DecideStep, record: str) -> Came:
         """Has several decide."""
-        async with _own_budget(record):
+        async with _own_budget(f"decision-{record}"):
             if self._shared.records.names(record):
                 outcome = await self._decisions.resume_decision(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -91,7 +91,7 @@ class CouncilRunner:
 
     async def critique(self, step: CritiqueStep, record: str) -> Came:
         """Has one voice improve its work; the text is the best version."""
-        async with _own_budget(record):
+        async with _own_budget(f"critique-{record}"):
             if self._shared.records.names(record):
                 outcome = await self._critiques.resume_critique(record, tokens=step.tokens, usd=step.usd)
             else:
@@ -121,20 +121,17 @@ class CouncilRunner:
             there = files.load(record)
             if there.finished and there.succeeded and not there.exhausted:
                 return there
-        async with _own_budget(record):
-            result = await self._dispatches.dispatch(**given, id=record)
-            if result.exhausted:
-                raise BudgetExhausted(result.exhausted)
-        return result
+        async with _own_budget(f"dispatch-{record}"):
+            return await self._dispatches.dispatch(**given, id=record)
 
 
 @asynccontextmanager
-async def _own_budget(record: str) -> AsyncIterator[None]:
+async def _own_budget(session: str) -> AsyncIterator[None]:
     """Where a step's own budget is used up, the step has failed; the others', and that of the whole, end all of it."""
     try:
         yield
     except BudgetExhausted as error:
-        if f"-{record}" not in error.message:
+        if not error.is_of(Owner("session", session)):
             raise
         raise CouncilFailed(error.message, hint=error.hint) from error
 

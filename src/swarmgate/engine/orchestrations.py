@@ -22,7 +22,7 @@ from swarmgate.council.orchestration.results import OrchestrationOutcome, Orches
 from swarmgate.council.orchestration.texts import Place
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine.in_project import InProject, new_id
-from swarmgate.errors import BudgetExhausted, CouncilRefused, FileProblem, UnsafePath
+from swarmgate.errors import BudgetExhausted, CouncilRefused, FileProblem, Owner, UnsafePath
 
 if TYPE_CHECKING:
     from swarmgate.council.stream import PatternEvent
@@ -160,9 +160,8 @@ class Orchestrations:
                     allowance=allowance,
                 )
         except BudgetExhausted as error:
-            own = f"{PATTERN}-{asked.id} " in error.message
-            option = (" --usd X" if error.message.endswith("spent") else " --tokens N") if own else ""
-            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{option}"
+            raises = error.option(f"{PATTERN}-{asked.id}")
+            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{raises}"
             raise error.with_hint(hint) from error
 
     @asynccontextmanager
@@ -177,7 +176,7 @@ class Orchestrations:
         name = f"{PATTERN}-{id}"
         try:
             with self._project.session(name).held():
-                token = TOGETHER.set(Together(id, name, allowance, self._runner.used(id)))
+                token = TOGETHER.set(Together(id, Owner("session", name), allowance, self._runner.used(id)))
                 try:
                     yield
                 finally:

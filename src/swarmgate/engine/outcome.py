@@ -8,7 +8,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.budget import accounts
 from swarmgate.domain.decide import Waiting, blocked_task, waiting_for, worked_on
 from swarmgate.domain.events import PauseReason
-from swarmgate.domain.remedies import blocked_by, of_model, override_line, settings_for
+from swarmgate.domain.remedies import of_model, override_line, settings_for
 from swarmgate.domain.state import State
 
 _ANOTHER = "another model in [roles.architect]; `swarm doctor --models` says what each can do"
@@ -108,12 +108,13 @@ def _past_budgets(state: State) -> tuple[str, ...]:
     """What comes before the next run where a budget is used up; that of a run begins anew with it."""
     found: list[str] = []
     for account in accounts(state, worked_on(state)) if state.pause else ():
-        used_up = [measure for measure in account.measures() if measure.used_up and account.section != "budget.run"]
+        used_up = [measure for measure in account.measures() if measure.used_up and account.owner.kind != "run"]
         found += [f"raise `{each.key}` in [{account.section}]: {each.text} is used up" for each in used_up]
-        if used_up and account.task:
+        if used_up and account.owner.kind == "task":
+            task = account.owner.name
             found += [
-                f"swarm retry {account.task}: grant the task its budget again and start it over, with a new attempt",
-                f'swarm skip {account.task} --reason "...": give the task up',
+                f"swarm retry {task}: grant the task its budget again and start it over, with a new attempt",
+                f'swarm skip {task} --reason "...": give the task up',
             ]
     return tuple(found)
 
@@ -143,9 +144,9 @@ def _ways_out(state: State) -> tuple[str, ...]:
     if task is None:
         return ()
     record = state.task(task.id)
-    stage, reason = blocked_by(record), record.reason.partition(") ")[2]
-    found = list(settings_for(task.id, stage, reason))
-    if record.last and record.last.stage != stage:
+    block = record.block
+    found = list(settings_for(task.id, block.stage, block.reason)) if block else []
+    if record.last and not (block and record.last.stage == block.stage):
         found += settings_for(task.id, record.last.stage, record.last.reason)
     override = override_line(task.id, record)
     return (

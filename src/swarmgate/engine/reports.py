@@ -16,6 +16,7 @@ from swarmgate.domain.evidence import Proof, Review
 from swarmgate.domain.guard import GuardNote, LiveTurn
 from swarmgate.domain.lifecycle import TaskState
 from swarmgate.domain.plan import Task
+from swarmgate.domain.stage import Stage
 from swarmgate.domain.state import Attempt, Outcome, State, TaskStatus
 from swarmgate.domain.usage import Usage
 from swarmgate.domain.view import PhaseStatus, phase_status
@@ -112,7 +113,7 @@ class AttemptReport(Frozen):
     kind: str
     outcome: Outcome
     state: TaskState
-    stage: str
+    stage: Stage
     reason: str
     scope: tuple[str, ...]
     instructions: str
@@ -225,7 +226,7 @@ def _sandbox_warning(name: str) -> str:
 def _budgets(state: State) -> tuple[BudgetReport, ...]:
     return tuple(
         BudgetReport(
-            owner=account.owner,
+            owner=account.whose,
             section=account.section,
             key=measure.key,
             spent=measure.spent,

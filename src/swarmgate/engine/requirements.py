@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from swarmgate.config import ROLES, SPEAKING, Config
-from swarmgate.domain.budget import Account
+from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import require_debaters
@@ -57,7 +57,7 @@ def require_prices(config: Config, roles: Iterable[str]) -> None:
     budget = config.budget
     limits = (Allowance(usd=budget.usd, tokens=budget.tokens), *allowances(budget).values())
     models = (name for role in roles for name in (config.role(role).model, *config.role(role).fallback))
-    require_end([Account("", "budget", each, Usage()) for each in limits], unpriced(models, config))
+    require_end([Account(PROJECT, each, Usage()) for each in limits], unpriced(models, config))
 
 
 def require_tools(config: Config) -> None:

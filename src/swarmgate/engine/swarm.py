@@ -348,7 +348,7 @@ class Swarm:
             return self.folder
         except NotAProject:
             folder = SwarmFolder(Repository.discover(self.project.start).root)
-            if HighWater(folder).read() is None and not known(folder):
+            if HighWater(folder.root).read() is None and not known(folder):
                 raise
             folder.create()
             return folder

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import MissingRequirement
 from swarmgate.gates import baseline, parsers, tools
 from swarmgate.gates.definition import FILES, Baseline, Parser, Stage
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.tool import Broken, batches, excerpt, invoke
 from swarmgate.workspace.paths import encode
 

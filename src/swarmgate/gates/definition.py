@@ -18,8 +18,6 @@ from swarmgate.config import Quality, toml_text
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.finding import Severity
 from swarmgate.errors import ConfigError
-from swarmgate.gates import parsers
-from swarmgate.gates.adapters import ADAPTERS
 from swarmgate.gates.files import FileFilter
 from swarmgate.workspace import regular
 
@@ -29,6 +27,21 @@ if TYPE_CHECKING:
 
 FILES = "{files}"
 """The element of `command` that stands for the changed files."""
+
+SCANNERS = (
+    "build",
+    "diff",
+    "imports",
+    "lint_check",
+    "lint_fix",
+    "placeholders",
+    "quality",
+    "sast",
+    "sbom",
+    "secrets",
+    "syntax",
+)
+"""The built-in scanners, by the names of their modules in `adapters`; a definition's `adapter` is one of them."""
 
 _COMPUTED = ("weakened", "source")
 
@@ -108,8 +121,8 @@ class GateDefinition(Frozen):
     def _consistent(self) -> Self:
         if bool(self.adapter) == bool(self.command):
             raise ValueError("a gate has either an `adapter` or a `command`")
-        if self.adapter and self.adapter not in ADAPTERS:
-            raise ValueError(f"unknown adapter {self.adapter!r}{_nearest(self.adapter, ADAPTERS)}")
+        if self.adapter and self.adapter not in SCANNERS:
+            raise ValueError(f"unknown adapter {self.adapter!r}{_nearest(self.adapter, SCANNERS)}")
         if any(FILES in argument and argument != FILES for argument in self.command):
             raise ValueError("`{files}` must be an argument of its own in `command`")
         if self.limits.model_fields_set and self.adapter != "quality":
@@ -216,9 +229,26 @@ def _nearest(word: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
     return f" (did you mean '{match[0]}'?)" if match else f" (known: {', '.join(known)})"
 
 
+def compiled_pattern(pattern: str) -> Any:
+    """The pattern for RE2, whose time is linear: with Python's `re`, a line that a tool prints could stop the run.
+
+    Raises:
+        ValueError: RE2 cannot read it; the message says why.
+    """
+    import re2  # type: ignore[import-untyped]  # noqa: PLC0415 - RE2 ships no stubs; late: few gates have a pattern
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        said = error.args[0] if error.args else error
+        raise ValueError(said.decode(errors="replace") if isinstance(said, bytes) else str(said)) from error
+
+
 def _check_pattern(pattern: str) -> None:
     try:
-        groups = parsers.compiled_pattern(pattern).groupindex
+        groups = compiled_pattern(pattern).groupindex
     except ValueError as error:
         reason = f"`pattern` is not a regular expression of RE2 (no lookarounds, no backreferences, no \\Z): {error}"
         raise ValueError(reason) from error

@@ -1,4 +1,4 @@
-"""What an adapter gets (`Job`) and what it gives back (`Outcome`); the one Protocol that every adapter follows."""
+"""What an adapter gets (`Job`), and the one Protocol that every adapter follows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     from swarmgate.config import Quality, Size
     from swarmgate.domain.change import ChangeSet
-    from swarmgate.domain.finding import Finding
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.files import Source
     from swarmgate.gates.memory import Memory
+    from swarmgate.gates.outcome import Outcome
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -51,30 +51,6 @@ class Job:
         gate = self.definition
         key = f"`timeout_s` in .swarm/gates/{gate.id}.toml" if self.timeout_s >= gate.timeout_s else "`gates.timeout_s`"
         return f"did not end within {self.timeout_s:g} s: raise {key}, or judge fewer files"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a scanner says. At most one of `skip`, `failure` and `error` is set.
-
-    `skip`: why nothing was looked at. `failure`: a verdict that is not about a place in a file. `error`: the tool is
-    broken or did not do its work; with `missing` because it is not there, or too old, with `killed` because somebody
-    ended it each time. `rules`: how many rules ran. `notes` are told in the result's reason. `volatile`: it depends on
-    more than the change, swarmgate and what is installed (a build did it, or a tool that it looked for is not there),
-    so it is never answered from the cache.
-    """
-
-    findings: tuple[Finding, ...] = ()
-    files: int = 0
-    tool: str = ""
-    notes: tuple[str, ...] = ()
-    skip: str = ""
-    failure: str = ""
-    error: str = ""
-    missing: bool = False
-    killed: bool = False
-    rules: int = 0
-    volatile: bool = False
 
 
 class Adapter(Protocol):

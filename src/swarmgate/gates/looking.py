@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import MissingRequirement, SwarmError, ToolKilled
 from swarmgate.gates import command, masking
 from swarmgate.gates.adapters import ADAPTERS
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 
 if TYPE_CHECKING:
     from swarmgate.gates.definition import GateDefinition

@@ -14,7 +14,7 @@ from swarmgate.errors import ConfigError
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.job import Outcome
+    from swarmgate.gates.outcome import Outcome
 
 SECRETS = "secret_scan"
 """The gate whose findings are about secrets."""

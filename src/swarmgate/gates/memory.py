@@ -13,27 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.gates import masking, surroundings
 from swarmgate.gates.cache import Cache, key_of
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from swarmgate.domain.change import ChangeSet
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.files import Source
-    from swarmgate.gates.job import Job
     from swarmgate.workspace.repository import Repository
 
     Looked = Mapping[str, Sequence[Finding]]
     """Path -> what was found there."""
-
-_OF_FILES = frozenset({"placeholders", "sast", "secrets"})
-"""The adapters whose outcome depends on the contents of the files that they look at, now and in the base revision. All
-others may look anywhere in both trees."""
-
-
-_APART = frozenset({"memory", "repository", "change", "sources", "timeout_s", "stop", "commands", "in_run"})
-"""What of a job is in a key in another form, or changes no outcome that is kept."""
 
 
 class Memory:
@@ -53,16 +44,6 @@ class Memory:
         found = surroundings.digest(repository.root, change.paths)
         self.complete = self.complete and self.surroundings in {"", found}
         self.surroundings = found
-
-    def question(self, job: Job) -> str:
-        """The key of what is asked; empty where an answer must not be remembered."""
-        gate = job.definition
-        if gate.command and not gate.cache:
-            return ""
-        asked = (getattr(job, field.name) for field in fields(job) if field.name not in _APART)
-        # A tool may say something else where it is confined.
-        confined = gate.reads_files and job.in_run
-        return key_of((self.surroundings, confined, *map(repr, asked), *_looked_at(job)))
 
     def recall(self, question: str) -> Outcome | None:
         """What was kept for this question."""
@@ -106,22 +87,6 @@ class Memory:
             self._cache.put(question, _plain(outcome))
         else:
             self.complete = False
-
-
-def _looked_at(job: Job) -> Iterator[object]:
-    ids = {file.path: (file.new_id, file.old_id) for file in job.change.files}
-    of_files = job.definition.adapter in _OF_FILES and all(new or old for new, old in ids.values())
-    yield from ("files",) if of_files else ("trees", job.change.base, job.change.tree, *sorted(ids))
-    for source in job.sources:
-        for field in fields(source):
-            value = getattr(source, field.name)
-            # Of what follows from the two contents, the size will do.
-            yield len(value) if field.name in {"content", "added_lines"} else _ordered(value)
-        yield from ids[source.path]
-
-
-def _ordered(value: object) -> object:
-    return sorted(value) if isinstance(value, frozenset) else value
 
 
 def _plain(said: Outcome) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates.definition import compiled_pattern
 from swarmgate.gates.tool import OUTPUT_LIMIT, Broken
 
 if TYPE_CHECKING:
@@ -51,23 +52,6 @@ def regex(output: str, root: Path, gate: str, pattern: str) -> list[Finding] | B
     compiled = compiled_pattern(pattern)
     matches = (compiled.search(line) for line in output.splitlines())
     return [_fields({k: v for k, v in match.groupdict().items() if v}, root, gate) for match in matches if match]
-
-
-def compiled_pattern(pattern: str) -> Any:
-    """The pattern for RE2, whose time is linear: with Python's `re`, a line that a tool prints could stop the run.
-
-    Raises:
-        ValueError: RE2 cannot read it; the message says why.
-    """
-    import re2  # type: ignore[import-untyped]  # noqa: PLC0415 - RE2 ships no stubs; late: few gates have a pattern
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        said = error.args[0] if error.args else error
-        raise ValueError(said.decode(errors="replace") if isinstance(said, bytes) else str(said)) from error
 
 
 def severity_of(word: str) -> Severity:

@@ -19,10 +19,12 @@ from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
 from swarmgate.gates import confining, loading, looking, masking, remarks, watched
 from swarmgate.gates.adapters import prepare
+from swarmgate.gates.cache_key import cache_key
 from swarmgate.gates.definition import Stage
 from swarmgate.gates.files import Trait
-from swarmgate.gates.job import Job, Outcome
+from swarmgate.gates.job import Job
 from swarmgate.gates.merge import merge
+from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.scope import Scope
 from swarmgate.gates.verdict import FINDINGS_PER_RULE, judge
 
@@ -285,7 +287,7 @@ class _Run:
             gate, self.repository, change, selection.sources, limit, quality, options.size, options.tested,
             options.announced, self._memory, commands=self._commands_of_gates, in_run=self._in_run,
         )  # fmt: skip
-        question = self._memory.question(job) if self._memory else ""
+        question = cache_key(job, self._memory.surroundings) if self._memory else ""
         known = self._memory.recall(question) if self._memory else None
         if known is None and gate.stage is Stage.FIX:
             self._prepare(sources)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates import baseline
 from swarmgate.gates.encodings import in_utf8
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

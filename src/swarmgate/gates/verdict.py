@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from swarmgate.gates.definition import GateDefinition
-    from swarmgate.gates.job import Outcome
+    from swarmgate.gates.outcome import Outcome
 
 FINDINGS_PER_RULE = 50
 """More of one kind tells a reader nothing new."""

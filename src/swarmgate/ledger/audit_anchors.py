@@ -30,7 +30,7 @@ def anchors(ledger: Ledger, entries: Sequence[tuple[Entry, str]]) -> Check:
     """
     if not entries:
         return Check("anchors", "none yet", (ledger.lost,) if ledger.lost else ())
-    mark = HighWater(ledger.folder).read()
+    mark = HighWater(ledger.folder.root).read()
     try:
         chain = Anchors(ledger.folder, entries[0][1]).chain()
     except SwarmError as error:
@@ -58,7 +58,7 @@ class _Audit:
     @property
     def tail(self) -> Path | None:
         """Where the tail lies, or would lie."""
-        return HighWater(self.ledger.folder).path
+        return HighWater(self.ledger.folder.root).path
 
     @cached_property
     def _runs(self) -> list[RunStarted]:

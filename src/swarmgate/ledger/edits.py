@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from swarmgate.domain.laws_planning import plan_change_problems
 from swarmgate.domain.plan import Plan, problems
@@ -18,14 +18,29 @@ from swarmgate.domain.state import State, replace
 from swarmgate.domain.view import PlanView, TaskView
 from swarmgate.errors import PlanSyntaxError
 from swarmgate.ledger import plan_json, plan_md
-from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.places import Place, about, in_json, in_markdown, line_and_column
 from swarmgate.ledger.plan_file import LARGEST, PlanFile
+from swarmgate.ledger.projections import Projector
 
 _TOLD = 20
 """As many problems of one edit are told; ten thousand ticked boxes are one mistake."""
 MOST_TASKS = 20_000
 """Tasks and phases that a file may show, unless the plan has as many: reading more takes minutes."""
+
+
+class Rendered(Protocol):
+    """A fold now and at earlier positions, with what rendered it: what a ledger is to its plan files."""
+
+    @property
+    def state(self) -> State:
+        """The state now."""
+
+    @property
+    def projector(self) -> Projector:
+        """Renders states into the files."""
+
+    def state_at(self, seq: int) -> State:
+        """The state at an earlier position, at most the present one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +84,7 @@ class Edits(NamedTuple):
     busy: tuple[str, ...] = ()
 
 
-def edits(ledger: Ledger, *, interruptible: bool = False) -> Edits:
+def edits(ledger: Rendered, *, interruptible: bool = False) -> Edits:
     """The edits that stand in the two files.
 
     Args:
@@ -100,7 +115,7 @@ def edits(ledger: Ledger, *, interruptible: bool = False) -> Edits:
     return Edits(tuple(found), tuple(missing), tuple(busy))
 
 
-def foreign(ledger: Ledger) -> tuple[Edit, ...]:
+def foreign(ledger: Rendered) -> tuple[Edit, ...]:
     """What lies in the place of the plan files where there was no plan, and no plan that was before was rendered as."""
     found = []
     for file in (ledger.projector.plan_md, ledger.projector.plan_json):
@@ -130,7 +145,7 @@ def may_stand(state: State, plan: Plan, *, interruptible: bool) -> tuple[str, ..
 class _Reader:
     """Reads one file that differs from what the ledger makes of it."""
 
-    def __init__(self, ledger: Ledger, file: PlanFile, data: bytes, *, interruptible: bool) -> None:
+    def __init__(self, ledger: Rendered, file: PlanFile, data: bytes, *, interruptible: bool) -> None:
         self._ledger = ledger
         self._name = file.path.name
         self._data = data

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from swarmgate.domain.events import Event, EvidenceKept, EvidenceSetAside
 from swarmgate.domain.evidence_report import FILES, Kind, Standing, kept
 from swarmgate.journal.writing import writing
+from swarmgate.ledger.evidence_archive import Archives, Kept, read_plain
 from swarmgate.ledger.folder import SwarmFolder
-from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from swarmgate.ledger.evidence_archive import Archives, Kept
 
 PATCH = FILES[Kind.DIFF]
 GATES = FILES[Kind.GATES]
@@ -42,9 +41,6 @@ BASE = FILES[Kind.BASE]
 MUTATION = FILES[Kind.MUTATION]
 SBOM = FILES[Kind.SBOM]
 """The components of the final tree, where the attempt touched what they come from."""
-
-LARGEST = 1_000_000_000
-"""Bytes of a piece that are read: no patch comes near it."""
 
 
 class Found(NamedTuple):
@@ -129,7 +125,7 @@ class EvidenceStore:
                     continue
                 make(target)
                 try:
-                    moved[name] = hashlib.sha256(regular.read(path, limit=LARGEST, follow=False)).hexdigest()
+                    moved[name] = hashlib.sha256(read_plain(path)).hexdigest()
                 except OSError:  # no regular file
                     moved[name] = ""
                 path.rename(target / name)
@@ -155,7 +151,7 @@ class EvidenceStore:
         if self._leads_away(path):
             return Found(Standing.CHANGED, shown, f"{shown} is a link, or lies behind one")
         try:
-            data = regular.read(path, limit=LARGEST, follow=False)
+            data = read_plain(path)
         except OSError as error:
             if error.errno in (errno.EINVAL, errno.EFBIG):
                 return Found(Standing.CHANGED, shown, f"{shown} is {error.strerror}")
@@ -182,8 +178,6 @@ class EvidenceStore:
 
     @cached_property
     def _archives(self) -> Archives:
-        from swarmgate.ledger.evidence_archive import Archives  # noqa: PLC0415 - late: tarfile, where a piece is gone
-
         return Archives(self._folder)
 
     def archive(self, goal: int) -> None:

@@ -24,12 +24,13 @@ from pydantic import ValidationError
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import LedgerWriteFailed
 from swarmgate.journal.writing import writing
-from swarmgate.ledger.evidence import LARGEST
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.folders import make
 
+LARGEST = 1_000_000_000
+"""Bytes of a piece that are read: no patch comes near it."""
 _UNREADABLE = (OSError, EOFError, tarfile.TarError, zlib.error)
 _SUFFIX, _TEMPORARY = ".tar.gz", ".partial"
 

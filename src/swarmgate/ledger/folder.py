@@ -82,9 +82,9 @@ class SwarmFolder:
 
     def known(self) -> str:
         """What git's folder knows of the ledger, as the end of a sentence that says that it is gone; empty: nothing."""
-        from swarmgate.ledger.high_water import HighWater  # noqa: PLC0415 - late: only who finds no folder asks
+        from swarmgate.ledger.high_water import HighWater  # noqa: PLC0415 - for start-up: pydantic
 
-        mark = HighWater(self).read()
+        mark = HighWater(self.root).read()
         return f", and its ledger had {mark.seq} lines at {mark.time}" if mark else ""
 
     def exists(self) -> bool:

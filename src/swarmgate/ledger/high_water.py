@@ -19,7 +19,6 @@ from pydantic import ValidationError
 
 from swarmgate.domain.base import Frozen
 from swarmgate.journal.chain import line_of
-from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.workspace import regular
 from swarmgate.workspace.atomic import replace
 from swarmgate.workspace.git_folder import git_folder
@@ -56,12 +55,12 @@ class HighWater:
     """The tail of one project's ledger.
 
     Args:
-        folder: the project's.
+        root: the folder that the project's `.swarm/` lies in.
     """
 
-    def __init__(self, folder: SwarmFolder) -> None:
-        found = git_folder(folder.root)
-        self._path = found / "swarm" / _named(folder) if found else None
+    def __init__(self, root: Path) -> None:
+        found = git_folder(root)
+        self._path = found / "swarm" / _named(root) if found else None
         self._size = -1
 
     @property
@@ -129,10 +128,10 @@ class HighWater:
         return self._path.rename(kept)
 
 
-def _named(folder: SwarmFolder) -> str:
+def _named(project: Path) -> str:
     """The name of the tail: a project in a folder below the root of the work tree has one of its own."""
-    root = next((place for place in (folder.root, *folder.root.parents) if (place / ".git").exists()), folder.root)
-    below = folder.root.relative_to(root).as_posix()
+    root = next((place for place in (project, *project.parents) if (place / ".git").exists()), project)
+    below = project.relative_to(root).as_posix()
     return (
         _NAME if below == "." else f"{_NAME}-{hashlib.sha256(below.encode(errors='surrogateescape')).hexdigest()[:8]}"
     )

@@ -67,7 +67,7 @@ class Ledger:
     @cached_property
     def projector(self) -> Projector:
         """Renders the state into the derived files."""
-        from swarmgate.ledger.projections import Projector  # noqa: PLC0415 - a reader renders nothing
+        from swarmgate.ledger.projections import Projector  # noqa: PLC0415 - for start-up: a reader renders nothing
 
         return Projector(self.folder)
 
@@ -268,9 +268,10 @@ class Ledger:
 
     def _keep_foreign(self) -> None:
         """Before the first plan is written: what lies there that is not of swarmgate goes to the quarantine."""
-        from swarmgate.ledger.reconcile import kept_foreign  # noqa: PLC0415 - only a new plan needs it
+        from swarmgate.ledger.edits import foreign  # noqa: PLC0415 - as above
+        from swarmgate.ledger.kept_edits import keep  # noqa: PLC0415 - as above
 
-        if refused := kept_foreign(self):
+        if refused := keep(self.folder, self.projector, foreign(self)):
             self._record(refused, self.state.seq, "swarmgate")
 
     def _repair(self) -> None:

@@ -6,25 +6,20 @@ into the quarantine first, once for each content, and then both files are made w
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from swarmgate.domain.events import EditRefused, Event, PlanAmended
 from swarmgate.domain.plan import Plan
 from swarmgate.domain.plan_merge import changed, merge
 from swarmgate.domain.state import State
 from swarmgate.errors import LedgerCorrupt
-from swarmgate.journal.writing import writing
-from swarmgate.ledger.edits import Edit, edits, foreign, may_stand
+from swarmgate.ledger.edits import Edit, edits, may_stand
+from swarmgate.ledger.kept_edits import keep
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.places import about, in_json, in_markdown
-from swarmgate.workspace.atomic import replace
-from swarmgate.workspace.folders import make
 
-__all__ = ["Edit", "Interrupt", "Reconciliation", "edits", "kept_foreign", "reconcile"]
+__all__ = ["Edit", "Interrupt", "Reconciliation", "edits", "reconcile"]
 
 _TOLD = 20
 """As many conflicts are told."""
@@ -88,7 +83,7 @@ def reconcile(ledger: Ledger, *, author: str, interrupt: Interrupt | None = None
         ends = tuple(interrupt(ledger.state))
         if not ends:
             decided = _decide(ledger.state, edits(ledger).found, interruptible=False)
-    refused = _kept(ledger, decided)
+    refused = keep(ledger.folder, ledger.projector, decided.left, apart=decided.apart)
     if decided.plan is not None:  # first: an append brings both files up to date, and what is refused is kept already
         amended = PlanAmended(plan=decided.plan, source=", ".join(edit.source for edit in decided.taken))
         ledger.append([*ends, amended], expect=ledger.state.seq, actor=author)
@@ -101,15 +96,6 @@ def reconcile(ledger: Ledger, *, author: str, interrupt: Interrupt | None = None
         ledger.project()
     taken = tuple(edit.source for edit in decided.taken)
     return Reconciliation(taken, refused, missing, busy, running if ends else "")
-
-
-def kept_foreign(ledger: Ledger) -> tuple[EditRefused, ...]:
-    """Keeps what lies where the first plan is about to be written, and is not of swarmgate; to be recorded.
-
-    Raises:
-        LedgerWriteFailed: the disk refused.
-    """
-    return _kept(ledger, _Decided(None, (), foreign(ledger)))
 
 
 def _require_whole(seq: int, found: tuple[Edit, ...]) -> None:
@@ -148,61 +134,6 @@ def _clashing(edit: Edit, told: list[str]) -> Edit:
     look = in_markdown if edit.source.endswith(".md") else in_json
     placed = [f"{edit.source}{f' line {n}' if (n := look(text, about(each))) else ''}: {each}" for each in told[:_TOLD]]
     return Edit(edit.source, edit.data, None, (*placed, _CHOOSE), changed=edit.changed)
-
-
-def _kept(ledger: Ledger, decided: _Decided) -> tuple[EditRefused, ...]:
-    """The refusals; what each file says lies in the quarantine then."""
-    place: Path | None = None
-    if decided.apart:
-        place = _place(ledger, "conflict", {edit.source: edit.data for edit in decided.left})
-    refused = []
-    for edit in decided.left:
-        target = place / edit.source if place else _place(ledger, edit.source, {"": edit.data})
-        if edit.unreadable:
-            _move(ledger, edit, target)
-        elif not target.exists():
-            with writing(target):
-                make(target.parent)
-                replace(target, edit.data)
-        refused.append(EditRefused(source=edit.source, problems=edit.problems, kept=ledger.folder.relative(target)))
-    return tuple(refused)
-
-
-def _place(ledger: Ledger, name: str, files: dict[str, bytes]) -> Path:
-    """Where the quarantine has these bytes, or will have them: an editor may save the same mistake every second.
-
-    Args:
-        ledger: of the project.
-        name: how the place is called, behind a time and the beginning of a hash.
-        files: what lies there by its path below the place; "" is the place itself.
-    """
-    digest = hashlib.sha256(b"\0".join(files.values())).hexdigest()
-    name = f"{digest[:16]}-{name}"
-    for there in _ending(ledger.folder.quarantine, f"-{name}"):
-        if all(_holds(there / file if file else there, data) for file, data in files.items()):
-            return there
-    return ledger.folder.quarantine_folder(name)
-
-
-def _ending(folder: Path, end: str) -> list[Path]:
-    """What lies in a folder, by the end of its name: thousands of others are passed over one by one."""
-    try:
-        with os.scandir(folder) as found:
-            return [folder / each.name for each in found if each.name.endswith(end)]
-    except FileNotFoundError:
-        return []
-
-
-def _holds(path: Path, data: bytes) -> bool:
-    return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
-
-
-def _move(ledger: Ledger, edit: Edit, target: Path) -> None:
-    projector = ledger.projector
-    file = projector.plan_md if edit.source == projector.plan_md.path.name else projector.plan_json
-    with writing(target):
-        make(target.parent)
-        file.move(target)
 
 
 def _told_last(ledger: Ledger, refused: tuple[EditRefused, ...]) -> bool:

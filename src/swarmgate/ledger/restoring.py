@@ -73,7 +73,7 @@ def adopt(folder: SwarmFolder) -> LedgerAdopted | None:
         LedgerError: git's folder cannot be written.
     """
     with WriterLock(folder.lock):
-        ledger, water = Ledger.read(folder), HighWater(folder)
+        ledger, water = Ledger.read(folder), HighWater(folder.root)
         mark = water.read()
         if mark is None or not ledger.lost:
             return None
@@ -84,7 +84,7 @@ def adopt(folder: SwarmFolder) -> LedgerAdopted | None:
 
 
 def _known(folder: SwarmFolder, present: bytes) -> _Known:
-    mark = HighWater(folder).read()
+    mark = HighWater(folder.root).read()
     if mark is not None:
         return _Known(mark.header.ledger, mark.header.commit, mark.lines)
     first = line_of(present[: present.find(b"\n") + 1])

@@ -31,7 +31,7 @@ class Witness:
 
     def __init__(self, folder: SwarmFolder, file: LinesFile) -> None:
         self._folder, self._file = folder, file
-        self._water = HighWater(folder)
+        self._water = HighWater(folder.root)
 
     def lost(self, seq: int, head: str) -> str:
         """What the ledger, which ends at line `seq` with the hash `head`, has lost, in a sentence; empty: nothing."""

@@ -24,7 +24,7 @@ from functools import partial
 from swarmgate.config import PROJECT_FILE
 from swarmgate.domain.budget import Account
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import BudgetExhausted, ConfigError
+from swarmgate.errors import BudgetExhausted, ConfigError, ExhaustedAccount, Owner
 from swarmgate.llm.endpoint.wire import estimated_tokens
 from swarmgate.llm.events import CostUnknown, OnEvent, ignore
 from swarmgate.llm.limits.account import AccountLimits
@@ -42,12 +42,12 @@ Price = Callable[[Usage], float]
 
 @dataclass(frozen=True, eq=False)
 class _Call:
-    """A call that goes on, or is about to. `accounts`: the names of those that it is counted in."""
+    """A call that goes on, or is about to. `accounts`: the owners of those that it is counted in."""
 
     model: str
     prompt: int
     price: Price | None
-    accounts: frozenset[str] = frozenset()
+    accounts: frozenset[Owner] = frozenset()
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Budget:
     Args:
         accounts: the budgets as they stand now, with what was used a moment ago.
         on_event: who is told.
-        beside: another budget whose calls go on at the same time, and are bounded by an account of the same name; what
+        beside: another budget whose calls go on at the same time, and are bounded by an account of the same owner; what
             is learnt of models by either is known to both.
     """
 
@@ -129,6 +129,7 @@ class Budget:
                 if measure.key == "usd" and measure.least and endless:
                     raise BudgetExhausted(
                         f"nobody can say what is left of {account.name}: the price of what was used is unknown",
+                        account=ExhaustedAccount(account.owner, "tokens"),
                         hint="the work is paused, nothing is lost: limit `tokens` beside `usd` in "
                         f"[{account.section}]; prices of models are set in [prices]",
                     )
@@ -136,6 +137,7 @@ class Budget:
                     done = {"usd": "are spent", "tokens": "are used", "seconds": "have passed"}[measure.key]
                     raise BudgetExhausted(
                         f"{account.name} is used up: {measure.text} {done}",
+                        account=ExhaustedAccount(account.owner, measure.key),
                         hint=f"the work is paused, nothing is lost: {account.way_on.format(key=measure.key)}",
                     )
 
@@ -152,7 +154,7 @@ class Budget:
             BudgetExhausted: it may not be made.
         """
         self.check()
-        shared, call = self._shared, _Call(model, prompt, price, frozenset(each.name for each in self._accounts()))
+        shared, call = self._shared, _Call(model, prompt, price, frozenset(each.owner for each in self._accounts()))
         while not self._fits(call):
             ended = asyncio.get_running_loop().create_future()
             shared.waiting.append(ended)
@@ -171,7 +173,7 @@ class Budget:
     def _fits(self, call: _Call) -> bool:
         """Whether a further call is expected to stay within every budget, beside those that go on in it."""
         for account in self._accounts():
-            beside = [each for each in self._shared.going_on if account.name in each.accounts]
+            beside = [each for each in self._shared.going_on if account.owner in each.accounts]
             for measure in account.measures() if beside else ():
                 expected = sum(self._shared.expected(measure.key, each) for each in (*beside, call))
                 if measure.spent + expected > measure.limit:
@@ -339,6 +341,7 @@ def require_room(accounts: Iterable[Account], tokens: int, what: str) -> None:
             if measure.key == "tokens" and tokens > measure.left:
                 raise BudgetExhausted(
                     f"{account.name} is too small: {what} takes about {tokens:,} tokens, and {measure.text} are used",
+                    account=ExhaustedAccount(account.owner, measure.key),
                     hint=f"nobody was asked: {account.way_on.format(key=measure.key)}",
                 )
 

@@ -16,6 +16,7 @@ from swarmgate.automation.preflight import judging, records, suite, tree
 from swarmgate.automation.preflight.ground import Found, Ground
 from swarmgate.domain import events as ev
 from swarmgate.domain.finding import GateResult, GateStatus
+from swarmgate.domain.stage import Stage
 from swarmgate.domain.state import Attempt, Outcome, TaskRecord, TaskStatus, replace
 from swarmgate.errors import MissingRequirement
 from swarmgate.ledger.evidence import EvidenceStore
@@ -283,7 +284,7 @@ async def test_tests_that_passed_over_this_very_tree_are_not_run_again(project: 
     state = ground().state
     proven = replace(state, last="1.1", tasks=state.tasks.set("1.1", done))
     assert (await suite.look(ground(state=proven)))["tests"] == Found("they passed over this very tree, for task 1.1")
-    overruled = replace(done, overrides=done.overrides.set("tests", "flaky"))
+    overruled = replace(done, overrides=done.overrides.set(Stage("tests"), "flaky"))
     for other in (
         replace(proven, known_red=("test_a",)),
         replace(proven, tasks=state.tasks.set("1.1", overruled)),

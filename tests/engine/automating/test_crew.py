@@ -254,7 +254,7 @@ def test_another_ledger_in_its_place_is_read_anew(folder: SwarmFolder) -> None:
     sync()
     for path in (folder.ledger, folder.plan_md, folder.plan_json):
         path.unlink()
-    HighWater(folder).put_away()  # as `swarm init` does
+    HighWater(folder.root).put_away()  # as `swarm init` does
     _record(folder)
     assert sync() is None
     edited(folder, "After")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swarmgate.domain.budget import Account
+from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted
 from swarmgate.llm.budget import Budget, Metered
@@ -107,7 +107,7 @@ async def test_what_a_program_does_is_heard_while_it_does_it() -> None:
 
 async def test_a_budget_that_is_used_up_ends_a_program_and_what_it_used_counts() -> None:
     spent = Usage()
-    budget = Budget(lambda: (Account("", "budget", Allowance(tokens=500), spent + metered.pending),))
+    budget = Budget(lambda: (Account(PROJECT, Allowance(tokens=500), spent + metered.pending),))
     model = CommandModel("command:x", printing(EVENTS), metering=lambda: metered.metering("command:x"))
     metered = Metered(model, budget)
     with pytest.raises(BudgetExhausted, match="1,000 of 500 tokens"):

@@ -94,7 +94,7 @@ class Index:
                 _, olds, around = self._decisions[number]
                 for old in olds:
                     for found in conflicts(old, new, around=around, context=context):
-                        if found.why.startswith("two choices") and _chosen(old, found.subject) & spoken:
+                        if found.job and _chosen(old, found.job) & spoken:
                             continue  # the text takes the decided one too
                         if number not in best or found.confidence > best[number].confidence:
                             best[number] = found

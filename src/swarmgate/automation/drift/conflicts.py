@@ -36,11 +36,15 @@ _INTRODUCING = frozenset(map(stem, INTRODUCERS))
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Why two sentences do not fit: the subject that they share, the reason, and how sure it is (0 to 1)."""
+    """Why two sentences do not fit: the subject that they share, the reason, and how sure it is (0 to 1).
+
+    `job` is what two choices were made for; it is empty for any other reason.
+    """
 
     subject: str
     why: str
     confidence: float
+    job: str = ""
 
 
 def conflicts(old: Sentence, new: Sentence, *, around: frozenset[str], context: frozenset[str]) -> Iterator[Conflict]:
@@ -85,9 +89,8 @@ def _choices(old: Sentence, new: Sentence) -> Iterator[Conflict]:
         one, other = _taken(old, job), _taken(new, job)
         if not other or one & other or _contrast(old.words, new.words) or not _same_place(job, old, new):
             continue
-        yield Conflict(
-            job, f"two choices for one job ({job}): {_shown(one)} was decided, {_shown(other)} is named", 0.9
-        )
+        why = f"two choices for one job ({job}): {_shown(one)} was decided, {_shown(other)} is named"
+        yield Conflict(job, why, 0.9, job)
 
 
 def _same_place(job: str, old: Sentence, new: Sentence) -> bool:

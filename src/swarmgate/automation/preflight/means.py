@@ -89,7 +89,7 @@ def look_at_budget(ground: Ground) -> Mapping[str, Found]:
         problem = f"{account.name} is used up ({measure.text})"
         return {"budget": Found(told, problem, account.way_on.format(key=measure.key))}
     expected = _expected(state, ground.phase)
-    lasting = tuple(account for account in budgets if account.section != "budget.run")  # the next run has a new one
+    lasting = tuple(account for account in budgets if account.owner.kind != "run")  # the next run has a new one
     if short := _shortfalls(state, expected, lasting):
         told = f"{told}; judged by {expected.basis} completed tasks"
         return {"budget": Found(told, "; ".join(short), "Raise what is too little in .swarm/config.toml.")}

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from swarmgate.automation.preflight.ground import Found, Ground, few
 from swarmgate.automation.suite_look import look_at_suite, memory_key
 from swarmgate.domain.laws_judging import only_known_red
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import TaskStatus
 from swarmgate.ledger import preflights
 from swarmgate.workspace.checkout import checked_out
@@ -73,5 +74,5 @@ def _proven(ground: Ground, repository: Repository, tree: str) -> str:
     record = state.task(state.last)
     if record.status is not TaskStatus.COMPLETE or record.last is None or record.last.tree != tree:
         return ""
-    red = bool(state.known_red) or "tests" in record.overrides
+    red = bool(state.known_red) or any(each.judge is Judge.TESTS for each in record.overrides)
     return "" if red or repository.head() != record.commit else state.last

@@ -17,7 +17,7 @@ from swarmgate.automation.preflight.ground import Ground
 from swarmgate.automation.preflight.running import FIRST, GROUPS, longest, run_checks
 from swarmgate.config import SPEAKING, is_program
 from swarmgate.domain.automation import AutomationEvent, PreflightRan
-from swarmgate.domain.budget import Account, accounts
+from swarmgate.domain.budget import PROJECT, Account, accounts
 from swarmgate.domain.preflight import PreflightReport, Reach
 from swarmgate.domain.state import State, replace
 from swarmgate.domain.triggers import phase_boundary, phase_of, phase_to_begin
@@ -228,8 +228,8 @@ def _budgets(state: State, folder: SwarmFolder) -> tuple[Account, ...]:
     from swarmgate.ledger.sessions import Beside
 
     due = Beside(folder).due
-    found = (account for account in accounts(state, "") if account.section != "budget.run")
-    return tuple(account if account.owner else with_changes(account, spent=account.spent + due) for account in found)
+    found = (each for each in accounts(state, "") if each.owner.kind != "run")
+    return tuple(with_changes(each, spent=each.spent + due) if each.owner == PROJECT else each for each in found)
 
 
 def _reach(config: Config, environ: Mapping[str, str]) -> Callable[[Sequence[str]], Awaitable[Sequence[Reach]]]:

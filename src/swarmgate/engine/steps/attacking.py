@@ -17,7 +17,7 @@ from swarmgate.domain.evidence import Remark, Review, TestRun
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan import Task
-from swarmgate.domain.remedies import ATTACKS
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, State, current
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.authority import after_turn
@@ -229,7 +229,7 @@ def _rejection(task_id: str, number: int, broken: Sequence[Attack]) -> AttemptRe
         for path in each.files
     )
     reason = f"an adversarial test fails: {broken[0].run.reason}"
-    return AttemptRejected(task=task_id, attempt=number, stage=ATTACKS, reason=reason, feedback=tuple(feedback))
+    return AttemptRejected(task=task_id, attempt=number, stage=Judge.ATTACKS, reason=reason, feedback=tuple(feedback))
 
 
 def _note(ctx: Context, number: int, verdict: Review, record: Record, *, broke: bool) -> None:

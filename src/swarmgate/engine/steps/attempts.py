@@ -7,6 +7,7 @@ from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import GateReport, GateResult, Severity
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Task
+from swarmgate.domain.stage import Judge, Stage
 from swarmgate.domain.state import Attempt, State, TaskRecord
 from swarmgate.errors import ToolKilled
 
@@ -43,7 +44,7 @@ def gates_rejection(
     report: GateReport, against: tuple[GateResult, ...], task: Task, attempt: Attempt
 ) -> AttemptRejected:
     """The rejection that a failed pipeline means, with its findings as feedback."""
-    names = ", ".join(result.gate for result in against) or "pipeline"
+    names = tuple(result.gate for result in against) or ("pipeline",)
     found = [
         Remark(
             severity=finding.severity,
@@ -63,7 +64,7 @@ def gates_rejection(
     return AttemptRejected(
         task=task.id,
         attempt=attempt.number,
-        stage=f"gates: {names}",
+        stage=Stage.of(Judge.GATES, *names),
         reason=report.model_copy(update={"results": against or report.results}).reason,
         feedback=(*found[:_FEEDBACK], *told),
         findings=len(found),

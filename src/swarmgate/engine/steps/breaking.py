@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from swarmgate.domain.events import AttemptRejected, Event
 from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
+from swarmgate.domain.stage import Judge, Stage
 from swarmgate.domain.state import State, current
 from swarmgate.engine.context import Context
 from swarmgate.errors import BreakerTripped
@@ -35,5 +36,9 @@ def rejection_by(state: State, error: BreakerTripped) -> AttemptRejected:
     did = "\n".join(f"- {line}" for line in error.last) or "- nothing: it called no tool"
     told = Remark(severity=Severity.HIGH, message=f"What the role did last:\n{did}")
     return AttemptRejected(
-        task=task.id, attempt=attempt.number, stage=error.stage, reason=error.message, feedback=(told,)
+        task=task.id,
+        attempt=attempt.number,
+        stage=Stage.of(Judge.BREAKER, error.breaker),
+        reason=error.message,
+        feedback=(told,),
     )

@@ -7,6 +7,7 @@ from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Task
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, State, current
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.testing import measure
@@ -33,7 +34,7 @@ async def commit(state: State, ctx: Context) -> list[Event]:
         ctx.keep_head(attempt)
         change = ctx.change(attempt)
         touched = own_rights.of_hooks(ctx.repository.root, change.paths)
-        if touched and not overruled(record, attempt, "commit"):
+        if touched and not overruled(record, attempt, Judge.COMMIT):
             return [_refused(task, attempt, _HOOKS.format(files=", ".join(f"`{path}`" for path in touched)))]
         trailers = [*own_trailers(state, attempt).items(), ("Swarm-Ledger", f"{state.seq} {ctx.ledger.head}")]
         if attempt.kind is AttemptKind.OVERRIDE:
@@ -94,7 +95,7 @@ def _refused(task: Task, attempt: Attempt, output: str) -> AttemptRejected:
     return AttemptRejected(
         task=task.id,
         attempt=attempt.number,
-        stage="commit",
+        stage=Judge.COMMIT,
         reason=output.strip().split("\n", 1)[0],
         feedback=(Remark(severity=Severity.HIGH, message=output),),
     )

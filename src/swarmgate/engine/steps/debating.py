@@ -29,7 +29,7 @@ from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import advocate, are_two, challenger
 from swarmgate.engine.first_round import prompt_tokens
 from swarmgate.engine.steps.debate_record import OnRecord
-from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, EndpointFailed, LedgerError, Stopped
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, EndpointFailed, LedgerError, Owner, Stopped
 from swarmgate.ledger.evidence import DEBATE
 from swarmgate.llm.budget import require_room
 
@@ -170,12 +170,10 @@ class _Contest:
             self.ctx.debates.keep_failure(debate.id, error.message)
             return error.message
         except BudgetExhausted as error:
-            if "`[council]`" not in error.message:
+            if not error.is_of(Owner("debate")):
                 raise
-            raise BudgetExhausted(
-                error.message,
-                hint="raise `usd` or `total_tokens` in [council] of .swarm/config.toml, then: swarm run",
-            ) from error
+            hint = "raise `usd` or `total_tokens` in [council] of .swarm/config.toml, then: swarm run"
+            raise error.with_hint(hint) from error
         return ""
 
     def _was_unreachable(self, error: CouncilFailed) -> bool:
@@ -309,7 +307,7 @@ class _Contest:
         limits = Allowance(usd=council.usd, tokens=council.total_tokens)
         now = (meter.pending for name, meter in ctx.meters.items() if " " in name)  # `participant local/senior`
         if limits.limited:
-            yield Account("this debate by `[council]`", "council", limits, sum((*self._spent, *now), Usage()))
+            yield Account(Owner("debate"), limits, sum((*self._spent, *now), Usage()))
 
     def _tell(self, event: CouncilEvent) -> None:
         if isinstance(event, RoundBegan):

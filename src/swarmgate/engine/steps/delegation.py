@@ -13,6 +13,7 @@ from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.laws_task import attempt_kind
 from swarmgate.domain.plan import Plan, Task
 from swarmgate.domain.remedies import taken_out
+from swarmgate.domain.stage import Judge, Stage
 from swarmgate.domain.state import State, TaskRecord
 from swarmgate.domain.trajectory import EFFECTS, RULE, Observation, is_news, observe, stopping
 from swarmgate.engine.context import Context
@@ -63,9 +64,12 @@ async def delegate(state: State, ctx: Context) -> list[Event]:
                 known=ctx.background(state, task),
             )
         except BreakerTripped as error:
-            return [*events, TaskBlocked(task=task.id, stage=error.stage, reason=error.message)]
+            return [
+                *events,
+                TaskBlocked(task=task.id, stage=Stage.of(Judge.BREAKER, error.breaker), reason=error.message),
+            ]
         except SelfCodingBlocked as error:
-            return [*events, TaskBlocked(task=task.id, stage="architect", reason=error.message)]
+            return [*events, TaskBlocked(task=task.id, stage=Judge.ARCHITECT, reason=error.message)]
         tree = after_turn(ctx, "architect", "delegate", before=tree, base=base).tree
         scope, instructions = delegation.scope, delegation.instructions
     opened = TaskDelegated(
@@ -133,7 +137,7 @@ async def block(state: State, ctx: Context) -> list[Event]:
     _, task = _next(state)
     record = state.task(task.id)
     if pattern := stopping(record):
-        stage = f"{RULE}: {pattern.pattern}"
+        stage = Stage.of(Judge.TRAJECTORY, pattern.pattern)
         last = record.last
         told = f"{pattern.text}. The last rejection was by {last.stage}: {last.reason}" if last else pattern.text
         return [_noted(task.id, pattern), TaskBlocked(task=task.id, stage=stage, reason=told)]

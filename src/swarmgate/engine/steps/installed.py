@@ -7,7 +7,7 @@ from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.laws_task import overruled
-from swarmgate.domain.remedies import INSTALLED
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, TaskRecord
 from swarmgate.engine.context import Context
 
@@ -26,7 +26,7 @@ def changed_packages(ctx: Context, task_id: str, record: TaskRecord, attempt: At
     if touched.left_out:
         told = f"ignored files that agents changed are not there when tests run: {_listed(touched.left_out)}"
         ctx.reports.append(GuardNote(rule=_LEFT_OUT, effect=Effect.NOTED, detail=told, attempt=attempt.number))
-    if not touched.installed or overruled(record, attempt, INSTALLED):
+    if not touched.installed or overruled(record, attempt, Judge.INSTALLED):
         return None
     reason = f"installed packages were changed while agents were at work: {_listed(touched.installed)}"
     remark = Remark(
@@ -35,7 +35,9 @@ def changed_packages(ctx: Context, task_id: str, record: TaskRecord, attempt: At
         file=touched.installed[0],
         suggestion="Only the user can install them anew. Leave installed packages as they are.",
     )
-    return AttemptRejected(task=task_id, attempt=attempt.number, stage=INSTALLED, reason=reason, feedback=(remark,))
+    return AttemptRejected(
+        task=task_id, attempt=attempt.number, stage=Judge.INSTALLED, reason=reason, feedback=(remark,)
+    )
 
 
 def _listed(paths: tuple[str, ...]) -> str:

@@ -23,7 +23,7 @@ from swarmgate.domain.evidence import Review, Verdict
 from swarmgate.domain.finding import GateReport
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Task
-from swarmgate.domain.remedies import UNDECIDED
+from swarmgate.domain.stage import UNDECIDED, Judge
 from swarmgate.domain.state import Attempt, Outcome, State, TaskRecord, current
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import debating
@@ -73,7 +73,7 @@ async def review(state: State, ctx: Context) -> list[Event]:
     user: that is the models' fault, and no further attempt of the coder's is spent on it.
     """
     task, record, attempt = current(state)
-    if overruled(record, attempt, "reviewer"):
+    if overruled(record, attempt, Judge.REVIEWER):
         return [_given(ctx, task.id, attempt.number, _overruled_verdict(record), passed=True)]
     work = submission(ctx, task, attempt)
     case = _case(ctx, record, attempt, work)
@@ -83,7 +83,7 @@ async def review(state: State, ctx: Context) -> list[Event]:
         return [*found.events, _undecided(task.id, attempt.number, found.problem)]
     given = _given(ctx, task.id, attempt.number, verdict, passed=verdict.approved)
     events: list[Event] = [*found.events, given]
-    return events if verdict.approved else [*events, rejection(task.id, attempt.number, "reviewer", verdict)]
+    return events if verdict.approved else [*events, rejection(task.id, attempt.number, Judge.REVIEWER, verdict)]
 
 
 def _case(ctx: Context, record: TaskRecord, attempt: Attempt, work: Submission) -> Case:
@@ -121,7 +121,7 @@ def _undecided(task_id: str, number: int, problem: str) -> AttemptRejected:
 async def security_review(state: State, ctx: Context) -> list[Event]:
     """The reviewer again, with a prompt of its own, for the security of a change that touches sensitive code."""
     task, record, attempt = current(state)
-    if passed := overruled(record, attempt, "security_reviewer"):
+    if passed := overruled(record, attempt, Judge.SECURITY_REVIEWER):
         given = next((each.security_review for each in reversed(record.attempts) if each.security_review), None)
         verdict = given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
     else:
@@ -136,7 +136,7 @@ async def security_review(state: State, ctx: Context) -> list[Event]:
         passed=passed,
         evidence=ctx.evidence.write(task.id, attempt.number, SECURITY_REVIEW, proof),
     )
-    return [event] if passed else [event, rejection(task.id, attempt.number, "security_reviewer", verdict)]
+    return [event] if passed else [event, rejection(task.id, attempt.number, Judge.SECURITY_REVIEWER, verdict)]
 
 
 async def review_tests(state: State, ctx: Context) -> list[Event]:
@@ -152,7 +152,7 @@ async def review_tests(state: State, ctx: Context) -> list[Event]:
         passed=verdict.approved,
         evidence=ctx.evidence.write(task.id, attempt.number, TESTS_REVIEW, kept),
     )
-    return [event] if verdict.approved else [event, rejection(task.id, attempt.number, "reviewer", verdict)]
+    return [event] if verdict.approved else [event, rejection(task.id, attempt.number, Judge.REVIEWER, verdict)]
 
 
 async def _sensitive(ctx: Context, change: ChangeSet) -> tuple[str, ...]:
@@ -210,11 +210,11 @@ def _overruled_verdict(record: TaskRecord) -> Review:
     return given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
 
 
-def rejection(task_id: str, number: int, stage: str, verdict: Review) -> AttemptRejected:
+def rejection(task_id: str, number: int, judge: Judge, verdict: Review) -> AttemptRejected:
     """The rejection that a role's verdict means.
 
     Where no finding stands, the reasons are passed on that quoted nothing; never one with a quote that was made up.
     """
     findings = verdict.findings or tuple(finding for finding in verdict.dropped if not finding.quote.strip())
     reason = verdict.summary or next((finding.message for finding in findings), "no finding of the verdict stands")
-    return AttemptRejected(task=task_id, attempt=number, stage=stage, reason=reason, feedback=findings)
+    return AttemptRejected(task=task_id, attempt=number, stage=judge, reason=reason, feedback=findings)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.remedies import UNPROVEN
+from swarmgate.domain.stage import Judge
 from swarmgate.engine.steps.objections import Objection, listed
 from swarmgate.engine.steps.proof_runs import Ran, Runs
 from swarmgate.workspace.instrumentation import Mode, Unit
@@ -59,7 +59,7 @@ def objection(said: str, left: tuple[Unit, ...]) -> Objection:
         )
         for unit in left[:_REMARKS]
     )
-    return Objection(stage=UNPROVEN, reason=f"{said} {listed(tuple(map(str, left)))}", remarks=remarks)
+    return Objection(stage=Judge.UNPROVEN, reason=f"{said} {listed(tuple(map(str, left)))}", remarks=remarks)
 
 
 def _left(runs: Runs, hits: Collection[str]) -> tuple[Unit, ...]:

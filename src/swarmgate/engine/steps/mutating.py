@@ -21,9 +21,6 @@ from swarmgate.workspace.checkout import Checkout
 from swarmgate.workspace.mutants import Mutant, available, evenly, mutants
 from swarmgate.workspace.suite import run_tests
 
-STAGE = "mutation"
-"""Who rejects an attempt whose tests notice too few mutants."""
-
 _MOST = 100
 """As many mutants are tested at most."""
 _BOUND_S = 900.0

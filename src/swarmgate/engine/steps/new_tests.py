@@ -6,7 +6,7 @@ from swarmgate.domain.change import ChangeSet
 from swarmgate.domain.evidence import Proof, Remark, TestRun
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect
-from swarmgate.domain.remedies import PROVES_NOTHING
+from swarmgate.domain.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import line_coverage
 from swarmgate.engine.steps.at_once import together
@@ -98,7 +98,7 @@ class NewTests:
             return None
         if self._runs.code.python:
             reason = f"the new tests fail where the code is only written in other words, so they prove nothing: {why}"
-            return objected(PROVES_NOTHING, reason, TEST_THE_RESULT)
+            return objected(Judge.PROVES_NOTHING, reason, TEST_THE_RESULT)
         self._modes = ()
         told = f"whether the new tests notice replaced bodies is not known: what is put there for it fails them: {why}"
         self._notes.append((Effect.NOTED, told))
@@ -136,13 +136,13 @@ class NewTests:
             reason = f"the new tests pass without the change as well, so they prove nothing: {files}"
             output = f"{reason}\nTheir run over the code before the change:\n{proof.run.output[-_TAIL:]}"
             remark = Remark(severity=Severity.HIGH, message=output, suggestion=_TEST_THE_DIFFERENCE)
-            found.append(Objection(stage=PROVES_NOTHING, reason=reason, remarks=(remark,)))
+            found.append(Objection(stage=Judge.PROVES_NOTHING, reason=reason, remarks=(remark,)))
         elif proof.unnoticed:
             functions = listed(self._runs.code.functions)
             reason = f"the new tests pass where each new or changed function {' and '.join(proof.unnoticed)}"
             told = f"{reason}, so they prove nothing of {functions}: {files}"
             remark = Remark(severity=Severity.HIGH, message=told, suggestion=TEST_THE_RESULT)
-            found.append(Objection(stage=PROVES_NOTHING, reason=told, remarks=(remark,)))
+            found.append(Objection(stage=Judge.PROVES_NOTHING, reason=told, remarks=(remark,)))
         if left:
             found.append(line_coverage.objection("no passing test runs", left))
         return found

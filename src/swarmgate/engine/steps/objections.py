@@ -8,6 +8,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.evidence import Proof, Remark
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect
+from swarmgate.domain.stage import Judge
 
 _SHOWN = 5
 
@@ -15,7 +16,7 @@ _SHOWN = 5
 class Objection(Frozen):
     """Why the change is not proven: who says so, in one line, and what is told to whoever works next."""
 
-    stage: str
+    stage: Judge
     reason: str
     remarks: tuple[Remark, ...] = ()
 
@@ -28,7 +29,7 @@ class Answer(Frozen):
     notes: tuple[tuple[Effect, str], ...] = ()
 
 
-def objected(stage: str, reason: str, advice: str = "") -> Answer:
+def objected(stage: Judge, reason: str, advice: str = "") -> Answer:
     """The answer that consists of one objection, with advice for whoever works next."""
     remark = Remark(severity=Severity.HIGH, message=reason, suggestion=advice)
     return Answer(objections=(Objection(stage=stage, reason=reason, remarks=(remark,)),))

@@ -14,7 +14,7 @@ from swarmgate.domain.evidence import Remark, TestRun
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect
 from swarmgate.domain.plan import Kind, Task
-from swarmgate.domain.remedies import OLD_TESTS
+from swarmgate.domain.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.at_once import together
 from swarmgate.engine.steps.new_tests import fails
@@ -130,7 +130,7 @@ def _objection(names: tuple[str, ...], run: TestRun) -> Objection:
     reason = f"tests that were there before the task fail in their old form: {listed(names)}"
     message = f"{reason}\nTheir run over the new code:\n{run.output[-_TAIL:]}"
     remark = Remark(severity=Severity.HIGH, message=message, suggestion=_ADVICE)
-    return Objection(stage=OLD_TESTS, reason=reason, remarks=(remark,))
+    return Objection(stage=Judge.OLD_TESTS, reason=reason, remarks=(remark,))
 
 
 def _is_of_tests(ctx: Context, file: ChangedFile) -> bool:

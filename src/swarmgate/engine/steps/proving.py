@@ -13,7 +13,7 @@ from swarmgate.domain.change import ChangeSet
 from swarmgate.domain.evidence import Proof, TestRun
 from swarmgate.domain.guard import Effect
 from swarmgate.domain.plan import Kind
-from swarmgate.domain.remedies import PROVES_NOTHING, UNPROVEN
+from swarmgate.domain.stage import Judge
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import line_coverage
 from swarmgate.engine.steps.at_once import together
@@ -65,7 +65,7 @@ async def prove(
     if not altered:
         return Answer()
     if kind in (Kind.DOCUMENTATION, Kind.CONFIGURATION):
-        return objected(UNPROVEN, f"the plan says that the task is {kind}, and it changes {listed(altered)}")
+        return objected(Judge.UNPROVEN, f"the plan says that the task is {kind}, and it changes {listed(altered)}")
     if kind is Kind.REFACTORING:
         return _refactoring(runs, old)
     lost = {each.path: each for each in uncollected_tests(ctx, change, ran)}
@@ -77,7 +77,7 @@ async def prove(
         notes = [(Effect.NOTED, told([*lost.values()], runs.kind))] if lost else []
         return answer.model_copy(update={"notes": (*answer.notes, *notes)})
     if lost:
-        return objected(UNPROVEN, told([*lost.values()], runs.kind), ADVICE)
+        return objected(Judge.UNPROVEN, told([*lost.values()], runs.kind), ADVICE)
     return await _untested(ctx, change, runs, ran, attacks)
 
 
@@ -85,7 +85,7 @@ def _refactoring(runs: Runs, old: Ran | None) -> Answer:
     """No new test is needed: those that were there run what was changed."""
     claim = "the plan says that the task is a refactoring"
     if old is None or not old.run.ran:
-        return objected(UNPROVEN, f"{claim}, and there were no tests before it that could show it", _BRING_TESTS)
+        return objected(Judge.UNPROVEN, f"{claim}, and there were no tests before it that could show it", _BRING_TESTS)
     left, notes = line_coverage.unrun_by(runs, old)
     proof = Proof(tests=(), run=old.run, able=True, unrun=tuple(map(str, left)))
     if not left:
@@ -101,7 +101,7 @@ async def _untested(ctx: Context, change: ChangeSet, runs: Runs, ran: TestRun, a
         return await _tested_inside(runs, inside)
     but = " but adversarial ones" if any(path in attacks for path in change.paths) else ""
     reason = f"the change alters behaviour and brings no new test{but}: nothing shows that the tests would notice"
-    return objected(UNPROVEN, reason, _BRING_TESTS)
+    return objected(Judge.UNPROVEN, reason, _BRING_TESTS)
 
 
 async def _tested_inside(runs: Runs, inside: tuple[str, ...]) -> Answer:
@@ -119,7 +119,7 @@ async def _tested_inside(runs: Runs, inside: tuple[str, ...]) -> Answer:
     if missed:
         how = " and ".join(DOES[mode] for mode in missed)
         reason = f"the tests inside of the changed source pass where each new or changed function {how}"
-        return objected(PROVES_NOTHING, f"{reason}, so they prove nothing: {listed(inside)}", TEST_THE_RESULT)
+        return objected(Judge.PROVES_NOTHING, f"{reason}, so they prove nothing: {listed(inside)}", TEST_THE_RESULT)
     return Answer(notes=notes)
 
 

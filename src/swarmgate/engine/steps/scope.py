@@ -10,6 +10,7 @@ from swarmgate.domain.evidence import Remark
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.laws_task import overruled
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, State, TaskRecord
 from swarmgate.engine.context import Context
 
@@ -36,7 +37,7 @@ def judged(ctx: Context, beyond: tuple[str, ...], record: TaskRecord, attempt: A
         return None
     effect = Effect.NOTED
     if len(beyond) > rules.max_outside:
-        blocks = rules.enforce == "block" and not overruled(record, attempt, RULE)
+        blocks = rules.enforce == "block" and not overruled(record, attempt, Judge.SCOPE)
         effect = Effect.REJECTED if blocks else Effect.WARNED
     return GuardNote(
         rule=RULE,
@@ -52,7 +53,7 @@ def rejection(task_id: str, number: int, beyond: tuple[str, ...], accepted: int)
     return AttemptRejected(
         task=task_id,
         attempt=number,
-        stage=RULE,
+        stage=Judge.SCOPE,
         reason=_told(beyond, accepted),
         feedback=tuple(Remark(severity=Severity.HIGH, message=_PUT_BACK + stays, file=path) for path in beyond),
     )

@@ -9,6 +9,7 @@ from swarmgate.domain.evidence import Remark, TestRun
 from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.laws_task import overruled
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, TaskRecord
 from swarmgate.engine.context import Context
 from swarmgate.errors import WorkspaceError
@@ -17,8 +18,6 @@ from swarmgate.workspace.lost_tests import lost
 from swarmgate.workspace.runner_files import may_steer
 from swarmgate.workspace.suite import run_tests, runner_of
 
-STAGE = "tests switched off"
-"""Who rejects an attempt after which tests do not run any more that passed before it."""
 _RULE = "tests-switched-off"
 _SHOWN = 5
 _TOLD = 20
@@ -45,7 +44,7 @@ async def switched_off(
         ran: the run of the whole suite over it, which was green.
     """
     rule = ctx.config.tests.vanished
-    if rule == "off" or overruled(record, attempt, STAGE):
+    if rule == "off" or overruled(record, attempt, Judge.SWITCHED_OFF):
         return None
     before = _recorded(ctx, attempt) or _measured_before(ctx, task_id, record, attempt)
     if before is None and (ran.skipped or _lacks_canary(ctx, ran) or _touches_tests(ctx, attempt, tree)):
@@ -61,7 +60,9 @@ async def switched_off(
         _note(ctx, attempt, Effect.WARNED, reason)
         return None
     remarks = tuple(Remark(severity=Severity.HIGH, message=each, suggestion=_ADVICE) for each in found[:_TOLD])
-    return AttemptRejected(task=task_id, attempt=attempt.number, stage=STAGE, reason=reason, feedback=remarks)
+    return AttemptRejected(
+        task=task_id, attempt=attempt.number, stage=Judge.SWITCHED_OFF, reason=reason, feedback=remarks
+    )
 
 
 def _recorded(ctx: Context, attempt: Attempt) -> TestRun | None:

@@ -12,6 +12,7 @@ from swarmgate.domain.finding import GateReport, GateStatus, Severity
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.laws_judging import only_known_red
 from swarmgate.domain.laws_task import overruled
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, State, current
 from swarmgate.engine.context import Context
 from swarmgate.engine.ignored import matters
@@ -38,7 +39,7 @@ _NAMED = 10
 async def test(state: State, ctx: Context) -> list[Event]:
     """The test engineer's turn. What it changed outside the test paths, or deleted, is taken back."""
     task, record, attempt = current(state)
-    if overruled(record, attempt, "test_engineer"):
+    if overruled(record, attempt, Judge.TEST_ENGINEER):
         given = next((old.tests_review for old in reversed(record.attempts) if old.tests_review), None)
         verdict = given or Review(verdict=Verdict.REJECTED, summary="overruled by the user")
         return [TestsWritten(task=task.id, attempt=attempt.number, tree=attempt.tree, review=verdict)]
@@ -65,7 +66,7 @@ async def test(state: State, ctx: Context) -> list[Event]:
         )
     ]
     if not verdict.approved:
-        events.append(rejection(task.id, attempt.number, "test_engineer", verdict))
+        events.append(rejection(task.id, attempt.number, Judge.TEST_ENGINEER, verdict))
     return events
 
 
@@ -82,7 +83,7 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
     against = blocking(report, record, attempt)
     if against:
         return [gates_rejection(report, against, task, attempt)]
-    accepted = overruled(record, attempt, "tests")
+    accepted = overruled(record, attempt, Judge.TESTS)
     ran = await measure(ctx, report.tree, attempt.tests, goes_on=lambda run: accepted or only_known_red(state, run))
     held = ran.green or (not accepted and only_known_red(state, ran))
     missing = await switched_off(ctx, task.id, record, attempt, report.tree, ran) if held else None
@@ -168,7 +169,7 @@ def _failed(ctx: Context, task_id: str, attempt: Attempt, tree: str, ran: TestRu
     kind = runner_of(ctx.test_command(), ctx.repository.root)
     reason = f"{told(lost, kind)}; {ran.reason}" if lost and not ran.ran else ran.reason
     feedback = (*remarks(lost, kind), output, *_missing(ctx))
-    return AttemptRejected(task=task_id, attempt=attempt.number, stage="tests", reason=reason, feedback=feedback)
+    return AttemptRejected(task=task_id, attempt=attempt.number, stage=Judge.TESTS, reason=reason, feedback=feedback)
 
 
 def _missing(ctx: Context) -> tuple[Remark, ...]:

@@ -12,7 +12,7 @@ from swarmgate.domain.finding import Severity
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.laws_task import overruled
 from swarmgate.domain.plan import Kind
-from swarmgate.domain.remedies import OLD_TESTS, PROVES_NOTHING, UNPROVEN
+from swarmgate.domain.stage import Judge
 from swarmgate.domain.state import Attempt, TaskRecord
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps import mutating, old_tests, proving
@@ -22,7 +22,6 @@ from swarmgate.engine.steps.new_tests import new_tests
 from swarmgate.engine.steps.objections import Answer
 from swarmgate.engine.steps.old_tests import Old
 from swarmgate.engine.steps.proof_runs import Ran, Runs
-from swarmgate.engine.steps.switched_off import STAGE as GONE
 from swarmgate.engine.steps.uncollected import remarks as remarks_on
 from swarmgate.engine.steps.uncollected import told, uncollected_tests
 from swarmgate.gates import behaviour
@@ -58,11 +57,11 @@ async def try_tests(ctx: Context, task_id: str, record: TaskRecord, attempt: Att
         WorkspaceError: a copy of the project could not be made.
     """
     trial = _Trying(ctx, task_id, record, attempt, ctx.change(attempt, tree), ran)
-    named = None if overruled(record, attempt, "test_engineer") else trial.criteria()
+    named = None if overruled(record, attempt, Judge.TEST_ENGINEER) else trial.criteria()
     if named is not None:
         return Trial(rejection=named)
     proof, against = await trial.proof()
-    if against is None and ctx.config.tests.mutation and not overruled(record, attempt, mutating.STAGE):
+    if against is None and ctx.config.tests.mutation and not overruled(record, attempt, Judge.MUTATION):
         against = await trial.mutation()
     return Trial(proof=proof, rejection=against)
 
@@ -89,10 +88,10 @@ class _Trying:
             kind = runner_of(self._command, self._ctx.repository.root)
             remarks = [Remark(severity=Severity.HIGH, message=text, suggestion=_NAME_TESTS) for text in found.false]
             why = f": {told(lost, kind)}" if lost else ""
-            return self._rejected("test_engineer", found.false[0] + why, *remarks_on(lost, kind), *remarks[:_SHOWN])
+            return self._rejected(Judge.TEST_ENGINEER, found.false[0] + why, *remarks_on(lost, kind), *remarks[:_SHOWN])
         if found.unmapped and self._settings.unmapped == "block":
             remarks = [Remark(severity=Severity.HIGH, message=text) for text in found.unmapped]
-            return self._rejected("test_engineer", found.unmapped[0], *remarks[:_SHOWN])
+            return self._rejected(Judge.TEST_ENGINEER, found.unmapped[0], *remarks[:_SHOWN])
         for text in found.unmapped:
             self._note("criteria", Effect.NOTED, text)
         for text in found.vague:
@@ -118,41 +117,41 @@ class _Trying:
         for each in objections:
             if binding[each.stage] == "block":
                 return proof, self._rejected(each.stage, each.reason, *each.remarks)
-            if each.stage == OLD_TESTS:
+            if each.stage is Judge.OLD_TESTS:
                 self._note(_OLD, Effect.WARNED, each.reason)
             else:
                 self._note(_PROOF, Effect.WARNED, each.reason)
         return (None if objections else _binds(proof, binding)), None
 
-    def _binding(self) -> dict[str, str]:
-        """What an objection of each stage means, `warn` or `block`; empty where it is not asked for."""
+    def _binding(self) -> dict[Judge, str]:
+        """What an objection of each judge means, `warn` or `block`; empty where it is not asked for."""
         rules = {
-            PROVES_NOTHING: self._settings.must_fail,
-            UNPROVEN: self._settings.unproven,
-            OLD_TESTS: self._settings.altered,
+            Judge.PROVES_NOTHING: self._settings.must_fail,
+            Judge.UNPROVEN: self._settings.unproven,
+            Judge.OLD_TESTS: self._settings.altered,
         }
         return {
-            stage: "" if rule == "off" or overruled(self._record, self._attempt, stage) else rule
-            for stage, rule in rules.items()
+            judge: "" if rule == "off" or overruled(self._record, self._attempt, judge) else rule
+            for judge, rule in rules.items()
         }
 
-    async def _asked(self, runs: Runs, binding: Mapping[str, str]) -> tuple[Answer, Old]:
+    async def _asked(self, runs: Runs, binding: Mapping[Judge, str]) -> tuple[Answer, Old]:
         """Both questions at once; that of a refactoring waits for the tests of before."""
         kind = self._planned.kind if self._planned else Kind.FEATURE
         refactoring = kind is Kind.REFACTORING
-        asks = bool(binding[OLD_TESTS] or refactoring)
+        asks = bool(binding[Judge.OLD_TESTS] or refactoring)
         due = old_tests.wanted(self._ctx, self._change, runs, self._ran, all_of_them=refactoring) if asks else None
 
         async def of_before() -> tuple[Ran | None, Old]:
             if due is None or due.skipped:
                 return None, Old(notes=((Effect.NOTED, due.skipped),)) if due else Old()
             ran = await runs.old(due.paths, rewritten=refactoring)
-            gone = self._settings.vanished != "block" or overruled(self._record, self._attempt, GONE)
+            gone = self._settings.vanished != "block" or overruled(self._record, self._attempt, Judge.SWITCHED_OFF)
             found = await old_tests.judged(runs, self._planned, ran, due.paths, there=self._ran, tolerates=gone)
             return ran, found.model_copy(update={"run": ran.run})
 
         async def of_new(old: Ran | None) -> Answer:
-            if not (binding[PROVES_NOTHING] or binding[UNPROVEN]):
+            if not (binding[Judge.PROVES_NOTHING] or binding[Judge.UNPROVEN]):
                 return Answer()
             return await proving.prove(
                 self._ctx,
@@ -162,7 +161,7 @@ class _Trying:
                 kind=kind,
                 attacks=self._record.attacks,
                 old=old,
-                measured=bool(binding[UNPROVEN]),
+                measured=bool(binding[Judge.UNPROVEN]),
             )
 
         if refactoring:
@@ -195,7 +194,7 @@ class _Trying:
                 self._note("mutation", Effect.NOTED, found.text)
             return None
         reason = f"{found.text}, fewer than {self._settings.min_kill_rate:.0%}"
-        return self._rejected(mutating.STAGE, reason, *mutating.feedback(found))
+        return self._rejected(Judge.MUTATION, reason, *mutating.feedback(found))
 
     def _texts(self) -> Mapping[str, str]:
         """The texts of the tests, and of changed code, where some languages keep theirs."""
@@ -209,9 +208,9 @@ class _Trying:
         found = repository.read_many(tree, paths)
         return {path: content.decode(errors="replace") for path, content in found.items()}
 
-    def _rejected(self, stage: str, reason: str, *feedback: Remark) -> AttemptRejected:
+    def _rejected(self, judge: Judge, reason: str, *feedback: Remark) -> AttemptRejected:
         return AttemptRejected(
-            task=self._task, attempt=self._attempt.number, stage=stage, reason=reason, feedback=feedback
+            task=self._task, attempt=self._attempt.number, stage=judge, reason=reason, feedback=feedback
         )
 
     def _note(self, rule: str, effect: Effect, detail: str) -> None:
@@ -229,8 +228,8 @@ class _Trying:
 _NAME_TESTS = "Name tests that exist and run, such as tests/test_a.py::test_b; write them where they are missing."
 
 
-def _binds(proof: Proof | None, binding: Mapping[str, str]) -> Proof | None:
+def _binds(proof: Proof | None, binding: Mapping[Judge, str]) -> Proof | None:
     """The proof as far as it was asked for; None where it says what does not bind."""
-    if proof is None or (not binding[PROVES_NOTHING] and not (proof.able and not proof.unnoticed)):
+    if proof is None or (not binding[Judge.PROVES_NOTHING] and not (proof.able and not proof.unnoticed)):
         return None
-    return proof if binding[UNPROVEN] else proof.model_copy(update={"unrun": ()})
+    return proof if binding[Judge.UNPROVEN] else proof.model_copy(update={"unrun": ()})

@@ -14,7 +14,7 @@ from swarmgate.domain.budget import Account
 from swarmgate.domain.capabilities import Capabilities
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Allowance, Usage
-from swarmgate.errors import UsageError
+from swarmgate.errors import Owner, UsageError
 from swarmgate.evaluation.debate.arms import Arm
 from swarmgate.evaluation.debate.cache import Answers, Meter, Place, Remembering
 from swarmgate.llm.budget import Budget, Metered
@@ -80,7 +80,7 @@ class Bench:
         self._empty = place = temporary.owned("eval", self)
         self._files = FileTree(place)
         self._commands = CommandRunner(choose("none"), Confinement(root=place, home=place))
-        budget = Budget(lambda: [Account("this evaluation", "budget", allowance, self.spent)], on_event=on_event)
+        budget = Budget(lambda: [Account(Owner("evaluation"), allowance, self.spent)], on_event=on_event)
         self._speakers: dict[str, _Speaker] = {}
         try:
             for name in dict.fromkeys(models):

@@ -1,4 +1,4 @@
-"""The built-in scanners, one module each. This table is the only registry."""
+"""The built-in scanners, one module each."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import contextlib
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from swarmgate.gates.definition import SCANNERS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from swarmgate.gates.job import Adapter, Job, Outcome
+    from swarmgate.gates.job import Adapter, Job
+    from swarmgate.gates.outcome import Outcome
 
 
 def _late(module: str) -> Adapter:
@@ -22,23 +25,8 @@ def _late(module: str) -> Adapter:
     return run
 
 
-ADAPTERS: dict[str, Adapter] = {
-    name: _late(name)
-    for name in (
-        "build",
-        "diff",
-        "imports",
-        "lint_check",
-        "lint_fix",
-        "placeholders",
-        "quality",
-        "sast",
-        "sbom",
-        "secrets",
-        "syntax",
-    )
-}
-"""The name in a definition's `adapter` key, which is its module's name too, and who does it."""
+ADAPTERS: dict[str, Adapter] = {name: _late(name) for name in SCANNERS}
+"""Who does what a definition's `adapter` key names."""
 
 
 def prepare(names: Iterable[str], languages: frozenset[str]) -> None:

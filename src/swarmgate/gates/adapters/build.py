@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import build_python
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.scan import scan
 
 if TYPE_CHECKING:

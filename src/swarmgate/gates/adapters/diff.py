@@ -13,7 +13,7 @@ from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates import loosening, size
 from swarmgate.gates.contracts import analysis
 from swarmgate.gates.files import MAX_BYTES
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 from swarmgate.workspace.paths import encode
 from swarmgate.workspace.revisions import EMPTY_TREES
 

@@ -7,7 +7,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from swarmgate import __version__
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding

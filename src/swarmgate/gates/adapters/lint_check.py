@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.adapters import ruff_check
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.ruff import is_notebook
 
 if TYPE_CHECKING:

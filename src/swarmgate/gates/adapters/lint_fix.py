@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.adapters import ruff_fix
 from swarmgate.gates.adapters.lint_check import merged, split
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job

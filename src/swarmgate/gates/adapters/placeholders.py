@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from swarmgate.gates.comments import Remark
     from swarmgate.gates.files import Source
-    from swarmgate.gates.job import Job, Outcome
+    from swarmgate.gates.job import Job
+    from swarmgate.gates.outcome import Outcome
 
 _PROSE = {"markdown", "rst"}
 _TESTS = re.compile(r"(?:^|/)[\w.-]*[._-]?(?:tests?|specs?|testing)/|(?:^|/)(?:[\w.-]*[a-z.]Tests?)/")

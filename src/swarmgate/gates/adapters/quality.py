@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate import __version__
 from swarmgate.gates import baseline
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 from swarmgate.workspace.revisions import EMPTY_TREES
 
 if TYPE_CHECKING:

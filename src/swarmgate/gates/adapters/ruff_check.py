@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates import baseline, ruff
 from swarmgate.gates.encodings import in_utf8, in_utf8_on_disk, is_utf8
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.tool import Broken
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates import ruff
 from swarmgate.gates.encodings import BYTE_ORDER_MARK, in_utf8_on_disk
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.tool import Broken, invoke, with_files
 from swarmgate.workspace.paths import encode
 

@@ -20,7 +20,7 @@ from swarmgate.errors import SwarmError
 from swarmgate.gates import baseline
 from swarmgate.gates.encodings import in_utf8
 from swarmgate.gates.files import Trait, traits_of
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.sast import bandit_tests, commands, flow, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from swarmgate import __version__
-from swarmgate.gates.job import Outcome
+from swarmgate.gates.outcome import Outcome
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job

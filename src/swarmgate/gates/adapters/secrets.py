@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from swarmgate.gates.files import Source
-    from swarmgate.gates.job import Job, Outcome
+    from swarmgate.gates.job import Job
+    from swarmgate.gates.outcome import Outcome
     from swarmgate.gates.secret_search import Candidate
 
 _NOISY = frozenset({Trait.LOCK, Trait.GENERATED, Trait.MINIFIED, Trait.VENDORED})

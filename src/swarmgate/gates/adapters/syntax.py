@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from swarmgate.gates.files import Source
-    from swarmgate.gates.job import Job, Outcome
+    from swarmgate.gates.job import Job
+    from swarmgate.gates.outcome import Outcome
     from swarmgate.gates.syntax.versions import Judge
 
 _MARKUP = frozenset({"html", "svelte", "vue"})

@@ -6,12 +6,12 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.contracts import python, python_facts
+from swarmgate.gates.contracts import python_facts
 from swarmgate.gates.contracts.compare import Dialect, compare
 from swarmgate.gates.contracts.model import Break, Surface, Symbol
-from swarmgate.gates.contracts.project import PythonModules, module_of, unit_of
-from swarmgate.gates.contracts.python_bases import Bases
+from swarmgate.gates.contracts.project import module_of, unit_of
 from swarmgate.gates.contracts.python_impact import impact
+from swarmgate.gates.contracts.python_surfaces import PythonSurfaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,16 +28,11 @@ class PythonChange:
     """The Python part of a change. `unread` counts files that are no valid Python here, on one side or the other."""
 
     def __init__(self, project: Project, pairs: list[Pair]) -> None:
-        self.project, self.unread = project, 0
-        gone = {pair.old.path for pair in pairs if pair.old} - {pair.new.path for pair in pairs if pair.new}
-        came = {pair.new.path for pair in pairs if pair.new} - {pair.old.path for pair in pairs if pair.old}
-        self.present = project.paths
-        self.was_present = frozenset((self.present - came) | gone)
-        self.modules, self.old_modules = PythonModules(self.present), PythonModules(self.was_present)
-        self.bases = Bases(project, self.modules)
-        self.new = {unit_of(pair.new.path, self.present): pair.new for pair in pairs if pair.new}
-        self.old = {unit_of(pair.old.path, self.was_present): pair for pair in pairs if pair.old}
-        self._read: dict[tuple[str, bool], Surface] = {}
+        self._project, self.unread = project, 0
+        self._surfaces = surfaces = PythonSurfaces(project, pairs)
+        self._present, self._was_present, self._modules = surfaces.present, surfaces.was_present, surfaces.modules
+        self.new = {unit_of(pair.new.path, self._present): pair.new for pair in pairs if pair.new}
+        self.old = {unit_of(pair.old.path, self._was_present): pair for pair in pairs if pair.old}
 
     def breaks(self) -> Iterator[Break]:
         """Every break of every module, public or not."""
@@ -45,8 +40,8 @@ class PythonChange:
             old, new = pair.old, self.new.get(unit)
             if old is None or (new and old.content == new.content):
                 continue
-            name = module_of(old.path, self.was_present)
-            if new is None and pair.new and module_of(pair.new.path, self.present) == name:
+            name = module_of(old.path, self._was_present)
+            if new is None and pair.new and module_of(pair.new.path, self._present) == name:
                 new = pair.new  # the folder of the whole package moved
             try:
                 yield from self._module(name, old, new, pair)
@@ -55,7 +50,7 @@ class PythonChange:
 
     def impact(self, breaks: Sequence[Break]) -> tuple[dict[int, Usage], str]:
         """Who uses what broke, by the index of the break."""
-        return impact(self, breaks)
+        return impact(self._surfaces, breaks)
 
     def _module(self, unit: str, old: Side, new: Side | None, pair: Pair) -> Iterator[Break]:
         if new is None:
@@ -63,13 +58,13 @@ class PythonChange:
             return
         if python_facts.outline(old.content) == python_facts.outline(new.content):
             return
-        was, now = self._surface(old, old=True), self._surface(new, old=False)
+        was, now = self._surfaces.read(old, old=True), self._surfaces.read(new, old=False)
         was.unit = now.unit = unit
         if set(now.stars) <= set(was.stars):
             now.open = now.made  # what stars brought before is no news
         self._follow(was, now)
         shown = self._shown(old)
-        for each in compare(was, now, _DIALECT, self.bases.supplies):
+        for each in compare(was, now, _DIALECT, self._surfaces.bases.supplies):
             top = each.name.partition(".")[0]
             public = each.public if shown is None else top in shown and _outspoken(each.name)
             if each.new is None and self._is_module(new, each.name):
@@ -77,7 +72,7 @@ class PythonChange:
             yield replace(each, public=public and not old.test)
 
     def _removed(self, unit: str, old: Side, pair: Pair) -> Iterator[Break]:
-        surface = self._surface(old, old=True)
+        surface = self._surfaces.read(old, old=True)
         if not surface.symbols or posixpath.basename(old.path) in _SCRIPTS:
             return
         public = self._shown(old) is None and not old.test and any(s.public for s in surface.symbols.values())
@@ -89,30 +84,6 @@ class PythonChange:
             home=old.path,
         )  # fmt: skip
 
-    def _surface(self, side: Side, *, old: bool) -> Surface:
-        key = side.path, old
-        if key not in self._read:
-            surface = self._read[key] = python.read(side.path, side.content)
-            self._expand(surface, old=old)
-        return self._read[key]
-
-    def _expand(self, surface: Surface, *, old: bool) -> None:
-        """Star imports of the project's own modules become names; any other one leaves the surface open."""
-        modules = self.old_modules if old else self.modules
-        for star in surface.stars:
-            path = modules.locate(star, surface.path)
-            content = self.project.read(path, old=old) if path and path != surface.path else None
-            try:
-                there = python.read(path, content) if content is not None else None
-            except python_facts.Unreadable:
-                there = None
-            surface.open |= there is None or there.open or bool(there.stars)
-            surface.spoken |= there.spoken if there else set()
-            package = posixpath.basename(surface.path) == "__init__.py"
-            for name, symbol in there.symbols.items() if there else ():
-                if symbol.public and name not in surface.symbols:
-                    surface.symbols[name] = Symbol(name, "alias", 1, public=package, path=surface.path)
-
     def _follow(self, was: Surface, now: Surface) -> None:
         """A name that moved to another changed file and is imported from there: compare with what it is there."""
         for name, symbol in was.symbols.items():
@@ -120,20 +91,16 @@ class PythonChange:
             if here is None or here.kind != "alias" or symbol.kind == "alias":
                 continue
             module, original = now.origins.get(name, ("", ""))
-            side = next((s for s in self.new.values() if s.path == self.modules.locate(module, now.path)), None)
-            there = self._surface(side, old=False).symbols.get(original) if side and original else None
+            side = next((s for s in self.new.values() if s.path == self._modules.locate(module, now.path)), None)
+            there = self._surfaces.read(side, old=False).symbols.get(original) if side and original else None
             if there is not None and there.kind != "alias":
                 traits = (there.traits - {"exported"}) | (here.traits & {"exported"})
                 now.symbols[name] = replace(there, public=here.public, traits=traits)
 
-    def surface(self, path: str) -> Surface | None:
-        """The surface of a changed module as it is now."""
-        return self._read.get((path, False))
-
     def _is_module(self, package: Side, name: str) -> bool:
         """Whether a name that vanished from a package is a module of it still."""
         folder = posixpath.dirname(package.path)
-        return f"{folder}/{name}.py" in self.present or f"{folder}/{name}/__init__.py" in self.present
+        return f"{folder}/{name}.py" in self._present or f"{folder}/{name}/__init__.py" in self._present
 
     def _shown(self, side: Side) -> set[str] | None:
         """Of a private module, the names that a package above it re-exports or its own `__all__` names; else None."""
@@ -142,7 +109,7 @@ class PythonChange:
             return set()
         if not any(part.startswith("_") and part != "__init__" for part in parts):
             return None
-        exported = self._surface(side, old=True).symbols.values()
+        exported = self._surfaces.read(side, old=True).symbols.values()
         shown = {symbol.name for symbol in exported if "exported" in symbol.traits}
         folder = posixpath.dirname(side.path)
         while folder:
@@ -151,7 +118,7 @@ class PythonChange:
         return shown
 
     def _taken(self, package: str, side: Side) -> set[str]:
-        content = self.project.read(package) if package in self.present and package != side.path else None
+        content = self._project.read(package) if package in self._present and package != side.path else None
         try:
             facts = python_facts.Facts(python_facts.parse(content), package) if content else None
         except python_facts.Unreadable:
@@ -161,10 +128,10 @@ class PythonChange:
         names = {
             original
             for name, (module, original) in facts.imports.items()
-            if not name.startswith("_") and self.modules.locate(module, package) == side.path
+            if not name.startswith("_") and self._modules.locate(module, package) == side.path
         }
-        if any(self.modules.locate(star, package) == side.path for star in facts.stars):
-            names |= {symbol.name for symbol in self._surface(side, old=True).symbols.values() if symbol.public}
+        if any(self._modules.locate(star, package) == side.path for star in facts.stars):
+            names |= {symbol.name for symbol in self._surfaces.read(side, old=True).symbols.values() if symbol.public}
         return names
 
 

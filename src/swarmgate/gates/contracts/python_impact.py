@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from swarmgate.gates.contracts.model import Break, Symbol
-    from swarmgate.gates.contracts.python_change import PythonChange
+    from swarmgate.gates.contracts.python_surfaces import PythonSurfaces
 
 _HOPS = 5
 _GONE = {"contract-removed", "contract-module-removed"}
 _IGNORED = b"type: ignore"
 
 
-def impact(change: PythonChange, breaks: Sequence[Break]) -> tuple[dict[int, Usage], str]:
+def impact(surfaces: PythonSurfaces, breaks: Sequence[Break]) -> tuple[dict[int, Usage], str]:
     """The usage of each break, by its index, and a note where not every file could be looked at."""
-    search = _Search(change, breaks)
+    search = _Search(surfaces, breaks)
     note = search.run()
     return search.usage, note
 
 
 class _Search:
-    def __init__(self, change: PythonChange, breaks: Sequence[Break]) -> None:
-        self.change, self.project, self.breaks = change, change.project, breaks
+    def __init__(self, surfaces: PythonSurfaces, breaks: Sequence[Break]) -> None:
+        self.surfaces, self.project, self.breaks = surfaces, surfaces.project, breaks
         self.usage: dict[int, Usage] = defaultdict(Usage)
         self.by_name: dict[tuple[str, str], list[int]] = defaultdict(list)
         self.removed = {each.home for each in breaks if not each.name}
@@ -125,9 +125,9 @@ class _Search:
     def _locate(self, module: str, importer: str) -> str:
         key = module, posixpath.dirname(importer)
         if key not in self._located:
-            path = self.change.modules.locate(module, importer)
+            path = self.surfaces.modules.locate(module, importer)
             if not path and self.removed:
-                gone = self.change.old_modules.locate(module, importer)
+                gone = self.surfaces.old_modules.locate(module, importer)
                 path = gone if gone in self.removed and not self._provided(gone) else ""
             self._located[key] = path
         return self._located[key]
@@ -135,7 +135,7 @@ class _Search:
     def _provided(self, gone: str) -> bool:
         """Whether the package of a removed module has a name that stands for it."""
         package = posixpath.join(posixpath.dirname(gone), "__init__.py")
-        facts = self._facts_of(package) if package in self.change.present else None
+        facts = self._facts_of(package) if package in self.surfaces.present else None
         return facts is not None and (facts.dynamic or posixpath.splitext(posixpath.basename(gone))[0] in facts.imports)
 
     def _onward(self, home: str, names: tuple[str, ...]) -> Ref | None:
@@ -195,9 +195,9 @@ class _Search:
 
     def _closed(self, broken: Break, use: Use) -> bool:
         """Whether a removed member of a class is certainly not there: every base is known, nobody else defines it."""
-        surface = self.change.surface(broken.home)
+        surface = self.surfaces.surface(broken.home)
         symbol = broken.new
-        if surface is None or symbol is None or symbol.open or not self.change.bases.known(surface, symbol):
+        if surface is None or symbol is None or symbol.open or not self.surfaces.bases.known(surface, symbol):
             return False
         if not use.ref.own:
             return True

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from swarmgate.workspace import grammars
 from swarmgate.workspace.shell import builtins, heredocs, marks
 from swarmgate.workspace.shell.expansion import Expansion
 from swarmgate.workspace.shell.model import UNKNOWN, Feed, Redirect, Simple, Unreadable, Word
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from swarmgate.workspace.shell.reader import Reader
     from swarmgate.workspace.shell.state import State
 
 _REDIRECTS = frozenset({"file_redirect"})
@@ -21,17 +21,30 @@ _DOUBTFUL = frozenset({"if_statement", "case_statement", "while_statement", "c_s
 _WAITS = frozenset({"wait", "sleep", "break", "read", "exit", "return"})
 
 
+class Commands(Protocol):
+    """Who gets the commands of a text, in the order of a shell."""
+
+    def record(self, simple: Simple) -> None:
+        """Takes a command that starts nothing itself: redirections alone, or what goes on for ever."""
+
+    def run(
+        self, words: Sequence[Word], state: State, feed: Feed, *, redirects: Sequence[Redirect] = (),
+        assigned: Sequence[tuple[str, str]] = (),
+    ) -> Feed:  # fmt: skip
+        """Takes one command with its words; returns what it prints."""
+
+
 class Text:
     """One text of shell code.
 
     Args:
-        reader: gets each command.
+        commands: gets each command.
         content: the text, UTF-8, without here-documents.
         bodies: those.
     """
 
-    def __init__(self, reader: Reader, content: bytes, bodies: Sequence[str]) -> None:
-        self._reader = reader
+    def __init__(self, commands: Commands, content: bytes, bodies: Sequence[str]) -> None:
+        self._commands = commands
         self._content = content
         self._words = Expansion(content, bodies, self._substituted, self._process)
 
@@ -87,9 +100,9 @@ class Text:
             return self.walk(body[0], state, feed, behind)
         redirects, words, feed = self._redirects(behind, state, feed)
         if redirects or words:
-            self._reader.record(Simple((), tuple(redirects), state.cwd, state.via))
+            self._commands.record(Simple((), tuple(redirects), state.cwd, state.via))
         if words:
-            self._reader.run(words, state, feed)
+            self._commands.run(words, state, feed)
         for each in redirects:
             if each.operator == "<":
                 known = state.files.get(builtins.joined(state.cwd, each.target.text))
@@ -143,7 +156,7 @@ class Text:
             each for each in _below(body) if each.type == "command_name" and self._words.source(each).casefold() == name
         ]
         if again and any(each.type in {"&", "|", "|&"} for each in _below(body)):
-            self._reader.record(Simple((Word(name),), cwd=state.cwd, via=state.via, loops=True))
+            self._commands.record(Simple((Word(name),), cwd=state.cwd, via=state.via, loops=True))
         return Feed("")
 
     def _endless(self, node: Node, state: State) -> None:
@@ -156,7 +169,7 @@ class Text:
         }
         names = {self._words.source(each) for each in _below(node) if each.type == "command_name"}
         if always and not names & _WAITS and any(each.type == "&" for each in _below(node)):
-            self._reader.record(Simple((Word("while"),), cwd=state.cwd, via=state.via, loops=True))
+            self._commands.record(Simple((Word("while"),), cwd=state.cwd, via=state.via, loops=True))
 
     # --- one command ---
 
@@ -178,14 +191,14 @@ class Text:
                 if name:
                     state.assign(name, value)
             if redirects:
-                self._reader.record(Simple((), tuple(redirects), state.cwd, state.via))
+                self._commands.record(Simple((), tuple(redirects), state.cwd, state.via))
         if declares:
             self._declared(words, assigned, state)
             return Feed("")
         if not words:
             return Feed("")
         named = [(name, value) for name, value in assigned if name]
-        return self._reader.run(words, state, feed, redirects=redirects, assigned=named)
+        return self._commands.run(words, state, feed, redirects=redirects, assigned=named)
 
     def _declared(self, words: Sequence[Word], assigned: Sequence[tuple[str, str]], state: State) -> None:
         """`export`, `declare`, `unset`: their words may assign too."""
@@ -195,7 +208,7 @@ class Text:
                 state.assign(name, value)
             elif words[0].text == "unset":
                 state.assign(name, "")
-        self._reader.run(words, state, Feed(""), assigned=[(name, value) for name, value in assigned if name])
+        self._commands.run(words, state, Feed(""), assigned=[(name, value) for name, value in assigned if name])
 
     def _assignments(self, node: Node, state: State) -> Feed:
         several = node.type == "variable_assignments"
@@ -262,7 +275,7 @@ class Text:
             redirects, _, _ = self._redirects([node], state, Feed(""))
             known = [state.files.get(builtins.joined(state.cwd, each.target.text)) for each in redirects]
             if any(each.writes for each in redirects):
-                self._reader.record(Simple((), tuple(redirects), state.cwd, state.via))
+                self._commands.record(Simple((), tuple(redirects), state.cwd, state.via))
             return known[0] if known and known[0] else Feed(None, ("<",))
         return self._within(node, state, Feed("")) or Feed("")
 
@@ -291,9 +304,7 @@ _WORDS = frozenset({
 
 
 def _below(node: Node) -> list[Node]:
-    from swarmgate.workspace.grammars import walk  # noqa: PLC0415 - the name is taken here
-
-    return list(walk(node))
+    return list(grammars.walk(node))
 
 
 def _together(feeds: Sequence[Feed]) -> Feed:

@@ -1,0 +1,53 @@
+"""Under which key a gate's outcome is kept: everything that it depends on, in one hash."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from swarmgate.gates.cache import key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from swarmgate.gates.job import Job
+
+_OF_FILES = frozenset({"placeholders", "sast", "secrets"})
+"""The adapters whose outcome depends on the contents of the files that they look at, now and in the base revision. All
+others may look anywhere in both trees."""
+
+
+_APART = frozenset({"memory", "repository", "change", "sources", "timeout_s", "stop", "commands", "in_run"})
+"""What of a job is in a key in another form, or changes no outcome that is kept."""
+
+
+def cache_key(job: Job, surroundings: str) -> str:
+    """The key of what a job asks; empty where an answer must not be remembered.
+
+    Args:
+        job: the gate's.
+        surroundings: the hash of what the outcome depends on beside the change.
+    """
+    gate = job.definition
+    if gate.command and not gate.cache:
+        return ""
+    asked = (getattr(job, field.name) for field in fields(job) if field.name not in _APART)
+    # A tool may say something else where it is confined.
+    confined = gate.reads_files and job.in_run
+    return key_of((surroundings, confined, *map(repr, asked), *_looked_at(job)))
+
+
+def _looked_at(job: Job) -> Iterator[object]:
+    ids = {file.path: (file.new_id, file.old_id) for file in job.change.files}
+    of_files = job.definition.adapter in _OF_FILES and all(new or old for new, old in ids.values())
+    yield from ("files",) if of_files else ("trees", job.change.base, job.change.tree, *sorted(ids))
+    for source in job.sources:
+        for field in fields(source):
+            value = getattr(source, field.name)
+            # Of what follows from the two contents, the size will do.
+            yield len(value) if field.name in {"content", "added_lines"} else _ordered(value)
+        yield from ids[source.path]
+
+
+def _ordered(value: object) -> object:
+    return sorted(value) if isinstance(value, frozenset) else value

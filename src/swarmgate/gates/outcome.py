@@ -1,0 +1,33 @@
+"""What an adapter gives back: what it found, or why it found nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from swarmgate.domain.finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a scanner says. At most one of `skip`, `failure` and `error` is set.
+
+    `skip`: why nothing was looked at. `failure`: a verdict that is not about a place in a file. `error`: the tool is
+    broken or did not do its work; with `missing` because it is not there, or too old, with `killed` because somebody
+    ended it each time. `rules`: how many rules ran. `notes` are told in the result's reason. `volatile`: it depends on
+    more than the change, swarmgate and what is installed (a build did it, or a tool that it looked for is not there),
+    so it is never answered from the cache.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    files: int = 0
+    tool: str = ""
+    notes: tuple[str, ...] = ()
+    skip: str = ""
+    failure: str = ""
+    error: str = ""
+    missing: bool = False
+    killed: bool = False
+    rules: int = 0
+    volatile: bool = False
