@@ -285,6 +285,12 @@ class Records:
                 hint="Bring the file back from a backup or from git.",
             ) from None
 
+    def began(self, id: str) -> str:  # noqa: A002 - as above
+        """When a record began, as its first line has it, damaged or not; empty: it does not say."""
+        with suppress(LedgerError, ValueError, KeyError, TypeError):
+            return str(from_json(self._first_line(id))["time"])
+        return ""
+
     def ids(self, pattern: str = "", *, parts: bool = True) -> tuple[str, ...]:
         """The ids of all records of a pattern (empty: of all), the newest first; `parts`: of others, too.
 

@@ -225,7 +225,8 @@ class Decisions:
         try:
             return summary_of(self._shared.record(RULES, id).standing)
         except SwarmError as error:
-            return DecisionSummary(id=id, began="", status="damaged", strategy="", question=error.message)
+            began = self._shared.records.began(id)
+            return DecisionSummary(id=id, began=began, status="damaged", strategy="", question=error.message)
 
 
 # --- inside ---
