@@ -8,7 +8,7 @@ from typing import cast
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.council.decision import view
 from swarmgate.council.decision.model import Decision, DecisionOutcome, Prepared, Spoke, Synthesised
-from swarmgate.council.decision.state import TIME_IS_UP, State, Step, applied, due, flawless, outcome_of
+from swarmgate.council.decision.state import TIME_IS_UP, State, Step, applied, due, outcome_of
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Standing
 from swarmgate.council.rules import Rules
@@ -45,7 +45,8 @@ class DecisionRules(Rules[Decision, State, DecisionOutcome]):
 
     def flawless(self, state: State) -> bool:
         """Whether everybody counted in every round, and the facilitator too."""
-        return flawless(state)
+        spoke = (each.excluded for past in state.rounds for each in past.contributions)
+        return not any(spoke) and not any(past.synthesis and past.synthesis.failed for past in state.rounds)
 
     def session_s(self, state: State) -> float:
         """As the request says."""
@@ -57,7 +58,10 @@ class DecisionRules(Rules[Decision, State, DecisionOutcome]):
 
     def measures(self, standing: Standing[State]) -> Mapping[str, float | bool]:
         """How many rounds, whether it ended by itself, and the score of the last round."""
-        return view.measures(standing)
+        state = standing.own
+        score = state.rounds[-1].count.score if state.rounds else 0.0
+        early = state.ended in ("consensus", "convergence")
+        return {"rounds": len(state.rounds), "converged": early, "score": score}
 
     def views(self, standing: Standing[State]) -> Mapping[str, str]:
         """The outcome for programs and for people."""

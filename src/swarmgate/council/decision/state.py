@@ -165,14 +165,6 @@ def ended(decision: Decision, rounds: Sequence[DecisionRound]) -> Ended | None:
     return "rounds" if len(rounds) >= decision.rounds else None
 
 
-def flawless(state: State) -> bool:
-    """Whether everybody counted in every round, and the facilitator too."""
-    return not any(
-        any(each.excluded for each in past.contributions) or (past.synthesis and past.synthesis.failed)
-        for past in state.rounds
-    )
-
-
 def outcome_of(standing: Standing[State]) -> DecisionOutcome | None:
     """What it comes to; no consensus where there is none. None: it goes on, or was interrupted."""
     if not (standing.over or standing.status == "paused"):

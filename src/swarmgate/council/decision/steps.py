@@ -38,8 +38,6 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import Seat, message_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, MissingRequirement, ModelError
 
-_TITLE = 200
-
 
 class Deciding(DecisionRules, Pattern[Decision, State, DecisionOutcome]):
     """Decisions, with what their steps ask and do."""

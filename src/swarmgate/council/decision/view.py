@@ -102,15 +102,6 @@ def summary_of(standing: Standing[State]) -> DecisionSummary:
     )
 
 
-def measures(standing: Standing[State]) -> dict[str, float | bool]:
-    """What metrics are made of."""
-    outcome = outcome_of(standing)
-    if outcome is None:
-        return {}
-    early = outcome.ended_by in ("consensus", "convergence")
-    return {"rounds": outcome.rounds, "converged": early, "score": outcome.score}
-
-
 def summary(standing: Standing[State]) -> str:
     """Whether there is a consensus, or why there is none."""
     outcome = outcome_of(standing)
