@@ -131,7 +131,7 @@ class Decisions:
         """
         from swarmgate.council.decision import file
 
-        in_file = file.places(path)
+        in_file = file.FILE.places(path)
         given = file.read(path) | options
         return await self.decide(**given, where=lambda place: "" if place[0] in options else in_file(place))
 
