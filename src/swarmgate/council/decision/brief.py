@@ -18,6 +18,7 @@ from swarmgate.council.decision.model import (
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, proposal_after
 from swarmgate.council.decision.view import rule_of, stand_of
+from swarmgate.council.described import Place
 from swarmgate.council.transcript import GIST_LINE, Transcript
 from swarmgate.council.voices import Voices
 from swarmgate.council.windows import material_sections, window_of
@@ -38,6 +39,15 @@ def facilitator_of(decision: Decision) -> Seat:
     """Who synthesises: the participant of that name, else a voice of its own."""
     named = next((each for each in decision.participants if each.id == decision.facilitator), None)
     return voice_of(named) if named else Seat(id=decision.facilitator, model=decision.facilitator_model)
+
+
+def voices_of(decision: Decision) -> list[tuple[Seat, Place]]:
+    """Everybody who speaks, the facilitator last, and where in a request its model stands."""
+    seats = enumerate(decision.participants)
+    return [
+        *((voice_of(each), ("participants", at, "model")) for at, each in seats),
+        (facilitator_of(decision), ("facilitator",)),
+    ]
 
 
 def contribution_brief(

@@ -209,12 +209,10 @@ class Decisions:
             ConfigError: one has none.
         """
         from swarmgate.agents.contexts import PARTICIPANT, seat_config
-        from swarmgate.council.decision.brief import facilitator_of, voice_of
+        from swarmgate.council.decision.brief import voices_of
 
         found: dict[str, str] = {}
-        voices = [*(voice_of(each) for each in decision.participants), facilitator_of(decision)]
-        for at, seat in enumerate(voices):
-            place = ("participants", at, "model") if at < len(decision.participants) else ("facilitator",)
+        for seat, place in voices_of(decision):
             try:
                 found[seat.id] = seat_config(self._project.config, seat).role(PARTICIPANT).model
             except ConfigError as error:

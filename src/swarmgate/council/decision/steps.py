@@ -20,6 +20,7 @@ from swarmgate.council.decision.brief import (
     facilitator_of,
     prompt_tokens,
     voice_of,
+    voices_of,
 )
 from swarmgate.council.decision.model import (
     Decision,
@@ -46,14 +47,11 @@ class Deciding(DecisionRules, Pattern[Decision, State, DecisionOutcome]):
         """Insists that everybody has a model, and can read what it is about."""
         check(request)
         preparing.check_ids(request, context.records)
-        desks = {}
-        for at, seat in enumerate(request.participants):
-            desks[f"participant {seat.id}"] = _named(
-                context, request, voice_of(seat), where(("participants", at, "model"))
-            )
-        chair = facilitator_of(request)
-        desks[f"the facilitator {chair.id}"] = _named(context, request, chair, where(("facilitator",)))
-        check_windows(request, desks.items())
+        desks = []
+        for seat, place in voices_of(request):
+            name = f"participant {seat.id}" if "model" in place else f"the facilitator {seat.id}"
+            desks.append((name, _named(context, request, seat, where(place))))
+        check_windows(request, desks)
 
     def needs(self, request: Decision, context: CouncilContext) -> int:
         """The prompts of round 1."""
