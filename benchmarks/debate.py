@@ -18,12 +18,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+from swarmgate.council.debating import hold
+
 from swarmgate.agents.desk import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
-from swarmgate.council.debating import hold
+from swarmgate.council.debate.model import Debate, Outcome, Round
 from swarmgate.council.requests import debate_of
-from swarmgate.domain.debate import Debate, Outcome, Round, Seat
+from swarmgate.domain.debate import Seat
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.workspace.files import FileTree

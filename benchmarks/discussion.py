@@ -25,12 +25,12 @@ from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
 from swarmgate.council.discussion.holding import hold
 from swarmgate.council.discussion.request import discussion_of
+from swarmgate.council.masking import masked
 from swarmgate.council.records import NAMES, Records
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.redaction import redact
 from swarmgate.journal.documents import FileDocuments
-from swarmgate.ledger.debates import masked
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect

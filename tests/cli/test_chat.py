@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -91,14 +89,14 @@ def test_one_changed_chat_does_not_hide_the_others(project: Project, file: Path)
     for name in ("talk", "other"):
         file.write_text(TALK.replace('"talk"', f'"{name}"'))
         project.swarm("chat", str(file))
-    with closing(sqlite3.connect(project.folder.chats)) as database:
-        database.execute("DROP TRIGGER swarms_update_archived")
-        database.execute("UPDATE swarms SET chat = '{' WHERE id = 'talk'")
-        database.commit()
+    journal = project.folder.discussions / "talk/journal.jsonl"
+    journal.write_text(journal.read_text().replace("Is it safe?", "Is it save?"))
     listed = project.swarm("chat", "list").stdout
     assert "other  quiet" in listed
     assert "talk  damaged" in listed
-    assert "the chat talk was changed" in project.json("chat", "show", "talk", exits=2)["message"]
+    told = project.json("chat", "show", "talk", exits=1)["message"]
+    assert told == ".swarm/discussions/talk/journal.jsonl line 1 does not match its own hash."
+    assert "talk/journal.jsonl line 1" in project.swarm("verify", exits=1).stdout
 
 
 def test_a_chat_that_is_over_is_read_only(project: Project, file: Path) -> None:
@@ -141,7 +139,7 @@ def test_no_file_no_text_and_no_chat_are_told(project: Project, file: Path) -> N
     file.write_bytes(b"\xff\xfe")
     assert "not UTF-8" in project.swarm("chat", str(file), exits=2).stderr
     for verb in ("show", "resume"):
-        assert "There is no chat '../x'" in project.swarm("chat", verb, "../x", exits=2).stderr
+        assert "'../x' is no id of a chat" in project.swarm("chat", verb, "../x", exits=2).stderr
     assert "There is no chat here yet." in project.swarm("chat", "list").stdout
 
 
@@ -151,13 +149,21 @@ def test_a_near_id_is_named(project: Project, file: Path) -> None:
     assert "Did you mean talk?" in project.swarm("chat", "show", "talks", exits=2).stderr
 
 
-def test_a_damaged_database_is_named_and_kept(project: Project) -> None:
+def test_chats_of_an_earlier_swarmgate_are_said_to_be_such_and_left_alone(project: Project) -> None:
     project.folder.chats.parent.mkdir(exist_ok=True)
-    project.folder.chats.write_bytes(b"this is no database at all" * 500)
-    told = project.json("chat", "list", exits=2)
-    assert "chats.sqlite3 is damaged" in told["message"]
-    assert len(project.quarantined("chats.sqlite3")) == 1
-    assert project.json("chat", "list") == []
+    project.folder.chats.write_bytes(b"of an earlier swarmgate")
+    for verb in ("show", "resume"):
+        told = project.json("chat", verb, "talk", exits=2)
+        assert told["message"] == "There is no chat 'talk'."
+        assert "Chats of an earlier swarmgate are in .swarm/runtime/chats.sqlite3" in told["hint"]
+    assert project.folder.chats.read_bytes() == b"of an earlier swarmgate"
+
+
+def test_the_id_of_another_record_is_not_given_to_a_chat(project: Project, file: Path) -> None:
+    project.play(READ)
+    (project.folder.discussions / "talk").mkdir(parents=True)
+    (project.folder.discussions / "talk/manifest.json").write_text("{}")
+    assert "is a record of an earlier swarmgate" in project.swarm("chat", str(file), exits=2).stderr
 
 
 def test_all_agents_failing_is_exit_code_5(project: Project, file: Path) -> None:
@@ -181,10 +187,10 @@ def test_an_endpoint_that_is_down_leaves_the_chat_to_be_resumed(project: Project
 
 @pytest.mark.slow
 def test_time_that_runs_out_before_anybody_answers_is_an_end(project: Project, file: Path) -> None:
-    file.write_text(TALK.replace("messages = 20", "ttl_s = 0.5"))
+    file.write_text(TALK.replace("messages = 20", "ttl_s = 2"))
     project.play(rule("participant", "chat", {"fault": {"kind": "hang"}}))
     told = project.swarm("chat", str(file)).stdout
-    assert "It ended after its 0.5 s, without a synthesis. Nobody had sent anything by then." in told
+    assert "It ended after its 2 s, without a synthesis. Nobody had sent anything by then." in told
     assert "0 messages in 2 turns" in told
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.engine.debate_script import debating, synthesis
 from tests.project import Project, event_lines, plain, rule, until
 
-from swarmgate.domain.debate import DebateRecord
+from swarmgate.council.debate.model import DebateRecord
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.engine import Swarm
 

@@ -1,10 +1,11 @@
-"""Voices over a real HTTP server that plays a script, and a store in memory and one in files."""
+"""Voices over a real HTTP server that plays a script, and records in a temporary folder."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,17 @@ from swarmgate.agents.house_rules import HouseRulesOf
 from swarmgate.agents.house_rules import none as no_rules
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
-from swarmgate.council.debating import hold
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.debate.model import Debate, DebateRecord, Outcome, Round
+from swarmgate.council.debate.request import debate_of
+from swarmgate.council.debate.rules import RULES, DebateState
+from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.events import CouncilEvent
-from swarmgate.council.requests import debate_of
-from swarmgate.domain.debate import Debate, Outcome, Round, Seat
-from swarmgate.errors import CouncilRefused
+from swarmgate.council.lifecycle import Standing
+from swarmgate.council.record import Records
+from swarmgate.council.run import run
+from swarmgate.domain.debate import Seat
+from swarmgate.journal.store import opened
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.testing import ReceivedRequest, ScriptedServer
@@ -71,56 +78,13 @@ DEFAULTS = (
 )
 
 
-# --- stores ---
-
-
-@dataclass
-class Memory:
-    """A store in memory."""
-
-    debates: dict[str, Debate] = field(default_factory=dict)
-    kept: dict[str, list[Round]] = field(default_factory=dict)
-    outcomes: list[Outcome] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-
-    def begin(self, debate: Debate) -> None:
-        if self.debates.setdefault(debate.id, debate) != debate:
-            raise CouncilRefused(f"another debate has the id {debate.id}")
-
-    def rounds(self, debate_id: str) -> tuple[Round, ...]:
-        return tuple(self.kept.get(debate_id, ()))
-
-    def keep_round(self, debate_id: str, held: Round) -> None:
-        kept = self.kept.setdefault(debate_id, [])
-        kept[held.number - 1 :] = [held]
-
-    def keep_outcome(self, outcome: Outcome) -> None:
-        self.outcomes.append(outcome)
-
-    def keep_failure(self, debate_id: str, why: str) -> None:  # noqa: ARG002 - as above
-        self.failures.append(why)
-
-
-@dataclass
-class Files(Memory):
-    """A store in files: what is read back went through JSON."""
-
-    root: Path = Path()
-
-    def begin(self, debate: Debate) -> None:
-        place = self.root / "debate.json"
-        if place.exists() and Debate.model_validate_json(place.read_text()) != debate:
-            raise CouncilRefused(f"another debate has the id {debate.id}")
-        place.write_text(debate.model_dump_json())
-
-    def rounds(self, debate_id: str) -> tuple[Round, ...]:  # noqa: ARG002 - the store's signature
-        return tuple(Round.model_validate_json(each.read_text()) for each in sorted(self.root.glob("round-*.json")))
-
-    def keep_round(self, debate_id: str, held: Round) -> None:  # noqa: ARG002 - as above
-        (self.root / f"round-{held.number}.json").write_text(held.model_dump_json())
-
-
 # --- the table ---
+
+_NUMBERS = count(1)
+
+
+def records_in(place: Path) -> Records:
+    return Records(opened(place / ".swarm", "files"), clean=lambda value: value)
 
 
 @dataclass
@@ -128,7 +92,7 @@ class Council:
     """A council whose endpoint is a scripted server."""
 
     repo: Path
-    store: Memory = field(default_factory=Memory)
+    records: Records
     events: list[CouncilEvent] = field(default_factory=list)
     limits: Limits = field(default_factory=lambda: Limits(replies=2, max_turns=12))
     windows: dict[str, int] = field(default_factory=dict)
@@ -172,7 +136,19 @@ class Council:
 
     async def hold(self, *seats: str | Seat, **settings: Any) -> Outcome:
         """Two voices, two rounds and a vote, unless the test says otherwise."""
-        return await hold(self.debate(*seats, **settings), voices=self, store=self.store, on_event=self.events.append)
+        return await self.held(self.debate(*seats, **settings))
+
+    async def held(self, debate: Debate) -> Outcome:
+        """Holds a debate, or goes on with it, in a process of its own as far as the record knows."""
+        context = CouncilContext(self, self.records, self.events.append, own={})
+        DEBATING.check(debate, context, lambda _: "")
+        outcome = await run(DEBATING, self.records.begin(DEBATING, debate), context)
+        assert outcome
+        return outcome
+
+    def forget(self) -> None:
+        """Another project, in which nothing is on record."""
+        self.records = records_in(self.repo / f"another-{next(_NUMBERS)}")
 
     def debate(self, *seats: str | Seat, **settings: Any) -> Debate:
         names = seats or ("advocate", "challenger")
@@ -180,8 +156,16 @@ class Council:
         return debate_of(**{"id": "d1", "question": "Is it right?", "seats": given, "timeout_s": 20, **settings})
 
     @property
+    def standing(self) -> Standing[DebateState]:
+        return self.records.open(RULES, "d1").standing
+
+    @property
+    def kept(self) -> DebateRecord:
+        return RULES.record(self.standing)
+
+    @property
     def rounds(self) -> tuple[Round, ...]:
-        return self.store.rounds("d1")
+        return self.kept.rounds
 
     def heard(self, **headers: str) -> list[ReceivedRequest]:
         """The requests with these headers of the brief, in order of arrival."""
@@ -196,17 +180,9 @@ class Council:
 
 @pytest.fixture
 async def council(repo: Path) -> AsyncIterator[Council]:
-    made = Council(repo)
+    made = Council(repo, records_in(repo))
     yield made
     for each in made.models:
         await each.aclose()
     if made.server:
         made.server.stop()
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> Callable[[], Files]:
-    """`files()`: the store anew, over the same folder."""
-    root = tmp_path / "debates"
-    root.mkdir()
-    return lambda: Files(root=root)

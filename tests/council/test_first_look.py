@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from tests.council.conftest import Council, ballot
 
+from swarmgate.council.debate.model import Speech
 from swarmgate.council.first_look import first_look
-from swarmgate.domain.debate import Seat, Speech, Vote
+from swarmgate.domain.debate import Seat, Vote
 
 
 async def looked(council: Council, *replies: Any) -> Speech:

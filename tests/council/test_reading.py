@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.agents.participant import Unread
+from swarmgate.council.debate.model import Round, Stance
+from swarmgate.council.debate.synthesising import synthesis_of
 from swarmgate.council.json_objects import taken_apart, unfenced
 from swarmgate.council.reading import ballot_of, claims_of, has_ballot
-from swarmgate.council.synthesising import synthesis_of
-from swarmgate.domain.debate import Reason, Round, Stance, Vote
+from swarmgate.domain.debate import Reason, Vote
 
 SHOWN = {"r1-msg-001", "r1-msg-002"}
 OBJECT = '{"verdict": "APPROVE", "confidence": 0.8, "reasons": [{"text": "x", "cites": ["r1-msg-002"]}]}'

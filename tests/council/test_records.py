@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swarmgate.council.masking import masked
 from swarmgate.council.record_texts import Documents
 from swarmgate.council.records import NAMES, Manifest, Records, request_hash
 from swarmgate.domain import discussion
@@ -24,7 +25,6 @@ from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused, LedgerError, LedgerWriteFailed
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.journal.store import opened
-from swarmgate.ledger.debates import masked, unredacted
 from swarmgate.ledger.folder import SwarmFolder
 
 BOTH = pytest.mark.parametrize("kind", ["files", "sqlite"])
@@ -127,7 +127,7 @@ _TEXT = st.text(max_size=60)
 def test_anything_that_can_be_said_is_read_again(texts: list[str], request_: dict[str, str], more: str) -> None:
     with tempfile.TemporaryDirectory() as place:
         documents = FileDocuments(SwarmFolder(Path(place)).path)
-        records = Records(documents, clean=unredacted)
+        records = Records(documents, clean=lambda value: value)
         manifest = asked(request=request_, more={"said": [more]})
         assert records.begin(manifest) == records.begin(manifest)
         rounds = tuple(held(number, text) for number, text in enumerate(texts, start=1))
@@ -135,7 +135,7 @@ def test_anything_that_can_be_said_is_read_again(texts: list[str], request_: dic
             records.keep_partial("mine", each.number, each)
             records.keep_round("mine", each.number, each)
         records.append("mine", "progress.md", more)
-        again = Records(documents, clean=unredacted)
+        again = Records(documents, clean=lambda value: value)
         assert again.manifest("mine") == records.manifest("mine")
         assert again.rounds("mine", DiscussionRound) == rounds
         assert again.get("mine", "progress.md") == more.encode("utf-8", "replace").decode()

@@ -15,7 +15,7 @@ import pytest
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Standing, TimeUp
-from swarmgate.council.pattern import Pattern
+from swarmgate.council.pattern import Pattern, Unfinished
 from swarmgate.council.record import Record, Records
 from swarmgate.council.run import run
 from swarmgate.council.voices import Voices
@@ -214,6 +214,17 @@ def test_what_is_cut_off_may_say_what_it_used(records: Records) -> None:
         held(records, voice)
     standing = begun(records).standing
     assert (standing.status, standing.usage.calls) == ("failed", 7)
+
+
+def test_what_an_error_ends_may_say_what_it_used(records: Records) -> None:
+    async def voice(add: Add) -> None:
+        if add == Add(2, "b"):
+            raise Unfinished(BudgetExhausted("spent"), Added(round=2, who="b", usage=Usage(calls=7)))
+
+    with pytest.raises(BudgetExhausted):
+        held(records, voice)
+    standing = begun(records).standing
+    assert (standing.status, standing.usage.calls) == ("open", 10)
 
 
 def test_secrets_do_not_go_on_record(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ from tests.council.conftest import Council
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Limits
 from swarmgate.agents.house_rules import HouseRules, everywhere
+from swarmgate.council.debate.model import Debate
 from swarmgate.council.transcript import GIST_LINE
 from swarmgate.council.windows import Window, check_fits, material_sections, window_of
-from swarmgate.domain.debate import Debate, Seat
+from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilRefused
 
 DEBATE = Debate(id="d", question="Is it?", material="m" * 1_000, seats=(Seat(id="a"), Seat(id="b")), rounds=3)

@@ -6,8 +6,9 @@ import pytest
 from tests.engine.debate_script import debating, speech, synthesis
 from tests.project import Project, rule
 
+from swarmgate.council.debate.model import Outcome
 from swarmgate.council.session import opened
-from swarmgate.domain.debate import Outcome, Seat, Vote
+from swarmgate.domain.debate import Seat, Vote
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Allowance, Usage
@@ -116,7 +117,7 @@ async def test_bad_input_is_refused_before_anybody_is_asked(
     assert told in refused.value.message
     assert project.requests == []
     assert settled(project) == []
-    assert not list(project.folder.debates.glob("*/debate.json"))
+    assert not list((project.folder.discussions).glob("*/journal.jsonl"))
 
 
 async def test_an_id_is_given_once(project: Project) -> None:
@@ -138,8 +139,9 @@ async def test_secrets_are_not_kept(project: Project, monkeypatch: pytest.Monkey
     project.play(*debating(), rule("participant", "debate", {"text": speech("it is opensesame-1")}, round="1"))
     project.configure(providers__local={"api_key_env": "MY_KEY"})
     await held(project, material="the key is opensesame-1")
-    kept = [path.read_text() for path in project.folder.traces.rglob("*.json")]
-    assert len(kept) > 8
+    kept = [path.read_text() for path in project.folder.path.rglob("*.json*")]
+    assert len(kept) > 7
+    assert any("[redacted]" in text for text in kept)
     assert not [text for text in kept if "opensesame-1" in text]
 
 
@@ -240,11 +242,11 @@ async def test_a_cancelled_debate_is_recorded_and_goes_on(project: Project) -> N
 async def test_a_damaged_round_is_named_and_nobody_is_asked(project: Project) -> None:
     project.play(*debating())
     outcome = await held(project)
-    place = project.folder.debates / outcome.id
-    (place / "outcome.json").unlink()
-    (place / "round-2.json").write_text((place / "round-2.json").read_text()[:50])
+    place = project.folder.discussions / outcome.id / "journal.jsonl"
+    lines = place.read_text().splitlines(keepends=True)
+    place.write_text("".join([*lines[:4], lines[4][:50] + "\n", *lines[5:]]))
     asked = len(project.requests)
-    with pytest.raises(SwarmError, match=r"round-2\.json is damaged"):
+    with pytest.raises(SwarmError, match=r"journal\.jsonl.* line 5"):
         await Swarm(project.root).council.resume(outcome.id)
     assert len(project.requests) == asked
 

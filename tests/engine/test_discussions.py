@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.engine.discussion_script import CAST, PERSONAS, discussing, without_models
 from tests.project import Project
 
-from swarmgate.council.progress import of_a_pattern, teller
+from swarmgate.council.progress import said, teller
 from swarmgate.council.records import PART_OF
 from swarmgate.council.stream import (
     Completed,
@@ -265,7 +265,7 @@ OF: dict[str, Any] = {"pattern": "discussion", "id": "d1"}
     ids=lambda value: getattr(value, "event", ""),
 )
 def test_every_event_has_its_words(event: PatternEvent, kind: str, words: str) -> None:
-    assert of_a_pattern(event) == (kind, words)
+    assert said(event) == (kind, words)
 
 
 def test_an_error_that_ends_the_command_is_told_by_the_command_alone() -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from tests.project import Project, Rule, call, rule
 
-from swarmgate.council import chat_schedule
-from swarmgate.domain import chat, contest, debate, dispatch
+from swarmgate.council.chat import model as chat
+from swarmgate.council.chat.state import PLACES
+from swarmgate.domain import contest, debate, dispatch
 from swarmgate.evaluation.debate import arms, decision
 
 ROOT = Path(__file__).parents[2]
@@ -141,7 +142,7 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
     assert {each for each in said if each not in TEXT} == set()
     words = {4: "four at a time"}
     assert TEXT.count(words[dispatch.AT_ONCE]) == 2
-    assert chat_schedule.PLACES == dispatch.AT_ONCE
+    assert PLACES == dispatch.AT_ONCE
     assert {f"`{arm}`" for arm in arms.Arm} <= set(re.findall(r"^\| (`\w+`) \|", TEXT, re.MULTILINE))
 
 

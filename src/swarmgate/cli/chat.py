@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,6 @@ from swarmgate.cli.terminal import Terminal, boundary
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from swarmgate.domain.chat import ChatRecord, ChatResult, ChatSummary, ChatTurn, Delivered
     from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
@@ -48,10 +46,7 @@ def hold(
     Example: swarm chat examples/chat.toml
     """
     with boundary(json) as terminal:
-        from swarmgate.engine import chat_file
-        from swarmgate.engine.in_project import new_id
-
-        values = {"id": new_id(), **chat_file.read(file)}
+        values = _council(repo).chat_file(file)
         _hold(repo, terminal, str(values["id"]), lambda swarm: swarm.council.swarm(**values))
 
 
@@ -72,8 +67,9 @@ def show(chat: _Id, repo: Repo = None, json: Json = False) -> None:
     Example: swarm chat show 20261121-224500-3f2a
     """
     with boundary(json) as terminal:
-        record = _council(repo).chat_record(chat)
-        terminal.result(record, _lines(record))
+        council = _council(repo)
+        record = council.chat_record(chat)
+        terminal.result(record, council.chat_lines(record))
 
 
 @app.command("list")
@@ -83,8 +79,9 @@ def listing(repo: Repo = None, json: Json = False) -> None:
     Example: swarm chat list
     """
     with boundary(json) as terminal:
-        found = _council(repo).chats()
-        terminal.result(list(found), [_row(each) for each in found] or ["There is no chat here yet."])
+        council = _council(repo)
+        found = council.chats()
+        terminal.result(list(found), [council.chat_row(each) for each in found] or ["There is no chat here yet."])
 
 
 def _council(repo: Path | None) -> Council:
@@ -93,79 +90,10 @@ def _council(repo: Path | None) -> Council:
     return Swarm(repo).council
 
 
-def _hold(
-    repo: Path | None, terminal: Terminal, chat: str, work: Callable[[Swarm], Coroutine[Any, Any, ChatResult]]
-) -> None:
+def _hold(repo: Path | None, terminal: Terminal, chat: str, work: Callable[[Swarm], Coroutine[Any, Any, Any]]) -> None:
     """Holds the chat with live progress, and prints how it ended."""
     from swarmgate.cli.holding import held
 
-    result = held(repo, terminal, work, goes_on=f"swarm chat resume {chat}")
-    terminal.result(result, [*_end(_council(repo).chat_record(result.id)), f"All of it: swarm chat show {result.id}"])
-
-
-def _lines(record: ChatRecord) -> list[str]:
-    chat = record.chat
-    lines = [
-        f"Chat {chat.id}: {', '.join(chat.names)}" + (f"; moderated by {chat.moderator}" if chat.moderator else ""),
-        f"At most {chat.messages:,} messages, {chat.tokens:,} tokens, {chat.ttl_s:g} s from {_at(chat.created_at)}",
-    ]
-    for each in record.messages:
-        lines += ["", *_message(each)]
-    troubled = [line for turn in record.turns if turn.failed or turn.stopped for line in _trouble(turn)]
-    lines += ["", *troubled] if troubled else []
-    return [*lines, "", *_end(record)]
-
-
-def _message(delivered: Delivered) -> list[str]:
-    message = delivered.message
-    read = ", ".join(f"{who} {f'at {_at(at)}' if at else 'not yet'}" for who, at in delivered.read.items())
-    head = f"{message.id}  {_at(message.at)}  {message.sender} -> {', '.join(message.to)}"
-    return [head, *(f"  {line}" for line in message.content.splitlines()), f"  (read by {read})"]
-
-
-def _trouble(turn: ChatTurn) -> list[str]:
-    """What cut a turn short, or why it failed; and what it had said that nobody was sent."""
-    told = f"{_at(turn.began_at)}  {turn.agent}"
-    if not turn.stopped:
-        return [f"{told} failed{', and its inbox counts as read' if turn.gave_up else ''}: {turn.failed}"]
-    lines = [f"{told} was {'cut off' if turn.cut else 'stopped'}: {turn.stopped}"]
-    for draft in turn.unsent:
-        lines += [f"  unsent, to {', '.join(draft.to)}:", *(f"    {line}" for line in draft.content.splitlines())]
-    return lines
-
-
-def _end(record: ChatRecord) -> list[str]:
-    from swarmgate.domain.chat import ChatEnd
-
-    result = record.result
-    if result is None:
-        return [f"It is not over. Go on with: swarm chat resume {record.chat.id}"]
-    chat = record.chat
-    said = {
-        ChatEnd.SYNTHESIS: f"{result.by} ended it with a synthesis:",
-        ChatEnd.QUIET: "It fell quiet: all was read, and nobody had more to say.",
-        ChatEnd.MESSAGES: f"It ended with its {chat.messages:,} messages used up, without a synthesis.",
-        ChatEnd.TOKENS: f"It ended with its {chat.tokens:,} tokens used up, without a synthesis.{_nothing(result)}",
-        ChatEnd.TTL: f"It ended after its {chat.ttl_s:g} s, without a synthesis.{_nothing(result)}",
-        ChatEnd.FAILED: f"It failed: {result.why}.",
-    }[result.end]
-    cost = "cost unknown" if result.usage.usd is None else f"${result.usage.usd:.4f}"
-    failed = f", {result.failed_turns} failed" if result.failed_turns else ""
-    spent = f"{result.usage.tokens:,} tokens, {cost}, {result.seconds:.1f} s"
-    summary = [f"  {line}" for line in result.summary.splitlines()]
-    return [said, *summary, f"{result.messages} messages in {result.turns} turns{failed}; {spent}"]
-
-
-def _nothing(result: ChatResult) -> str:
-    return "" if result.messages else " Nobody had sent anything by then."
-
-
-def _row(chat: ChatSummary) -> str:
-    if chat.damaged:
-        return f"{chat.id}  damaged    {chat.damaged}"
-    end = chat.end or "open"
-    return f"{chat.id}  {end:<9}  {chat.messages:>5} messages  {', '.join(chat.agents)}"
-
-
-def _at(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    result, council = held(repo, terminal, work, goes_on=f"swarm chat resume {chat}"), _council(repo)
+    ending = council.chat_lines(council.chat_record(chat), whole=False)
+    terminal.result(result, [*ending, f"All of it: swarm chat show {chat}"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,12 +13,11 @@ from swarmgate.cli.columns import columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
 from swarmgate.cli.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
-from swarmgate.errors import CouncilRefused, SwarmError, UsageError
+from swarmgate.errors import CouncilRefused, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from swarmgate.domain.debate import Outcome
     from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
@@ -99,14 +97,13 @@ def hold(
             "usd": usd,
         }
         given = {key: value for key, value in options.items() if value is not None}
-        described = _described(question)
-        from swarmgate.engine.in_project import new_id
-
+        council = _council(repo)
+        described = _described(council, question)
         debate = described.get("id", "")
         if not debate:
-            given["id"] = debate = new_id()
+            given["id"] = debate = council.new_id()
 
-        def work(swarm: Swarm) -> Coroutine[Any, Any, Outcome]:
+        def work(swarm: Swarm) -> Coroutine[Any, Any, Any]:
             council = swarm.council
             return council.debate_file(Path(question), **given) if described else council.debate(question, **given)
 
@@ -139,14 +136,12 @@ def show(
     Example: swarm debate show 20261121-224500-3f2a --html debate.html
     """
     with boundary(json) as terminal:
-        from swarmgate.engine import debate_replay
-        from swarmgate.engine.swarm import Swarm
-
-        record = Swarm(repo).council.record(debate)
+        council = _council(repo)
+        record = council.record(debate)
         if html is not None:
-            html.write_text(debate_replay.html(record), encoding="utf-8")
+            html.write_text(council.debate_page(record), encoding="utf-8")
             terminal.note(f"The page is {html}")
-        terminal.result(record, debate_replay.text_lines(record))
+        terminal.result(record, council.debate_lines(record))
 
 
 @app.command("list")
@@ -156,15 +151,12 @@ def listing(repo: Repo = None, json: Json = False) -> None:
     Example: swarm debate list
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.swarm import Swarm
-
-        council = Swarm(repo).council
-        rows = [_row(council, name) for name in council.ids()]
+        rows = _council(repo).debate_rows()
         lines = columns([[row["id"], row["began"], row["status"], gist(row["question"])] for row in rows])
         terminal.result(rows, lines or ["There is no debate here yet."])
 
 
-def _described(question: str) -> dict[str, Any]:
+def _described(council: Council, question: str) -> dict[str, Any]:
     """What the file says whose name is given in the place of a question; empty: it is a question.
 
     Raises:
@@ -172,9 +164,7 @@ def _described(question: str) -> dict[str, Any]:
         UsageError: another file, or a folder, has this name.
     """
     if question.endswith(".toml"):
-        from swarmgate.engine import debate_file
-
-        return debate_file.read(Path(question))
+        return council.described(Path(question))
     path = Path(question)
     if os.path.exists(path):  # noqa: PTH110 - a question may be too long for a path, which this takes for none
         what = "a folder" if path.is_dir() else "a file"
@@ -186,42 +176,28 @@ def _described(question: str) -> dict[str, Any]:
     return {}
 
 
-def _held(
-    repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Swarm], Coroutine[Any, Any, Outcome]]
-) -> Outcome:
+def _held(repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Swarm], Coroutine[Any, Any, Any]]) -> str:
     from swarmgate.cli.holding import held
 
     try:
-        return held(repo, terminal, work, goes_on=f"swarm debate resume {debate}")
+        outcome = held(repo, terminal, work, goes_on=f"swarm debate resume {debate}")
     except CouncilRefused as error:
         raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
+    return str(outcome.id)
 
 
-def _resumed(swarm: Swarm, *, debate: str, tokens: int | None, usd: float | None) -> Coroutine[Any, Any, Outcome]:
+def _resumed(swarm: Swarm, *, debate: str, tokens: int | None, usd: float | None) -> Coroutine[Any, Any, Any]:
     return swarm.council.resume(debate, tokens=tokens, usd=usd)
 
 
-def _finish(terminal: Terminal, repo: Path | None, outcome: Outcome) -> None:
+def _finish(terminal: Terminal, repo: Path | None, debate: str) -> None:
     """Prints how it ended and leaves with the verdict as the exit code."""
-    from swarmgate.domain.debate import Vote
-    from swarmgate.engine import debate_replay
+    told, lines = _council(repo).debate_verdict(debate)
+    terminal.result(told, [*lines, f"All of it: swarm debate show {debate}"])
+    raise typer.Exit(0 if told["verdict"] == "APPROVE" else 1)
+
+
+def _council(repo: Path | None) -> Council:
     from swarmgate.engine.swarm import Swarm
 
-    record = Swarm(repo).council.record(outcome.id)
-    again = f"All of it: swarm debate show {outcome.id}"
-    told = {**outcome.model_dump(mode="json"), "reasons": debate_replay.reasons(record)}
-    told |= {"dissent": debate_replay.dissent(record)}
-    terminal.result(told, [*debate_replay.verdict_lines(record), again])
-    raise typer.Exit(0 if outcome.verdict is Vote.APPROVE else 1)
-
-
-def _row(council: Council, debate: str) -> dict[str, str]:
-    """One debate of the list; a damaged one is named as such."""
-    began = datetime.fromtimestamp(council.began(debate)[0], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    row = {"id": debate, "began": began}
-    try:
-        record = council.record(debate)
-    except SwarmError as error:
-        return {**row, "status": "damaged", "question": error.message}
-    status = record.outcome.verdict if record.outcome else "failed" if record.failed else "open"
-    return {**row, "status": status, "question": record.debate.question}
+    return Swarm(repo).council

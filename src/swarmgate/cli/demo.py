@@ -51,22 +51,17 @@ def command(
 def _debate(terminal: Terminal, place: Path, *, live: bool) -> None:
     """Holds the demo's debate, and tells how it ended and how to read it again."""
     from swarmgate.cli.holding import held
-    from swarmgate.engine import debate_replay, demo_debate
+    from swarmgate.engine import demo_debate
     from swarmgate.engine.demo import stage
     from swarmgate.engine.swarm import Swarm
 
     with stage(place, live=live, script=demo_debate.SCRIPT):
         terminal.note(f"The question: {demo_debate.QUESTION}\n")
         outcome = held(place, terminal, lambda swarm: demo_debate.debate(swarm.council, live=live), goes_on="")
-    record = Swarm(place).council.record(outcome.id)
-    told = {
-        **outcome.model_dump(mode="json"),
-        "project": str(place),
-        "reasons": debate_replay.reasons(record),
-        "dissent": debate_replay.dissent(record),
-    }
+    ended, verdict = Swarm(place).council.debate_verdict(outcome.id)
+    told = {**ended, "project": str(place)}
     show = f"swarm debate show {outcome.id}"
-    lines = ["", *debate_replay.verdict_lines(record), "", "Read who said what:"]
+    lines = ["", *verdict, "", "Read who said what:"]
     terminal.result(told, [*lines, f"  cd {place}", f"  {show}", f"  {show} --html debate.html"])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,13 +11,10 @@ from swarmgate.cli.columns import columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
 from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
-from swarmgate.errors import BudgetExhausted, SwarmError, UsageError
+from swarmgate.errors import BudgetExhausted, UsageError
 
 if TYPE_CHECKING:
-    from swarmgate.domain.dispatch import DispatchedReply, DispatchResult
-    from swarmgate.domain.usage import Usage
     from swarmgate.engine.council import Council
-    from swarmgate.engine.swarm import Swarm
 
 
 class FileOrVerb(DefaultVerb):
@@ -53,7 +50,7 @@ def hold(
     """Have voices that only read work on tasks: one, several side by side, one after the other, or as a debate.
 
     The file is TOML, a `[[tasks]]` table a task: `role` (architect, critic, coder, reviewer, test_engineer, sme) or
-    `participant` (any name), `text`, and perhaps `model` and `folder`. All is kept in .swarm/traces/dispatches.
+    `participant` (any name), `text`, and perhaps `model` and `folder`. All is kept in .swarm/discussions.
     The word `hold` may go. Exit code 1 when some tasks failed, or the debate rejects; 5 when all failed, 4 when a
     budget was used up.
 
@@ -68,7 +65,7 @@ def hold(
         result = held(
             repo, terminal, lambda swarm: swarm.council.dispatch_file(path, mode=mode, rounds=rounds), goes_on=""
         )
-        terminal.result(_as_json(result), _lines(result, repo))
+        terminal.result(*_council(repo).dispatch_told(result))
         if result.exhausted:
             raise typer.Exit(BudgetExhausted.exit_code)
         rejected = result.outcome is not None and result.outcome.verdict != "APPROVE"
@@ -86,8 +83,8 @@ def show(
     Example: swarm dispatch show 20261121-224500-3f2a
     """
     with boundary(json) as terminal:
-        result = _swarm(repo).council.dispatch_record(dispatch_id)
-        terminal.result(_as_json(result), _lines(result, repo, tasks=True))
+        council = _council(repo)
+        terminal.result(*council.dispatch_told(council.dispatch_record(dispatch_id), tasks=True))
 
 
 @app.command("list")
@@ -97,76 +94,12 @@ def listing(repo: Repo = None, json: Json = False) -> None:
     Example: swarm dispatch list
     """
     with boundary(json) as terminal:
-        council = _swarm(repo).council
-        rows = [_row(council, name) for name in council.dispatches()]
+        rows = _council(repo).dispatch_rows()
         lines = columns([[*list(row.values())[:4], gist(row["text"])] for row in rows])
         terminal.result(rows, lines or ["No dispatch is on record."])
 
 
-def _swarm(repo: Path | None) -> Swarm:
+def _council(repo: Path | None) -> Council:
     from swarmgate.engine.swarm import Swarm
 
-    return Swarm(repo)
-
-
-def _row(council: Council, dispatch_id: str) -> dict[str, str]:
-    """One dispatch of the list; a damaged one is named as such."""
-    try:
-        found = council.dispatch_record(dispatch_id)
-    except SwarmError as error:
-        return {"id": dispatch_id, "began": "", "mode": "", "summary": "damaged", "text": error.message}
-    began = found.started_at[:19].replace("T", " ") + " UTC"
-    text = found.question or found.tasks[0].text
-    summary = found.summary if found.finished else f"{found.summary}, open"
-    return {"id": dispatch_id, "began": began, "mode": found.mode, "summary": summary, "text": text}
-
-
-def _as_json(result: DispatchResult) -> dict[str, Any]:
-    return {**result.model_dump(mode="json"), "succeeded": result.succeeded, "summary": result.summary}
-
-
-def _lines(result: DispatchResult, repo: Path | None, *, tasks: bool = False) -> list[str]:
-    """The dispatch for people; `tasks`: with what was asked."""
-    words = _last_words(result, repo)
-    rounds = f" of at most {result.rounds} rounds" if result.rounds else ""
-    lines = [f"Dispatch {result.id}: {result.mode}{rounds}, {result.summary} ({_spent(result.usage, result.seconds)})"]
-    if result.question:
-        lines += [f"Question: {result.question}"]
-    for number, reply in enumerate(result.replies):
-        lines += ["", *_reply(reply, result.tasks[number].text if tasks else "", words.get(reply.name))]
-    if outcome := result.outcome:
-        lines += ["", f"{outcome.verdict}, by {outcome.decided_by}; all of it: swarm debate show {outcome.id}"]
-        lines += [outcome.synthesis.summary] if outcome.synthesis else []
-    if result.exhausted or result.failed:
-        lines += ["", f"It ended early: {result.exhausted}" if result.exhausted else f"It failed: {result.failed}"]
-    if not result.finished:
-        lines += ["", "It is going on, or was ended before it was done."]
-    return lines
-
-
-def _last_words(result: DispatchResult, repo: Path | None) -> dict[str, list[str]]:
-    """What the voices of a debate said in its last round, as prose and vote; nothing where it is not on record."""
-    from swarmgate.engine import debate_replay
-
-    try:
-        return debate_replay.last_words(_swarm(repo).council.record(result.id)) if result.question else {}
-    except SwarmError:
-        return {}
-
-
-def _reply(reply: DispatchedReply, asked: str, words: list[str] | None) -> list[str]:
-    model = f"{reply.model}, " if reply.model else ""
-    lines = [f"[{reply.number}] {reply.name} ({model}{_spent(reply.usage, reply.seconds)})"]
-    lines += [f"> {line}" for line in asked.splitlines()]
-    if reply.not_run:
-        return [*lines, f"Not run: {reply.not_run}"]
-    if reply.failed:
-        tries = f" {reply.tries} times" if reply.tries > 1 else ""
-        return [*lines, f"FAILED{tries}: {reply.failed}"]
-    return [*lines, *(words or [reply.text]), *([f"[... {reply.cut:,} characters left out ...]"] if reply.cut else [])]
-
-
-def _spent(usage: Usage, seconds: float) -> str:
-    from swarmgate.engine.debate_replay import cost
-
-    return cost(usage, seconds)
+    return Swarm(repo).council

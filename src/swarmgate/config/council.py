@@ -9,7 +9,7 @@ from pydantic import Field
 from swarmgate.config.base import Seconds, Section
 
 MOST_TTL_S = 7 * 24 * 3600
-"""Seconds; the same as of a chat's file (`domain.chat`), which reads no settings."""
+"""Seconds; the same as of a chat's file (`council.chat.model`), which reads no settings."""
 
 
 class Chat(Section):

@@ -7,10 +7,11 @@ from dataclasses import replace
 from swarmgate.agents.brief import Brief, Section, cut, one_line
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, Unread, speak
+from swarmgate.council.debate.model import Speech
 from swarmgate.council.overheard import overheard
 from swarmgate.council.reading import WHAT_IS_MISSING, ballot_of
 from swarmgate.council.windows import material_sections
-from swarmgate.domain.debate import Ballot, Speech, message_id
+from swarmgate.domain.debate import Ballot, message_id
 from swarmgate.errors import ModelError
 
 SEAT = "first-look"

@@ -55,7 +55,7 @@ class TimeUp(Frozen):
 
 
 class Stopped(Frozen):
-    """It does not go on for now (`open`, `prepared`, `paused`), or failed; `wasted` is what unfinished asking used."""
+    """It does not go on for now (`open`, `prepared`, `paused`), or failed."""
 
     type: Literal["stopped"] = "stopped"
     status: Status = "open"

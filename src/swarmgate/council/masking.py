@@ -12,7 +12,7 @@ NAMES = frozenset(
     | {"who", "field", "files", "code", "created_at"}
     | {"prompt_hash", "promptHash", "started_at", "startedAt", "resolved_by", "resolvedBy", "ended_by"}
     | {"seat", "folder", "about", "order", "cut", "claim", "nearest", "stance", "vote", "verdict"}
-    | {"decided_by", "agent", "sender"}
+    | {"decided_by", "agent", "sender", "moderator"}
 )
 """Fields of requests and events that name something: they are kept as they are, whatever they look like."""
 

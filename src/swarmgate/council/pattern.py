@@ -14,6 +14,7 @@ from typing import TypeVar
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Frozen
+from swarmgate.errors import SwarmError
 
 Where = Callable[[tuple[int | str, ...]], str]
 """How a message about a key begins, such as `decision.toml, line 3: `; a place in a list counts from 0."""
@@ -21,6 +22,19 @@ Where = Callable[[tuple[int | str, ...]], str]
 Q = TypeVar("Q", bound=Frozen)
 S = TypeVar("S")
 O = TypeVar("O")  # noqa: E741 - an outcome
+
+
+class Unfinished(Exception):
+    """A step that an error ended: what it came to before goes on record, then the error is raised.
+
+    Args:
+        error: what ended it.
+        events: what it came to.
+    """
+
+    def __init__(self, error: SwarmError, *events: Frozen) -> None:
+        super().__init__(error.message)
+        self.error, self.events = error, events
 
 
 class Pattern(Rules[Q, S, O]):
@@ -50,4 +64,5 @@ class Pattern(Rules[Q, S, O]):
 
         Raises:
             SwarmError: it cannot be done; what ends the session.
+            Unfinished: the same, and what it came to before.
         """

@@ -9,6 +9,9 @@ from swarmgate.council.pattern import Pattern
 from swarmgate.errors import CouncilRefused
 
 PATTERNS: dict[str, str] = {
+    "chat": "swarmgate.council.chat.steps:CHAT",
+    "debate": "swarmgate.council.debate.steps:DEBATING",
+    "dispatch": "swarmgate.council.dispatch.steps:DISPATCHING",
     "decision": "swarmgate.council.decision.steps:DECISION",
     "critique": "swarmgate.council.critique.steps:CRITIQUE",
 }

@@ -7,34 +7,19 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from swarmgate.council.events import (
-    AgentSpoke,
-    Answered,
-    Asked,
-    ChatEnded,
     CouncilEvent,
-    DebateEnded,
-    MessageSent,
-    Moderated,
-    RoundBegan,
-    RoundEnded,
-    Spoke,
-    Synthesised,
 )
 from swarmgate.council.stream import (
     Completed,
     Contributed,
     Converged,
     Erred,
-    PatternEvent,
     RoundCompleted,
     RoundStarted,
     Started,
     StepStarted,
+    Told,
 )
-from swarmgate.domain.base import Frozen
-from swarmgate.domain.chat import ChatMessage, ChatTurn
-from swarmgate.domain.debate import Moderation, Round, Speech
-from swarmgate.domain.dispatch import DispatchedReply
 from swarmgate.domain.progress import Listener, Progress
 from swarmgate.domain.usage import Usage
 
@@ -42,7 +27,12 @@ _SHOWN, _BEGINNING = 160, 100
 """Characters of a message that are told, and of one that has more told about it."""
 
 
-_PART = {"discussion": "round", "decision": "round", "critique": "iteration", "orchestration": "step"}
+_PART = {
+    **dict.fromkeys(("debate", "discussion", "decision"), "round"),
+    "dispatch": "task",
+    "critique": "iteration",
+    "orchestration": "step",
+}
 """What the numbered parts of a pattern are called."""
 
 _SCORED = {"discussion": ("disagreement of the whole round", 10, "g"), "decision": ("score", 1, ".2f")}
@@ -69,50 +59,15 @@ def teller(listener: Listener, also: Callable[[Event], None] | None = None) -> C
 
 
 def said(event: CouncilEvent) -> tuple[str, str] | None:
-    """The kind of progress and its words; None: not worth a line."""
-    match event:
-        case RoundBegan():
-            return "step", f"round {event.number} of at most {event.rounds}{', the vote' if event.final else ''}"
-        case Moderated():
-            return "notice" if event.moderation.failed else "event", _moderation(event.number, event.moderation)
-        case Spoke():
-            return "notice" if event.speech.failed else "event", _speech(event.speech)
-        case RoundEnded():
-            return "event", _round(event.round)
-        case Synthesised():
-            return "event", f"the synthesis: {event.synthesis.verdict}"
-        case Asked():
-            return "step", f"task {event.number}, {event.name}"
-        case Answered():
-            return "event" if event.reply.succeeded else "notice", _reply(event.reply)
-        case DebateEnded():
-            return None
-        case _:
-            return _of_a_chat(event)
-
-
-def _of_a_chat(event: CouncilEvent) -> tuple[str, str] | None:
-    match event:
-        case MessageSent():
-            return "event", _message(event.message)
-        case AgentSpoke():
-            return _chat_turn(event.turn)
-        case ChatEnded():
-            return "event", f"the chat is over: {event.result.end}"
-        case Frozen():
-            return of_a_pattern(event)
-        case _:
-            return None
-
-
-def of_a_pattern(event: PatternEvent) -> tuple[str, str] | None:
-    """The kind of progress and its words of a discussion, decision, critique or orchestration.
+    """The kind of progress and its words; None: not worth a line.
 
     `round 1, argue: security-lead counters r1-msg-002 (r1-msg-005): Keys leak, and nobody ...`
     What stops it is none: the command ends with that error, which is told then.
     """
-    part = _PART[event.pattern]
+    part = _PART.get(event.pattern, "")
     match event:
+        case Told():
+            return (event.kind, event.text) if event.text else None
         case Started():
             return "event", _started(event)
         case RoundStarted():
@@ -137,15 +92,15 @@ def of_a_pattern(event: PatternEvent) -> tuple[str, str] | None:
 
 def _started(event: Started) -> str:
     how = "goes on" if event.resumed else "begins"
-    return f"{event.pattern} {event.id} {how}{_behind(' with ', ', '.join(event.who))}: {_shown(event.title)}"
+    return f"{event.pattern} {event.id} {how}{_behind(' with ', ', '.join(event.who))}: {shown(event.title)}"
 
 
 def _contribution(event: Contributed) -> str:
     named = _behind(" (", event.message, ")")
     if event.failed:
         return f"{_where(event)}: {event.who} failed{named}: {event.failed}"
-    said = "" if event.text in event.what else _behind(": ", _shown(event.text, _BEGINNING))
-    return f"{_where(event)}: {event.who}{_behind(' ', _shown(event.what))}{named}{said}"
+    said = "" if event.text in event.what else _behind(": ", shown(event.text, _BEGINNING))
+    return f"{_where(event)}: {event.who}{_behind(' ', shown(event.what))}{named}{said}"
 
 
 def _score(event: RoundCompleted) -> str:
@@ -167,71 +122,13 @@ def _behind(sign: str, text: str, close: str = "") -> str:
 
 def _usage(event: CouncilEvent) -> Usage:
     match event:
-        case Spoke():
-            return event.speech.usage
-        case AgentSpoke():
-            return event.turn.usage
-        case Answered():
-            return event.reply.usage
-        case Moderated():
-            return event.moderation.usage
-        case Synthesised():
-            return event.synthesis.usage
-        case Contributed():
+        case Contributed() | Told():
             return event.usage
         case _:
             return Usage()
 
 
-def _speech(speech: Speech) -> str:
-    who = f"round {speech.round}, {speech.seat}"
-    if speech.failed:
-        return f"{who} failed: {speech.failed}"
-    if speech.ballot:
-        return f"{who} votes {speech.ballot.vote} ({speech.ballot.confidence:.0%} sure)"
-    return f"{who} spoke ({len(speech.claims)} claims)"
-
-
-def _reply(reply: DispatchedReply) -> str:
-    ended = f"failed: {reply.failed}" if reply.failed else f"was not run: {reply.not_run}"
-    return f"task {reply.number}, {reply.name} {'answered' if reply.succeeded else ended}"
-
-
-def _message(message: ChatMessage) -> str:
-    return f"{message.id} {message.sender} -> {', '.join(message.to)}: {_shown(message.content)}"
-
-
-def _shown(text: str, most: int = _SHOWN) -> str:
+def shown(text: str, most: int = _SHOWN) -> str:
+    """The beginning of a text on one line."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[:most].rstrip('. ')}..."
-
-
-def _chat_turn(turn: ChatTurn) -> tuple[str, str] | None:
-    """A turn that went wrong, ended the chat, or said nothing; of any other its messages are told."""
-    if turn.summary:
-        return "event", f"{turn.agent} ends the chat: {_shown(turn.summary)}"
-    if turn.cut:
-        return "notice", f"{turn.agent} was cut off{', with messages unsent' if turn.unsent else ''}: {turn.stopped}"
-    if turn.failed:
-        again = "what it was sent counts as read" if turn.gave_up else "it is asked once more"
-        return "notice", f"{turn.agent} failed, {again}: {turn.failed}"
-    if turn.stopped:
-        return "notice", f"{turn.agent} was stopped: {turn.stopped}"
-    return None if turn.said else ("step", f"{turn.agent} read {len(turn.read)} and has nothing to say")
-
-
-def _moderation(number: int, moderation: Moderation) -> str:
-    if moderation.failed:
-        return f"round {number}: the moderator failed, the order stays: {moderation.failed}"
-    asked = f"; asks {', '.join(moderation.questions)}" if moderation.questions else ""
-    cut = f"; cuts {', '.join(moderation.cut)}" if moderation.cut else ""
-    return f"round {number}: the moderator has {', '.join(moderation.order) or 'no order of its own'}{asked}{cut}"
-
-
-def _round(held: Round) -> str:
-    new = sum(each.new for each in held.novelty)
-    ended = f"round {held.number} is over and on record"
-    if held.final:
-        return ended
-    told = "; nothing new, so to the vote" if held.converged else ""
-    return f"{ended}: {new} of {len(held.novelty)} claims are new{told}"

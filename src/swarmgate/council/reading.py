@@ -14,8 +14,9 @@ from typing import Any
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.agents.participant import Unread
 from swarmgate.council.closing import DECOR, ITEM, Closing, answer_lines, closing, prose
+from swarmgate.council.debate.model import Claim, Stance
 from swarmgate.council.json_objects import Line, taken_apart
-from swarmgate.domain.debate import MESSAGE_ID, Ballot, Claim, Reason, Stance, Vote
+from swarmgate.domain.debate import MESSAGE_ID, Ballot, Reason, Vote
 
 MOST_READ = 200_000
 """Characters of a text in which claims are looked for: the last ones."""

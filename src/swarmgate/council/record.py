@@ -73,6 +73,9 @@ class Record(Generic[Q, S, O]):
         documents: where it is kept.
         clean: gives a JSON-ready value without secrets; every event goes through it before it is kept.
 
+    Attributes:
+        witness: is told of the newest event after each append: it may vouch for the head elsewhere.
+
     Raises:
         LedgerCorrupt: a line was altered, or is not of this pattern.
     """
@@ -86,6 +89,7 @@ class Record(Generic[Q, S, O]):
     ) -> None:
         self.pattern, self.id = pattern, id
         self._documents, self._clean = documents, clean
+        self.witness: Callable[[Frozen], None] = _nobody
         self._kinds: Mapping[str, type[Frozen]] = {**LIFECYCLE, **{_tag(kind): kind for kind in pattern.events}}
         self._journal: Journal[Standing[S] | None] = Journal(documents.lines(id), self._kinds, self._fold, None)
 
@@ -111,6 +115,11 @@ class Record(Generic[Q, S, O]):
         """The number of its last line."""
         return self._journal.seq
 
+    @property
+    def head(self) -> str:
+        """The hash of its last line, in hex."""
+        return self._journal.head
+
     def append(self, events: Sequence[Frozen]) -> Standing[S]:
         """Records events, without secrets.
 
@@ -125,6 +134,7 @@ class Record(Generic[Q, S, O]):
             expect=self._journal.seq,
             durable=any(isinstance(each, durable) for each in events),
         )
+        self.witness(events[-1])
         return self.standing
 
     def repair(self) -> None:
@@ -189,6 +199,10 @@ class Record(Generic[Q, S, O]):
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
             raise LedgerError(f"{self.place()} is of no {self.pattern.name}: `{where}`: {first['msg']}") from None
+
+
+def _nobody(_event: Frozen) -> None:
+    """Nobody vouches for it."""
 
 
 class Records:
@@ -319,13 +333,17 @@ class Records:
                         return there
         return None
 
+    def is_id(self, id: str) -> bool:  # noqa: A002 - as above
+        """Whether a record may have this id."""
+        return bool(_ID.fullmatch(id))
+
     def check_id(self, id: str, pattern: str = "") -> None:  # noqa: A002 - as above
         """Insists that a record may have this id.
 
         Raises:
             CouncilRefused: it may not.
         """
-        if not _ID.fullmatch(id):
+        if not self.is_id(id):
             raise CouncilRefused(
                 f"{id[:100]!r} is no id of a {pattern or 'record'}: letters, digits, `.`, `_` and `-`, at most 80."
             )

@@ -31,6 +31,7 @@ class Rules(ABC, Generic[Q, S, O]):
         milestones: those of them that outlive a power cut, and after which the views are written.
         first: what is asked for at the beginning, as a message about the budget calls it.
         patient: whether steps that go on at the same time are ended well before the error of one is raised.
+        earlier: where in `.swarm/` an earlier swarmgate had one of the id `{id}`; empty: where records are now.
         adjustable: whether the command that goes on with it takes `--usd` and `--tokens`.
     """
 
@@ -42,6 +43,7 @@ class Rules(ABC, Generic[Q, S, O]):
     first: ClassVar[str] = "the first round (its prompts alone)"
     patient: ClassVar[bool] = False
     adjustable: ClassVar[bool] = True
+    earlier: ClassVar[str] = ""
 
     # --- pure ---
 
@@ -86,6 +88,10 @@ class Rules(ABC, Generic[Q, S, O]):
 
     def views(self, standing: Standing[S]) -> Mapping[str, str]:
         """The texts that are made of it, by their names: artifacts, pages, `result.json`."""
+        return {}
+
+    def measures(self, standing: Standing[S]) -> Mapping[str, object]:
+        """What metrics count of it, by the fields of `domain.metrics.Execution`, where it is over."""
         return {}
 
     def title(self, state: S) -> str:
@@ -143,10 +149,6 @@ class Rules(ABC, Generic[Q, S, O]):
         """The failure as it is raised where the record is held by itself: with the way on."""
         told = f"Go on with: {goes_on}" if (goes_on := self.goes_on(standing.id)) else ""
         return CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, told))))
-
-    def measures(self, standing: Standing[S]) -> Mapping[str, float | bool]:
-        """What metrics tell of one that is over, as far as it has it: `rounds`, `converged`, `score`, `improvement`."""
-        return {}
 
     def goes_on(self, id: str) -> str:  # noqa: A002 - the field's name
         """The command line with which it goes on; empty: it cannot."""

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.lifecycle import Completed, Resumed, Stopped, TimeUp
-from swarmgate.council.pattern import Pattern
+from swarmgate.council.pattern import Pattern, Unfinished
 from swarmgate.council.record import Record
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
@@ -121,27 +121,42 @@ class _Session(Generic[Q, S, O]):
         Raises:
             SwarmError: the first one of a step; not of one that is due no more after what the others came to.
         """
-        errors = {}
-        for step in steps:
-            task = self.working.pop(step)
-            if error := task.exception():
-                errors[step] = error
-            else:
+        tasks = {step: self.working.pop(step) for step in steps}
+        for task in tasks.values():
+            if not task.exception():
                 self.append(task.result())
-        due = set(self.pattern.next(self.record.standing.own))
+        due = self._due()
+        errors = {step: error for step, task in tasks.items() if (error := self._failed(task))}
         counting = [error for step, error in errors.items() if step in due or not isinstance(error, SwarmError)]
         if counting:
             if self.pattern.patient:
                 await self._patiently()
             raise counting[0]
+        due = self._due()
         await self._cut_off([step for step in self.working if step not in due])
+
+    def _due(self) -> set[Hashable]:
+        return set(self.pattern.next(self.record.standing.own))
+
+    def _failed(self, task: asyncio.Task[Sequence[Frozen]]) -> BaseException | None:
+        """The error that ended a step, if any did; what the step came to before goes on record."""
+        error = task.exception()
+        if isinstance(error, Unfinished):
+            self.append(error.events)
+            return error.error
+        return error
 
     async def _patiently(self) -> None:
         """What goes on is ended well, and goes on record."""
-        for step in list(self.working):
-            with suppress(SwarmError):
-                self.append(await self.working[step])
-            self.working.pop(step, None)
+        while self.working:
+            done, _ = await asyncio.wait(self.working.values(), return_when=asyncio.FIRST_COMPLETED)
+            for step in [step for step, task in self.working.items() if task in done]:
+                task = self.working.pop(step)
+                error = self._failed(task)
+                if error is None:
+                    self.append(task.result())
+                elif not isinstance(error, SwarmError):
+                    raise error
 
     async def _cut_off(self, steps: Sequence[Hashable]) -> None:
         """Ends steps; what one of them says of itself then goes on record."""

@@ -111,7 +111,8 @@ class Shared:
 
         id = str(getattr(request, "id"))  # noqa: A001, B009 - every request has one
         self.records.check_id(id, pattern.name)
-        there = self.records.open(pattern, id) if id in self.records.documents.records() else None
+        known = id in self.records.documents.records() and self.records.begun(id).pattern == pattern.name
+        there = self.records.open(pattern, id) if known else None
         allowed = allowance or (there.standing.allowance if there else self.allowance)
         name, goes_on = f"{pattern.name}-{id}", pattern.goes_on(id)
         hashed = "" if models is None else self.request_hash(pattern, request, models)
@@ -156,6 +157,7 @@ class Shared:
         """
         record = self.record(pattern, id)
         if record.standing.over:
+            self._settle(f"{pattern.name}-{id}")
             return record.outcome
         allowance = record.standing.allowance.but(usd=usd, tokens=tokens)
         return await self.hold(pattern, record.request, allowance=allowance, **more)
@@ -172,6 +174,15 @@ class Shared:
         try:
             return self.records.open(pattern, id)
         except CouncilRefused as error:
+            if (
+                self.records.is_id(id)
+                and (old := pattern.earlier.format(id=id))
+                and (self.project.folder.path / old).exists()
+            ):
+                raise CouncilRefused(
+                    f"{id} is {_a(pattern.name)} of an earlier swarmgate, in .swarm/{old}: this one reads journals.",
+                    hint="Its texts are there to be read as they are; hold it anew under another id.",
+                ) from None
             raise self.refused(pattern.name, id, error) from None
 
     def cached(
@@ -233,6 +244,13 @@ class Shared:
         hint = f"{meant}They are listed by: swarm {verb(name)} list" if known else f"There is no {name} here yet."
         other = self.elsewhere()
         return type(error)(error.message, hint=f"{hint} {other}." if other else hint)
+
+    def _settle(self, name: str) -> None:
+        """Has the ledger count a session that was killed between the end of its record and that."""
+        from swarmgate.council.session import settle  # noqa: PLC0415
+
+        if self.project.session(name).open:
+            settle(self.project)
 
     def _state(self) -> str:
         """The SHA-256, in hex, of all in the project that an answer hangs on, beside the request.

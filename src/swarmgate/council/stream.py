@@ -96,6 +96,15 @@ class Completed(_Event):
     seconds: float = 0.0
 
 
+class Told(_Event):
+    """What happened in words of its own, for a progress display; without any, its usage counts alone."""
+
+    event: Literal["told"] = "told"
+    kind: Literal["step", "event", "notice"] = "event"
+    text: Line = ""
+    usage: Usage = Usage()
+
+
 class Erred(_Event):
     """It cannot go on, for now or for good; `hint` says what to do next."""
 
@@ -106,7 +115,7 @@ class Erred(_Event):
 
 
 PatternEvent = Annotated[
-    Started | RoundStarted | StepStarted | Contributed | RoundCompleted | Converged | Completed | Erred,
+    Started | RoundStarted | StepStarted | Contributed | RoundCompleted | Converged | Completed | Told | Erred,
     Field(discriminator="event"),
 ]
 

@@ -1,4 +1,4 @@
-"""Where in a TOML file a key stands, for messages about the files of debates and chats."""
+"""Where in a TOML file a key stands, for messages about the files of councils."""
 
 from __future__ import annotations
 

@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from swarmgate.agents.brief import Section, cut, one_line
+from swarmgate.council.debate.model import Round, Speech
 from swarmgate.council.json_objects import PLACES, Mixed, taken_apart, unfenced
-from swarmgate.domain.debate import Reason, Round, Speech
+from swarmgate.domain.debate import Reason
 from swarmgate.errors import CouncilRefused
 
 TITLE = "Debate transcript so far"

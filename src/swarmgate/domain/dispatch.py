@@ -1,15 +1,14 @@
-"""What a dispatch is made of: tasks for voices, one reply to each, and the result, which is also the record of it."""
+"""The words of a dispatch: its modes, and a task for a voice. What comes of it stands in the council's room."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, model_validator
 
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.debate import Outcome, SeatId
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.debate import SeatId
 
 MOST_TASKS = 8
 """Tasks of one parallel dispatch at most."""
@@ -70,61 +69,3 @@ class DispatchTask(Frozen):
     def name(self) -> str:
         """What the voice is called."""
         return self.role or self.participant
-
-
-class DispatchedReply(Frozen):
-    """What became of one task; `number` is its place in the input, from 1.
-
-    `failed` says why there is no output, `not_run` why nobody was asked. `tries` are those begun. `prompt_hash` is the
-    SHA-256 of the conversation that was sent, in hex; `cut` are characters of the output that were left out because it
-    was too long; `usage` and `seconds` count every try.
-    """
-
-    number: int
-    name: str
-    text: Text = ""
-    failed: Line = ""
-    not_run: Line = ""
-    tries: int = 0
-    model: str = ""
-    prompt_hash: str = ""
-    usage: Usage = Usage()
-    seconds: float = 0.0
-    cut: int = 0
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether there is an output."""
-        return not (self.failed or self.not_run)
-
-
-class DispatchResult(Frozen):
-    """A dispatch: what was asked, and every reply in the order of the tasks.
-
-    `outcome` is that of a debate. `exhausted` says which budget ended it early, `failed` why nothing came of it.
-    `finished` is false in the record of one that is going on, or was killed.
-    """
-
-    id: str
-    mode: Mode
-    tasks: tuple[DispatchTask, ...]
-    question: Text = ""
-    rounds: int = 0
-    replies: tuple[DispatchedReply, ...] = ()
-    outcome: Outcome | None = None
-    exhausted: Line = ""
-    failed: Line = ""
-    finished: bool = False
-    usage: Usage = Usage()
-    seconds: float = Field(0.0, ge=0)
-    started_at: str = ""
-
-    @property
-    def succeeded(self) -> int:
-        """How many tasks have an output."""
-        return sum(each.succeeded for each in self.replies)
-
-    @property
-    def summary(self) -> str:
-        """`k/n succeeded`."""
-        return f"{self.succeeded}/{len(self.tasks)} succeeded"

@@ -12,10 +12,10 @@ from swarmgate.domain.evidence import Verdict
 
 
 class DebateKept(Frozen):
-    """A part of a debate in the loop was kept: the debate itself, a whole round, or its outcome.
+    """A part of a debate in the loop was kept: the debate itself, a message, a whole round, or its outcome.
 
-    `sha256` is that of its file, in hex, which holds that of the file before it: so it stands for all of them. A debate
-    goes on in a later run only where its newest file is the one that is named here.
+    `sha256` is that of its line, in hex, which holds that of the line before it: so it stands for all of them. A debate
+    goes on in a later run only where its newest line is the one that is named here.
     """
 
     type: Literal["debate_kept"] = "debate_kept"

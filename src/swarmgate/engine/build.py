@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from swarmgate.agents.contexts import memory_of
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import SPEAKING
+from swarmgate.council.shared import Shared
 from swarmgate.domain.finding import GateReport, GateResult
-from swarmgate.domain.redaction import redact
 from swarmgate.engine import debaters
 from swarmgate.engine.context import Context, StopFlag
 from swarmgate.engine.desks import Desks
@@ -19,7 +18,6 @@ from swarmgate.gates.memory import Memory
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.sensitivity import definition as sensitivity
 from swarmgate.ledger import debate_worth
-from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.llm.capabilities.steering import compact_roles, steered
@@ -65,7 +63,7 @@ def build(
         agent_files=agent_files,
         start_up=shadowing.survey(repository.root),
         voices=desks.voices,
-        debates=DebateFiles(folder, redact=partial(redact, secrets=project.keys)),
+        records=Shared(project).records,
         worth=debate_worth.read(folder) if "auto" in debaters.modes(config) else None,
         stop=StopFlag(folder.stop_request),
         listener=project.listener,

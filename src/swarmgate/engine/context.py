@@ -16,6 +16,7 @@ from swarmgate.agents.desk import Desk
 from swarmgate.agents.house_rules import CommittedRules, HouseRules, told
 from swarmgate.automation.suite_look import rules_of
 from swarmgate.config import Config
+from swarmgate.council.record import Records
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import PROJECT, Account, accounts
 from swarmgate.domain.change import ChangeSet
@@ -34,7 +35,6 @@ from swarmgate.engine.spending import WorkClock
 from swarmgate.errors import HeadMoved
 from swarmgate.gates.sensitivity.definition import Sensitivity
 from swarmgate.ledger import guidance
-from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.evidence import EvidenceStore
 from swarmgate.ledger.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
@@ -96,7 +96,7 @@ class Context:
     ends of limits; `waits` has these take as long as they take.
     `agent_files` is what belongs to agent programs, and so is nobody's to write; `start_up`, where modules that
     swarmgate's own Python would start with are nobody's to make.
-    `voices` gives those of a debate (`Desks.voices`), `debates` is where debates are kept, `worth` what was measured of
+    `voices` gives those of a debate (`Desks.voices`), `records` is where debates are kept, `worth` what was measured of
     their worth. `stash` allows uncommitted changes to be stashed instead of refused. `environ` is where keys stand.
     """
 
@@ -115,7 +115,7 @@ class Context:
     agent_files: AgentFiles
     start_up: StartUp
     voices: Callable[[int, Callable[[], Iterable[Account]]], Voices]
-    debates: DebateFiles
+    records: Records
     worth: DebateWorth | None = None
     listener: Listener = silent
     stash: bool = False

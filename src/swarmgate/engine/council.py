@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from swarmgate.council.chat.facade import Chats
 from swarmgate.council.critique.facade import Critiques
+from swarmgate.council.debate.facade import Debates
 from swarmgate.council.decision.facade import Decisions
-from swarmgate.council.shared import Shared
-from swarmgate.engine.chats import Chats
+from swarmgate.council.dispatch.facade import Dispatches
+from swarmgate.council.shared import Shared, new_id
 from swarmgate.engine.council_metrics import Metrics
-from swarmgate.engine.debates import Debates
 from swarmgate.engine.discussions import Discussions
-from swarmgate.engine.dispatches import Dispatches
 from swarmgate.engine.in_project import InProject
 from swarmgate.engine.orchestration_steps import CouncilRunner
 from swarmgate.engine.orchestrations import Orchestrations
@@ -33,19 +33,27 @@ class Council:
 
     def __init__(self, project: Project) -> None:
         shared, held = InProject(project), Shared(project)
-        debates, dispatches, chats = Debates(shared), Dispatches(shared), Chats(shared)
+        debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
         discussions, decisions, critiques = Discussions(shared), Decisions(held), Critiques(held, _programs)
         runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
         orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared, held)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
-        self.ids, self.began, self.record = debates.ids, debates.began, debates.record
+        self.ids, self.record, self.described = debates.ids, debates.record, debates.described
+        self.debate_rows, self.debate_lines, self.debate_page = (
+            debates.debate_rows,
+            debates.debate_lines,
+            debates.debate_page,
+        )
+        self.debate_verdict, self.new_id = debates.debate_verdict, new_id
 
         self.dispatch, self.dispatch_file = dispatches.dispatch, dispatches.dispatch_file
         self.dispatches, self.dispatch_record = dispatches.dispatches, dispatches.dispatch_record
+        self.dispatch_rows, self.dispatch_told = dispatches.dispatch_rows, dispatches.dispatch_told
 
-        self.swarm, self.resume_swarm = chats.swarm, chats.resume_swarm
+        self.swarm, self.chat_file, self.resume_swarm = chats.swarm, chats.chat_file, chats.resume_swarm
         self.chats, self.chat_record = chats.chats, chats.chat_record
+        self.chat_lines, self.chat_row = chats.chat_lines, chats.chat_row
 
         self.discuss, self.resume_discussion = discussions.discuss, discussions.resume_discussion
         self.discussions, self.discussion_record = discussions.discussions, discussions.discussion_record

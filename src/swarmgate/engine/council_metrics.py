@@ -7,10 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from pydantic import ValidationError
-
-from swarmgate.council.orchestration.model import Orchestration
-from swarmgate.council.orchestration.places import PATTERN, places
 from swarmgate.council.patterns import pattern
 from swarmgate.council.records import PART_OF
 from swarmgate.council.shared import Shared
@@ -39,13 +35,9 @@ class Metrics:
 
     def executions(self) -> Iterator[Execution]:
         """Every execution on record."""
-        folder, sessions = self._project.folder, by_record(self._project.folder)
+        sessions = by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
-        records += [self._standing(name, sessions) for name in self._held.records.ids()]
-        steps = {place: each.id for each in records if each.pattern == PATTERN for place in self._steps(each)}
-        for each in (*executions.debates(folder), *executions.dispatches(folder), *executions.chats(folder)):
-            whole = steps.get((each.pattern, each.id), "")
-            yield each.model_copy(update={"part_of": whole}) if whole else each
+        records += [each for name in self._held.records.ids() if (each := self._standing(name, sessions))]
         yield from records
 
     def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
@@ -69,36 +61,31 @@ class Metrics:
         }
         return Execution.model_validate(values)
 
-    def _standing(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
-        """One record, from its fold; of one that is not complete, what its calls used."""
-        known: PatternName = "unknown"
-        try:
-            begun = self._held.records.begun(name)
-            known = next((each for each in PATTERNS if each == begun.pattern), "unknown")
-            rules = pattern(begun.pattern)
-            standing = self._held.records.open(rules, name).standing
-        except SwarmError as error:
-            return Execution(id=name, pattern=known, status="damaged", why=error.message)
-        ended = standing.over or standing.status == "failed"
-        return Execution(
-            id=name,
-            pattern=known,
-            status="complete" if standing.over else "failed" if ended else "open",
-            usage=standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
-            seconds=standing.seconds if ended else None,
-            part_of=standing.part_of,
-            **(rules.measures(standing) if standing.over else {}),
-        )
+    def _standing(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:
+        """One record, from its fold; None: it is the debate of a dispatch, which is an execution of that.
 
-    def _steps(self, orchestration: Execution) -> frozenset[tuple[str, str]]:
-        """Pattern and id of the records that an orchestration has: debates and dispatches do not say whose they are."""
-        if orchestration.status == "damaged":
-            return frozenset()
+        Of one that is not complete, what its calls used counts.
+        """
+        records, known = self._held.records, "unknown"
         try:
-            asked = Orchestration.model_validate(self._shared.records.manifest(orchestration.id).request)
-        except (SwarmError, ValidationError):  # of another version
-            return frozenset()
-        return frozenset(places(asked))
+            begun = records.begun(name)
+            known = next((each for each in PATTERNS if each == begun.pattern), known)
+            if begun.part_of and known == "debate" and records.begun(begun.part_of).pattern == "dispatch":
+                return None
+            rules = pattern(begun.pattern)
+            standing = records.open(rules, name).standing
+        except SwarmError as error:
+            return Execution.model_validate({"id": name, "pattern": known, "status": "damaged", "why": error.message})
+        ended = standing.over or standing.status == "failed"
+        values = {
+            "id": name,
+            "pattern": known,
+            "status": standing.status if ended else "open",
+            "usage": standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
+            "seconds": standing.seconds if ended else None,
+            "part_of": standing.part_of,
+        }
+        return Execution.model_validate({**values, **(rules.measures(standing) if standing.over else {})})
 
     def _pattern(self, name: str) -> PatternName:
         """What a damaged record says that it is of."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swarmgate import assets
-from swarmgate.domain.debate import Outcome
+from swarmgate.council.debate.model import Outcome
 
 if TYPE_CHECKING:
     from swarmgate.engine.council import Council

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from swarmgate.domain.debated import in_words
+from swarmgate.domain.debate import in_words
 from swarmgate.domain.events import DebateWeighed, Event
 
 _WIDTH = 120

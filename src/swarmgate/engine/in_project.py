@@ -12,16 +12,15 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from swarmgate.config import nearest
+from swarmgate.council.masking import masked
+from swarmgate.council.shared import Shared
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
 from swarmgate.journal.store import opened
-from swarmgate.ledger.chats import ChatDatabase
-from swarmgate.ledger.debates import DebateFiles, masked
-from swarmgate.ledger.dispatches import DispatchFiles
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -209,17 +208,11 @@ class InProject:
     def _kinds(self) -> dict[str, Callable[[], Sequence[str]]]:
         """What a council does -> the ids of all of those on record."""
 
-        def chats() -> list[str]:
-            with ChatDatabase(self.project.folder) as database:
-                return [each.id for each in database.ids()]
-
         def records(pattern: str) -> Callable[[], Sequence[str]]:
             return lambda: self.records.ids(pattern)
 
         return {
-            "debate": DebateFiles(self.project.folder).ids,
-            "dispatch": DispatchFiles(self.project.folder).ids,
-            "chat": chats,
+            **{each: partial(Shared(self.project).records.ids, each) for each in ("debate", "dispatch", "chat")},
             **{each: records(each) for each in _RECORDS},
         }
 

@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.council.critique.model import CritiqueOutcome
+from swarmgate.council.debate.model import Outcome
 from swarmgate.council.decision.model import DecisionOutcome
+from swarmgate.council.dispatch.model import DispatchResult
 from swarmgate.council.orchestration.model import (
     AskStep,
     CritiqueStep,
@@ -19,21 +21,17 @@ from swarmgate.council.orchestration.model import (
     Value,
 )
 from swarmgate.council.orchestration_runner import Came
-from swarmgate.domain.debate import Outcome
 from swarmgate.domain.discussion import DiscussionRecord
-from swarmgate.domain.dispatch import DispatchResult
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
-from swarmgate.ledger.debates import DebateFiles
-from swarmgate.ledger.dispatches import DispatchFiles
 from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
     from swarmgate.council.critique.facade import Critiques
+    from swarmgate.council.debate.facade import Debates
     from swarmgate.council.decision.facade import Decisions
-    from swarmgate.engine.debates import Debates
+    from swarmgate.council.dispatch.facade import Dispatches
     from swarmgate.engine.discussions import Discussions
-    from swarmgate.engine.dispatches import Dispatches
     from swarmgate.engine.in_project import InProject
 
 
@@ -65,7 +63,7 @@ class CouncilRunner:
     async def debate(self, step: DebateStep, record: str) -> Came:
         """Holds a debate."""
         async with _own_budget(f"debate-{record}"):
-            if record in DebateFiles(self._project.folder).ids():
+            if record in self._debates.ids():
                 outcome = await self._debates.resume(record, tokens=step.tokens, usd=step.usd)
             else:
                 outcome = await self._debates.debate(**_given(step), id=record)
@@ -116,13 +114,15 @@ class CouncilRunner:
         return used(by_record(self._project.folder).get(record, ()))
 
     async def _dispatched(self, given: dict[str, Any], record: str) -> DispatchResult:
-        files = DispatchFiles(self._project.folder)
-        if record in files.ids():
-            there = files.load(record)
+        if record in self._dispatches.dispatches():
+            there = self._dispatches.dispatch_record(record)
             if there.finished and there.succeeded and not there.exhausted:
                 return there
         async with _own_budget(f"dispatch-{record}"):
-            return await self._dispatches.dispatch(**given, id=record)
+            result = await self._dispatches.dispatch(**given, id=record)
+            if result.exhausted:
+                raise BudgetExhausted(result.exhausted, account=self._dispatches.account(record))
+        return result
 
 
 @asynccontextmanager

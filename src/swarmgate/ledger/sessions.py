@@ -48,6 +48,11 @@ class Session:
         self._lock = folder.runtime / "council" / f"{name}.lock"
         self._last = 0
 
+    @property
+    def open(self) -> bool:
+        """Whether there may be calls that the ledger does not count yet."""
+        return (self.place / _OPEN).exists()
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keeps every other process out. A dead process's lock is taken over.

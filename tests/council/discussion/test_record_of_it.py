@@ -20,12 +20,12 @@ from tests.council.discussion.conftest import Room, User, assessed, concluded, e
 
 from swarmgate.council.discussion.chronicle import record_of
 from swarmgate.council.discussion.people import Pause
+from swarmgate.council.masking import masked
 from swarmgate.council.records import NAMES, Manifest, Records
 from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, DiscussionRecord, Expert, Step
 from swarmgate.domain.redaction import redact
 from swarmgate.errors import CouncilRefused
 from swarmgate.journal.documents import FileDocuments
-from swarmgate.ledger.debates import masked
 from swarmgate.ledger.folder import SwarmFolder
 
 Make = Callable[..., Room]

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.project import GOAL, Project, Rule, call, code, critic, part, plain, plan, review, rule, task, until, verdict
 
+from swarmgate.council.debate.model import Compared, Debate, Outcome, Spoke
+from swarmgate.council.debate.rules import RULES, DebateState
+from swarmgate.council.lifecycle import Completed
+from swarmgate.council.record import Record, Records
+from swarmgate.council.shared import Shared
 from swarmgate.domain import events as ev
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.contest import DebateWorth
 from swarmgate.domain.debate import Ballot, Vote
 from swarmgate.domain.evidence import Verdict
 from swarmgate.domain.state import Planning, TaskStatus
+from swarmgate.engine import Swarm
+from swarmgate.journal.chain import GENESIS, encode
 from swarmgate.ledger import debate_worth
-from swarmgate.ledger.debates import DebateFiles
 from swarmgate.ledger.sessions import Session
 
 pytestmark = pytest.mark.suite("unittest")
@@ -242,7 +250,7 @@ def test_a_killed_debate_goes_on_after_its_last_whole_round(project: Project) ->
     project.planned(speaks(), votes("advocate", "APPROVE"), hangs, synthesis("APPROVE"), **debating())
     process = project.start("run")
     until(lambda: len(project.briefs("participant", "debate", round="2")) == 2)
-    assert (project.folder.debates / ID / "round-1.json").exists()
+    assert len(on_record(project).standing.own.rounds) == 1
     process.kill()
     process.wait()
     project.play(*AGREED, **debating())
@@ -251,7 +259,7 @@ def test_a_killed_debate_goes_on_after_its_last_whole_round(project: Project) ->
     assert rounds.count("1") == 2  # each voice once
     (event,) = weighed(project)
     assert (event.debate, event.attempt, event.verdict) == (ID, 1, Vote.APPROVE)
-    assert DebateFiles(project.folder).ids() == (ID,)
+    assert records(project).ids() == (ID,)
     assert project.swarm("verify").exit_code == 0
 
 
@@ -559,18 +567,34 @@ def test_a_change_beyond_a_window_is_cut_and_no_dead_end(project: Project) -> No
 # --- what was changed by hand between two runs ---
 
 
-def paused(project: Project) -> Any:
-    """A debate whose first round is on record, paused by its budget; gives its folder."""
+def records(project: Project) -> Records:
+    return Shared(Swarm(project.root).project).records
+
+
+def on_record(project: Project) -> Record[Debate, DebateState, Outcome]:
+    return records(project).open(RULES, ID)
+
+
+def paused(project: Project) -> Path:
+    """A debate whose first round is on record, paused by its budget; gives its journal."""
     project.planned(*AGREED, **debating(), council={"total_tokens": LITTLE})
     project.swarm("run", exits=4)
-    place = project.folder.debates / ID
-    assert (place / "round-1.json").exists()
-    assert not (place / "round-2.json").exists()
-    return place
+    assert len(on_record(project).standing.own.rounds) == 1
+    return project.folder.discussions / ID / "journal.jsonl"
 
 
-def edited(path: Any, **changes: Any) -> None:
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+def rewritten(project: Project, path: Path, change: Callable[[Spoke], Spoke]) -> None:
+    """Changes what was said, and makes every line fit the one before it."""
+    lines, head = [], GENESIS
+    for entry in on_record(project).entries():
+        event = change(entry.event) if isinstance(entry.event, Spoke) else entry.event
+        line, head = encode(entry.model_copy(update={"event": event}), head)
+        lines.append(line)
+    path.write_bytes(b"".join(lines))
+
+
+def said(event: Spoke, **changes: Any) -> Spoke:
+    return event.model_copy(update={"speech": event.speech.model_copy(update=changes)})
 
 
 def goes_on(project: Project) -> str:
@@ -578,72 +602,61 @@ def goes_on(project: Project) -> str:
     seats = ("advocate", "challenger")
     again = (*(votes(seat, "APPROVE", attempt="2") for seat in seats), synthesis("APPROVE", attempt="2"))
     project.play(*OPPOSED, *again, code({"src/calc/part_1.1.py": part("better")}, attempt="2"), **debating())
-    return project.swarm("run", exits=3).stderr
+    return plain(project.swarm("run", exits=3).stderr)
 
 
 def assert_held_anew(project: Project) -> None:
     first = weighed(project)[0]
     assert (first.debate, first.verdict) == (f"{ID}-2", Vote.REJECT)
     assert project.state.task("1.1").attempts[0].stage == "reviewer"
-    assert project.swarm("verify").exit_code == 0
 
 
 @pytest.mark.slow
 def test_an_outcome_that_nobody_voted_for_counts_for_nothing(project: Project) -> None:
-    place = paused(project)
-    planted = {"id": ID, "verdict": "APPROVE", "decided_by": "majority", "tally": {"approve": 2}, "rounds": 2}
-    (place / "outcome.json").write_text(json.dumps({**planted, "converged": False}))
-    assert "outcome.json is damaged" in plain(goes_on(project))
+    paused(project)
+    on_record(project).append([Completed()])
+    assert "not what the ledger has on record" in goes_on(project)
     assert_held_anew(project)
 
 
 @pytest.mark.slow
-def test_a_round_that_was_made_the_vote_counts_for_nothing(project: Project) -> None:
-    path = paused(project) / "round-1.json"
-    speeches = json.loads(path.read_text())["speeches"]
-    for speech in speeches:
-        speech["ballot"] = {"vote": "APPROVE", "confidence": 1.0, "reasons": []}
-    edited(path, final=True, speeches=speeches)
-    goes_on(project)
+def test_a_line_that_was_changed_counts_for_nothing(project: Project) -> None:
+    path = paused(project)
+    changed = path.read_text().replace('"ballot":null', '"ballot":{"vote":"APPROVE","confidence":1.0}')
+    assert changed != path.read_text()
+    path.write_text(changed)
+    assert f"{ID}/journal.jsonl line 3" in goes_on(project)
     assert_held_anew(project)
+    assert "journal.jsonl" in project.swarm("verify", exits=1).stdout
 
 
 @pytest.mark.slow
 def test_a_seat_that_nobody_has_ends_in_no_traceback(project: Project) -> None:
-    path = paused(project) / "round-1.json"
-    speeches = json.loads(path.read_text())["speeches"]
-    speeches[0]["seat"] = "ghost"
-    edited(path, speeches=speeches)
-    told = plain(goes_on(project))
-    assert "round-1.json is damaged" in told
-    assert "ghost has no seat" in told
+    rewritten(project, paused(project), lambda event: said(event, seat="ghost"))
+    told = goes_on(project)
+    assert "journal.jsonl line 3 records what the rules forbid" in told
+    assert "ghost spoke in round 1" in told
     assert_held_anew(project)
 
 
 @pytest.mark.slow
-def test_files_that_fit_each_other_and_not_the_ledger_count_for_nothing(project: Project) -> None:
-    """Whoever edits a round can make the next hashes fit, and add the vote: the ledger has another hash."""
-    place = paused(project)
-    files, path = DebateFiles(project.folder), place / "round-1.json"
-    speeches = json.loads(path.read_text())["speeches"]
-    speeches[0]["text"] = "I concede everything."
-    edited(path, speeches=speeches)
-    assert files.load(ID).rounds[0].speeches[0].text == "I concede everything."
-    assert "not what the ledger has on record" in plain(goes_on(project))
+def test_lines_that_fit_each_other_and_not_the_ledger_count_for_nothing(project: Project) -> None:
+    """Whoever edits a message can make the next hashes fit, and add the vote: the ledger has another hash."""
+    rewritten(project, paused(project), lambda event: said(event, text="I concede everything."))
+    assert on_record(project).standing.own.rounds[0].speeches[0].text == "I concede everything."
+    assert "not what the ledger has on record" in goes_on(project)
     assert_held_anew(project)
 
 
 @pytest.mark.slow
 def test_a_whole_round_that_was_added_counts_for_nothing(project: Project) -> None:
     paused(project)
-    files = DebateFiles(project.folder)
-    (first,) = files.rounds(ID)
+    record = on_record(project)
     ballot_ = Ballot(vote=Vote.APPROVE, confidence=1.0)
-    speeches = tuple(
-        each.model_copy(update={"id": each.id.replace("r1", "r2"), "round": 2, "ballot": ballot_, "claims": ()})
-        for each in first.speeches
-    )
-    files.keep_round(ID, first.model_copy(update={"number": 2, "final": True, "speeches": speeches, "novelty": ()}))
+    for speech in record.standing.own.rounds[0].speeches:
+        changes = {"id": speech.id.replace("r1", "r2"), "round": 2, "ballot": ballot_, "claims": ()}
+        record.append([Spoke(speech=speech.model_copy(update=changes))])
+    record.append([Compared(round=2)])
     goes_on(project)
     assert_held_anew(project)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import brief_for
+from swarmgate.council.debate.model import Round, Speech
 from swarmgate.council.decision.answers import MOST_PROPOSAL, form_of, lettered
 from swarmgate.council.decision.model import (
     VOTING,
@@ -22,7 +23,7 @@ from swarmgate.council.described import Place
 from swarmgate.council.transcript import GIST_LINE, Transcript
 from swarmgate.council.voices import Voices
 from swarmgate.council.windows import material_sections, window_of
-from swarmgate.domain.debate import Round, Seat, Speech
+from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilRefused
 from swarmgate.llm.endpoint.wire import estimated_tokens
 

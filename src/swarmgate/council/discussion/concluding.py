@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from swarmgate.agents.participant import Unread
+from swarmgate.council.debate.voting import MOST_TEXT
 from swarmgate.council.discussion.fields import fields, texts_in
 from swarmgate.council.discussion.masking import masked
 from swarmgate.council.discussion.table import Table, constraints_section
 from swarmgate.council.discussion.values import first_of, items_of, known, message_ids, text_of, texts_of
 from swarmgate.council.objects import squeezed
-from swarmgate.council.voting import MOST_TEXT
 from swarmgate.domain.agreement import agreed_by
 from swarmgate.domain.debate import MESSAGE_ID
 from swarmgate.domain.discussion import (

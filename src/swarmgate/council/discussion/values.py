@@ -8,9 +8,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from swarmgate.council.debate.voting import MOST_TEXT
 from swarmgate.council.json_objects import PLACES, taken_apart, unfenced
 from swarmgate.council.objects import objects_of
-from swarmgate.council.voting import MOST_TEXT
 from swarmgate.domain.debate import MESSAGE_ID
 
 SPOKEN = (

@@ -1,70 +1,79 @@
-"""A debate of the loop on record: in its files, and in the ledger what they come to, so that none can be put there."""
+"""A debate of the loop on record: in its journal, and in the ledger the head of that, so that none can be put there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
-from swarmgate.domain.debate import Debate, DebateRecord, Outcome, Round
+from swarmgate.council.debate.model import Compared, Debate, Outcome, Spoke
+from swarmgate.council.debate.rules import RULES, DebateState
+from swarmgate.council.lifecycle import Completed
+from swarmgate.council.record import Record
+from swarmgate.domain.base import Frozen
 from swarmgate.domain.events import DebateKept
 from swarmgate.engine.context import Context
+from swarmgate.errors import LedgerError
+
+LoopRecord = Record[Debate, DebateState, Outcome]
 
 
 @dataclass(frozen=True)
 class OnRecord:
-    """Keeps a debate about an attempt, or about the plan; implements `council.debating.DebateStore`.
+    """The debates about an attempt, or about the plan (`task` empty, `attempt` 0).
 
-    The ledger gets the hash of each part as it is kept, and what is read is taken for true only where its newest file
-    is the one that the ledger names. A process that is killed between file and ledger leaves a debate that counts for
-    nothing: it is held anew.
+    The ledger gets the head of the journal with every line, and what is read is taken for true only where it ends as
+    the ledger says. A process that is killed between journal and ledger leaves a debate that counts for nothing: it is
+    held anew.
     """
 
     ctx: Context
     task: str
     attempt: int
 
-    def begin(self, debate: Debate) -> None:
-        """Keeps what is debated; one that an earlier run began is taken up again."""
-        self.ctx.debates.begin(debate)
-        if debate.id not in self.ctx.ledger.state.debate_heads:
-            self._record(debate.id, "debate")
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all records, sorted: two debates of one case are named one after the other."""
+        return tuple(sorted(self.ctx.records.documents.records()))
 
-    def rounds(self, debate_id: str) -> tuple[Round, ...]:
-        """The rounds in which somebody was heard: one that failed as a whole is held again.
+    def begin(self, debate: Debate) -> LoopRecord:
+        """The record of a debate, begun."""
+        record = self.ctx.records.begin(RULES, debate)
+        record.witness = partial(self._keep, record)
+        self._keep(record, debate)
+        return record
 
-        Raises:
-            LedgerError: as `load`.
-        """
-        rounds = self.load(debate_id).rounds
-        return rounds[:-1] if rounds and all(each.failed for each in rounds[-1].speeches) else rounds
-
-    def load(self, debate_id: str) -> DebateRecord:
-        """All that is kept of a debate.
+    def load(self, debate_id: str) -> LoopRecord:
+        """A debate that is on record.
 
         Raises:
-            LedgerError: a file is damaged, or it is not what the ledger has on record.
+            LedgerError: it is damaged, or its newest line is not what the ledger has on record.
         """
-        return self.ctx.debates.load(debate_id, head=self.ctx.ledger.state.debate_heads.get(debate_id, ""))
+        record = self.ctx.records.open(RULES, debate_id)
+        record.witness = partial(self._keep, record)
+        if record.head != self.ctx.ledger.state.debate_heads.get(debate_id, ""):
+            raise LedgerError(
+                f"{record.place()} is damaged, or was changed by hand: it is not what the ledger has on record as the "
+                "newest",
+                hint="Bring the file back from a backup, or hold the debate anew.",
+            )
+        return record
 
-    def keep_round(self, debate_id: str, held: Round) -> None:
-        """Keeps a whole round."""
-        self.ctx.debates.keep_round(debate_id, held)
-        self._record(debate_id, f"round {held.number}")
-
-    def keep_outcome(self, outcome: Outcome) -> None:
-        """Keeps how a debate ended."""
-        self.ctx.debates.keep_outcome(outcome)
-        self._record(outcome.id, "outcome")
-
-    def keep_failure(self, debate_id: str, why: str) -> None:
-        """Nothing: whether it failed for good, or goes on in another run, is decided by who held it."""
-
-    def _record(self, debate_id: str, part: str) -> None:
+    def _keep(self, record: LoopRecord, newest: Frozen) -> None:
         ledger = self.ctx.ledger
         kept = DebateKept(
-            task=self.task,
-            attempt=self.attempt,
-            debate=debate_id,
-            part=part,
-            sha256=self.ctx.debates.head(debate_id),
+            task=self.task, attempt=self.attempt, debate=record.id, part=_part(newest), sha256=record.head
         )
         ledger.append([kept], expect=ledger.state.seq)
+
+
+def _part(newest: Frozen) -> str:
+    """What a line of a debate is about."""
+    match newest:
+        case Debate():
+            return "debate"
+        case Spoke():
+            return newest.speech.id
+        case Compared():
+            return f"round {newest.round}"
+        case Completed():
+            return "outcome"
+    return str(getattr(newest, "type"))  # noqa: B009 - every event's tag

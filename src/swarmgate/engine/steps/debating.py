@@ -13,22 +13,26 @@ from functools import cached_property
 from typing import Literal
 
 from swarmgate.agents.brief import Section
-from swarmgate.council.debating import hold
-from swarmgate.council.events import CouncilEvent, RoundBegan, RoundEnded, Spoke
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.debate.model import Debate, DebateRecord, Speech
+from swarmgate.council.debate.rules import RULES
+from swarmgate.council.debate.steps import DEBATING
+from swarmgate.council.events import CouncilEvent
 from swarmgate.council.first_look import first_look
 from swarmgate.council.progress import said
+from swarmgate.council.run import run
+from swarmgate.council.stream import RoundStarted
 from swarmgate.council.voices import Voices
 from swarmgate.domain.budget import Account
 from swarmgate.domain.contest import Weighed, expected_tokens, weigh
-from swarmgate.domain.debate import Debate, DebateRecord, Seat, Speech
-from swarmgate.domain.debated import review_of
+from swarmgate.domain.debate import Seat
 from swarmgate.domain.events import DebateWeighed
 from swarmgate.domain.evidence import Review
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.engine.context import Context
 from swarmgate.engine.debaters import advocate, are_two, challenger
-from swarmgate.engine.first_round import prompt_tokens
-from swarmgate.engine.steps.debate_record import OnRecord
+from swarmgate.engine.steps.debate_record import LoopRecord, OnRecord
+from swarmgate.engine.steps.debated import review_of
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, EndpointFailed, LedgerError, Owner, Stopped
 from swarmgate.ledger.evidence import DEBATE
 from swarmgate.llm.budget import require_room
@@ -96,7 +100,6 @@ class _Contest:
     ctx: Context
     case: Case
     _spent: list[Usage] = field(default_factory=list)
-    _heard: list[Speech] = field(default_factory=list)
 
     async def judged(self, ordinary: Callable[[], Awaitable[Review]]) -> Judged:
         begun = next(self._begun(), None)
@@ -139,35 +142,39 @@ class _Contest:
         *,
         first: Review | None = None,
         look: Speech | None = None,
-        begun: DebateRecord | None = None,
+        begun: LoopRecord | None = None,
     ) -> Judged:
-        debate = begun.debate if begun else self._new()
-        self._spent.extend(_used(begun))
-        problem = "" if begun and begun.outcome else await self._held(debate, fresh=begun is None)
-        on_disk = debate.id in self.ctx.debates.ids()
-        record = self._store.load(debate.id) if on_disk else DebateRecord(debate=debate, failed=problem)
+        debate = begun.standing.own.debate if begun else self._new()
+        if begun:
+            self._spent.append(begun.standing.usage)
+        problem = "" if begun and begun.standing.over else await self._held(debate, begun)
+        kept = self._store.load(debate.id).standing if debate.id in self._store.ids() else None
+        record = RULES.record(kept) if kept else DebateRecord(debate=debate, failed=problem)
         review = None if problem else review_of(record)
-        event = self._weighed(weighed, first=first, look=look, record=record)
+        used = kept.usage.tokens if kept else 0
+        event = self._weighed(weighed, first=first, look=look, record=record, debated=used)
         undecided = problem or "a voice failed, and no other speaks against it: its side was not heard"
         return Judged(review, (event,), "" if review else undecided)
 
-    async def _held(self, debate: Debate, *, fresh: bool) -> str:
+    async def _held(self, debate: Debate, record: LoopRecord | None) -> str:
         """Holds a debate, or goes on with it; gives why nothing came of it.
 
         Raises:
             EndpointFailed, BudgetExhausted, Stopped: as `judged`; the debate goes on with the next run.
         """
+        context = CouncilContext(self._voices, self.ctx.records, self._tell, own={})
         try:
-            if fresh:
-                needed = prompt_tokens(debate, self._voices)
+            DEBATING.check(debate, context, lambda _: "")
+            if record is None:
+                needed = DEBATING.needs(debate, context)
                 require_room(self._accounts(), needed, "its first round (the prompts alone)")
-            await hold(debate, voices=self._voices, store=self._store, on_event=self._tell)
+                record = self._store.begin(debate)
+            await run(DEBATING, record, context)
         except CouncilRefused as error:  # too much for the window of a voice
             return error.message
         except CouncilFailed as error:
-            if self._was_unreachable(error):
+            if record and record.standing.own.unreached:
                 raise EndpointFailed(error.message, hint="the debate goes on where it was with: swarm run") from error
-            self.ctx.debates.keep_failure(debate.id, error.message)
             return error.message
         except BudgetExhausted as error:
             if not error.is_of(Owner("debate")):
@@ -176,11 +183,6 @@ class _Contest:
             raise error.with_hint(hint) from error
         return ""
 
-    def _was_unreachable(self, error: CouncilFailed) -> bool:
-        """Whether a debate failed because no model answered, and not because of what was answered."""
-        silent = bool(self._heard) and all(each.unreached for each in self._heard)
-        return silent or isinstance(error.__cause__, EndpointFailed)
-
     def _weighed(
         self,
         weighed: Weighed,
@@ -188,9 +190,9 @@ class _Contest:
         first: Review | None = None,
         look: Speech | None = None,
         record: DebateRecord | None = None,
+        debated: int = 0,
     ) -> DebateWeighed:
         case, outcome = self.case, record.outcome if record else None
-        debated = sum(each.tokens for each in _used(record))
         proof = ""
         if record is not None and case.task:
             text = record.model_dump_json(indent=1).encode()
@@ -220,7 +222,7 @@ class _Contest:
     def _new(self) -> Debate:
         case, council = self.case, self.ctx.config.council
         name, number = case.names[0], 1
-        while (free := name if number == 1 else f"{name}-{number}") in self.ctx.debates.ids():
+        while (free := name if number == 1 else f"{name}-{number}") in self._store.ids():
             number += 1
         return Debate(
             id=free,
@@ -241,22 +243,23 @@ class _Contest:
     def _store(self) -> OnRecord:
         return OnRecord(self.ctx, self.case.task, self.case.attempt)
 
-    def _begun(self) -> Iterator[DebateRecord]:
+    def _begun(self) -> Iterator[LoopRecord]:
         """Debates of this very case that an earlier run could not bring to an end, or not onto the ledger.
 
-        One whose files are not what the ledger has on record counts for nothing.
+        One whose journal is not what the ledger has on record counts for nothing.
         """
-        known = self.ctx.debates.ids()
+        known = self._store.ids()
         for name in self.case.names:
             for debate_id in reversed(known):
                 if debate_id != name and debate_id.rpartition("-")[0] != name:
                     continue
                 try:
                     record = self._store.load(debate_id)
-                except LedgerError as error:
+                except (LedgerError, CouncilRefused) as error:
                     self.ctx.tell("notice", f"{error.message}; that debate counts for nothing")
                     continue
-                if record.debate.about == self._about and not record.failed:
+                state, failed = record.standing.own, record.standing.status == "failed"
+                if state.debate.about == self._about and not (failed and not state.unreached):
                     yield record
 
     @cached_property
@@ -310,26 +313,11 @@ class _Contest:
             yield Account(Owner("debate"), limits, sum((*self._spent, *now), Usage()))
 
     def _tell(self, event: CouncilEvent) -> None:
-        if isinstance(event, RoundBegan):
-            self._heard.clear()
-        if isinstance(event, Spoke):
-            self._heard.append(event.speech)
         if told := said(event):
             self.ctx.tell(*told)
-        if isinstance(event, RoundEnded) and not event.round.final and self.ctx.stop.requested:
+        if isinstance(event, RoundStarted) and event.number > 1 and self.ctx.stop.requested:
             raise Stopped("Stopped between two rounds of a debate, as asked.", hint="Go on with: swarm run")
 
 
 def _rendered(sections: Sequence[Section], size: int) -> str:
     return "\n\n".join(each.render(size) for each in sections if each.text.strip())
-
-
-def _used(record: DebateRecord | None) -> list[Usage]:
-    """What a debate has used, as far as it is on record."""
-    if record is None:
-        return []
-    rounds = record.rounds
-    found = [speech.usage for held in rounds for speech in held.speeches]
-    found += [held.moderation.usage for held in rounds if held.moderation]
-    synthesis = record.outcome.synthesis if record.outcome else None
-    return [*found, synthesis.usage] if synthesis else found

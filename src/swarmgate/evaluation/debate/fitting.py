@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from swarmgate.config.council import Council
+from swarmgate.council.debate.model import Debate
+from swarmgate.council.debate.voting import VOTE, bounded, brief_of
 from swarmgate.council.voices import Voices
-from swarmgate.council.voting import VOTE, bounded, brief_of
 from swarmgate.council.windows import Window, check_fits, material_sections, window_of
-from swarmgate.domain.debate import Debate
 from swarmgate.errors import CouncilRefused, UsageError
 from swarmgate.evaluation.debate.arms import Job, Setup, debate_of
 

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from swarmgate.config.council import Council
-from swarmgate.council.debating import hold
+from swarmgate.council.asking import together
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.debate.model import Debate, Round, Speech, tally
+from swarmgate.council.debate.rules import RULES
+from swarmgate.council.debate.steps import DEBATING
+from swarmgate.council.debate.voting import vote
+from swarmgate.council.record import Records
 from swarmgate.council.voices import Voices
-from swarmgate.council.voting import vote
-from swarmgate.domain.debate import Debate, Outcome, Round, Speech, Tally, Vote, tally
+from swarmgate.domain.debate import Tally, Vote
 from swarmgate.errors import BudgetExhausted, CouncilFailed, EndpointFailed, SwarmError
 from swarmgate.evaluation.debate.arms import Arm, Job, Setup, ballots_of, debate_of, jobs, material, question
 from swarmgate.evaluation.debate.cache import Meter
 from swarmgate.evaluation.debate.fitting import check_all_fit
 from swarmgate.evaluation.debate.fixtures import Item
 from swarmgate.evaluation.debate.statistics import Judgement
+from swarmgate.journal.documents import FileDocuments
 
 AT_ONCE = 4
 """Items that are judged at the same time; within one, the voices of a round speak at once."""
@@ -149,9 +157,8 @@ async def _judged(job: Job, setup: Setup, seated: Seated, council: Council, foun
 
 
 async def _debated(debate: Debate, voices: Voices) -> _Verdict:
-    record = _Unkept()
     try:
-        await hold(debate, voices=voices, store=record)
+        rounds = await _held(debate, voices)
     except CouncilFailed as error:
         # Nobody gave anything that counts. The other arm gets the ballots of a whole debate all the same.
         seats = len(debate.seats)
@@ -159,10 +166,25 @@ async def _debated(debate: Debate, voices: Voices) -> _Verdict:
             approved=False, tally=Tally(failed=seats), turns=seats * debate.rounds, failed=error.message
         )  # fmt: skip
     return _counted(
-        record.held[-1].speeches,
-        turns=sum(len(each.speeches) for each in record.held),
-        silent=sum(bool(speech.failed) for each in record.held if not each.final for speech in each.speeches),
+        rounds[-1].speeches,
+        turns=sum(len(each.speeches) for each in rounds),
+        silent=sum(bool(speech.failed) for each in rounds if not each.final for speech in each.speeches),
     )
+
+
+async def _held(debate: Debate, voices: Voices) -> tuple[Round, ...]:
+    """The rounds of a debate that nobody keeps: it always begins anew, and voices that answered answer the same.
+
+    Raises:
+        CouncilFailed: nobody gave anything that counts.
+    """
+    nowhere = Records(FileDocuments(Path(os.devnull)), clean=lambda value: value)
+    context, state = CouncilContext(voices, nowhere, own={}), RULES.begin(debate)
+    while steps := RULES.next(state):
+        for events in await together([DEBATING.do(step, state, context) for step in steps]):
+            for event in events:
+                state = RULES.apply(state, event)
+    return state.rounds
 
 
 async def _balloted(job: Job, setup: Setup, voices: Voices, number: int) -> _Verdict:
@@ -200,29 +222,3 @@ def _judgement(job: Job, arm: Arm, verdict: _Verdict, meter: Meter) -> Judgement
         tally=verdict.tally, tied=verdict.tied, turns=verdict.turns, silent=verdict.silent, failed=verdict.failed,
         calls=meter.calls, refused=len(meter.refused), usage=meter.usage, seconds=meter.seconds, wait=meter.wait,
     )  # fmt: skip
-
-
-class _Unkept:
-    """The record of one debate, in memory (`council.debating.DebateStore`): the answers themselves are kept."""
-
-    def __init__(self) -> None:
-        self.held: list[Round] = []
-
-    def begin(self, debate: Debate) -> None:
-        """It always begins anew; voices that answered before answer the same."""
-
-    def rounds(self, debate_id: str) -> tuple[Round, ...]:
-        """The rounds so far."""
-        del debate_id
-        return tuple(self.held)
-
-    def keep_round(self, debate_id: str, held: Round) -> None:
-        """Keep a whole round."""
-        del debate_id
-        self.held.append(held)
-
-    def keep_outcome(self, outcome: Outcome) -> None:
-        """The outcome is what `hold` returns."""
-
-    def keep_failure(self, debate_id: str, why: str) -> None:
-        """The failure is what `hold` raises."""

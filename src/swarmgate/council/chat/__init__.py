@@ -1,0 +1,1 @@
+"""Swarm chats: agents that write to each other until they are done."""

@@ -1,0 +1,119 @@
+"""The rules of a swarm chat: what its record means, what is due, how it ended, and what the user hears of it."""
+
+# ruff: noqa: ARG002 - a chat looks at less than a pattern may
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from swarmgate.council.chat import view
+from swarmgate.council.chat.model import CallsLost, Chat, ChatEnd, ChatResult, TurnTaken
+from swarmgate.council.chat.state import State, out_of_time, resumed, seated, sent, taken
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.lifecycle import Completed, Resumed, Standing, TimeUp
+from swarmgate.council.rules import Rules
+from swarmgate.council.stream import Told
+from swarmgate.domain.base import Frozen
+from swarmgate.errors import SwarmError
+
+
+class TakeTurn(NamedTuple):
+    """An agent reads its inbox, and says what it has to say."""
+
+    agent: str
+
+
+class CountCalls(NamedTuple):
+    """What calls used of which no turn tells is counted."""
+
+
+class StopUnreached(NamedTuple):
+    """The session ends: nobody who has something to read can be reached."""
+
+
+class ChatRules(Rules[Chat, State, ChatResult]):
+    """What the record of a swarm chat means."""
+
+    name, verb, request, events = "chat", "chat", Chat, (TurnTaken, CallsLost)
+    adjustable = False
+
+    def begin(self, request: Chat) -> State:
+        """With its opening delivered."""
+        return sent(State(request), request.opening, request.created_at)
+
+    def apply(self, state: State, event: Frozen) -> State:
+        """The state after one more event; who speaks now is a part of it."""
+        match event:
+            case Resumed():
+                return resumed(state)
+            case TimeUp():
+                return out_of_time(state)
+            case CallsLost():
+                return seated(replace(state, usage=state.usage + event.usage, uncounted=False))
+            case TurnTaken():
+                return taken(state, event.turn)
+        return state
+
+    def next(self, state: State) -> Sequence[Hashable]:
+        """The turns that are under way; those who speak when a budget is used up are the last."""
+        if state.uncounted:
+            return (CountCalls(),)
+        if state.speaking:
+            return tuple(map(TakeTurn, state.speaking))
+        over = state.late or state.synthesis or state.bound or not state.waiting
+        return () if over else (StopUnreached(),)
+
+    def ends_at(self, state: State) -> float | None:
+        """When its time is over, whether a process is at it or not."""
+        return state.chat.created_at + state.chat.ttl_s
+
+    def outcome(self, standing: Standing[State]) -> ChatResult | None:
+        """How it ended."""
+        if not standing.over:
+            return None
+        state, ended = standing.own, datetime.fromisoformat(standing.newest_at).timestamp()
+        names = ", ".join(sorted(state.streaks)) or "every agent that was asked"
+        return ChatResult(
+            id=state.chat.id,
+            end=state.end,
+            summary=state.synthesis.summary if state.synthesis else "",
+            by=state.synthesis.agent if state.synthesis else "",
+            why=f"{names} failed" if state.end is ChatEnd.FAILED else "",
+            messages=state.said,
+            turns=len(state.turns) + len(state.cut),
+            failed_turns=state.failed_turns,
+            usage=state.usage,
+            ended_at=ended,
+            seconds=max(0.0, round(ended - state.chat.created_at, 3)),
+        )
+
+    def measures(self, standing: Standing[State]) -> Mapping[str, object]:
+        """How long it lasted, whether a process was at it or not; one that came to nothing has failed."""
+        result = self.outcome(standing)
+        if result is None:
+            return {}
+        return {"seconds": result.seconds, **({"status": "failed"} if result.end is ChatEnd.FAILED else {})}
+
+    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+        """What was said, and how turns ended that said nothing."""
+        old, new = before.own, after.own
+        told = {"pattern": self.name, "id": after.id}
+        first = 1 if isinstance(event, Resumed) and new.sessions == 1 else len(old.messages) + 1
+        for number in range(first, len(new.messages) + 1):
+            yield Told(**told, text=view.message_told(new.messages[number]))
+        for number in range(len(old.turns) + 1, len(new.turns) + 1):
+            turn = new.turns[number]
+            if not isinstance(event, Resumed):
+                kind, text = view.turn_told(turn, spoke=len(new.messages) > len(old.messages))
+                yield Told(**told, kind=kind, text=text, usage=turn.usage)
+        if isinstance(event, Completed):
+            yield Told(**told, text=f"the chat is over: {new.end}")
+
+    def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
+        """Nothing: the command ends with that error."""
+        return ()
+
+
+RULES = ChatRules()

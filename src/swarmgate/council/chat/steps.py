@@ -1,0 +1,125 @@
+"""The steps of a swarm chat: agents read their inboxes and write to each other until one of its ends.
+
+Nobody outside can take a turn. What a turn used that was cut by the end of the chat, and what was not sent for that, is
+on record too.
+"""
+
+# ruff: noqa: ARG002 - the facade reads files itself
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from swarmgate.agents.desk import Desk
+from swarmgate.council.chat.brief import MOST_UNREAD, chat_brief, inbox_of, room_of
+from swarmgate.council.chat.model import CallsLost, Chat, ChatResult, TurnTaken
+from swarmgate.council.chat.rules import ChatRules, CountCalls, TakeTurn
+from swarmgate.council.chat.state import State
+from swarmgate.council.chat.turn import AgentTurn, Purse, too_long
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.overheard import Overheard
+from swarmgate.council.pattern import Pattern, Unfinished, Where
+from swarmgate.council.voices import Voices
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Usage
+from swarmgate.errors import CouncilRefused, EndpointFailed, SwarmError
+
+
+@dataclass
+class Room:
+    """What the turns of one session share.
+
+    Attributes:
+        calls: gives what all calls of the chat used before this session, also those of turns that are not on record.
+        desks: of the agents.
+        sizes: characters of messages that each agent reads at once.
+        purse: what they may still use together.
+    """
+
+    calls: Callable[[], Usage] = Usage
+    desks: dict[str, Desk] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    purse: Purse = field(default_factory=lambda: Purse(0, 0))
+
+    def enter(self, state: State, voices: Voices) -> None:
+        """Makes it ready for the first turn of the session."""
+        if not self.desks:
+            self.desks = _desks(state.chat, voices)
+            self.sizes = _sizes(self.desks)
+            self.purse = Purse(state.chat.messages - state.said, state.chat.tokens - state.usage.tokens)
+
+
+class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
+    """Agents that write to each other. A session of it needs a `Room` as its `context.own`."""
+
+    def check(self, request: Chat, context: CouncilContext, where: Where) -> None:
+        """Insists that every agent has a model, and can read the opening.
+
+        Raises:
+            CouncilRefused: it does not fit the window of an agent.
+            ConfigError, MissingRequirement: an agent has no model or no key.
+        """
+        if unfit := too_long(request, request.opening, _sizes(_desks(request, context.voices))):
+            raise CouncilRefused(
+                f"`initial.content` is too long: {unfit}",
+                hint="Put it into a file of the repository and name that, or give that agent a model with a larger "
+                "window.",
+            )
+
+    async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
+        """Has an agent take its turn.
+
+        Raises:
+            EndpointFailed: nobody who has something to read can be reached; the chat can be resumed.
+            BudgetExhausted, MissingRequirement, ConfigError: as they come; as above.
+        """
+        room: Room = context.own
+        match step:
+            case CountCalls():
+                return [CallsLost(usage=room.calls() - state.usage)]
+            case TakeTurn(agent):
+                room.enter(state, context.voices)
+                return [await _turn(agent, state, room)]
+        why = "; ".join(f"{agent}: {why}" for agent, why in sorted(state.waiting.items()))
+        raise EndpointFailed(
+            f"The chat {state.chat.id} cannot go on: {why}",
+            hint=f"Nothing is lost. When the endpoint answers again, within {state.chat.ttl_s:g} s of the chat's "
+            f"beginning: {self.goes_on(state.chat.id)}",
+        )
+
+
+CHAT = SwarmChat()
+
+
+async def _turn(agent: str, state: State, room: Room) -> TurnTaken:
+    """One turn of an agent; one that is cut off, or ended by an error, says what it used, and what it had said.
+
+    Raises:
+        Unfinished: an error ended it.
+    """
+    chat, desk = state.chat, room.desks[agent]
+    section = desk.limits.section_chars
+    inbox = inbox_of(tuple(islice(state.inbox(agent), MOST_UNREAD)), section=section)
+    past = tuple(state.messages[number] for number in state.past.get(agent, ()))
+    brief = chat_brief(chat, agent, inbox=inbox, past=past, left=room.purse.messages, section=section)
+    turn = AgentTurn(chat, agent, room.purse, room.sizes, Overheard(desk.model), time.time())
+    try:
+        await turn.take(desk, brief)
+    except asyncio.CancelledError:
+        if not turn.began:
+            raise
+        return TurnTaken(turn=turn.cut_off())
+    except SwarmError as error:
+        raise Unfinished(error, *([TurnTaken(turn=turn.cut_off())] if turn.began else [])) from error
+    return TurnTaken(turn=turn.on_record(tuple(message.number for message in inbox)))
+
+
+def _desks(chat: Chat, voices: Voices) -> dict[str, Desk]:
+    return {agent.id: voices.desk(agent) for agent in chat.agents}
+
+
+def _sizes(desks: dict[str, Desk]) -> dict[str, int]:
+    return {name: room_of(desk.limits.section_chars) for name, desk in desks.items()}

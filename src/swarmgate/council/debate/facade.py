@@ -1,0 +1,234 @@
+"""The facade of the council: debates.
+
+outcome = await Swarm(path).council.debate("Is this design sound?", participants=["advocate", "challenger"])
+"""
+
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from swarmgate.council.debate.model import DebateRecord, Outcome
+from swarmgate.council.debate.rules import RULES
+from swarmgate.council.shared import Shared, new_id
+from swarmgate.errors import CouncilRefused, SwarmError
+
+if TYPE_CHECKING:
+    from swarmgate.council.debate.request import Participant
+    from swarmgate.council.pattern import Where
+
+PART = "debate"
+"""What the debate of a dispatch is called: its id is that of the dispatch, a dot, and this."""
+
+_DISPATCH = "dispatch"
+
+
+class Debates:
+    """Debates of one project."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared, self._project = shared, shared.project
+
+    async def debate(
+        self,
+        question: str,
+        *,
+        participants: Sequence[Participant] = ("advocate", "challenger"),
+        rounds: int | None = None,
+        moderator: Participant | None = None,
+        material: str = "",
+        files: Sequence[str] = (),
+        diff: str = "",
+        order: Literal["fixed", "rotate"] | None = None,
+        synthesis: bool = True,
+        id: str = "",  # noqa: A002 - the field's name
+        tokens: int | None = None,
+        usd: float | None = None,
+        where: Where = lambda _: "",
+    ) -> Outcome:
+        """Holds a debate to its outcome.
+
+        Args:
+            question: what is debated.
+            participants: 2 to 8 voices.
+            rounds: 1 to 5, the last one is the vote; None: `[council] rounds`.
+            moderator: a further voice that may order the rounds.
+            material: what the question is about.
+            files: paths whose text is added to the material: from the root of the repository, or absolute and inside.
+            diff: a revision; what the work tree changes against it is added to the material.
+            order: who is read first; None: `[council] order`.
+            synthesis: whether the architect decides; without it, or without its model, the majority does.
+            id: its name; empty: the time and four letters.
+            tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
+            usd: the same in US dollars; None: `[council] usd`.
+            where: how messages about an argument begin.
+
+        Raises:
+            CouncilRefused: it cannot be held as asked.
+            ConfigError, MissingRequirement: a voice has no model or no key.
+            CouncilFailed: no voice, or not the synthesis, gave anything that counts.
+            BudgetExhausted: a budget is used up; `resume` goes on.
+        """
+        from swarmgate.council.debate.request import debate_of, seat, seats_for
+        from swarmgate.council.debate.steps import DEBATING
+        from swarmgate.council.material import OF_A_DEBATE, gathered
+
+        settings, folder = self._project.config.council, self._project.folder
+        debate = debate_of(
+            id=self._new_id(id),
+            question=question,
+            seats=seats_for(participants),
+            rounds=settings.rounds if rounds is None else rounds,
+            moderator=None if moderator is None else seat(moderator, "moderator"),
+            material=gathered(folder.root, material, files=files, diff=diff, most=OF_A_DEBATE, where=where),
+            order=order or settings.order,
+            parent=synthesis,
+            tokens=settings.tokens,
+            timeout_s=settings.timeout_s,
+            similarity=settings.similarity,
+        )
+        allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
+        held = await self._shared.hold(DEBATING, debate, allowance=allowance, own={}, where=where)
+        return _ended(held)
+
+    async def debate_file(self, path: Path, **options: Any) -> Outcome:
+        """Holds the debate that a TOML file describes; `options` are arguments of `debate` that win over the file.
+
+        Raises:
+            CouncilRefused: the file cannot be read, or a key is wrong; the message names file, line and key.
+            SwarmError: as `debate`.
+        """
+        from swarmgate.council.debate import file
+
+        in_file = file.places(path)
+        given = file.read(path) | options
+        return await self.debate(**given, where=lambda place: "" if place[0] in options else in_file(place))
+
+    def described(self, path: Path) -> dict[str, Any]:
+        """The arguments of `debate` that a TOML file gives.
+
+        Raises:
+            CouncilRefused: as `debate_file`.
+        """
+        from swarmgate.council.debate import file
+
+        return file.read(path)
+
+    async def resume(self, id: str, *, tokens: int | None = None, usd: float | None = None) -> Outcome:  # noqa: A002 - as above
+        """Goes on with a debate after all that was said; gives the outcome at once where it has one.
+
+        Args:
+            id: of the debate, or of the dispatch that it is the debate of.
+            tokens: what all of it may use, in tokens, with what it used before; None: as it was begun with.
+            usd: the same in US dollars.
+
+        Raises:
+            CouncilRefused: there is no such debate, or it goes on in another process.
+            LedgerError: its record is damaged.
+            SwarmError: as `debate`.
+        """
+        from swarmgate.council.debate.steps import DEBATING
+        from swarmgate.council.dispatch.steps import DISPATCHING
+
+        own = self._own(id)
+        if dispatched := self._dispatched(own):
+            result = await self._shared.resume(DISPATCHING, dispatched, tokens=tokens, usd=usd)
+            return _ended(result.outcome if result else None)
+        held = await self._shared.resume(DEBATING, own, tokens=tokens, usd=usd, own={})
+        return _ended(held)
+
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all debates, the newest first."""
+        return self._shared.records.ids(RULES.name)
+
+    def record(self, id: str) -> DebateRecord:  # noqa: A002 - as above
+        """All that is kept of a debate.
+
+        Args:
+            id: as of `resume`.
+
+        Raises:
+            CouncilRefused: there is no such debate.
+            LedgerError: its record is damaged.
+        """
+        return RULES.record(self._shared.record(RULES, self._own(id)).standing)
+
+    # --- looking, as people read it ---
+
+    def debate_rows(self) -> list[dict[str, str]]:
+        """A row for each debate of a list, the newest first; a damaged one is named as such."""
+        return [self._row(name) for name in self.ids()]
+
+    def debate_lines(self, record: DebateRecord) -> list[str]:
+        """The whole debate, round by round."""
+        from swarmgate.council.debate import view
+
+        return view.text_lines(record)
+
+    def debate_page(self, record: DebateRecord) -> str:
+        """The whole debate as one HTML page that needs nothing else."""
+        from swarmgate.council.debate import view
+
+        return view.html(record)
+
+    def debate_verdict(self, id: str) -> tuple[dict[str, Any], list[str]]:  # noqa: A002 - as above
+        """How a debate ended: for programs, and as lines; the reasons and the dissent with it."""
+        from swarmgate.council.debate import view
+
+        record = self.record(id)
+        outcome = record.outcome.model_dump(mode="json") if record.outcome else {}
+        told = {**outcome, "reasons": view.reasons(record), "dissent": view.dissent(record)}
+        return told, view.verdict_lines(record)
+
+    # --- inside ---
+
+    def _row(self, name: str) -> dict[str, str]:
+        try:
+            standing = self._shared.record(RULES, name).standing
+        except SwarmError as error:
+            return {"id": name, "began": _named_after(name), "status": "damaged", "question": error.message}
+        record, began = RULES.record(standing), f"{standing.created_at[:19].replace('T', ' ')} UTC"
+        status = record.outcome.verdict if record.outcome else "failed" if record.failed else "open"
+        return {"id": name, "began": began, "status": status, "question": record.debate.question}
+
+    def _own(self, id: str) -> str:  # noqa: A002 - as above
+        """The id of the record that is meant: the debate of a dispatch goes by the id of that, too."""
+        part = f"{id}.{PART}"
+        with suppress(SwarmError):
+            if self._shared.records.begun(id).pattern == _DISPATCH and part in self._shared.records.ids(RULES.name):
+                return part
+        return id
+
+    def _dispatched(self, id: str) -> str:  # noqa: A002 - as above
+        """The dispatch that a debate belongs to, which has the folders of its voices; empty: none."""
+        whole = self._shared.record(RULES, id).standing.part_of
+        return whole if whole and self._shared.records.begun(whole).pattern == _DISPATCH else ""
+
+    def _new_id(self, wanted: str) -> str:
+        if not wanted:
+            return new_id()
+        self._shared.records.check_id(wanted, RULES.name)
+        if wanted in self.ids():
+            raise CouncilRefused(
+                f"There is a debate {wanted} already.", hint=f"Go on with it: swarm debate resume {wanted}"
+            )
+        return wanted
+
+
+def _ended(outcome: Outcome | None) -> Outcome:
+    """The outcome of what was held to its end: one that is not over ended in an error."""
+    if outcome is None:
+        raise CouncilRefused("The debate has no outcome yet.")
+    return outcome
+
+
+def _named_after(name: str) -> str:
+    """When a debate began whose record is damaged, as its id says; empty: it does not."""
+    with suppress(ValueError):
+        return f"{datetime.strptime(f'{name[:15]}+0000', '%Y%m%d-%H%M%S%z'):%Y-%m-%d %H:%M:%S} UTC"
+    return ""

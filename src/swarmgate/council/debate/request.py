@@ -1,0 +1,142 @@
+"""A debate as it is asked for: every bound is checked here, before anybody is asked anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from swarmgate.council.debate.model import Debate
+from swarmgate.council.pattern import Where
+from swarmgate.council.requests import checked, seat_of, seats_of
+from swarmgate.council.voices import Voices
+from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
+from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
+
+Participant = Seat | Mapping[str, Any] | str
+"""A voice: a seat, its fields, or `ID` or `ID=provider/model`."""
+
+BRIEFS = {
+    "advocate": "Argue for it: find and state the strongest honest reasons why it should stand. Concede what is wrong.",
+    "challenger": "Argue against it: look for what breaks, what is missing and what it will cost. Concede what holds.",
+}
+"""What these voices are to argue for where nobody says anything else."""
+
+
+def debate_of(
+    *,
+    id: str,  # noqa: A002 - the field's name
+    question: str,
+    seats: Sequence[Seat | Mapping[str, Any]],
+    rounds: int = 2,
+    material: str = "",
+    moderator: Seat | Mapping[str, Any] | None = None,
+    order: Literal["fixed", "rotate"] = "rotate",
+    **bounds: Any,
+) -> Debate:
+    """A debate that can be held.
+
+    Args:
+        id: its name.
+        question: what is debated; not empty.
+        seats: 2 to 8 voices, each with an id of its own.
+        rounds: 1 to 5; the last one is the vote.
+        material: what the question is about.
+        moderator: a further voice, with an id of its own.
+        order: who is read first: always the same, or in turns.
+        bounds: the other fields of `Debate`.
+
+    Raises:
+        CouncilRefused: it cannot; the message names the parameter and its bounds.
+    """
+    fields: dict[str, Any] = {
+        "id": id,
+        "question": question,
+        "seats": seats_of(seats),
+        "rounds": rounds,
+        "material": material,
+        "moderator": seat_of(moderator, "moderator") if moderator is not None else None,
+        "order": order,
+    }
+    _check_counts(len(fields["seats"]), rounds)
+    debate = checked(Debate, fields | bounds, "")
+    check(debate)
+    return debate
+
+
+def check(debate: Debate) -> None:
+    """Whether a debate can be held, however it was made.
+
+    Raises:
+        CouncilRefused: it cannot; the message names the parameter and its bounds.
+    """
+    _check_counts(len(debate.seats), debate.rounds)
+    if not debate.question:
+        raise CouncilRefused("`question` is empty: a debate needs something to decide")
+    seats_of(debate.seats)
+    if debate.moderator and debate.moderator.id in {each.id for each in debate.seats}:
+        raise CouncilRefused(f"`moderator` has the id of a participant, {debate.moderator.id}: give it one of its own")
+
+
+def _check_counts(seats: int, rounds: Any) -> None:
+    if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= MOST_ROUNDS:
+        raise CouncilRefused(f"`rounds` is {rounds!r}: a debate has 1 to {MOST_ROUNDS} rounds")
+    if not LEAST_SEATS <= seats <= MOST_SEATS:
+        who = "1 participant" if seats == 1 else f"{seats} participants"
+        raise CouncilRefused(f"`seats` has {who}: a debate has {LEAST_SEATS} to {MOST_SEATS}")
+
+
+def seat(given: Participant, name: str = "participants") -> Seat | Mapping[str, Any]:
+    """A voice as it may be given; an advocate or challenger that is given no brief gets its usual one.
+
+    Raises:
+        CouncilRefused: `ID=` without a model behind it; the message has the `name` of the parameter.
+    """
+    if isinstance(given, str):
+        who, sign, model = (part.strip() for part in given.partition("="))
+        if sign and not model:
+            raise CouncilRefused(
+                f"`{name}`: {given!r} names no model behind `=`",
+                hint=f"A variable that is not set? With the model of [roles.participant] it is: {who}",
+            )
+        return {"id": who, "model": model, "brief": BRIEFS.get(who, "")}
+    if isinstance(given, Seat) and not given.brief:
+        return given.model_copy(update={"brief": BRIEFS.get(given.id, "")})
+    if isinstance(given, Mapping) and not given.get("brief"):
+        return {**given, "brief": BRIEFS.get(str(given.get("id")), "")}
+    return given
+
+
+def seats_for(participants: Sequence[Participant]) -> tuple[Seat, ...]:
+    """The voices, under the name that the user knows them by.
+
+    Raises:
+        CouncilRefused: one is none, two have one id, or there are too few or too many.
+    """
+    seats = seats_of([seat(each) for each in participants], name="participants")
+    if not LEAST_SEATS <= len(seats) <= MOST_SEATS:
+        there = "is 1 participant" if len(seats) == 1 else f"are {len(seats)} participants"
+        raise CouncilRefused(
+            f"there {there}: a debate has {LEAST_SEATS} to {MOST_SEATS}",
+            hint="Name each voice: --participant ID[=MODEL], or `participants` in the file; without any they are an "
+            "advocate and a challenger.",
+        )
+    return seats
+
+
+def check_desks(debate: Debate, voices: Voices, where: Where) -> None:
+    """Tells what a voice lacks before anybody is asked.
+
+    Raises:
+        ConfigError, CouncilRefused, MissingRequirement: a voice cannot be had.
+    """
+    places: list[tuple[Seat, tuple[int | str, ...]]] = [
+        (each, ("participants", at, "model")) for at, each in enumerate(debate.seats)
+    ]
+    places += [(debate.moderator, ("moderator", "model"))] if debate.moderator else []
+    for each, place in places:
+        try:
+            voices.desk(each)
+        except (ConfigError, CouncilRefused, MissingRequirement) as error:
+            raise type(error)(f"{where(place)}{each.id}: {error.message}", hint=error.hint) from error
+    if debate.parent:
+        voices.parent()

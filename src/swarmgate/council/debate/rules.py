@@ -1,0 +1,400 @@
+"""The rules of a debate: which step is due, what an event changes, and what whole rounds come to. All of it is pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from swarmgate.council import stream
+from swarmgate.council.debate.model import (
+    Compared,
+    Debate,
+    DebateRecord,
+    Moderated,
+    Moderation,
+    Outcome,
+    Round,
+    Speech,
+    Spoke,
+    Synthesised,
+    SynthesisFailed,
+    tally,
+)
+from swarmgate.council.lifecycle import Resumed, Standing
+from swarmgate.council.rules import Rules
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.debate import Seat, Vote, in_words, message_id
+from swarmgate.errors import IllegalMove
+
+if TYPE_CHECKING:
+    from swarmgate.council.events import CouncilEvent
+
+RESULT = "result.json"
+
+_FIRST_TO_CONVERGE = 2
+"""The first round that can bring nothing new: there is nothing before round 1."""
+
+
+class Moderate(NamedTuple):
+    """The moderator decides how a round is held."""
+
+    round: int
+
+
+class Speak(NamedTuple):
+    """A voice speaks in a round."""
+
+    round: int
+    seat: str
+
+
+class Compare(NamedTuple):
+    """The claims of a round are compared with those before."""
+
+    round: int
+
+
+class Synthesise(NamedTuple):
+    """The architect weighs all rounds."""
+
+    rounds: int
+
+
+class GiveUp(NamedTuple):
+    """Nothing comes of it for now."""
+
+    why: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class DebateState:
+    """How far a debate is: its whole rounds, and of the one that goes on what was decided and said so far.
+
+    `synthesised` is the end of one with an architect, `failed` why it gave no synthesis.
+    """
+
+    debate: Debate
+    rounds: tuple[Round, ...] = ()
+    moderated: Moderated | None = None
+    spoken: tuple[Spoke, ...] = ()
+    synthesised: Synthesised | None = None
+    failed: SynthesisFailed | None = None
+
+    @property
+    def number(self) -> int:
+        """The round that goes on, or would be next."""
+        return len(self.rounds) + 1
+
+    @property
+    def final(self) -> bool:
+        """Whether that round is the vote: by its number, or after one that brought nothing new."""
+        return self.number == self.debate.rounds or (bool(self.rounds) and _brought_nothing(self.rounds[-1]))
+
+    @property
+    def moderation(self) -> Moderation | None:
+        """What the moderator decided about it."""
+        return self.moderated.moderation if self.moderated else None
+
+    @property
+    def present(self) -> tuple[Seat, ...]:
+        """Who speaks in it."""
+        cut = self.moderation.cut if self.moderation else ()
+        return tuple(seat for seat in self.debate.seats if seat.id not in cut)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """In which order of seats the rounds before are read: as the moderator says, else rotated by one each round."""
+        if self.moderation and self.moderation.order:
+            return self.moderation.order
+        seats = tuple(seat.id for seat in self.debate.seats)
+        failed = self.moderation is not None and bool(self.moderation.failed)
+        by = 0 if self.debate.order == "fixed" or failed else (self.number - 1) % len(seats)
+        return seats[by:] + seats[:by]
+
+    @property
+    def silent(self) -> bool:
+        """Whether everybody failed in the round that goes on."""
+        return len(self.spoken) == len(self.present) and all(each.speech.failed for each in self.spoken)
+
+    @property
+    def unreached(self) -> bool:
+        """Whether nothing came of it as no model answered, and not because of what was answered."""
+        if self.failed:
+            return self.failed.unreached
+        return self.silent and all(each.speech.unreached for each in self.spoken)
+
+    def held(self, compared: Compared | None = None) -> Round:
+        """The round that goes on, as its record has it; `compared`: it is whole."""
+        places = {seat.id: at for at, seat in enumerate(self.debate.seats)}
+        spoken = sorted(self.spoken, key=lambda each: places[each.speech.seat])
+        longest = max((each.speech.seconds for each in spoken), default=0.0)
+        made = Round(
+            number=self.number,
+            final=self.final,
+            order=self.order,
+            speeches=tuple(each.speech for each in spoken),
+            novelty=compared.novelty if compared else (),
+            moderation=self.moderation,
+            condensed=tuple(dict.fromkeys(name for each in spoken for name in each.condensed)),
+            started_at=min((each.started_at for each in spoken), default=""),
+            seconds=round(longest + (self.moderated.seconds if self.moderated else 0), 4),
+        )
+        early = compared is not None and _brought_nothing(made) and self._all_voted(made)
+        return made.model_copy(update={"final": True}) if early else made
+
+    def _all_voted(self, held: Round) -> bool:
+        """Whether a round has the ballot of every seat already: then there is no need of another."""
+        return sum(each.ballot is not None for each in held.speeches) == len(self.debate.seats)
+
+
+class DebateRules(Rules[Debate, DebateState, Outcome]):
+    """A debate, as far as it is on record."""
+
+    name: ClassVar[str] = "debate"
+    verb: ClassVar[str] = "debate"
+    request = Debate
+    events: ClassVar[tuple[type[Frozen], ...]] = (Moderated, Spoke, Compared, Synthesised, SynthesisFailed)
+    milestones: ClassVar[tuple[type[Frozen], ...]] = (Compared, Synthesised)
+    patient: ClassVar[bool] = True
+    earlier: ClassVar[str] = "traces/debates/{id}"
+
+    def begin(self, request: Debate) -> DebateState:
+        """Nobody has spoken."""
+        return DebateState(request)
+
+    def apply(self, state: DebateState, event: Frozen) -> DebateState:
+        """The state after one more event; what failed as a whole is asked anew when it is taken up.
+
+        Raises:
+            IllegalMove: it may not stand there.
+        """
+        match event:
+            case Resumed():
+                return replace(state, spoken=() if state.silent else state.spoken, failed=None)
+            case Moderated():
+                _require_due(Moderate(event.round) in self.next(state), f"round {event.round} was moderated")
+                return replace(state, moderated=event)
+            case Spoke():
+                _check_speech(state, event.speech, due=self.next(state))
+                return replace(state, spoken=(*state.spoken, event))
+            case Compared():
+                _require_due(Compare(event.round) in self.next(state), f"round {event.round} is whole")
+                return replace(state, rounds=(*state.rounds, state.held(event)), moderated=None, spoken=())
+            case Synthesised() | SynthesisFailed():
+                _require_due(Synthesise(len(state.rounds)) in self.next(state), "it was synthesised")
+                if isinstance(event, SynthesisFailed):
+                    return replace(state, failed=event)
+                _check_synthesis(state, event)
+                return replace(state, synthesised=event)
+        return state
+
+    def next(self, state: DebateState) -> Sequence[Hashable]:
+        """The moderator, then every voice of the round that has not spoken, then what is made of them."""
+        if state.failed:
+            return [GiveUp(state.failed.why, "the rounds are on record; another model is set in [roles.architect]")]
+        if state.rounds and state.rounds[-1].final:
+            return [Synthesise(len(state.rounds))] if state.debate.parent and not state.synthesised else []
+        if state.debate.moderator and state.rounds and not state.moderated:
+            return [Moderate(state.number)]
+        spoken = {each.speech.seat for each in state.spoken}
+        if missing := [Speak(state.number, seat.id) for seat in state.present if seat.id not in spoken]:
+            return missing
+        return [_silence(state)] if state.silent else [Compare(state.number)]
+
+    def outcome(self, standing: Standing[DebateState]) -> Outcome | None:
+        """The verdict of the synthesis or, without one, of the majority."""
+        state = standing.own
+        if self.next(state):
+            return None
+        rounds, synthesis = state.rounds, state.synthesised.synthesis if state.synthesised else None
+        count = tally(rounds[-1].speeches)
+        return Outcome(
+            id=standing.id,
+            verdict=synthesis.verdict if synthesis else count.verdict,
+            decided_by="synthesis" if synthesis else "majority",
+            tally=count,
+            rounds=len(rounds),
+            converged=any(_brought_nothing(each) for each in rounds if each.number < state.debate.rounds),
+            synthesis=synthesis,
+            usage=standing.usage,
+            seconds=round(sum(each.seconds for each in rounds) + (synthesis.seconds if synthesis else 0), 4),
+        )
+
+    def record(self, standing: Standing[DebateState]) -> DebateRecord:
+        """All that is kept of a debate: its whole rounds, and one in which everybody failed."""
+        state = standing.own
+        return DebateRecord(
+            debate=state.debate,
+            rounds=(*state.rounds, state.held()) if state.spoken and state.silent else state.rounds,
+            outcome=self.outcome(standing),
+            failed=standing.why if standing.status == "failed" else "",
+        )
+
+    def views(self, standing: Standing[DebateState]) -> Mapping[str, str]:
+        """The outcome."""
+        outcome = self.outcome(standing)
+        return {RESULT: f"{outcome.model_dump_json(indent=1)}\n"} if outcome else {}
+
+    def measures(self, standing: Standing[DebateState]) -> Mapping[str, float | bool | int]:
+        """Whether it ended early, after how many rounds, and whether all agreed."""
+        outcome = self.outcome(standing)
+        if outcome is None:
+            return {}
+        agreed = float(outcome.tally.unanimous)
+        return {"converged": outcome.converged, "rounds": outcome.rounds, "score": agreed}
+
+    # --- what is told ---
+
+    def title(self, state: DebateState) -> str:
+        """The question."""
+        return state.debate.question
+
+    def who(self, state: DebateState) -> tuple[str, ...]:
+        """The voices."""
+        return tuple(seat.id for seat in state.debate.seats)
+
+    def most(self, state: DebateState) -> int:
+        """How many rounds there may be."""
+        return state.debate.rounds
+
+    def summary(self, standing: Standing[DebateState]) -> str:
+        """`APPROVE, 2 for, 1 against`."""
+        outcome = self.outcome(standing)
+        return f"{outcome.verdict}, {in_words(outcome.tally)}" if outcome else ""
+
+    def begins(self, steps: Sequence[Hashable], state: DebateState) -> Iterable[CouncilEvent]:
+        """A round."""
+        if any(isinstance(each, Speak) for each in steps):
+            told = {"pattern": self.name, "id": state.debate.id, "number": state.number, "most": state.debate.rounds}
+            yield stream.RoundStarted(**told, title="the vote" if state.final else "")
+
+    def tells(
+        self, event: Frozen, before: Standing[DebateState], after: Standing[DebateState]
+    ) -> Iterable[CouncilEvent]:
+        """What a voice, the moderator or the architect did, and what came of a round."""
+        told = {"pattern": self.name, "id": after.id, "number": before.own.number}
+        match event:
+            case Spoke(speech=speech):
+                said = {"who": speech.seat, "what": _spoke(speech), "failed": speech.failed, "usage": speech.usage}
+                yield stream.Contributed(**told, step="debate", **said)
+            case Moderated(moderation=given):
+                chair = before.own.debate.moderator
+                said = {"who": chair.id if chair else "", "failed": given.failed, "usage": given.usage}
+                yield stream.Contributed(**told, step="moderate", what=_moderated(given), **said)
+            case Compared():
+                yield stream.RoundCompleted(**told, what=_came(after.own.rounds[-1]))
+            case Synthesised(synthesis=made) if made:
+                said = {"who": "architect", "what": f"says {made.verdict}", "usage": made.usage}
+                yield stream.Contributed(**{**told, "number": 0}, step="synthesis", **said)
+            case SynthesisFailed():
+                said = {"who": "architect", "failed": event.why, "usage": event.usage}
+                yield stream.Contributed(**{**told, "number": 0}, step="synthesis", **said)
+            case _:
+                yield from super().tells(event, before, after)
+
+
+RULES = DebateRules()
+"""Reads records of debates."""
+
+
+def against_the_votes(verdict: Vote, cited: Collection[str], rounds: Sequence[Round]) -> str:
+    """What the votes of the last round have against a synthesis; empty: nothing.
+
+    The majority is that of the rule which decides without a synthesis (`Tally.verdict`): who failed is against it, a
+    tie rejects. The minority are those who voted the other way, not those who abstained or failed; what nobody voted
+    for cannot be made of the votes.
+
+    Args:
+        verdict: of the synthesis.
+        cited: ids of the messages that its reasons cite.
+        rounds: all of them.
+    """
+    votes = rounds[-1].speeches
+    count = tally(votes)
+    majority = count.verdict
+    if verdict is majority:
+        return ""
+    if count.unanimous:
+        return f"All voices voted {majority}: a synthesis cannot overturn that."
+    minority = {each.seat for each in votes if each.ballot and each.ballot.vote is verdict}
+    if not minority:
+        return f"No voice voted {verdict}: a synthesis weighs votes, it cannot make one."
+    theirs = [each.id for held in rounds for each in held.speeches if each.seat in minority and not each.failed]
+    if set(cited).intersection(theirs):
+        return ""
+    return (
+        f"By the votes it is {majority}. A verdict against them must cite a message of the minority: "
+        f"{', '.join(theirs)}."
+    )
+
+
+def _require_due(due: bool, what: str) -> None:  # noqa: FBT001 - one's own
+    if not due:
+        raise IllegalMove(f"The record says that {what}, and that was not its turn.")
+
+
+def _check_speech(state: DebateState, speech: Speech, *, due: Sequence[Hashable]) -> None:
+    """Whether a seat may have said that now.
+
+    Raises:
+        IllegalMove: it may not.
+    """
+    _require_due(Speak(speech.round, speech.seat) in due, f"{speech.seat} spoke in round {speech.round}")
+    seats = [seat.id for seat in state.debate.seats]
+    name = message_id(speech.round, seats.index(speech.seat) + 1)
+    if speech.id != name:
+        raise IllegalMove(f"The message of {speech.seat} is {name}, not {speech.id}.")
+    if speech.failed and speech.ballot:
+        raise IllegalMove(f"{speech.id} failed, and has a ballot.")
+
+
+def _check_synthesis(state: DebateState, event: Synthesised) -> None:
+    """Whether the votes bear a synthesis.
+
+    Raises:
+        IllegalMove: they do not.
+    """
+    made = event.synthesis
+    if made is None:
+        return
+    cited = {each for reason in made.reasons for each in reason.cites}
+    if made.verdict is Vote.ABSTAIN or (why := against_the_votes(made.verdict, cited, state.rounds)):
+        raise IllegalMove(f"The synthesis breaks a rule: {why if made.verdict is not Vote.ABSTAIN else 'it abstains'}")
+
+
+def _brought_nothing(held: Round) -> bool:
+    return held.number >= _FIRST_TO_CONVERGE and held.converged
+
+
+def _silence(state: DebateState) -> GiveUp:
+    """Why a round in which no voice said anything that counts ends the debate for now."""
+    why = "; ".join(dict.fromkeys(each.failed for each in state.held().speeches))
+    return GiveUp(
+        f"all {len(state.spoken)} voices failed in round {state.number}: {why}",
+        "look at the models of the voices, their exchanges are in .swarm/traces/; taken up again, the debate asks "
+        "this round anew",
+    )
+
+
+def _spoke(speech: Speech) -> str:
+    if speech.ballot:
+        return f"votes {speech.ballot.vote} ({speech.ballot.confidence:.0%} sure)"
+    return "" if speech.failed else f"spoke ({len(speech.claims)} claims)"
+
+
+def _moderated(given: Moderation) -> str:
+    if given.failed:
+        return ""
+    asked = f"; asks {', '.join(given.questions)}" if given.questions else ""
+    cut = f"; cuts {', '.join(given.cut)}" if given.cut else ""
+    return f"has {', '.join(given.order) or 'no order of its own'}{asked}{cut}"
+
+
+def _came(held: Round) -> str:
+    if held.final:
+        return ""
+    new = sum(each.new for each in held.novelty)
+    told = "; nothing new, so to the vote" if held.converged else ""
+    return f"{new} of {len(held.novelty)} claims are new{told}"

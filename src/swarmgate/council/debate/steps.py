@@ -1,0 +1,161 @@
+"""A debate: rounds of concurrent voices, a vote, and what is made of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from swarmgate.agents.brief import Brief, Section
+from swarmgate.agents.desk import Desk
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.debate.model import Compared, Debate, Moderated, Outcome, Spoke, Synthesised, SynthesisFailed
+from swarmgate.council.debate.moderating import moderated, moderator_brief
+from swarmgate.council.debate.novelty import claims_in, judged
+from swarmgate.council.debate.request import check, check_desks
+from swarmgate.council.debate.rules import Compare, DebateRules, DebateState, GiveUp, Moderate, Speak, Synthesise
+from swarmgate.council.debate.synthesising import synthesis_brief, synthesised
+from swarmgate.council.debate.voting import VOTE, bounded, brief_of, speech_of
+from swarmgate.council.overheard import overheard
+from swarmgate.council.pattern import Pattern, Where
+from swarmgate.council.transcript import Transcript
+from swarmgate.council.voices import Voices
+from swarmgate.council.windows import check_fits, material_sections, window_of
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.debate import Seat, message_id
+from swarmgate.errors import CouncilFailed, EndpointFailed
+from swarmgate.llm.endpoint.wire import estimated_tokens
+
+
+class Debating(DebateRules, Pattern[Debate, DebateState, Outcome]):
+    """A debate that is held; `own` of its context may be a dict, which keeps what the voices of a round share."""
+
+    def check(self, request: Debate, context: CouncilContext, where: Where) -> None:
+        """Insists that everybody has a model, and can read question, material and a line of each message."""
+        check(request)
+        check_desks(request, context.voices, where)
+        readers = _readers(request, context.voices)
+        check_fits(request, [(name, window_of(desk, brief)) for name, desk, brief in readers])
+
+    def needs(self, request: Debate, context: CouncilContext) -> int:
+        """The prompts of all voices in round 1, at a token per 4 characters."""
+        return sum(_prompt_tokens(request, seat, context.voices) for seat in request.seats)
+
+    async def do(self, step: Hashable, state: DebateState, context: CouncilContext) -> Sequence[Frozen]:
+        """Asks one voice, or compares what a round brought.
+
+        Raises:
+            CouncilFailed: no voice of a round gave anything that counts, or the synthesis did not.
+            BudgetExhausted, Stopped, MissingRequirement: as they come.
+        """
+        match step:
+            case Speak():
+                return [await _spoken(step, state, context)]
+            case Moderate():
+                return [await _moderated(state, context)]
+            case Compare():
+                return [await _compared(state)]
+            case Synthesise():
+                return [await _synthesised(state, context)]
+            case GiveUp():
+                raise CouncilFailed(step.why, hint=step.hint)
+        raise ValueError(f"{step!r} is no step of a debate")
+
+
+DEBATING = Debating()
+"""The pattern."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What all voices of a round are told of those before; `room` is that of the transcript, in characters."""
+
+    transcript: Transcript
+    room: int
+
+
+async def _spoken(step: Speak, state: DebateState, context: CouncilContext) -> Spoke:
+    debate = state.debate
+    seat = next(each for each in debate.seats if each.id == step.seat)
+    desk, own = bounded(context.voices.desk(seat), debate), _own_sections(state, seat)
+    shown = _shown(state, context) if state.rounds else None
+    told = shown.transcript.told(shown.room, own=seat.id) if shown else None
+    brief = _brief(debate, seat, step.round, (told.section, *own) if told else own)
+    name = message_id(step.round, debate.seats.index(seat) + 1)
+    began = datetime.now(UTC).isoformat(timespec="milliseconds")
+    ids = told.shown if told else frozenset[str]()
+    speech = await speech_of(desk, seat, brief, name=name, final=state.final, shown=ids)
+    return Spoke(speech=speech, condensed=told.condensed if told else (), started_at=began)
+
+
+async def _moderated(state: DebateState, context: CouncilContext) -> Moderated:
+    debate, began = state.debate, time.perf_counter()
+    chair = debate.moderator or debate.seats[0]
+    desk = bounded(context.voices.desk(chair), debate)
+    decided = await moderated(desk, debate, state.rounds, final=state.final)
+    return Moderated(round=state.number, moderation=decided, seconds=round(time.perf_counter() - began, 4))
+
+
+async def _compared(state: DebateState) -> Compared:
+    claims = claims_in(state.held().speeches)
+    earlier = claims_in(speech for held in state.rounds for speech in held.speeches)
+    novelty = await asyncio.to_thread(  # a tenth of a second where everybody claims as much as they may
+        judged, claims, earlier, threshold=state.debate.similarity
+    )
+    return Compared(round=state.number, novelty=novelty)
+
+
+async def _synthesised(state: DebateState, context: CouncilContext) -> Synthesised | SynthesisFailed:
+    desk = context.voices.parent()
+    if desk is None:
+        return Synthesised()
+    at_desk, ears = overheard(desk)
+    try:
+        return Synthesised(synthesis=await synthesised(at_desk, state.debate, state.rounds))
+    except CouncilFailed as error:
+        unreached = isinstance(error.__cause__, EndpointFailed)
+        return SynthesisFailed(why=error.message, unreached=unreached, usage=ears.usage)
+
+
+def _shown(state: DebateState, context: CouncilContext) -> _Shown:
+    """The transcript, in the smallest window of those who read it: all voices are told the same."""
+    kept = context.own if isinstance(context.own, dict) else {}
+    if state.number not in kept:
+        room = min(
+            window_of(
+                context.voices.desk(seat), _brief(state.debate, seat, state.number, _own_sections(state, seat))
+            ).room
+            for seat in state.present
+        )
+        kept[state.number] = _Shown(Transcript(state.rounds, state.order), room)
+    found: _Shown = kept[state.number]
+    return found
+
+
+def _own_sections(state: DebateState, seat: Seat) -> tuple[Section, ...]:
+    """What comes behind the transcript."""
+    asked = state.moderation.questions.get(seat.id, "") if state.moderation else ""
+    question = (Section("The moderator asks you", asked, "Answer it in your speech."),) if asked else ()
+    return (*question, VOTE) if state.final else question
+
+
+def _brief(debate: Debate, seat: Seat, number: int, sections: Sequence[Section]) -> Brief:
+    own = (*material_sections(debate.question, debate.material), *sections)
+    return brief_of(seat, number, own, task=debate.task, attempt=debate.attempt)
+
+
+def _readers(debate: Debate, voices: Voices) -> Iterable[tuple[str, Desk, Brief]]:
+    """Whoever reads the debate: the name, the desk, and the longest brief less the transcript."""
+    for seat in debate.seats:
+        yield f"participant {seat.id}", voices.desk(seat), _brief(debate, seat, debate.rounds, (VOTE,))
+    if debate.moderator:
+        yield "the moderator", voices.desk(debate.moderator), moderator_brief(debate, debate.rounds)
+    if debate.parent and (parent := voices.parent()):
+        yield "the architect", parent, synthesis_brief(debate)
+
+
+def _prompt_tokens(debate: Debate, seat: Seat, voices: Voices) -> int:
+    window = window_of(voices.desk(seat), _brief(debate, seat, 1, ()))
+    return estimated_tokens(window.size - window.room)

@@ -1,0 +1,125 @@
+"""One voice in one round: what it is told, what it says, and why it said nothing. It fails alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+
+from swarmgate.agents.brief import Brief, Section
+from swarmgate.agents.desk import Desk
+from swarmgate.agents.participant import ROLE, AskedOnceMore, speak
+from swarmgate.council import asking
+from swarmgate.council.debate.model import Debate, Speech
+from swarmgate.council.overheard import Overheard, overheard
+from swarmgate.council.reading import ballot_of, claims_of, has_ballot
+from swarmgate.council.transcript import TITLE
+from swarmgate.council.windows import material_sections
+from swarmgate.domain.debate import MESSAGE_ID, Ballot, Seat, message_id
+from swarmgate.errors import EndpointFailed, ModelError
+
+STEP = "debate"
+
+MOST_TEXT = 12_000
+"""Characters of one speech that are kept and shown to the others."""
+
+_EXAMPLE = json.dumps(
+    {
+        "verdict": "APPROVE | REJECT | ABSTAIN",
+        "confidence": "0.0 to 1.0",
+        "reasons": [{"text": "why", "cites": ["r1-msg-001"]}],
+    }
+)
+VOTE = Section(
+    "Vote now",
+    f"FINAL_VERDICT:\n{_EXAMPLE}",
+    "This is the last round. End your answer with a line `FINAL_VERDICT:` and one JSON object of this form; `cites` "
+    "are ids of messages that you were shown.",
+)
+"""What the last round asks for."""
+
+
+async def vote(
+    desk: Desk,
+    seat: Seat,
+    *,
+    question: str,
+    material: str,
+    round: int = 1,  # noqa: A002 - the wire's word
+    transcript: str = "",
+) -> Speech:
+    """The ballot of one voice on a question; `Speech.failed` where it gave none.
+
+    Args:
+        desk: its surroundings; their bounds hold.
+        seat: who it is.
+        question: what is to be decided.
+        material: what the question is about.
+        round: which round it is told that this is.
+        transcript: what was said before; ids of messages in it can be cited.
+
+    Raises:
+        BudgetExhausted, Stopped, MissingRequirement: as they come.
+    """
+    told = [Section(TITLE, transcript, whole=True)] if transcript else []
+    brief = brief_of(seat, round, [*material_sections(question, material), *told, VOTE])
+    shown = frozenset(MESSAGE_ID.findall(transcript))
+    return await speech_of(desk, seat, brief, name=message_id(round, 1), final=True, shown=shown)
+
+
+def brief_of(seat: Seat, number: int, sections: Iterable[Section], *, task: str = "", attempt: int = 0) -> Brief:
+    """What a voice is told in a round."""
+    own = Section("Your part", seat.brief)
+    return Brief(ROLE, STEP, task=task, attempt=attempt, participant=seat.id, round=number, sections=(own, *sections))
+
+
+def bounded(desk: Desk, debate: Debate) -> Desk:
+    """The desk under the bounds of a round of a debate."""
+    return asking.bounded(desk, tokens=debate.tokens, timeout_s=debate.timeout_s)
+
+
+async def speech_of(desk: Desk, seat: Seat, brief: Brief, *, name: str, final: bool, shown: Collection[str]) -> Speech:
+    """What a voice says to its brief, named `name`; in the last round it must vote. `shown` are ids that it may cite.
+
+    Raises:
+        BudgetExhausted, Stopped, MissingRequirement: as they come; a model that fails makes a failed speech.
+    """
+    at_desk, ears = overheard(desk)
+
+    def voted(text: str) -> tuple[str, Ballot | None]:
+        return text, ballot_of(text, shown)
+
+    def said(text: str) -> tuple[str, Ballot | None]:
+        return text, has_ballot(text, shown)
+
+    try:
+        ending = await speak(at_desk, brief, answer=AskedOnceMore(voted) if final else said)
+    except ModelError as error:
+        unreached = isinstance(error, EndpointFailed)
+        silent = Speech(id=name, round=brief.round, seat=seat.id, failed=error.message, unreached=unreached)
+        return _signed(silent, ears)
+    text, ballot = ending.value
+    speech = Speech(
+        id=name,
+        round=brief.round,
+        seat=seat.id,
+        text=_within(text),
+        claims=claims_of(text, name),
+        ballot=ballot,
+        cut=max(0, len(text) - MOST_TEXT),
+    )
+    return _signed(speech, ears)
+
+
+def _signed(speech: Speech, ears: Overheard) -> Speech:
+    heard = {"model": ears.model, "prompt_hash": ears.prompt_hash, "usage": ears.usage, "seconds": ears.seconds}
+    return speech.model_copy(update=heard)
+
+
+def _within(text: str) -> str:
+    """The text with a note where it is longer than a speech may be."""
+    left_out = len(text) - MOST_TEXT
+    return (
+        text
+        if left_out <= 0
+        else f"{text[:MOST_TEXT]}\n[... {left_out:,} characters were cut: a speech is shorter ...]"
+    )

@@ -1,0 +1,169 @@
+"""The facade of the council: dispatched tasks.
+
+result = await Swarm(path).council.dispatch(mode="parallel", tasks=[{"role": "reviewer", "text": "Review a.py"}])
+"""
+
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from swarmgate.council.debate.rules import RULES as DEBATE
+from swarmgate.council.dispatch.model import Dispatch, DispatchResult
+from swarmgate.council.dispatch.rules import RULES
+from swarmgate.council.perspectives import PERSPECTIVES
+from swarmgate.council.shared import Shared, new_id
+from swarmgate.domain.debate import Seat
+from swarmgate.domain.dispatch import DispatchTask
+from swarmgate.domain.usage import Allowance
+from swarmgate.errors import CouncilRefused, ExhaustedAccount, SwarmError, UsageError
+
+if TYPE_CHECKING:
+    from swarmgate.council.dispatch.request import Where
+
+
+class Dispatches:
+    """Dispatches of one project."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared, self._project = shared, shared.project
+
+    async def dispatch(
+        self,
+        *,
+        mode: str,
+        tasks: Sequence[DispatchTask | Mapping[str, Any]],
+        rounds: int | None = None,
+        question: str = "",
+        id: str = "",  # noqa: A002 - the field's name
+        tokens: int | None = None,
+        usd: float | None = None,
+    ) -> DispatchResult:
+        """Has voices work on tasks, and gives what came of each, in the order of the tasks.
+
+        Args:
+            mode: `single`, `parallel` (1 to 8 tasks), `chain` or `debate` (2 to 8).
+            tasks: each a role or a participant, a text, and perhaps a model and a working folder.
+            rounds: of a debate; None: `[council] rounds`.
+            question: of a debate; empty: the text of the tasks, where it is the same in all.
+            id: its name; empty: the time and four letters. One of that id that did not come to its end goes on.
+            tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
+            usd: the same in US dollars; None: `[council] usd`.
+
+        Raises:
+            CouncilRefused: it cannot be held as asked; the hint lists modes and roles.
+            ConfigError, MissingRequirement: a voice has no model or no key.
+            CouncilFailed: no task has an output; that is on record.
+            BudgetExhausted: a budget is used up, and no task has an output. Later: `DispatchResult.exhausted`.
+        """
+        from swarmgate.council.dispatch.request import checked
+
+        settings = self._project.config.council
+        asked = checked(mode, tasks, rounds=rounds, question=question, default_rounds=settings.rounds)
+        if id:
+            self._check_new(id)
+        allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
+        return await self._dispatch(asked, name=id, allowance=allowance)
+
+    async def dispatch_file(self, path: Path, *, mode: str = "", rounds: int | None = None) -> DispatchResult:
+        """The same for the tasks of a TOML file; `mode` and `rounds` where the file does not say them."""
+        from swarmgate.council.dispatch.file import places, read
+
+        default = self._project.config.council.rounds
+        asked = read(path, mode=mode, rounds=rounds, default_rounds=default)
+        return await self._dispatch(asked, where=places(path))
+
+    def dispatches(self) -> tuple[str, ...]:
+        """The ids of all dispatches, the newest first."""
+        return self._shared.records.ids(RULES.name)
+
+    def dispatch_record(self, id: str) -> DispatchResult:  # noqa: A002 - as above
+        """A dispatch that is on record.
+
+        Raises:
+            CouncilRefused: there is none of that id.
+            LedgerError: its record is damaged.
+        """
+        return RULES.outcome(self._shared.record(RULES, id).standing)
+
+    def account(self, id: str) -> ExhaustedAccount | None:  # noqa: A002 - as above
+        """The budget that ended a dispatch early, where it is one of ours."""
+        return self._shared.record(RULES, id).standing.own.account
+
+    # --- looking, as people read it ---
+
+    def dispatch_rows(self) -> list[dict[str, str]]:
+        """A row for each dispatch of a list, the newest first; a damaged one is named as such."""
+        return [self._row(name) for name in self.dispatches()]
+
+    def dispatch_told(self, result: DispatchResult, *, tasks: bool = False) -> tuple[dict[str, Any], list[str]]:
+        """A dispatch for programs, and as lines; `tasks`: with what was asked."""
+        from swarmgate.council.debate.facade import PART
+        from swarmgate.council.debate.view import last_words
+        from swarmgate.council.dispatch import view
+
+        words: dict[str, list[str]] = {}
+        if result.question:
+            with suppress(SwarmError):
+                words = last_words(DEBATE.record(self._shared.records.open(DEBATE, f"{result.id}.{PART}").standing))
+        return view.as_json(result), view.lines(result, words, tasks=tasks)
+
+    # --- inside ---
+
+    async def _dispatch(
+        self, asked: Dispatch, where: Where | None = None, *, name: str = "", allowance: Allowance | None = None
+    ) -> DispatchResult:
+        from swarmgate.council.dispatch.request import in_words
+        from swarmgate.council.dispatch.steps import DISPATCHING
+
+        settings, begins = self._project.config.council, where or in_words
+        request = asked.model_copy(
+            update={
+                "id": name or new_id(),
+                "seats": tuple(self._seat(number, task, begins) for number, task in enumerate(asked.tasks, start=1)),
+                **settings.model_dump(include={"tokens", "timeout_s", "order", "similarity"}),
+            }
+        )
+        result = await self._shared.hold(
+            DISPATCHING, request, allowance=allowance, where=lambda place: begins(int(place[0]), str(place[1]))
+        )
+        return result or self.dispatch_record(request.id)
+
+    def _seat(self, number: int, task: DispatchTask, begins: Where) -> Seat:
+        """The voice of a task, with its role's model where it names none.
+
+        Raises:
+            CouncilRefused: the role has no model.
+        """
+        try:
+            model = task.model or (self._project.config.role(task.role).model if task.role else "")
+        except UsageError as error:
+            raise CouncilRefused(f"{begins(number, 'model')}{task.name}: {error.message}", hint=error.hint) from error
+        return Seat(id=task.name, model=model, system=PERSPECTIVES.get(task.role, ""))
+
+    def _check_new(self, wanted: str) -> None:
+        """Insists that a dispatch may have this id: none that came to its end has it.
+
+        Raises:
+            CouncilRefused: it may not.
+            LedgerError: the record of the one that has it is damaged.
+        """
+        self._shared.records.check_id(wanted, RULES.name)
+        if wanted in self.dispatches() and self._shared.record(RULES, wanted).standing.over:
+            raise CouncilRefused(
+                f"There is a dispatch {wanted} already.", hint=f"Look at it: swarm dispatch show {wanted}"
+            )
+
+    def _row(self, name: str) -> dict[str, str]:
+        try:
+            found = self.dispatch_record(name)
+        except SwarmError as error:
+            return {"id": name, "began": "", "mode": "", "summary": "damaged", "text": error.message}
+        began = found.started_at[:19].replace("T", " ") + " UTC"
+        text = found.question or found.tasks[0].text
+        summary = found.summary if found.finished else f"{found.summary}, open"
+        return {"id": name, "began": began, "mode": found.mode, "summary": summary, "text": text}

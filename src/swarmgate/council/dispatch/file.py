@@ -1,0 +1,95 @@
+"""The file of a dispatch: TOML with `mode`, `question`, `rounds` and a `[[tasks]]` table for each task."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from swarmgate.config.refusals import unknown
+from swarmgate.council.described import tables_of, text_of
+from swarmgate.council.dispatch.model import Dispatch
+from swarmgate.council.dispatch.request import Where, checked, mode_of
+from swarmgate.errors import CouncilRefused
+
+KEYS = ("mode", "question", "rounds", "tasks")
+"""What may stand in the file."""
+
+_LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
+
+
+def read(path: Path, *, mode: str = "", rounds: int | None = None, default_rounds: int = 2) -> Dispatch:
+    """The dispatch that a file asks for.
+
+    Args:
+        path: of the file.
+        mode: one of `Mode`; empty: the file says it.
+        rounds: of a debate, instead of the file's.
+        default_rounds: where neither says it.
+
+    Raises:
+        CouncilRefused: the file cannot be read, or not held; the message names file, line and key.
+    """
+    if mode:
+        mode_of(mode)
+    text = _text(path)
+    values = tables_of(path, text)
+    where = _places(path, text)
+    for key in values:
+        if key not in KEYS:
+            raise CouncilRefused(f"{where(0, key)}{unknown(key, KEYS)}", hint=f"In the file stand: {', '.join(KEYS)}.")
+    in_file = values.get("mode", "")
+    if mode and in_file and mode != in_file:
+        raise CouncilRefused(
+            f"{where(0, 'mode')}`mode` is {in_file!r} here and {mode!r} on the command line",
+            hint="Say it in one place.",
+        )
+    if not (mode or in_file):
+        raise CouncilRefused(f"{path}: no mode is given", hint="Add: --mode single, parallel, chain or debate")
+    return checked(
+        mode or in_file,
+        values.get("tasks", ()),
+        rounds=values.get("rounds") if rounds is None else rounds,
+        question=values.get("question", ""),
+        default_rounds=default_rounds,
+        where=where,
+    )
+
+
+def places(path: Path) -> Where:
+    """How messages about the tasks of a file begin: with file, line and task.
+
+    Raises:
+        CouncilRefused: it cannot be read.
+    """
+    return _places(path, _text(path))
+
+
+def _places(path: Path, text: str) -> Where:
+    """Names the line of a key; of a table where the key itself does not stand there, and no line where neither does."""
+    lines = _LONG_TEXTS.sub(lambda match: "''" + "\n" * match[0].count("\n"), text).splitlines()
+    tasks = [at for at, line in enumerate(lines) if re.match(r"\s*\[\[\s*[\"']?tasks[\"']?\s*\]\]", line)]
+
+    def line_of(key: str, start: int, end: int) -> int | None:
+        pattern = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
+        return next((at for at in range(start, end) if key and pattern.match(lines[at])), None)
+
+    def where(task: int, key: str) -> str:
+        top = tasks[0] if tasks else len(lines)
+        if 0 < task <= len(tasks):
+            start = tasks[task - 1]
+            found = line_of(key, start, (*tasks, len(lines))[task])
+            found = start if found is None else found
+        elif task or key == "tasks":
+            found = tasks[0] if tasks else line_of("tasks", 0, top)
+        else:
+            found = line_of(key, 0, top)
+        line = "" if found is None else f", line {found + 1}"
+        return f"{path}{line}: " + (f"task {task}: " if task else "")
+
+    return where
+
+
+def _text(path: Path) -> str:
+    return text_of(
+        path, "dispatch file", hint="Give the path of a TOML file with [[tasks]]; the format: swarm dispatch --help"
+    )

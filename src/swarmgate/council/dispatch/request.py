@@ -1,0 +1,153 @@
+"""A dispatch as it is asked for: mode, tasks, rounds and question, checked before anybody is asked anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import ValidationError
+
+from swarmgate.config import nearest
+from swarmgate.config.refusals import unknown
+from swarmgate.council.dispatch.model import Dispatch
+from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS
+from swarmgate.domain.dispatch import MOST_CHAIN, MOST_TASKS, PREVIOUS, DispatchRole, DispatchTask, Mode
+from swarmgate.errors import CouncilRefused
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+ROLES: tuple[str, ...] = get_args(DispatchRole)
+"""Who can be asked by role; a participant has any name."""
+
+_BOUNDS = {
+    Mode.SINGLE: (1, 1, "exactly one task"),
+    Mode.PARALLEL: (1, MOST_TASKS, f"1 to {MOST_TASKS} tasks"),
+    Mode.CHAIN: (1, MOST_CHAIN, f"1 to {MOST_CHAIN} tasks"),
+    Mode.DEBATE: (LEAST_SEATS, MOST_SEATS, f"{LEAST_SEATS} to {MOST_SEATS} tasks, one for each participant"),
+}
+_HINT = f"modes: {', '.join(Mode)}; roles: {', '.join(ROLES)}, or a participant of any name"
+_WHAT = {
+    "participant": "must be a name of letters, digits, `.`, `_` and `-`, at most 40, a letter or digit first",
+    "missing": "is missing",
+    "string_type": "must be text",
+}
+
+Where = Callable[[int, str], str]
+"""The beginning of a message about a key of a task, counted from 1; 0: about a key beside the tasks."""
+
+
+def in_words(task: int, key: str) -> str:
+    """`task 2: `."""
+    del key
+    return f"task {task}: " if task else ""
+
+
+def checked(
+    mode: str,
+    tasks: Sequence[DispatchTask | Mapping[str, Any]],
+    *,
+    rounds: int | None = None,
+    question: str = "",
+    default_rounds: int = 2,
+    where: Where = in_words,
+) -> Dispatch:
+    """A dispatch that can be held.
+
+    Args:
+        mode: one of `Mode`.
+        tasks: as many as the mode allows; a mapping has the keys of `DispatchTask`.
+        rounds: of a debate; None: `default_rounds`.
+        question: of a debate; empty: the text of the tasks, where it is the same in all.
+        default_rounds: `[council] rounds`.
+        where: how messages begin.
+
+    Raises:
+        CouncilRefused: it cannot be held as asked.
+    """
+    known = mode_of(mode, where)
+    least, most, words = _BOUNDS[known]
+    count = len(_listed(tasks, where))
+    if not least <= count <= most:
+        raise _refused(f"{where(0, 'tasks')}there are {count} tasks: mode {known} takes {words}")
+    found = tuple(_task(number, each, where) for number, each in enumerate(tasks, start=1))
+    if known is Mode.DEBATE:
+        return _debate(found, default_rounds if rounds is None else rounds, question, where)
+    for key, given in (("rounds", rounds is not None), ("question", bool(question))):
+        if given:
+            raise _refused(f"{where(0, key)}`{key}` is legal with mode debate only, not with {known}")
+    if known is Mode.CHAIN and PREVIOUS in found[0].text:
+        raise _refused(f"{where(1, 'text')}`{PREVIOUS}` stands in the first task of a chain: there is no output before")
+    return Dispatch(mode=known, tasks=found)
+
+
+def mode_of(mode: str, where: Where = in_words) -> Mode:
+    """The mode of that name.
+
+    Raises:
+        CouncilRefused: there is none; the message has the nearest, or all.
+    """
+    try:
+        return Mode(mode)
+    except ValueError:
+        close = nearest(str(mode), Mode)
+        meant = f"; did you mean `{close}`?" if close else f"; the modes are {', '.join(Mode)}"
+        raise _refused(f"{where(0, 'mode')}unknown mode {mode!r}{meant}") from None
+
+
+def _listed(tasks: Any, where: Where) -> Sequence[Any]:
+    if not isinstance(tasks, (list, tuple)):
+        raise _refused(f"{where(0, 'tasks')}`tasks` must be a list")
+    return tasks
+
+
+def _task(number: int, value: Any, where: Where) -> DispatchTask:
+    if isinstance(value, DispatchTask):
+        return value
+    if not isinstance(value, Mapping):
+        raise _refused(f"{where(number, '')}must be a table with `role` or `participant`, and `text`")
+    role = value.get("role", "")
+    if role not in ("", *ROLES):
+        close = nearest(role, ROLES) if isinstance(role, str) else None
+        meant = f"did you mean `{close}`?" if close else f"the roles are {', '.join(ROLES)}"
+        raise _refused(f"{where(number, 'role')}unknown role {role!r}; {meant}")
+    try:
+        return DispatchTask.model_validate(dict(value), strict=True)
+    except ValidationError as error:
+        key, what = _problem(error.errors(include_url=False, include_input=False)[0])
+        raise _refused(f"{where(number, key)}{what}") from None
+
+
+def _problem(error: ErrorDetails) -> tuple[str, str]:
+    """The key that an error is about, and what is wrong with it."""
+    key = str(error["loc"][0]) if error["loc"] else ""
+    if error["type"] == "extra_forbidden":
+        return key, unknown(key, DispatchTask.model_fields)
+    message = error["msg"].removeprefix("Value error, ")
+    what = _WHAT.get(key) or _WHAT.get(error["type"]) or message
+    return key, f"`{key}` {what}" if key else what
+
+
+def _debate(tasks: tuple[DispatchTask, ...], rounds: Any, question: Any, where: Where) -> Dispatch:
+    if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= MOST_ROUNDS:
+        raise _refused(f"{where(0, 'rounds')}`rounds` is {rounds!r}: a debate has 1 to {MOST_ROUNDS} rounds")
+    if not isinstance(question, str):
+        raise _refused(f"{where(0, 'question')}`question` must be text")
+    seen: set[str] = set()
+    for number, task in enumerate(tasks, start=1):
+        if task.name in seen:
+            key = "role" if task.role else "participant"
+            raise _refused(
+                f"{where(number, key)}{task.name} takes part twice: a voice of a debate has a name of its own"
+            )
+        seen.add(task.name)
+    texts = {task.text for task in tasks}
+    if not question.strip() and len(texts) > 1:
+        raise _refused(
+            f"{where(0, 'question')}`question` is missing: the texts of the tasks differ, so none of them is it"
+        )
+    return Dispatch(mode=Mode.DEBATE, tasks=tasks, question=question.strip() or texts.pop(), rounds=rounds)
+
+
+def _refused(message: str) -> CouncilRefused:
+    return CouncilRefused(message, hint=_HINT)

@@ -1,0 +1,213 @@
+"""A dispatch: tasks for voices, one alone, several side by side, one after the other, or as a debate.
+
+Nobody writes: a voice is offered tools that read, and no others.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from swarmgate.agents.brief import cut
+from swarmgate.agents.desk import Desk
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.debate import rules as debates
+from swarmgate.council.debate.facade import PART
+from swarmgate.council.debate.model import Debate, Round
+from swarmgate.council.debate.steps import DEBATING
+from swarmgate.council.dispatch.answering import LEAST_ROOM, answer, room_of
+from swarmgate.council.dispatch.model import Debated, Dispatch, DispatchedReply, DispatchResult, Tried
+from swarmgate.council.dispatch.request import in_words
+from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
+from swarmgate.council.overheard import overheard
+from swarmgate.council.pattern import Pattern, Where
+from swarmgate.council.run import run
+from swarmgate.council.voices import Voices
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.debate import Seat
+from swarmgate.domain.dispatch import PREVIOUS, DispatchTask, Mode
+from swarmgate.domain.usage import Usage
+from swarmgate.errors import (
+    BudgetExhausted,
+    CouncilFailed,
+    CouncilRefused,
+    MissingRequirement,
+    ModelError,
+    UsageError,
+)
+from swarmgate.llm.limits.worktime import WorkTime
+
+MOST_OUTPUT = 40_000
+"""Characters of one output that are kept."""
+
+
+class Dispatching(DispatchRules, Pattern[Dispatch, DispatchState, DispatchResult]):
+    """A dispatch that is worked on."""
+
+    def check(self, request: Dispatch, context: CouncilContext, where: Where) -> None:
+        """Insists that every voice can be had, and reads its task whole."""
+        for number in range(1, len(request.tasks) + 1):
+            _desk(number, request, context.voices, where)
+        if request.mode is Mode.DEBATE:
+            DEBATING.check(_debate(request), _placed(context, request), lambda _: "")
+
+    async def do(self, step: Hashable, state: DispatchState, context: CouncilContext) -> Sequence[Frozen]:
+        """Tries one task once, or has all of them debated.
+
+        Raises:
+            CouncilFailed: no task has an output, or there is no outcome of the debate.
+            BudgetExhausted: it was used up before any task had an output.
+        """
+        match step:
+            case Try():
+                return [await _tried(step, state, context)]
+            case Hold():
+                return [await _debated(state, context)]
+            case GiveUp():
+                if step.exhausted:
+                    raise BudgetExhausted(step.why, account=step.account, hint=step.hint)
+                raise CouncilFailed(step.why, hint=step.hint)
+        raise ValueError(f"{step!r} is no step of a dispatch")
+
+
+DISPATCHING = Dispatching()
+"""The pattern."""
+
+
+async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tried:
+    """What a voice answers; its failure is its own."""
+    asked, number = state.asked, step.number
+    if state.exhausted:
+        return Tried(number=number, not_run=state.exhausted, exhausted=True, account=state.account)
+    task, began = asked.tasks[number - 1], time.monotonic()
+    desk, heard = overheard(context.voices.desk(asked.seats[number - 1], folder=task.folder))
+    before = state.reply(number - 1).text if asked.mode is Mode.CHAIN and number > 1 else ""
+    found: dict[str, Any] = {"model": desk.model.name}
+    try:
+        async with WorkTime().limited(asked.timeout_s):
+            ending = await answer(desk, task, before)
+        text = cut(ending.value, MOST_OUTPUT, "")
+        found |= {"text": text, "cut": len(ending.value) - len(text), "model": ending.model}
+    except BudgetExhausted as error:
+        found |= {"failed" if heard.usage.calls else "not_run": error.message}
+        found |= {"exhausted": True, "account": error.account}
+    except TimeoutError:
+        found |= {"failed": f"no answer within {asked.timeout_s:g} s", "again": True}
+    except (ModelError, MissingRequirement) as error:
+        found |= {"failed": error.message, "again": isinstance(error, ModelError)}
+    seconds = round(time.monotonic() - began, 3)
+    return Tried(number=number, usage=heard.usage, prompt_hash=heard.prompt_hash, seconds=seconds, **found)
+
+
+async def _debated(state: DispatchState, context: CouncilContext) -> Debated:
+    """The tasks as the seats of a debate, in a record of its own; a reply is what its seat said in the last round."""
+    asked = state.asked
+    record = context.records.begin(DEBATING, _debate(asked), part_of=asked.id)
+    outcome, ended = None, dict[str, Any]()
+    try:
+        outcome = await run(DEBATING, record, _placed(context, asked))
+    except BudgetExhausted as error:
+        ended = {"failed": error.message, "exhausted": True, "account": error.account}
+    except CouncilFailed as error:
+        way = f"Go on with: swarm debate resume {asked.id}"
+        ended = {"failed": error.message, "hint": ". ".join(filter(None, (error.hint, way)))}
+    rounds = debates.RULES.record(record.standing).rounds
+    used = record.standing.usage - state.counted
+    return Debated(replies=_replies(asked.tasks, rounds), outcome=outcome, usage=used, **ended)
+
+
+def _debate(asked: Dispatch) -> Debate:
+    briefs = {task.name: "" if task.text == asked.question else task.text for task in asked.tasks}
+    return Debate(
+        id=f"{asked.id}.{PART}",
+        question=asked.question,
+        seats=tuple(seat.model_copy(update={"brief": briefs[seat.id]}) for seat in asked.seats),
+        rounds=asked.rounds,
+        order=asked.order,
+        tokens=asked.tokens,
+        timeout_s=asked.timeout_s,
+        similarity=asked.similarity,
+        about="dispatch",
+    )
+
+
+def _placed(context: CouncilContext, asked: Dispatch) -> CouncilContext:
+    """The surroundings of its debate: each voice reads the folder of its task."""
+    folders = {task.name: task.folder for task in asked.tasks}
+    return replace(context, voices=Placed(context.voices, folders), own={})
+
+
+def _desk(number: int, asked: Dispatch, voices: Voices, where: Where) -> Desk:
+    """The desk of a task's voice.
+
+    Raises:
+        CouncilRefused: it cannot be had, or the text does not fit its window.
+    """
+    task = asked.tasks[number - 1]
+
+    def begins(key: str) -> str:
+        return where((number, key)) or in_words(number, key)
+
+    try:
+        desk = voices.desk(asked.seats[number - 1], folder=task.folder)
+    except UsageError as error:
+        key = "folder" if task.folder and "folder" in error.message else "model"
+        raise CouncilRefused(f"{begins(key)}{task.name}: {error.message}", hint=error.hint) from error
+    except MissingRequirement as error:
+        told, hint = error.message, error.hint
+        if task.role and not task.model:  # its model is that of the role, which the settings name
+            named = {"`participant`": f"`{task.role}`", "[roles.participant]": f"[roles.{task.role}]"}
+            for ours, theirs in named.items():
+                told, hint = told.replace(ours, theirs), hint.replace(ours, theirs)
+        raise MissingRequirement(f"{begins('model')}{task.name}: {told}", hint=hint) from error
+    most = desk.limits.section_chars // 2
+    if len(task.text) > most:
+        raise CouncilRefused(
+            f"{begins('text')}{task.name}: `text` has {len(task.text):,} characters, {desk.model.name} "
+            f"takes {most:,} at most",
+            hint="Put what is long into a file of the repository and name that: voices read files.",
+        )
+    if PREVIOUS in task.text and room_of(task, desk.limits.section_chars) < LEAST_ROOM:
+        raise CouncilRefused(
+            f"{begins('text')}{task.name}: `{PREVIOUS}` stands {task.text.count(PREVIOUS):,} times in "
+            f"`text`: that leaves less than {LEAST_ROOM} characters for each",
+            hint="Name it once: the output before also stands in a section of its own.",
+        )
+    return desk
+
+
+def _replies(tasks: Sequence[DispatchTask], rounds: Sequence[Round]) -> tuple[DispatchedReply, ...]:
+    """What each voice of a debate said in its last round; nothing where none is whole."""
+    if not rounds:
+        return ()
+    spoken = [speech for each in rounds for speech in each.speeches]
+    last = {speech.seat: speech for speech in rounds[-1].speeches}
+    return tuple(
+        DispatchedReply(
+            number=number,
+            name=task.name,
+            tries=1,
+            usage=sum((speech.usage for speech in spoken if speech.seat == task.name), Usage()),
+            seconds=sum(speech.seconds for speech in spoken if speech.seat == task.name),
+            **{name: getattr(last[task.name], name) for name in ("text", "failed", "model", "prompt_hash", "cut")},
+        )
+        for number, task in enumerate(tasks, start=1)
+    )
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Voices whose files are rooted in the folders of their tasks."""
+
+    voices: Voices
+    folders: Mapping[str, str]
+
+    def desk(self, seat: Seat, *, folder: str = "") -> Desk:
+        """As `Voices.desk`."""
+        return self.voices.desk(seat, folder=folder or self.folders.get(seat.id, ""))
+
+    def parent(self) -> Desk | None:
+        """As `Voices.parent`."""
+        return self.voices.parent()
