@@ -49,6 +49,8 @@ class Case:
         comes_to: what `show --json` prints, without all that may differ from one time to the other.
         problem: what is wrong with what `show --json` prints, beside; empty: nothing.
         resume: given an id, the arguments behind the verb that go on; None: those that begin it.
+        program: given the project and an id, the whole command line of a program that begins a record of that id, where
+            the verb takes none; None: the verb begins it.
         latency_s: how long the server takes for an answer, in seconds.
     """
 
@@ -59,6 +61,7 @@ class Case:
     comes_to: Callable[[dict[str, Any]], Any]
     problem: Callable[[dict[str, Any]], str] = lambda _shown: ""
     resume: Callable[[str], Sequence[str]] | None = lambda name: ("resume", name)
+    program: Callable[[Path, str], Sequence[str]] | None = None
     latency_s: float = 0.01
 
 
@@ -84,8 +87,17 @@ class Place:
         return [json.loads(line)["event"]["type"] for line, _ in walk(b"".join(self.lines(name)), name=name)]
 
     def begin(self, name: str) -> list[str]:
-        """The command line that begins a record, behind `swarm`."""
-        return self._line(self.case.begin(self.root.parent, name))
+        """The command line that begins a record."""
+        if self.case.program:
+            return list(self.case.program(self.root, name))
+        return [sys.executable, "-m", "swarmgate", *self._line(self.case.begin(self.root.parent, name))]
+
+    def begun(self, name: str) -> None:
+        """Begins a record that nobody kills."""
+        if self.case.program:
+            subprocess.run(self.begin(name), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        else:
+            self.told(*self.case.begin(self.root.parent, name))
 
     def told(self, *arguments: str) -> Any:
         """What a command prints, run in this process: only what is killed is one of its own."""
@@ -99,7 +111,7 @@ class Place:
     def killed(self, name: str, *, at: int, pause: float) -> bool:
         """Begins a record and kills its process `pause` seconds after line `at`; whether it was at work still."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "swarmgate", *self.begin(name)],
+            self.begin(name),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -117,7 +129,10 @@ class Place:
         if self.kinds(name)[-1:] == ["completed"]:
             return
         resume = self.case.resume if self.lines(name) else None
-        self.told(*(resume(name) if resume else self.case.begin(self.root.parent, name)))
+        if resume:
+            self.told(*resume(name))
+        else:
+            self.begun(name)
 
     def _line(self, arguments: Sequence[str]) -> list[str]:
         return [self.case.verb, *arguments, "--json", "--repo", str(self.root)]
@@ -161,7 +176,7 @@ def main(case: Case, *, kills: int = KILLS) -> None:
         with serving([*served, "--until-stdin-closes"]) as base_url:
             place = Place(case, Path(folder) / "project")
             make_project(place.root, base_url)
-            place.told(*case.begin(place.root.parent, "reference"))
+            place.begun("reference")
             expected, length = case.comes_to(place.told("show", "reference")), len(place.lines("reference"))
             print(f"a {case.pattern} has {length} lines; {kills} kills", flush=True)
             number = 0

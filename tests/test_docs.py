@@ -21,10 +21,10 @@ from tests.project import BARE_PYTEST
 from swarmgate import config, errors
 from swarmgate.agents.tools import TOOLS
 from swarmgate.cli.app import app
+from swarmgate.council.discussion import personas as personas_file
 from swarmgate.domain import events
 from swarmgate.domain.evidence import Verdict
 from swarmgate.domain.finding import Severity
-from swarmgate.engine import personas_file
 from swarmgate.engine.agent_trials import PROBLEMS
 from swarmgate.engine.initialise import initialise
 from swarmgate.gates import definition

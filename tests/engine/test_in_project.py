@@ -4,10 +4,10 @@ import pytest
 from tests.project import Project, rule
 
 from swarmgate.council.asking import Heard, ask, brief_for
+from swarmgate.council.discussion.model import Discussion, DiscussionRound, Message, Step
 from swarmgate.council.records import Manifest
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Step
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine import Swarm

@@ -278,6 +278,6 @@ def _value(value: object) -> str:
 
 
 def _spent(of: StepResult | OrchestrationOutcome) -> str:
-    from swarmgate.engine.discussion_words import cost
+    from swarmgate.council.discussion.view.words import cost
 
     return cost(of.usage, of.seconds)

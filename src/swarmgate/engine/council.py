@@ -11,10 +11,10 @@ from swarmgate.council.chat.facade import Chats
 from swarmgate.council.critique.facade import Critiques
 from swarmgate.council.debate.facade import Debates
 from swarmgate.council.decision.facade import Decisions
+from swarmgate.council.discussion.facade import Discussions
 from swarmgate.council.dispatch.facade import Dispatches
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.engine.council_metrics import Metrics
-from swarmgate.engine.discussions import Discussions
 from swarmgate.engine.in_project import InProject
 from swarmgate.engine.orchestration_steps import CouncilRunner
 from swarmgate.engine.orchestrations import Orchestrations
@@ -34,7 +34,7 @@ class Council:
     def __init__(self, project: Project) -> None:
         shared, held = InProject(project), Shared(project)
         debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
-        discussions, decisions, critiques = Discussions(shared), Decisions(held), Critiques(held, _programs)
+        discussions, decisions, critiques = Discussions(held), Decisions(held), Critiques(held, _programs)
         runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
         orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared, held)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate.council.critique.model import CritiqueOutcome
 from swarmgate.council.debate.model import Outcome
 from swarmgate.council.decision.model import DecisionOutcome
+from swarmgate.council.discussion.model import DiscussionRecord
 from swarmgate.council.dispatch.model import DispatchResult
 from swarmgate.council.orchestration.model import (
     AskStep,
@@ -21,7 +22,6 @@ from swarmgate.council.orchestration.model import (
     Value,
 )
 from swarmgate.council.orchestration_runner import Came
-from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
 from swarmgate.ledger.sessions import by_record, used
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from swarmgate.council.critique.facade import Critiques
     from swarmgate.council.debate.facade import Debates
     from swarmgate.council.decision.facade import Decisions
+    from swarmgate.council.discussion.facade import Discussions
     from swarmgate.council.dispatch.facade import Dispatches
-    from swarmgate.engine.discussions import Discussions
     from swarmgate.engine.in_project import InProject
 
 
