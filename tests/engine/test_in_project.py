@@ -1,18 +1,24 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from tests.project import Project, rule
 
 from swarmgate.council.asking import Heard, ask, brief_for
 from swarmgate.council.discussion.model import Discussion, DiscussionRound, Message, Step
+from swarmgate.council.discussion.rules import RULES
 from swarmgate.council.records import Manifest
+from swarmgate.council.shared import Shared
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine import Swarm
+from swarmgate.engine.council import Council
 from swarmgate.engine.in_project import VERBS, InProject
-from swarmgate.errors import BudgetExhausted, CouncilRefused
+from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerError
 from swarmgate.ledger.sessions import unsettled
 
 GOES_ON = "swarm discuss resume mine"
@@ -185,7 +191,8 @@ async def test_a_record_goes_on_in_one_process_at_a_time(project: Project) -> No
 
 
 def test_whoever_takes_a_record_for_another_kind_is_told_which_it_is(project: Project) -> None:
-    for pattern in ("discussion", "decision", "critique", "orchestration"):
+    Shared(part(project).project).records.begin(RULES, ASKED.model_copy(update={"id": "my-discussion"}))
+    for pattern in ("decision", "critique", "orchestration"):
         part(project).begin(f"my-{pattern}", pattern)
     for kind in VERBS:
         expected = (f"my-orchestration is an orchestration, not a {kind}.", "swarm orchestrate show my-orchestration")
@@ -195,9 +202,27 @@ def test_whoever_takes_a_record_for_another_kind_is_told_which_it_is(project: Pr
         "my-decision is a decision, not an orchestration.",
         "swarm decide show my-decision",
     )
-    with pytest.raises(CouncilRefused, match="my-discussion is a discussion, not a debate") as refused:
-        Swarm(project.root).council.record("my-discussion")
-    assert refused.value.hint == "swarm discuss show my-discussion"
+    asked = Debate(id="my-debate", question="Is it?", seats=(Seat(id="a"), Seat(id="b")))
+    Shared(Swarm(project.root).project).records.begin(RULES, asked)
+    with pytest.raises(CouncilRefused, match="my-debate is a debate, not a dispatch") as refused:
+        Swarm(project.root).council.dispatch_record("my-debate")
+    assert refused.value.hint == "swarm debate show my-debate"
+
+
+@pytest.mark.parametrize(
+    ("place", "look"),
+    [
+        ("traces/debates/old/debate.json", lambda council: council.record("old")),
+        ("traces/dispatches/old.json", lambda council: council.dispatch_record("old")),
+    ],
+)
+def test_a_record_of_an_earlier_swarmgate_is_said_to_be_one(
+    project: Project, place: str, look: Callable[[Council], Any]
+) -> None:
+    project.write(f".swarm/{place}", "{}")
+    with pytest.raises(CouncilRefused, match=r"old is a \w+ of an earlier swarmgate, in \.swarm/traces/"):
+        look(Swarm(project.root).council)
+    assert (project.folder.path / place).read_text() == "{}"
 
 
 def test_an_unknown_id_is_told_with_the_nearest_of_its_kind(project: Project) -> None:
@@ -212,8 +237,8 @@ def test_an_unknown_id_is_told_with_the_nearest_of_its_kind(project: Project) ->
     assert part(project).refusal("critique", "else")[1] == listed
 
 
-def test_kinds_whose_records_cannot_be_read_do_not_stand_in_the_way(project: Project) -> None:
-    part(project).begin("mine")
+def test_a_store_that_cannot_be_read_is_named(project: Project) -> None:
     project.configure(council={"store": "sqlite"})
     project.folder.records.write_text("no database " * 50)
-    assert part(project).refusal("debate", "x") == ("There is no debate x.", "There is no debate here yet.")
+    with pytest.raises(LedgerError, match=r"\.swarm/discussions\.sqlite3 is damaged"):
+        Swarm(project.root).council.record("x")

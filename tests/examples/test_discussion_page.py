@@ -50,7 +50,7 @@ def test_the_files_of_the_page_are_those_that_are_written(project: Project) -> N
     told = project.json("discuss", "How?", "--mode", "lightweight", "--personas", str(path), "--yes")
     named = set(re.findall(r"`([\w./-]+\.(?:json|md|mmd|html))`", TEXT.partition("## Files")[2].partition("\n## ")[0]))
     names = {Path(name).name for name in told["artifacts"]}
-    assert {Path(name).name for name in named} <= names | {"manifest.json", "proposed.json"}
+    assert {Path(name).name for name in named} <= names | {"proposed.json"}
     assert {"artifacts/synthesis.json", "artifacts/argument-graph.mmd", "context/summary.md"} <= set(told["artifacts"])
 
 
