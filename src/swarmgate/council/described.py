@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import re
 import tomllib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -39,7 +39,8 @@ class Described(Generic[F]):
         tables: the name of its array of tables: `participants`.
         table: what may stand in one of these.
         keys: where all keys are listed, for the hint of a refusal.
-        no_table: what is said where something else stands in the place of a table.
+        words: what is said of a kind of mistake, as pydantic calls it: `model_type`.
+        naming: whether `places` name the key, too, since messages about it do not.
     """
 
     schema: type[F]
@@ -48,7 +49,8 @@ class Described(Generic[F]):
     tables: str
     table: type[Frozen]
     keys: str
-    no_table: str = "must be a table"
+    words: Mapping[str, str] = field(default_factory=dict)
+    naming: bool = False
 
     def values(self, path: Path) -> dict[str, Any]:
         """The tables of a file, unchecked.
@@ -68,9 +70,12 @@ class Described(Generic[F]):
             return self.schema.model_validate(self.values(path))
         except ValidationError as error:
             place, what = self._mistake(error)
-        key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
-        hint = f"Mend that, then try again; every key: {self.keys}."
-        raise CouncilRefused(f"{self.places(path)(place)}{f'`{key}`: ' if key else ''}{what}", hint=hint)
+        raise self.refusal(path, place, what)
+
+    def refusal(self, path: Path, place: Place, what: str) -> CouncilRefused:
+        """That a key of a file says what it may not."""
+        begins = replace(self, naming=True).places(path)(place)
+        return CouncilRefused(f"{begins}{what}", hint=f"Mend that, then try again; every key: {self.keys}.")
 
     def places(self, path: Path) -> Callable[[Place], str]:
         """How a message about a key of the file begins: with file and line.
@@ -82,7 +87,8 @@ class Described(Generic[F]):
 
         def begins(place: Place) -> str:
             line = line_of(text, place, tables=self.tables) if place else 0
-            return f"{path}{f', line {line}' if line else ''}: "
+            key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place) if self.naming else ""
+            return f"{path}{f', line {line}' if line else ''}: {f'`{key}`: ' if key else ''}"
 
         return begins
 
@@ -97,9 +103,8 @@ class Described(Generic[F]):
                 return place, unknown(str(place[-1]), known.model_fields)
             case "missing":
                 return place[:-1], f"the key `{place[-1]}` is missing"
-            case "model_type":
-                return place, self.no_table
-        return place, re.sub(r"^(Input|String|List) should", "must", first["msg"].removeprefix("Value error, "))
+        told = self.words.get(first["type"], first["msg"].removeprefix("Value error, "))
+        return place, re.sub(r"^(Input|String|List) should", "must", told)
 
     def _text(self, path: Path) -> str:
         hint = f"Give the path of a TOML file. For a {self.asks} of these letters, add a blank: '{path} '"

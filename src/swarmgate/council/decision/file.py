@@ -81,7 +81,7 @@ FILE = Described(
     tables="participants",
     table=DecisionSeat,
     keys="docs/consensus.md, A file",
-    no_table='must be a table with `id`, or a text such as "ops=local/model"',
+    words={"model_type": 'must be a table with `id`, or a text such as "ops=local/model"'},
 )
 
 
