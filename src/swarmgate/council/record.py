@@ -155,7 +155,7 @@ class Record(Generic[Q, S, O]):
 
     def unanswer(self, why: str) -> None:
         """It answers no other request any more."""
-        if self.standing.request_hash:
+        if self.standing.request_hash and not self.standing.over:
             self.append([Unanswering(why=why)])
 
     def entries(self) -> Iterator[Entry[Any]]:
@@ -316,6 +316,12 @@ class Records:
                 f"{self.documents.place(id, JOURNAL)} has no first line that can be read.",
                 hint="Bring the file back from a backup or from git.",
             ) from None
+
+    def began(self, id: str) -> str:  # noqa: A002 - as above
+        """When a record began, as its first line has it, damaged or not; empty: it does not say."""
+        with suppress(LedgerError, ValueError, KeyError, TypeError):
+            return str(from_json(self._first_line(id))["time"])
+        return ""
 
     def ids(self, pattern: str = "", *, parts: bool = True) -> tuple[str, ...]:
         """The ids of all records of a pattern (empty: of all), the newest first; `parts`: of others, too.

@@ -144,7 +144,7 @@ class Critiques:
         """
         from swarmgate.council.critique import file
 
-        in_file = file.places(path)
+        in_file = file.FILE.places(path)
         given = file.read(path) | options
         return await self.critique(**given, where=lambda place: "" if place[0] in options else in_file(place))
 

@@ -102,7 +102,7 @@ class Debates:
         """
         from swarmgate.council.debate import file
 
-        in_file = file.places(path)
+        in_file = file.FILE.places(path)
         given = file.read(path) | options
         return await self.debate(**given, where=lambda place: "" if place[0] in options else in_file(place))
 
