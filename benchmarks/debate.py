@@ -18,14 +18,19 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from swarmgate.council.debating import hold
-
 from swarmgate.agents.desk import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
-from swarmgate.council.debate.model import Debate, Outcome, Round
-from swarmgate.council.requests import debate_of
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.debate.model import Outcome
+from swarmgate.council.debate.request import debate_of
+from swarmgate.council.debate.steps import DEBATING
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.record import Records
+from swarmgate.council.run import run
+from swarmgate.council.stream import RoundCompleted, RoundStarted
 from swarmgate.domain.debate import Seat
+from swarmgate.journal.store import opened
 from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.workspace.files import FileTree
@@ -59,49 +64,41 @@ def script(rounds: int) -> list[dict[str, object]]:
 
 @dataclass
 class Table:
-    """Voices and a store in memory."""
+    """Voices, and when their rounds began and ended."""
 
     url: str
     root: Path
     models: list[Metered] = field(default_factory=list)
-    kept: list[Round] = field(default_factory=list)
+    desks: dict[str, Desk] = field(default_factory=dict)
     prompts: Prompts = field(default_factory=Prompts)
     cpu: list[float] = field(default_factory=list)
+    clock: list[float] = field(default_factory=list)
 
     def desk(self, seat: Seat, *, folder: str = "") -> Desk:
         """A desk at the server."""
-        return self._desk("participant", self.root / folder, seat.system)
+        return self._desk("participant", self.root / folder, seat.system, seat.id)
 
     def parent(self) -> Desk | None:
         """The same."""
-        return self._desk("architect", self.root, "")
+        return self._desk("architect", self.root, "", "the parent")
 
-    def _desk(self, role: str, root: Path, persona: str) -> Desk:
+    def _desk(self, role: str, root: Path, persona: str, who: str) -> Desk:
+        if who not in self.desks:
+            self.desks[who] = self._made(role, root, persona)
+        return self.desks[who]
+
+    def _made(self, role: str, root: Path, persona: str) -> Desk:
         settings = {"providers": {"local": {"base_url": self.url}}, "roles": {role: {"model": "local/m"}}}
         model = connect(role, Config.model_validate(settings), environ={}, recorder=None, budget=Budget())
         self.models.append(model)
         commands = CommandRunner(choose("none"), confine(root, environ={}))
         return Desk(model, FileTree(root), self.prompts, commands, limits=Limits(), persona=persona)
 
-    def begin(self, debate: Debate) -> None:  # noqa: ARG002 - the store's signature
-        """Begin anew."""
-        self.kept.clear()
-        self.cpu = [time.process_time()]
-
-    def rounds(self, debate_id: str) -> tuple[Round, ...]:  # noqa: ARG002 - as above
-        """None yet."""
-        return ()
-
-    def keep_round(self, debate_id: str, held: Round) -> None:  # noqa: ARG002 - as above
-        """In memory."""
-        self.kept.append(held)
-        self.cpu.append(time.process_time())
-
-    def keep_outcome(self, outcome: Outcome) -> None:
-        """Handed back by `hold`."""
-
-    def keep_failure(self, debate_id: str, why: str) -> None:
-        """Raised by `hold`."""
+    def hear(self, event: CouncilEvent) -> None:
+        """Notes the processor time when the first round begins, and at the end of each."""
+        if isinstance(event, RoundCompleted) or (isinstance(event, RoundStarted) and not self.cpu):
+            self.cpu.append(time.process_time())
+            self.clock.append(time.perf_counter())
 
 
 async def measured(url: str, root: Path, seats: int, rounds: int) -> tuple[Outcome, Table]:
@@ -110,8 +107,13 @@ async def measured(url: str, root: Path, seats: int, rounds: int) -> tuple[Outco
     debate = debate_of(
         id="d", question="Is it right?", material="x = 1\n" * 500, seats=given, rounds=rounds, tokens=10**9
     )
+    records = Records(opened(root / ".swarm", "files"), clean=lambda value: value)
+    context = CouncilContext(table, records, table.hear, own={})
     try:
-        return await hold(debate, voices=table, store=table), table
+        DEBATING.check(debate, context, lambda _: "")
+        outcome = await run(DEBATING, records.begin(DEBATING, debate), context)
+        assert outcome
+        return outcome, table
     finally:
         for each in table.models:
             await each.aclose()
@@ -125,13 +127,14 @@ def main(seats: int = 8, rounds: int = 5) -> None:
         with tempfile.TemporaryDirectory() as folder:
             outcome, table = asyncio.run(measured(url, Path(folder).resolve(), seats, rounds))
         server.communicate()
-    kept = table.kept
+    took = [end - start for start, end in pairwise(table.clock)]
     print(f"{seats} seats x {rounds} rounds, {LATENCY_S:g} s an answer, by round in ms")
-    print("over the latency: " + " ".join(f"{(each.seconds - LATENCY_S) * 1000:6.0f}" for each in kept))
+    print("over the latency: " + " ".join(f"{(each - LATENCY_S) * 1000:6.0f}" for each in took))
     print("processor time:   " + " ".join(f"{(end - start) * 1000:6.0f}" for start, end in pairwise(table.cpu)))
     print(f"{'':24}{'ideal s':>10}{'measured s':>12}{'ratio':>8}")
-    spent = sum(each.seconds for each in kept)
-    for name, count, seconds in (("rounds", rounds, spent), ("with the synthesis", rounds + 1, outcome.seconds)):
+    spent = sum(took)
+    whole = spent + (outcome.synthesis.seconds if outcome.synthesis else 0)
+    for name, count, seconds in (("rounds", rounds, spent), ("with the synthesis", rounds + 1, whole)):
         ideal = count * LATENCY_S
         print(f"{name:24}{ideal:>10.2f}{seconds:>12.2f}{seconds / ideal:>8.2f}")
 

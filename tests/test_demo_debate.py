@@ -49,7 +49,7 @@ def replayed(place: Path, debate: str, *options: str) -> str:
 
 
 def record(place: Path) -> dict[str, Any]:
-    (debate,) = (place / ".swarm/traces/debates").iterdir()
+    (debate,) = (place / ".swarm/discussions").iterdir()
     told: dict[str, Any] = json.loads(replayed(place, debate.name, "--json"))
     return told
 

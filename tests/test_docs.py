@@ -383,7 +383,7 @@ def test_the_library_example_works() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "- [x] Task 1.1: Greet by name [SMALL]" in done.stdout
-    assert done.stdout.endswith("chain: ok\nprojections: ok\nevidence: ok\ncommits: ok\nanchors: ok\n")
+    assert done.stdout.endswith("chain: ok\nprojections: ok\nevidence: ok\nrecords: ok\ncommits: ok\nanchors: ok\n")
 
 
 def test_ci_finds_the_test_command_in_the_readme() -> None:

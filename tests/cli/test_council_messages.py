@@ -258,8 +258,11 @@ def test_a_dispatched_debate_goes_on_in_its_folders_and_with_its_allowance(proje
     project.play(*debating(), rule("architect", "synthesize", {"text": "Well."}), council={"total_tokens": 1_000_000})
     failed = project.json("dispatch", str(project.write("t.toml", DISPATCHED)), exits=5)
     name = only_debate(project)
-    assert f"swarm debate resume {name}" in failed["hint"]
-    (project.folder.debates / name / "round-2.json").unlink()
+    assert f"swarm debate resume {name.removesuffix('.debate')}" in failed["hint"]
+    dispatch = name.removesuffix(".debate")
+    place = project.folder.discussions / name / "journal.jsonl"
+    lines = place.read_bytes().splitlines(keepends=True)
+    place.write_bytes(b"".join(lines[: 1 + next(at for at, line in enumerate(lines) if b'"compared"' in line)]))
     project.requests.clear()
     voted = rule("participant", "debate", looks, {"text": ballot("APPROVE", "r1-msg-001")}, round="2")
     project.play(*debating(), voted, council={"total_tokens": 1_000_000})
@@ -267,8 +270,9 @@ def test_a_dispatched_debate_goes_on_in_its_folders_and_with_its_allowance(proje
     seen = [part["content"] for request in project.requests for part in request.messages if part["role"] == "tool"]
     assert seen
     assert all("Sums." in each for each in seen)
-    assert json.loads((project.folder.debates / name / "allowance.json").read_text())["tokens"] == 1_000_000
-    assert project.json("dispatch", "show", name)["outcome"]["verdict"] == "APPROVE"
+    begun = json.loads((project.folder.discussions / dispatch / "journal.jsonl").read_text().splitlines()[0])
+    assert begun["event"]["allowance"]["tokens"] == 1_000_000
+    assert project.json("dispatch", "show", dispatch)["outcome"]["verdict"] == "APPROVE"
 
 
 def test_the_help_of_a_verb_names_it_alone(project: Project) -> None:

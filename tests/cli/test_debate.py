@@ -62,8 +62,9 @@ def test_every_option_reaches_the_debate(project: Project) -> None:
     assert debate.moderator is not None
     assert debate.moderator.id == "chair"
     assert "HOUSE-RULE" in debate.material
-    kept = json.loads((project.folder.debates / told["id"] / "allowance.json").read_text())
-    assert (kept["usd"], kept["tokens"]) == (2.0, 90_000)
+    begun = json.loads((project.folder.discussions / told["id"] / "journal.jsonl").read_text().splitlines()[0])
+    allowance = begun["event"]["allowance"]
+    assert (allowance["usd"], allowance["tokens"]) == (2.0, 90_000)
 
 
 def test_the_default_voices_are_told_which_side_they_take(project: Project) -> None:
@@ -187,11 +188,12 @@ def test_the_list_names_every_state(project: Project) -> None:
     for name in ("done", "open", "damaged"):
         Swarm(project.root)
         project.swarm("debate", str(_described(project, name)))
-    (project.folder.debates / "open/outcome.json").unlink()
-    (project.folder.debates / "damaged/round-1.json").write_text("{")
+    place = project.folder.discussions / "open" / "journal.jsonl"
+    place.write_bytes(b"".join(place.read_bytes().splitlines(keepends=True)[:-2]))
+    (project.folder.discussions / "damaged" / "journal.jsonl").write_text("{\n")
     states = {row["id"]: row["status"] for row in project.json("debate", "list")}
     assert states == {"done": "APPROVE", "open": "open", "damaged": "damaged"}
-    assert "round-1.json is damaged" in project.swarm("debate", "show", "damaged", exits=2).stderr
+    assert "journal.jsonl" in project.swarm("debate", "show", "damaged", exits=2).stderr
     before = asked(project)
     project.swarm("debate", "resume", "open")
     assert asked(project) == before + 1  # the synthesis alone
@@ -270,7 +272,7 @@ def usage_on_record(project: Project) -> int:
 def test_ctrl_c_is_130_and_it_goes_on_after_the_last_whole_round(project: Project, number: signal.Signals) -> None:
     project.play(*debating(), rule("participant", "debate", {"fault": {"kind": "hang"}}, round="2"))
     process = project.start("debate", "Is it sound?")
-    until(lambda: list(project.folder.debates.glob("*/round-1.json")))
+    until(lambda: any("compared" in each.read_text() for each in project.folder.discussions.glob("*/journal.jsonl")))
     until(lambda: asked(project) == 4)
     process.send_signal(number)
     _, told = process.communicate(timeout=20)

@@ -96,8 +96,8 @@ def test_the_debate_of_the_page(council: Project) -> None:
     (brief,) = council.briefs("participant", "debate", participant="operator", round="1")
     assert "You carry the pager" in brief
     assert "Release 41 renames the column" in brief
-    kept = council.folder.path / "traces/debates" / told["id"]
-    assert {"debate.json", "round-1.json", "outcome.json"} <= {path.name for path in kept.iterdir()}
+    kept = council.folder.discussions / told["id"]
+    assert {path.name for path in kept.iterdir()} == {"journal.jsonl", "result.json"}
 
 
 def test_options_win_over_the_file(council: Project) -> None:
@@ -148,10 +148,10 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
 
 def test_files_on_record_have_the_names_of_the_page(council: Project) -> None:
     told = held(council, "debate.toml", exits=1)
-    named = re.findall(r"^\| `(debates/ID/\S+?|council/debate-ID/)`", TEXT, re.MULTILINE)
-    assert len(named) == 4
+    named = re.findall(r"^\| `(discussions/ID/\S+?|traces/council/debate-ID/)`", TEXT, re.MULTILINE)
+    assert len(named) == 3
     for name in named:
-        path = council.folder.path / "traces" / name.replace("ID", told["id"]).replace("round-N", "round-1")
+        path = council.folder.path / name.replace("ID", told["id"])
         assert path.exists(), path
 
 

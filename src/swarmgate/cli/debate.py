@@ -112,7 +112,7 @@ def hold(
 
 @app.command("resume")
 def resume(debate: _Id, tokens: Tokens = None, usd: Usd = None, repo: Repo = None, json: Json = False) -> None:
-    """Go on with a debate that was interrupted, after its last whole round; exit codes as of `hold`.
+    """Go on with a debate that was interrupted, after its last message; exit codes as of `hold`.
 
     Example: swarm debate resume 20261121-224500-3f2a --usd 3
     """

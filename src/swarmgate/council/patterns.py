@@ -15,6 +15,7 @@ PATTERNS: dict[str, str] = {
     "dispatch": "swarmgate.council.dispatch.steps:DISPATCHING",
     "decision": "swarmgate.council.decision.steps:DECISION",
     "critique": "swarmgate.council.critique.steps:CRITIQUE",
+    "orchestration": "swarmgate.council.orchestration.steps:ORCHESTRATION",
 }
 """Where each pattern is, as `module:NAME`, by its name in records; it is loaded when it is used."""
 

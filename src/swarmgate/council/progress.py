@@ -73,7 +73,7 @@ def said(event: CouncilEvent) -> tuple[str, str] | None:
         case RoundStarted():
             return "step", f"{part} {event.number} of at most {event.most}{_behind(': ', event.title)}"
         case StepStarted():
-            return "step", f"{_where(event)}{_behind(': ', ', '.join(event.who))}"
+            return "step", f"{_where(event)}{_behind(_sign(event), ', '.join(event.who))}"
         case Contributed():
             return "notice" if event.failed else "event", _contribution(event)
         case RoundCompleted():
@@ -98,9 +98,10 @@ def _started(event: Started) -> str:
 def _contribution(event: Contributed) -> str:
     named = _behind(" (", event.message, ")")
     if event.failed:
-        return f"{_where(event)}: {event.who} failed{named}: {event.failed}"
+        return f"{_where(event)}{_sign(event)}{event.who} failed{named}: {event.failed}"
     said = "" if event.text in event.what else _behind(": ", shown(event.text, _BEGINNING))
-    return f"{_where(event)}: {event.who}{_behind(' ', shown(event.what))}{named}{said}"
+    who = " ".join(filter(None, (event.who, shown(event.what))))
+    return f"{_where(event)}{_sign(event)}{who}{named}{said}"
 
 
 def _score(event: RoundCompleted) -> str:
@@ -113,7 +114,12 @@ def _score(event: RoundCompleted) -> str:
 
 def _where(event: StepStarted | Contributed) -> str:
     """`round 1, argue`; what comes before the first round has its step alone."""
-    return f"{_PART[event.pattern]} {event.number}, {event.step}" if event.number else event.step
+    return f"{_PART[event.pattern]} {event.number}{_behind(', ', event.step)}" if event.number else event.step
+
+
+def _sign(event: StepStarted | Contributed) -> str:
+    """What stands before a name: rounds of one step alone read `round 1, advocate spoke`."""
+    return ": " if event.step else ", "
 
 
 def _behind(sign: str, text: str, close: str = "") -> str:

@@ -199,11 +199,14 @@ class Record(Generic[Q, S, O]):
         if not isinstance(event, Begun) or event.pattern != self.pattern.name:
             raise LedgerError(f"{self.place()} is of no {self.pattern.name}.")
         try:
-            return self.pattern.request.model_validate(event.request)
+            request = self.pattern.request.model_validate(event.request)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
             raise LedgerError(f"{self.place()} is of no {self.pattern.name}: `{where}`: {first['msg']}") from None
+        if (own := str(getattr(request, "id"))) != self.id:  # noqa: B009 - every request's
+            raise LedgerError(f"{self.place()} is that of the {self.pattern.name} {own}.")
+        return request
 
 
 def _nobody(_event: Frozen) -> None:
@@ -287,9 +290,9 @@ class Records:
             LedgerError: the line cannot be read.
         """
         self.check_id(id, pattern)
-        if id not in self.documents.records():
-            raise self._unknown(id, pattern)
         line = self._first_line(id)
+        if not line and id not in self.documents.records():
+            raise self._unknown(id, pattern)
         if not line and self.documents.get(id, _OLD) is not None:
             raise CouncilRefused(
                 f"{id} is a record of an earlier swarmgate, in {self.documents.place(id, _OLD)}: this one reads "

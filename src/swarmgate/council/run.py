@@ -92,7 +92,7 @@ class _Session(Generic[Q, S, O]):
             await self._until_nothing_is_due()
         pattern, state = self.pattern, self.record.standing.own
         if not pattern.over(state):
-            self.append([Stopped(status="paused", why=pattern.pause(state))])
+            self.append([Stopped(status=pattern.paused(state), why=pattern.pause(state))])
             return
         if not pattern.flawless(state):
             self.record.unanswer("a voice failed")  # the next request deserves all voices

@@ -283,6 +283,12 @@ def verb(name: str) -> str:
     return pattern(name).verb
 
 
+def named(word: str) -> str:
+    """The pattern whose command a word is; the word itself where it is none."""
+    known = word in PATTERNS
+    return word if known else next((name for name in PATTERNS if verb(name) == word), word)
+
+
 def new_id() -> str:
     """A name that sorts by time: `20261121-224500-3f2a`."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"

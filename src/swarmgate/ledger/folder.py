@@ -37,7 +37,6 @@ class SwarmFolder:
         self.gates = self.path / "gates"
         self.prompts = self.path / "prompts"
         self.traces = self.path / "traces"
-        self.debates = self.traces / "debates"
         self.discussions = self.path / "discussions"
         self.quarantine = self.path / "quarantine"
         self.runtime = self.path / "runtime"

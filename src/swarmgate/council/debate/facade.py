@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from swarmgate.council.debate.model import DebateRecord, Outcome
+from swarmgate.council.debate.model import PART, DebateRecord, Outcome
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.errors import CouncilRefused, SwarmError
@@ -21,9 +21,6 @@ from swarmgate.errors import CouncilRefused, SwarmError
 if TYPE_CHECKING:
     from swarmgate.council.debate.request import Participant
     from swarmgate.council.pattern import Where
-
-PART = "debate"
-"""What the debate of a dispatch is called: its id is that of the dispatch, a dot, and this."""
 
 _DISPATCH = "dispatch"
 

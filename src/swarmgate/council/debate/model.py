@@ -16,6 +16,9 @@ from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Ballot, Reason, Seat, SeatId, Tally, Vote
 from swarmgate.domain.usage import Usage
 
+PART = "debate"
+"""What the debate of a dispatch is called: its id is that of the dispatch, a dot, and this."""
+
 
 class Stance(StrEnum):
     """Which side a claim speaks for."""

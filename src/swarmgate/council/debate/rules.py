@@ -274,25 +274,20 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         self, event: Frozen, before: Standing[DebateState], after: Standing[DebateState]
     ) -> Iterable[CouncilEvent]:
         """What a voice, the moderator or the architect did, and what came of a round."""
-        told = {"pattern": self.name, "id": after.id, "number": before.own.number}
+        told = {"pattern": self.name, "id": after.id, "number": before.own.number, "step": ""}
         match event:
             case Spoke(speech=speech):
                 said = {"who": speech.seat, "what": _spoke(speech), "failed": speech.failed, "usage": speech.usage}
-                yield stream.Contributed(**told, step="debate", **said)
+                yield stream.Contributed(**told, **said)
             case Moderated(moderation=given):
-                chair = before.own.debate.moderator
-                said = {"who": chair.id if chair else "", "failed": given.failed, "usage": given.usage}
-                yield stream.Contributed(**told, step="moderate", what=_moderated(given), **said)
-            case Compared():
-                yield stream.RoundCompleted(**told, what=_came(after.own.rounds[-1]))
+                said = {"what": _moderated(given), "failed": given.failed, "usage": given.usage}
+                yield stream.Contributed(**told, who="the moderator", **said)
+            case Compared(round=number):
+                what = _came(after.own.rounds[-1])
+                yield stream.RoundCompleted(pattern=self.name, id=after.id, number=number, what=what)
             case Synthesised(synthesis=made) if made:
-                said = {"who": "architect", "what": f"says {made.verdict}", "usage": made.usage}
-                yield stream.Contributed(**{**told, "number": 0}, step="synthesis", **said)
-            case SynthesisFailed():
-                said = {"who": "architect", "failed": event.why, "usage": event.usage}
-                yield stream.Contributed(**{**told, "number": 0}, step="synthesis", **said)
-            case _:
-                yield from super().tells(event, before, after)
+                weighed = {"pattern": self.name, "id": after.id, "number": 0, "step": "the synthesis"}
+                yield stream.Contributed(**weighed, who="", what=made.verdict, usage=made.usage)
 
 
 RULES = DebateRules()

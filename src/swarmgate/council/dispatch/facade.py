@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.council.debate.model import PART
 from swarmgate.council.debate.rules import RULES as DEBATE
 from swarmgate.council.dispatch.model import Dispatch, DispatchResult
 from swarmgate.council.dispatch.rules import RULES
@@ -20,7 +21,7 @@ from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.dispatch import DispatchTask
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import CouncilRefused, ExhaustedAccount, SwarmError, UsageError
+from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError, UsageError
 
 if TYPE_CHECKING:
     from swarmgate.council.dispatch.request import Where
@@ -90,10 +91,6 @@ class Dispatches:
         """
         return RULES.outcome(self._shared.record(RULES, id).standing)
 
-    def account(self, id: str) -> ExhaustedAccount | None:  # noqa: A002 - as above
-        """The budget that ended a dispatch early, where it is one of ours."""
-        return self._shared.record(RULES, id).standing.own.account
-
     # --- looking, as people read it ---
 
     def dispatch_rows(self) -> list[dict[str, str]]:
@@ -102,7 +99,6 @@ class Dispatches:
 
     def dispatch_told(self, result: DispatchResult, *, tasks: bool = False) -> tuple[dict[str, Any], list[str]]:
         """A dispatch for programs, and as lines; `tasks`: with what was asked."""
-        from swarmgate.council.debate.facade import PART
         from swarmgate.council.debate.view import last_words
         from swarmgate.council.dispatch import view
 
@@ -119,6 +115,7 @@ class Dispatches:
     ) -> DispatchResult:
         from swarmgate.council.dispatch.request import in_words
         from swarmgate.council.dispatch.steps import DISPATCHING
+        from swarmgate.council.session import TOGETHER
 
         settings, begins = self._project.config.council, where or in_words
         request = asked.model_copy(
@@ -131,6 +128,9 @@ class Dispatches:
         result = await self._shared.hold(
             DISPATCHING, request, allowance=allowance, where=lambda place: begins(int(place[0]), str(place[1]))
         )
+        if result and result.exhausted and TOGETHER.get() is not None:  # a step is asked for all of it
+            account = self._shared.record(RULES, request.id).standing.own.account
+            raise BudgetExhausted(result.exhausted, account=account)
         return result or self.dispatch_record(request.id)
 
     def _seat(self, number: int, task: DispatchTask, begins: Where) -> Seat:

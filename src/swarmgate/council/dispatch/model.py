@@ -97,9 +97,9 @@ class DispatchResult(Frozen):
 
 
 class Tried(Frozen):
-    """A task was tried once.
+    """A task was tried once. `again`: another try may bring what this one did not.
 
-    `again`: another try may bring what this one did not; `exhausted`: a budget ended it, that of `account`.
+    `exhausted`: a budget ended it, that of `account`.
     """
 
     type: Literal["tried"] = "tried"
@@ -120,7 +120,7 @@ class Tried(Frozen):
 class Debated(Frozen):
     """The tasks were debated, in a record of its own. `usage` is what it used since it was last said here.
 
-    `failed` says why there is no outcome: a budget where `exhausted` says so, and `account` which.
+    `failed` says why there is no outcome: a budget where `exhausted` says so, that of `account`.
     """
 
     type: Literal["debated"] = "debated"

@@ -43,11 +43,11 @@ class Hold(NamedTuple):
 
 
 class GiveUp(NamedTuple):
-    """No task has an output; `exhausted`: as a budget was used up."""
+    """No task has an output; `exhausted`: as a budget was used up, that of `account`."""
 
     why: str
     hint: str
-    exhausted: bool
+    exhausted: bool = False
     account: ExhaustedAccount | None = None
 
 
@@ -72,9 +72,9 @@ class DispatchState:
 
     @property
     def account(self) -> ExhaustedAccount | None:
-        """The budget that ended it early, where it is one of ours."""
-        ended = [self.debated] if self.debated else [each for each in self.tried if each.exhausted]
-        return next((each.account for each in ended), None)
+        """Whose budget that is; None: nobody's."""
+        ended = (self.debated,) if self.debated else self.tried
+        return next((each.account for each in ended if each.exhausted), None)
 
     def of(self, number: int) -> list[Tried]:
         """The tries of a task."""
@@ -214,20 +214,19 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         for step in steps:
             if isinstance(step, Try):
                 told = {"pattern": self.name, "id": state.asked.id, "number": step.number}
-                yield stream.StepStarted(**told, step=self.name, who=(state.asked.tasks[step.number - 1].name,))
+                yield stream.StepStarted(**told, step="", who=(state.asked.tasks[step.number - 1].name,))
 
     def tells(
         self, event: Frozen, before: Standing[DispatchState], after: Standing[DispatchState]
     ) -> Iterable[CouncilEvent]:
         """What came of a try."""
+        del before
         if isinstance(event, Tried):
-            told = {"pattern": self.name, "id": after.id, "number": event.number, "step": self.name}
+            told = {"pattern": self.name, "id": after.id, "number": event.number, "step": ""}
             failed = event.failed or (f"was not run: {event.not_run}" if event.not_run else "")
             who = after.own.asked.tasks[event.number - 1].name
             what = "" if failed else "answered"
             yield stream.Contributed(**told, who=who, what=what, failed=failed, usage=event.usage)
-        else:
-            yield from super().tells(event, before, after)
 
     # --- inside ---
 
@@ -254,17 +253,13 @@ def _gives_up(state: DispatchState) -> GiveUp | None:
     """Why nothing came of one that is ended; None: something did."""
     debated, name = state.debated, state.asked.id
     if debated and debated.failed:
-        return GiveUp(
-            debated.failed,
-            _GO_ON.format(id=name) if debated.exhausted else debated.hint,
-            debated.exhausted,
-            debated.account,
-        )
+        hint = _GO_ON.format(id=name) if debated.exhausted else debated.hint
+        return GiveUp(debated.failed, hint, debated.exhausted, debated.account)
     if any(each.succeeded for each in state.replies):
         return None
     if state.exhausted:
         return GiveUp(state.exhausted, _RAISE, exhausted=True, account=state.account)
-    return GiveUp(_failure(state), f"the record: swarm dispatch show {name}", exhausted=False)
+    return GiveUp(_failure(state), f"the record: swarm dispatch show {name}")
 
 
 def _failure(state: DispatchState) -> str:

@@ -14,8 +14,7 @@ from swarmgate.agents.brief import cut
 from swarmgate.agents.desk import Desk
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate import rules as debates
-from swarmgate.council.debate.facade import PART
-from swarmgate.council.debate.model import Debate, Round
+from swarmgate.council.debate.model import PART, Debate, Round
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.dispatch.answering import LEAST_ROOM, answer, room_of
 from swarmgate.council.dispatch.model import Debated, Dispatch, DispatchedReply, DispatchResult, Tried
@@ -65,9 +64,9 @@ class Dispatching(DispatchRules, Pattern[Dispatch, DispatchState, DispatchResult
                 return [await _tried(step, state, context)]
             case Hold():
                 return [await _debated(state, context)]
+            case GiveUp() if step.exhausted:
+                raise BudgetExhausted(step.why, account=step.account, hint=step.hint)
             case GiveUp():
-                if step.exhausted:
-                    raise BudgetExhausted(step.why, account=step.account, hint=step.hint)
                 raise CouncilFailed(step.why, hint=step.hint)
         raise ValueError(f"{step!r} is no step of a dispatch")
 

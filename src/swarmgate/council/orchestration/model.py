@@ -282,3 +282,7 @@ class Orchestration(Frozen):
     steps: tuple[Step, ...]
     tokens: int | None = Field(None, ge=1)
     usd: float | None = Field(None, ge=0, allow_inf_nan=False)
+
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        """Of JSON-ready values those that were given: a step leaves the others to its pattern."""
+        return super().model_dump(**{"exclude_unset": True, **options})

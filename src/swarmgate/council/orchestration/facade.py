@@ -1,4 +1,4 @@
-"""The facade of the council: orchestrations.
+"""The facade of orchestrations.
 
 outcome = await Swarm(path).council.orchestrate(Path("pipeline.toml"), tokens=200_000)
 """
@@ -9,28 +9,32 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
 from swarmgate.config import is_program
 from swarmgate.config.sections import unknown_provider
+from swarmgate.council.lifecycle import Resumed
 from swarmgate.council.orchestration.bounds import Problem, checked, models, problems, spelled
 from swarmgate.council.orchestration.model import MapStep, Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
+from swarmgate.council.orchestration.rules import RULES, State, outcome_of, under_way
 from swarmgate.council.orchestration.texts import Place
+from swarmgate.council.record import Record
+from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
-from swarmgate.engine.in_project import InProject, new_id
-from swarmgate.errors import BudgetExhausted, CouncilRefused, FileProblem, Owner, UnsafePath
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, FileProblem, Owner, UnsafePath
 
 if TYPE_CHECKING:
-    from swarmgate.council.stream import PatternEvent
-    from swarmgate.engine.orchestration_steps import CouncilRunner
+    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.orchestration.runner import Runner
+    from swarmgate.council.voices import Voices
 
-    OnEvent = Callable[[PatternEvent], None]
+    OnEvent = Callable[[CouncilEvent], None]
 
-PATTERN = "orchestration"
 _MOST_LIST = 400_000
 """Characters of a file of items."""
 
@@ -38,7 +42,7 @@ _MOST_LIST = 400_000
 class Orchestrations:
     """Orchestrations of one project."""
 
-    def __init__(self, shared: InProject, runner: CouncilRunner) -> None:
+    def __init__(self, shared: Shared, runner: Runner) -> None:
         self._shared, self._project, self._runner = shared, shared.project, runner
 
     async def orchestrate(
@@ -68,7 +72,7 @@ class Orchestrations:
         name = id or asked.id or new_id()
         given = {"id": name, "tokens": asked.tokens if tokens is None else tokens}
         asked = _made({**_values(asked), **given, "usd": asked.usd if usd is None else usd})
-        if self._shared.records.names(name):
+        if self._shared.records.documents.names(name):
             raise CouncilRefused(
                 f"There is a record {name} already.", hint=f"Go on with it: swarm orchestrate resume {name}"
             )
@@ -94,12 +98,11 @@ class Orchestrations:
             CouncilRefused: there is none of that id, or it goes on in another process.
             SwarmError: as `orchestrate`.
         """
-        record = self.orchestration_record(id)
-        if record.outcome:
+        record = self._record(id)
+        if record.standing.over and record.outcome:
             return record.outcome
-        kept = self._shared.records.manifest(id).allowance
-        allowance = kept.but(usd=usd, tokens=tokens)
-        return await self._orchestrated(record.orchestration, allowance, on_event)
+        allowance = record.standing.allowance.but(usd=usd, tokens=tokens)
+        return await self._orchestrated(record.request, allowance, on_event)
 
     def orchestration(self, what: Path | str | Orchestration | Mapping[str, Any]) -> Orchestration:
         """The description, checked, with the items of every map; nobody is asked.
@@ -107,12 +110,12 @@ class Orchestrations:
         Raises:
             CouncilRefused: it cannot be read, or not be carried out; of a file, the message has line and key.
         """
-        from swarmgate.engine import orchestration_file
+        from swarmgate.council.orchestration import file
 
         path = None
         if isinstance(what, (str, Path)):
             path = Path(what)
-            found = orchestration_file.read(path)
+            found = file.read(path)
         else:
             found = checked(what if isinstance(what, Orchestration) else _made(what))
         try:
@@ -120,12 +123,12 @@ class Orchestrations:
             return self._with_items(found)
         except _Wrong as error:
             if path is not None:
-                raise orchestration_file.refusal(path, error.problem) from None
+                raise file.refusal(path, error.problem) from None
             raise CouncilRefused(f"`{spelled(error.problem.place)}`: {error.problem.what}") from None
 
     def orchestrations(self) -> tuple[str, ...]:
         """The ids of all orchestrations, the newest first."""
-        return self._shared.records.ids(PATTERN)
+        return self._shared.records.ids(RULES.name)
 
     def orchestration_record(self, id: str) -> OrchestrationRecord:  # noqa: A002 - as above
         """All that is kept of an orchestration.
@@ -134,46 +137,62 @@ class Orchestrations:
             CouncilRefused: there is none of that id.
             LedgerError: its record is damaged, or was changed by hand.
         """
-        from swarmgate.council.orchestrating import record
-
-        try:
-            return record(self._shared.records, id)
-        except CouncilRefused as error:
-            raise self._shared.refused(PATTERN, id, error) from None
+        record = self._record(id)
+        standing = record.standing
+        return OrchestrationRecord(
+            orchestration=standing.own.asked,
+            began=standing.created_at,
+            status="complete" if standing.over else "failed" if standing.status == "failed" else "open",
+            why=standing.why,
+            steps=standing.own.steps,
+            partial=under_way(standing.own),
+            outcome=record.outcome if standing.over else None,
+        )
 
     # --- inside ---
+
+    def _record(self, id: str) -> Record[Orchestration, State, OrchestrationOutcome]:  # noqa: A002 - as above
+        from swarmgate.council.orchestration.steps import ORCHESTRATION
+
+        return self._shared.record(ORCHESTRATION, id)
 
     async def _orchestrated(
         self, asked: Orchestration, allowance: Allowance, on_event: OnEvent | None
     ) -> OrchestrationOutcome:
-        from swarmgate.council.orchestrating import orchestrate
+        from swarmgate.council.context import CouncilContext
+        from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
         from swarmgate.council.progress import teller
+        from swarmgate.council.run import run
 
-        goes_on = f"swarm orchestrate resume {asked.id}"
+        checked(asked)
+        goes_on, records = ORCHESTRATION.goes_on(asked.id), self._shared.records
         try:
             async with self._together(asked.id, allowance):
-                return await orchestrate(
-                    asked,
-                    runner=self._runner,
-                    records=self._shared.records,
-                    on_event=teller(self._project.listener, on_event),
-                    allowance=allowance,
-                )
+                record = records.begin(ORCHESTRATION, asked, allowance=allowance)
+                work = Work(self._runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
+                voices = cast("Voices", None)  # nobody speaks here: each pattern has a session of its own
+                context = CouncilContext(voices, records, teller(self._project.listener, on_event), work)
+                await run(ORCHESTRATION, record, context, allowance=allowance)
+                own = record.standing.own
+                outcome = outcome_of(work.as_of(own), asked.id) or outcome_of(own, asked.id)
         except BudgetExhausted as error:
-            raises = error.option(f"{PATTERN}-{asked.id}")
+            raises = error.option(f"{RULES.name}-{asked.id}")
             hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{raises}"
             raise error.with_hint(hint) from error
+        if outcome is None:
+            raise CouncilFailed(f"The orchestration {asked.id} did not come to its end.", hint=f"Go on with: {goes_on}")
+        return outcome
 
     @asynccontextmanager
     async def _together(
         self,
-        id: str,  # noqa: A002 - as above
+        id: str,  # noqa: A002 - the field's name
         allowance: Allowance,
     ) -> AsyncIterator[None]:
         """Keeps other processes out, and has one bound hold over all steps. It asks nobody by itself."""
         from swarmgate.council.session import TOGETHER, Together, settle
 
-        name = f"{PATTERN}-{id}"
+        name = f"{RULES.name}-{id}"
         try:
             with self._project.session(name).held():
                 token = TOGETHER.set(Together(id, Owner("session", name), allowance, self._runner.used(id)))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
 from swarmgate.council.orchestration.bounds import problems, spelled
+from swarmgate.council.orchestration.file import read
 from swarmgate.council.orchestration.model import (
     FIELDS,
     KINDS,
@@ -23,7 +24,6 @@ from swarmgate.council.orchestration.model import (
 )
 from swarmgate.council.orchestration.results import StepResult
 from swarmgate.council.orchestration.texts import filled, references
-from swarmgate.engine.orchestration_file import read
 from swarmgate.errors import CouncilRefused
 
 BASE = """\
