@@ -33,7 +33,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
     """Experts with opposing interests and four fixed roles, in rounds of steps, with a choice after each round."""
 
     name, verb, request, events = "discussion", "discuss", Discussion, EVENTS
-    milestones = (Resumed, CastConfirmed, Heard, Chosen, Concluded)
+    milestones = (Resumed, CastConfirmed, Chosen, Concluded)
 
     def begin(self, request: Discussion) -> State:
         """Nothing but the request."""
