@@ -31,17 +31,17 @@ class Council:
     """
 
     def __init__(self, project: Project) -> None:
-        held = Shared(project)
-        debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
-        discussions, decisions, critiques = Discussions(held), Decisions(held), Critiques(held, _programs)
+        self.shared = shared = Shared(project)
+        debates, dispatches, chats = Debates(shared), Dispatches(shared), Chats(shared)
+        discussions, decisions, critiques = Discussions(shared), Decisions(shared), Critiques(shared, _programs)
         verbs = {
             "debate": Verb("debate", debates.debate, debates.resume, debated),
             "discuss": Verb("discussion", discussions.discuss, discussions.resume_discussion, discussed),
             "decide": Verb("decision", decisions.decide, decisions.resume_decision, decided),
             "critique": Verb("critique", critiques.critique, critiques.resume_critique, improved),
         }
-        orchestrations = Orchestrations(held, CouncilRunner(held, dispatches, verbs))
-        metrics = Metrics(held)
+        orchestrations = Orchestrations(shared, CouncilRunner(shared, dispatches, verbs))
+        metrics = Metrics(shared)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
         self.ids, self.record, self.described = debates.ids, debates.record, debates.described
@@ -77,7 +77,7 @@ class Council:
         self.orchestration, self.orchestrations = orchestrations.orchestration, orchestrations.orchestrations
         self.orchestration_record = orchestrations.orchestration_record
 
-        self.metrics, self.executions, self.elsewhere = metrics.metrics, metrics.executions, held.elsewhere
+        self.metrics, self.executions, self.elsewhere = metrics.metrics, metrics.executions, shared.elsewhere
 
 
 def _programs() -> Programs:

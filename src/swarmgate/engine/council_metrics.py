@@ -15,8 +15,8 @@ from swarmgate.ledger.sessions import Session, by_record
 class Metrics:
     """Metrics of one project."""
 
-    def __init__(self, held: Shared) -> None:
-        self._held, self._project = held, held.project
+    def __init__(self, shared: Shared) -> None:
+        self._shared, self._project = shared, shared.project
 
     def metrics(self) -> tuple[PatternMetrics, ...]:
         """What is on record, a line each for the patterns that were used, and `total` last; nothing: there is nothing.
@@ -31,16 +31,16 @@ class Metrics:
     def executions(self) -> Iterator[Execution]:
         """Every execution on record."""
         sessions = by_record(self._project.folder)
-        for name in self._held.records.ids():
-            if found := self._standing(name, sessions):
+        for name in self._shared.records.ids():
+            if found := self._execution(name, sessions):
                 yield found
 
-    def _standing(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:
+    def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:
         """One record, from its fold; None: it is the debate of a dispatch, which is an execution of that.
 
         Of one that is not complete, what its calls used counts.
         """
-        records, known = self._held.records, "unknown"
+        records, known = self._shared.records, "unknown"
         try:
             begun = records.begun(name)
             known = next((each for each in PATTERNS if each == begun.pattern), known)
