@@ -52,6 +52,9 @@ class Documents(Protocol):
     def get(self, record: str, name: str) -> str | None:
         """The text of that name; None: there is none."""
 
+    def append(self, record: str, name: str, text: str) -> None:
+        """Add to the text of that name, which need not be there yet."""
+
     def drop(self, record: str, name: str) -> None:
         """Forget a text, if it is there."""
 
@@ -180,6 +183,14 @@ class Record(Generic[Q, S, O]):
         for name, text in self.pattern.views(self.standing).items():
             if self._documents.get(self.id, name) != text:
                 self._documents.put(self.id, name, text, durable=False)
+
+    def grow(self, name: str, text: str) -> None:
+        """Adds to a view, until all of them are written again.
+
+        Raises:
+            LedgerWriteFailed: as `publish`.
+        """
+        self._documents.append(self.id, name, text)
 
     def place(self, name: str = JOURNAL) -> str:
         """Where a text of it is, as messages name it."""
