@@ -247,3 +247,12 @@ def test_killed_at_random_moments_every_chat_resumes_whole() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 of 3 whole" in done.stdout
+
+
+def test_chats_lie_in_sqlite_where_the_settings_say_so(project: Project, file: Path) -> None:
+    project.play(READ, ASKS, ENDS, council={"store": "sqlite"})
+    assert "It is safe." in project.swarm("chat", str(file)).stdout
+    assert project.json("chat", "show", "talk")["result"]["end"] == "synthesis"
+    assert project.swarm("chat", "list").stdout.startswith("talk  synthesis")
+    assert not (project.folder.discussions / "talk").exists()
+    project.swarm("verify")
