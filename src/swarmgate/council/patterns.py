@@ -9,6 +9,7 @@ from swarmgate.council.pattern import Pattern
 from swarmgate.errors import CouncilRefused
 
 PATTERNS: dict[str, str] = {
+    "discussion": "swarmgate.council.discussion.pattern:DISCUSSION",
     "chat": "swarmgate.council.chat.steps:CHAT",
     "debate": "swarmgate.council.debate.steps:DEBATING",
     "dispatch": "swarmgate.council.dispatch.steps:DISPATCHING",

@@ -61,6 +61,32 @@ class Metrics:
         }
         return Execution.model_validate(values)
 
+    def _standing(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:
+        """One record, from its fold; None: it is the debate of a dispatch, which is an execution of that.
+
+        Of one that is not complete, what its calls used counts.
+        """
+        records, known = self._held.records, "unknown"
+        try:
+            begun = records.begun(name)
+            known = next((each for each in PATTERNS if each == begun.pattern), known)
+            if begun.part_of and known == "debate" and records.begun(begun.part_of).pattern == "dispatch":
+                return None
+            rules = pattern(begun.pattern)
+            standing = records.open(rules, name).standing
+        except SwarmError as error:
+            return Execution.model_validate({"id": name, "pattern": known, "status": "damaged", "why": error.message})
+        ended = standing.over or standing.status == "failed"
+        values = {
+            "id": name,
+            "pattern": known,
+            "status": standing.status if ended else "open",
+            "usage": standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
+            "seconds": standing.seconds if ended else None,
+            "part_of": standing.part_of,
+        }
+        return Execution.model_validate({**values, **(rules.measures(standing) if standing.over else {})})
+
     def _pattern(self, name: str) -> PatternName:
         """What a damaged record says that it is of."""
         with suppress(SwarmError, ValueError, AttributeError, RecursionError):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,19 +13,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swarmgate.council.context import CouncilContext
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.lifecycle import Resumed
+from swarmgate.council.masking import masked
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
 from swarmgate.council.orchestration.model import Orchestration
-from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
-from swarmgate.council.orchestration.rules import record
+from swarmgate.council.orchestration.results import OrchestrationOutcome
+from swarmgate.council.orchestration.rules import RULES, State, outcome_of, under_way
 from swarmgate.council.orchestration.runner import Came
-from swarmgate.council.orchestration.steps import ORCHESTRATION
-from swarmgate.council.record import Records
+from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
+from swarmgate.council.record import Record, Records
 from swarmgate.council.run import run
-from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
+from swarmgate.council.stream import PATTERN_EVENT
 from swarmgate.council.voices import Voices
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import BudgetExhausted, CouncilFailed, LedgerError
-from swarmgate.journal.store import opened
+from swarmgate.errors import BudgetExhausted, CouncilFailed, SwarmError
+from swarmgate.journal.documents import FileDocuments
+from swarmgate.ledger.folder import SwarmFolder
 
 
 class Told:
@@ -35,7 +40,7 @@ class Told:
         self.asked: list[str] = []
         self.going_on = self.most = 0
 
-    async def ask(self, step: Any, record: str) -> Came:
+    async def come(self, step: Any, record: str) -> Came:
         self.asked.append(record)
         self.going_on += 1
         self.most = max(self.most, self.going_on)
@@ -46,8 +51,6 @@ class Told:
         if record in self.fails:
             raise CouncilFailed("no answer")
         return Came(fields={"succeeded": 1}, text=f"<{step.text}>", record=record)
-
-    debate = discuss = decide = critique = dispatch = ask
 
     def used(self, record: str) -> Usage:
         return Usage(calls=self.asked.count(record), prompt_tokens=10 * self.asked.count(record))
@@ -68,23 +71,30 @@ class Place:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.records = Records(opened(root / ".swarm", "files"), clean=lambda value: value)
-        self.events: list[PatternEvent] = []
+        self.records = Records(FileDocuments(SwarmFolder(root).path), clean=lambda value: value)
+        self.events: list[Any] = []
 
     async def run(self, asked: Orchestration, runner: Told) -> OrchestrationOutcome:
-        context = CouncilContext(cast("Voices", None), self.records, self.events.append, own=runner)
-        ORCHESTRATION.check(asked, context, lambda _: "")
-        outcome = await run(ORCHESTRATION, self.records.begin(ORCHESTRATION, asked), context)
-        assert outcome is not None
+        work, outcome = await self.session(asked, runner)
+        assert outcome == outcome_of(work.as_of(self.record.standing.own), asked.id)
         return outcome
+
+    async def session(self, asked: Orchestration, runner: Told) -> tuple[Work, OrchestrationOutcome]:
+        record = self.records.begin(ORCHESTRATION, asked)
+        work = Work(runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
+        tell = cast("Callable[[CouncilEvent], None]", self.events.append)
+        await run(ORCHESTRATION, record, CouncilContext(cast("Voices", None), self.records, tell, work))
+        outcome = outcome_of(record.standing.own, asked.id)
+        assert outcome
+        return work, outcome
+
+    @property
+    def record(self) -> Record[Orchestration, State, OrchestrationOutcome]:
+        return self.records.open(ORCHESTRATION, "o")
 
     @property
     def journal(self) -> Path:
         return self.root / ".swarm/discussions/o/journal.jsonl"
-
-    @property
-    def record(self) -> OrchestrationRecord:
-        return record(self.records.open(ORCHESTRATION, "o").standing)
 
 
 @pytest.fixture
@@ -122,7 +132,7 @@ async def test_a_group_goes_on_with_what_is_done_and_stops_below_its_least(place
 async def test_what_is_done_is_not_asked_again(place: Place) -> None:
     asked = named(ask("a"), parallel("g", ask("b"), ask("c"), least=2), ask("z"))
     stopped = await place.run(asked, Told(fails={"o.b"}))
-    assert (stopped.failed, place.record.status) == ("g", "failed")
+    assert (stopped.failed, place.record.standing.status) == ("g", "failed")
     runner = Told()
     outcome = await place.run(asked, runner)
     assert runner.asked == ["o.b", "o.z"]
@@ -136,8 +146,8 @@ async def test_a_used_up_budget_ends_all_and_keeps_what_is_done(place: Place) ->
     asked = named(map_reduce("m", ["x", "y", "z"], ask("", "{item}"), at_once=1))
     with pytest.raises(BudgetExhausted):
         await place.run(asked, Told(spent={"o.m.002"}))
-    there = place.record
-    assert (there.status, there.partial is not None and there.partial.status) == ("open", "open")
+    there, partial = place.record.standing, under_way(place.record.standing.own)
+    assert (there.status, partial is not None and partial.status) == ("open", "open")
     runner = Told()
     await place.run(asked, runner)
     assert "o.m.001" not in runner.asked
@@ -156,6 +166,7 @@ async def test_conditions_skip_and_do_otherwise_and_say_so(place: Place, tmp_pat
     assert runner.asked == ["o.a", "o.c", "o.d", "o.e", "o.g"]
     assert [each.status for each in outcome.steps] == ["done", "skipped", "done", "skipped", "done"]
     assert outcome.steps[1].why == "a.succeeded equals 0: that does not hold"
+    assert all(each.started_at for each in outcome.steps)
     assert "(This step was skipped: a.succeeded equals 0" in outcome.steps[2].text
     failed = await Place(tmp_path / "other").run(named(*steps), Told(fails={"o.c"}))
     assert (failed.failed, failed.steps[-1].why) == ("b", "c: no answer")
@@ -174,7 +185,7 @@ async def test_a_failure_that_a_later_step_waits_for_does_not_stop_it(place: Pla
     assert (outcome.failed, [each.label for each in outcome.failures]) == ("", ["a"])
     assert [each.status for each in outcome.steps] == ["failed", "done", "skipped", "done"]
     assert "(This step failed: no answer)" in outcome.steps[-1].text
-    assert (place.record.status, await place.run(named(*steps), Told())) == ("complete", outcome)
+    assert (place.record.standing.status, await place.run(named(*steps), Told())) == ("complete", outcome)
     # a test that a failure does not meet waits for none
     stopped = await Place(tmp_path / "other").run(named(steps[0], steps[2]), Told(fails={"o.a"}))
     assert stopped.failed == "a"
@@ -224,40 +235,60 @@ def test_whatever_fails_first_a_resume_comes_to_the_same(
     assert all(names.count(name) == (2 if name in fails else 1) for name in set(names))
 
 
-WHOLE = (
+async def test_secrets_do_not_go_on_record_and_texts_go_on_to_the_letter(place: Place) -> None:
+    place.records = Records(
+        FileDocuments(SwarmFolder(place.root).path),
+        clean=lambda value: masked(value, lambda text: text.replace("S3CRET", "[redacted]")),
+    )
+    asked = named(ask("a", "Use S3CRET."), ask("z", "Say {a}."))
+    work, outcome = await place.session(asked, Told())
+    assert "S3CRET" not in place.journal.read_text()
+    assert [each.text for each in outcome.steps] == ["<Use [redacted].>", "<Say the output of `a`.\n\n" + SHOWN + ">"]
+    told = outcome_of(work.as_of(place.record.standing.own), "o")
+    assert told
+    assert [each.text.count("S3CRET") for each in told.steps] == [1, 1]
+
+
+SHOWN = "## The output of `a`\n<Use [redacted].>"
+
+MIXED = named(
     ask("a"),
-    parallel("g", ask("b"), ask("c")),
-    when("a.succeeded", equals=0, then=ask("d"), otherwise=[ask("e"), ask("f", "See {e}.")]),
-    map_reduce("m", ["x", "y"], ask("", "{item} {a}"), ask("", "Sum {g}.")),
+    parallel("g", ask("b"), ask("c"), least=2),
+    map_reduce("m", ["x", "y"], ask("", "{item} {a}"), ask("", "Sum {g}."), at_once=1),
+    when("a.ended", equals="failed", then=ask("n"), otherwise=[ask("e"), ask("f", "See {e}.")]),
+    ask("d", "{m}"),
 )
 
 
-async def test_cut_after_any_line_it_goes_on_to_the_same_end(place: Place) -> None:
-    straight = await place.run(named(*WHOLE), Told())
+async def test_a_kill_after_any_line_loses_nothing_and_does_nothing_twice(place: Place) -> None:
+    straight = Told()
+    whole = await place.run(MIXED, straight)
     lines = place.journal.read_bytes().splitlines(keepends=True)
-    done = [sum(b'"pattern_done"' in line for line in lines[:kept]) for kept in range(len(lines) + 1)]
-    for kept in range(1, len(lines)):
-        place.journal.write_bytes(b"".join(lines[:kept]) + lines[kept][:30])
+    assert len(lines) == 2 + len(straight.asked) + 1
+    for kept in range(1, len(lines) + 1):
+        torn = lines[kept][:20] if kept < len(lines) else b""
+        place.journal.write_bytes(b"".join(lines[:kept]) + torn)
         runner = Told()
-        outcome = await place.run(named(*WHOLE), runner)
-        assert [each.text for each in outcome.steps] == [each.text for each in straight.steps]
-        assert len(runner.asked) == done[-1] - done[kept]
+        runner.asked = straight.asked[: max(0, min(kept, len(lines) - 1) - 2)]
+        before = len(runner.asked)
+        again = await place.run(MIXED, runner)
+        assert sorted(runner.asked) == sorted(straight.asked), f"after line {kept}"
+        assert [(each.id, each.status, each.text) for each in again.steps] == [
+            (each.id, each.status, each.text) for each in whole.steps
+        ]
+        assert (again.usage.calls, len(runner.asked) - before) == (whole.usage.calls, len(straight.asked) - before)
 
 
 async def test_any_altered_line_is_found_out(place: Place) -> None:
-    await place.run(named(*WHOLE), Told())
+    await place.run(MIXED, Told())
     lines = place.journal.read_bytes().splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        for at in range(0, len(line), 41):
-            altered = line[:at] + bytes([line[at] ^ 1]) + line[at + 1 :]
-            place.journal.write_bytes(b"".join([*lines[:number], altered, *lines[number + 1 :]]))
-            with pytest.raises(LedgerError):
+    for at, line in enumerate(lines):
+        for where in range(8, len(line) - 2, 41):
+            altered = line[:where] + bytes([line[where] ^ 1]) + line[where + 1 :]
+            place.journal.write_bytes(b"".join([*lines[:at], altered, *lines[at + 1 :]]))
+            with pytest.raises(SwarmError):
                 place.records.open(ORCHESTRATION, "o")
-
-
-async def test_what_a_pattern_used_counts_once_however_often_it_is_tried(place: Place) -> None:
-    runner = Told(fails={"o.a"})
-    assert (await place.run(named(ask("a")), runner)).failed == "a"
-    runner.fails.clear()
-    outcome = await place.run(named(ask("a")), runner)
-    assert outcome.usage.calls == place.records.open(ORCHESTRATION, "o").standing.usage.calls == 2
+        if 0 < at < len(lines) - 1:
+            place.journal.write_bytes(b"".join([*lines[:at], *lines[at + 1 :]]))
+            with pytest.raises(SwarmError):
+                place.records.open(ORCHESTRATION, "o")

@@ -99,7 +99,6 @@ class Dispatches:
 
     def dispatch_told(self, result: DispatchResult, *, tasks: bool = False) -> tuple[dict[str, Any], list[str]]:
         """A dispatch for programs, and as lines; `tasks`: with what was asked."""
-        from swarmgate.council.debate.model import PART
         from swarmgate.council.debate.view import last_words
         from swarmgate.council.dispatch import view
 

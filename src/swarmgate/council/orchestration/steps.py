@@ -1,83 +1,102 @@
-"""The steps of an orchestration: each is a pattern, which the council does under a record of its own.
-
-Those records are named after the orchestration: `<id>.<step>`, `<id>.<map>.007` for the seventh item and
-`<id>.<map>.reduce`. What stands in those is not asked, and paid, again.
-"""
+"""The steps of an orchestration: each has the council do one pattern, under a record of its own."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
 
 from pydantic import ValidationError
 
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.orchestration.bounds import checked
-from swarmgate.council.orchestration.model import Orchestration
+from swarmgate.council.orchestration.model import MapStep, Orchestration, Step
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
-from swarmgate.council.orchestration.rules import DoPattern, OrchestrationRules, PatternDone
-from swarmgate.council.orchestration.runner import Came, Runner, run
-from swarmgate.council.orchestration.state import Due, State, walked
-from swarmgate.council.orchestration.texts import filled
-from swarmgate.council.pattern import Pattern, Where
+from swarmgate.council.orchestration.rules import RULES, Do, Ended, OrchestrationRules, State, pattern_of, place
+from swarmgate.council.orchestration.runner import Came, Runner
+from swarmgate.council.orchestration.texts import filled, joined
+from swarmgate.council.pattern import Pattern
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import BudgetExhausted, LedgerWriteFailed, Stopped, SwarmError
+from swarmgate.errors import BudgetExhausted, IllegalMove, LedgerWriteFailed, Stopped, SwarmError
+
+
+@dataclass
+class Work:
+    """What one session has beside the record.
+
+    Attributes:
+        runner: does the patterns.
+        state: that of the record, with its texts to the letter: on record secrets are masked.
+    """
+
+    runner: Runner
+    state: State
+
+    def took(self, event: Ended) -> None:
+        """Knows what came of a pattern."""
+        with suppress(IllegalMove):  # a condition on a masked text came out otherwise: the record's own texts are taken
+            self.state = RULES.apply(self.state, event)
+
+    def as_of(self, state: State) -> State:
+        """The state with its texts to the letter, as far as they are known."""
+        same = len(self.state.steps) == len(state.steps) and state.ended.keys() <= self.state.ended.keys()
+        return self.state if same else state
 
 
 class Orchestrating(OrchestrationRules, Pattern[Orchestration, State, OrchestrationOutcome]):
-    """Patterns one after the other, or at once. A session of it needs a `Runner` as its `context.own`."""
-
-    def check(self, request: Orchestration, context: CouncilContext, where: Where) -> None:
-        """Insists that it can be carried out.
-
-        Raises:
-            CouncilRefused: it cannot.
-        """
-        del context, where
-        checked(request)
+    """Several patterns as the steps of one description. `own` of its context is a `Work`."""
 
     async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
-        """Does a pattern; where it fails, its result says why.
+        """Has one pattern done; where it fails, the result says why.
 
         Raises:
-            BudgetExhausted: what bounds the whole is used up; it goes on once there is more.
-            LedgerWriteFailed, Stopped: as they come.
+            BudgetExhausted, LedgerWriteFailed, Stopped: what ends all of it.
         """
-        key = cast("DoPattern", step).key
-        walk = walked(state)
-        due = next(each for each in walk.due if each.key == key)
-        result = await _result(due, walk.results, context.own)
-        return [PatternDone(result=result, usage=result.usage - state.used.get(key, Usage()))]
+        do, work = cast("Do", step), cast("Work", context.own)
+        whole, top = work.as_of(state), state.step
+        if top is None:
+            raise ValueError("nothing is due")
+        at, began = place(state.asked.id, do.name, do.part), time.monotonic()
+        started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        leaf, item = pattern_of(work.state.asked.steps[len(state.steps)], do)
+        came, why = Came(), ""
+        try:
+            asked = filled(leaf, whole.known, item=item, given=_given(whole, top, do))
+            came = await work.runner.come(asked, at)
+        except (BudgetExhausted, LedgerWriteFailed, Stopped):
+            raise
+        except SwarmError as error:
+            why = error.message
+        except ValidationError as error:
+            why = f"with the texts put in it cannot be asked: {error.errors(include_url=False)[0]['msg']}"
+        result = StepResult(
+            id=do.name,
+            kind=leaf.kind,
+            part=do.part,
+            item=item or "",
+            status="failed" if why else "done",
+            why=why,
+            fields=came.fields,
+            text=came.text,
+            record=came.record or at,
+            usage=work.runner.used(at) - state.spent.get(do.key, Usage()),
+            started_at=started_at,
+            seconds=time.monotonic() - began,
+        )
+        event = Ended(step=do.step, result=result)
+        work.took(event)
+        return [event]
 
 
 ORCHESTRATION = Orchestrating()
 
 
-async def _result(due: Due, results: Mapping[str, StepResult], runner: Runner) -> StepResult:
-    began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
-    came, why = Came(), ""
-    try:
-        came = await run(runner, filled(due.step, results, item=due.item, given=due.given), due.at)
-    except (BudgetExhausted, LedgerWriteFailed, Stopped):
-        raise
-    except SwarmError as error:
-        why = error.message
-    except ValidationError as error:
-        why = f"with the texts put in it cannot be asked: {error.errors(include_url=False)[0]['msg']}"
-    return StepResult(
-        id=due.key.name,
-        kind=due.step.kind,
-        part=due.key.part,
-        item=due.item or "",
-        status="failed" if why else "done",
-        why=why,
-        fields=came.fields,
-        text=came.text,
-        record=came.record or due.at,
-        usage=runner.used(due.at),
-        started_at=started_at,
-        seconds=time.monotonic() - began,
-    )
+def _given(state: State, top: Step, do: Do) -> str:
+    """What `reduce` works on: the outputs of all items."""
+    if not isinstance(top, MapStep) or do.part:
+        return ""
+    parts = (state.ended.get((top.id, part)) for part in range(1, len(top.items) + 1))
+    return joined(tuple(each for each in parts if each))
