@@ -94,7 +94,7 @@ def test_one_changed_chat_does_not_hide_the_others(project: Project, file: Path)
     listed = project.swarm("chat", "list").stdout
     assert "other  quiet" in listed
     assert "talk  damaged" in listed
-    told = project.json("chat", "show", "talk", exits=1)["message"]
+    told = project.json("chat", "show", "talk", exits=2)["message"]
     assert told == ".swarm/discussions/talk/journal.jsonl line 1 does not match its own hash."
     assert "talk/journal.jsonl line 1" in project.swarm("verify", exits=1).stdout
 

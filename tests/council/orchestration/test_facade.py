@@ -15,6 +15,8 @@ from tests.project import Project, rule
 
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.orchestration import map_reduce, sequence, step, when
+from swarmgate.council.orchestration.steps import ORCHESTRATION
+from swarmgate.council.record import Records
 from swarmgate.council.shared import Shared
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.metrics import PatternMetrics
@@ -216,10 +218,10 @@ async def test_a_thousand_records_are_listed_and_counted_in_two_seconds(project:
     project.play(ANSWERS, council={"store": store})
     council = Swarm(project.root).council
     await council.orchestrate(ASKED)
-    documents = opened(project.folder.path, store)
-    whole = documents.lines("first").read()
+    records = Records(opened(project.folder.path, store), clean=lambda value: value)
+    _, *events = (entry.event for entry in records.open(ORCHESTRATION, "first").entries())
     for number in range(999):
-        documents.lines(f"r{number}").append(whole, durable=False)
+        records.begin(ORCHESTRATION, ASKED.model_copy(update={"id": f"r{number}"})).append(events)
     council = Swarm(project.root).council
     began = time.process_time()
     assert len(council.orchestrations()) == 1000
