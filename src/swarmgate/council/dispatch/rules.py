@@ -96,7 +96,7 @@ class DispatchState:
         return DispatchedReply(
             number=number,
             name=name,
-            tries=sum(not each.not_run for each in tried),
+            tries=sum(bool(each.model) for each in tried),  # who was not asked has none
             usage=sum((each.usage for each in tried), Usage()),
             seconds=round(sum(each.seconds for each in tried), 3),
             **last.model_dump(include={"text", "failed", "not_run", "model", "prompt_hash", "cut"}),
