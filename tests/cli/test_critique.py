@@ -14,9 +14,10 @@ import pytest
 import yaml
 from tests.project import Project, Rule, plain, rule, until
 
-from swarmgate.domain.critique import CritiqueRecord
+from swarmgate.council.critique.model import CritiqueRecord
+from swarmgate.council.critique.steps import CRITIQUE
+from swarmgate.council.shared import Shared
 from swarmgate.engine import Swarm
-from swarmgate.engine.in_project import InProject
 
 GOLDEN = Path(__file__).parent / "golden" / "critique.txt"
 TESTING = Path(__file__).parents[2] / "docs/testing.md"
@@ -124,7 +125,7 @@ def test_a_file_describes_all_of_it_and_options_win(project: Project, tmp_path: 
     assert (record.critique.stop, record.critique.iterations, record.critique.name) == (0.5, 4, "changelog")
     assert record.iterations[0].evaluation
     assert record.iterations[0].evaluation.scores[2].score == 1.0
-    assert InProject(Swarm(project.root).project).records.manifest(told["id"]).allowance.tokens == 90_000
+    assert Shared(Swarm(project.root).project).record(CRITIQUE, told["id"]).standing.allowance.tokens == 90_000
 
 
 MISTAKES = (

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from tests.project import Project, event_lines, plain, rule, until
 
+from swarmgate.council.decision.steps import DECISION
+from swarmgate.council.shared import Shared
 from swarmgate.engine import Swarm
 
 FACILITATES = rule("participant", "facilitate", {"text": '{"proposal": "We do it.", "openPoints": ["who pays"]}'})
@@ -62,9 +64,9 @@ def test_every_option_reaches_the_decision(project: Project) -> None:
     ]
     assert (decision.rounds, decision.timeout_s, decision.facilitator) == (2, 30, "ann")
     assert "HOUSE-RULE" in decision.material
-    manifest = json.loads((project.folder.discussions / told["id"] / "manifest.json").read_text())
-    assert (manifest["allowance"]["usd"], manifest["allowance"]["tokens"]) == (2.0, 90_000)
-    assert manifest["request_hash"] == ""  # somebody did not count: the same request asks everybody anew
+    standing = Shared(Swarm(project.root).project).record(DECISION, told["id"]).standing
+    assert (standing.allowance.usd, standing.allowance.tokens) == (2.0, 90_000)
+    assert standing.request_hash == ""  # somebody did not count: the same request asks everybody anew
 
 
 @pytest.mark.slow
@@ -214,23 +216,18 @@ def test_a_kill_costs_the_words_in_flight_alone(project: Project) -> None:
     project.play(YES, says({"agreement": 0.2, "stand": "disagree"}, round="1"), hangs, FACILITATES)
     seats = ["--participant", "ann", "--participant", "bob"]
     process = project.start("decide", "Do we do it?", *seats)
-    partial = until_partial(project)
+    until(lambda: bool([*project.folder.discussions.glob("*/journal.jsonl")]) and bool(heard(project, 2)))
     process.kill()
     process.communicate()
-    assert json.loads(partial.read_text())["contributions"][0]["participant"] == "ann"
+    assert heard(project, 2) == ["ann"]
     project.play(YES, FACILITATES)
     before = len(project.requests)
     told = project.json("decide", "resume", the_id(project))
     assert (told["consensus"], told["rounds"], len(project.requests) - before) == (True, 2, 2)
 
 
-def until_partial(project: Project) -> Path:
-    """The round at work, as soon as one voice of round 2 was heard."""
-    found: list[Path] = []
-
-    def there() -> bool:
-        found[:] = project.folder.discussions.glob("*/rounds/002.json.partial")
-        return bool(found)
-
-    until(there)
-    return found[0]
+def heard(project: Project, number: int) -> list[str]:
+    """Who has spoken in a round, by the record."""
+    (path,) = project.folder.discussions.glob("*/journal.jsonl")
+    events = [json.loads(each)["event"] for each in path.read_text().splitlines(keepends=True) if each.endswith("\n")]
+    return [each["participant"] for each in events if each["type"] == "spoke" and each["round"] == number]

@@ -37,25 +37,25 @@ def test_a_cost_is_told_as_far_as_it_is_known() -> None:
     assert {told: _cost(usage) for told, usage in costs.items()} == {told: told for told in costs}
 
 
-def test_a_manifest_that_is_no_text_is_damaged_and_blocks_nothing(project: Project) -> None:
+def test_a_record_that_is_no_text_is_damaged_and_blocks_nothing(project: Project) -> None:
     agrees = rule("participant", "contribute", {"text": dumps({"agreement": 0.9, "stand": "agree"})})
     facilitates = rule("participant", "facilitate", {"text": dumps({"proposal": "Ship it.", "openPoints": []})})
     project.play(agrees, facilitates)
-    torn = project.folder.discussions / "torn" / "manifest.json"
+    torn = project.folder.discussions / "torn" / "journal.jsonl"
     torn.parent.mkdir(parents=True)
-    torn.write_bytes(b"\xff\xfe")
+    torn.write_bytes(b"\xff\xfe\n")
     seats = ("--participant", "ann", "--participant", "bob")
     made = project.json("decide", "Shall it ship?", *seats)
-    for verb in ("decide", "critique", "discuss", "orchestrate"):
+    for verb in ("decide", "critique"):
         assert "torn" in [row["id"] for row in project.json(verb, "list")], verb
     told = project.swarm("metrics").stdout
-    assert "Damaged: torn: .swarm/discussions/torn/manifest.json cannot be read: byte 1 is no UTF-8." in told
+    assert "Damaged: torn: .swarm/discussions/torn/journal.jsonl has no first line that can be read." in told
     assert project.json("decide", "show", made["id"])["outcome"]["consensus"] is True
     [row] = project.json("metrics", "--pattern", "decide")
     assert row["pattern"] == "decision"
     found = {row["pattern"]: row for row in project.json("metrics")}
     assert (found["decision"]["complete"], found["unknown"]["executions"], found["total"]["executions"]) == (1, 1, 2)
-    edited = project.folder.discussions / made["id"] / "rounds/001.json"
+    edited = project.folder.discussions / made["id"] / "journal.jsonl"
     edited.write_text(edited.read_text().replace("0.9", "0.8"))
     assert {row["status"] for row in project.json("decide", "list")} == {"damaged"}
     assert [len(row["damaged"]) for row in project.json("metrics", "--pattern", "decision")] == [1]

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from swarmgate.agents.participant import Unread
-from swarmgate.council.critique.reading import evaluation_in
+from swarmgate.council.critique.answers import evaluation_in
+from swarmgate.council.critique.model import Criterion
 from swarmgate.council.discussion.values import number_of
 from swarmgate.council.objects import fields_of, objects_of, squeezed
-from swarmgate.domain.critique import Criterion
 
 DEEP = '{"x":' * 600 + "1" + "}" * 600
 

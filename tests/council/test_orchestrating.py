@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from swarmgate.council.orchestrating import orchestrate, record
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
+from swarmgate.council.orchestration.model import Orchestration
+from swarmgate.council.orchestration.results import OrchestrationOutcome
 from swarmgate.council.orchestration_runner import Came
 from swarmgate.council.records import Records
 from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
-from swarmgate.domain.orchestration import Orchestration
-from swarmgate.domain.orchestration_results import OrchestrationOutcome
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed
 from swarmgate.journal.documents import FileDocuments

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from swarmgate.council.masking import masked
 from swarmgate.council.record_texts import Documents
 from swarmgate.council.records import NAMES, Manifest, Records, request_hash
-from swarmgate.domain import consensus, critique, discussion
+from swarmgate.domain import discussion
 from swarmgate.domain.base import Frozen, Text
 from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Mode, Position, Step
 from swarmgate.domain.redaction import redact
@@ -160,14 +160,14 @@ def test_secrets_are_masked_wherever_they_stand_and_names_are_left_alone(records
     assert sum(text.count(HIDDEN.encode()) for text in texts) == 2  # the id and the hash
 
 
-FREE = {("Expert", "name"), ("Critique", "name"), ("Critique", "target"), ("Criterion", "gate")}
+FREE = {("Expert", "name")}
 """Free by their type, and names all the same: shared by runs, or found by them."""
 
 CLAIMED = {"unresolved", "excluded", "models", "given_weights"}
 """What models named that is nothing, and tables, whose keys are never masked."""
 
 
-@pytest.mark.parametrize("module", [discussion, consensus, critique])
+@pytest.mark.parametrize("module", [discussion])
 def test_every_field_is_either_a_name_or_free_text(module: ModuleType) -> None:
     """A field that is added to a model is decided upon here: kept as it is, or masked."""
     models = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Frozen)]

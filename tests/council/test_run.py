@@ -335,3 +335,20 @@ def test_an_id_of_another_pattern_is_said_to_be_one(records: Records) -> None:
     with pytest.raises(CouncilRefused, match="record of another kind with the id s1: a summing") as refused:
         records.begin(Other(), Sum(id="s1"))
     assert refused.value.hint == "Give this one an id of its own."
+
+
+def test_a_record_in_which_a_voice_failed_answers_no_other_request(records: Records) -> None:
+    class Careful(Summing):
+        """One in which somebody may have failed."""
+
+        def flawless(self, state: State) -> bool:
+            return not state.asked.secret
+
+    pattern = Careful()
+    for name, flaw in (("s1", ""), ("s2", "somebody")):
+        record = records.begin(pattern, Sum(id=name, secret=flaw), request_hash="the-hash")
+        asyncio.run(go_on(record, context(records, at_once), pattern))
+        assert record.outcome == Outcome(total=6)
+    found = records.find(pattern, "the-hash")
+    assert found is not None
+    assert found.id == "s1"

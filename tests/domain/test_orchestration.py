@@ -11,10 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
-from swarmgate.domain.orchestration import FIELDS, KINDS, AskStep, Condition, CritiqueStep, DebateStep, DispatchStep
-from swarmgate.domain.orchestration_results import StepResult
-from swarmgate.domain.orchestration_rules import problems, spelled
-from swarmgate.domain.orchestration_texts import filled, references
+from swarmgate.council.orchestration.bounds import problems, spelled
+from swarmgate.council.orchestration.model import (
+    FIELDS,
+    KINDS,
+    AskStep,
+    Condition,
+    CritiqueStep,
+    DebateStep,
+    DispatchStep,
+)
+from swarmgate.council.orchestration.results import StepResult
+from swarmgate.council.orchestration.texts import filled, references
 from swarmgate.engine.orchestration_file import read
 from swarmgate.errors import CouncilRefused
 

@@ -8,10 +8,10 @@ import pytest
 from tests.project import Project
 
 from swarmgate.council.critique.checks import Unchecked
-from swarmgate.council.critique.requests import critique_of
-from swarmgate.domain.critique import Critique, Score
+from swarmgate.council.critique.model import Critique, Score
+from swarmgate.council.critique.request import critique_of, target_in
 from swarmgate.engine import Swarm
-from swarmgate.engine.checks import ProjectChecks, target_in
+from swarmgate.engine.checks import ProjectChecks
 from swarmgate.errors import CouncilRefused, MissingRequirement, UnsafePath
 
 BROKEN = "def f(:\n    pass\n"

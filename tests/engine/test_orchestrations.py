@@ -14,6 +14,7 @@ from tests.engine.test_dispatch import says as tells
 from tests.project import Project, rule
 
 from swarmgate.council.debate.rules import RULES
+from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.orchestration import map_reduce, sequence, step, when
 from swarmgate.council.record_texts import sealed
 from swarmgate.council.records import Manifest
@@ -178,8 +179,7 @@ async def test_what_a_failed_step_and_others_of_a_like_name_used_is_counted_wher
     assert found["total"].usage.tokens == spent.tokens
     assert (found["debate"].parts, found["dispatch"].parts, found["decision"].parts) == (1, 1, 1)
     assert found["decision"].failed == 1
-    manifest = InProject(Swarm(project.root).project).records.manifest("o.vote")
-    assert manifest.more["part_of"] == "o"
+    assert Shared(Swarm(project.root).project).record(DECISION, "o.vote").standing.part_of == "o"
 
 
 async def test_a_steps_own_budget_fails_the_step_and_any_other_ends_the_whole(project: Project) -> None:

@@ -20,7 +20,7 @@ from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from swarmgate.domain.critique import CritiqueOutcome
+    from swarmgate.council.critique.model import CritiqueOutcome
     from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
@@ -148,7 +148,7 @@ def hold(
     Example: swarm critique "Write a slugify function" --target src/slug.py --command "pytest -q tests/test_slug.py"
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.in_project import new_id
+        from swarmgate.council.shared import new_id
 
         options: dict[str, Any] = {
             "criteria": _criteria(criterion or [], command or [], gate or []) or None,
@@ -213,7 +213,7 @@ def show(critique: _Id, repo: Repo = None, json: Json = False) -> None:
     Example: swarm critique show 20261121-224500-3f2a
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.critique_replay import text_lines
+        from swarmgate.council.critique.view import text_lines
         from swarmgate.engine.swarm import Swarm
 
         record = Swarm(repo).council.critique_record(critique)
@@ -252,7 +252,7 @@ def _check_out(out: Path | None, draft: Path | None, repo: Path | None, *, force
         UsageError: it may not.
     """
     if out is not None:
-        from swarmgate.engine.critique_replay import check_out
+        from swarmgate.cli.result_file import check_out
         from swarmgate.engine.swarm import Swarm
 
         check_out(out, draft, root=Swarm(repo).folder.root.resolve(), force=force)
@@ -296,9 +296,9 @@ def _described(task: str) -> dict[str, Any]:
         UsageError: another file, or a folder, has this name.
     """
     if task.endswith(".toml"):
-        from swarmgate.engine import critique_file
+        from swarmgate.council.critique import file
 
-        return critique_file.read(Path(task))
+        return file.read(Path(task))
     if len(task) < _LONGEST_NAME and os.path.exists(task):  # noqa: PTH110 - what is too long for a path is a task
         what = "a folder" if Path(task).is_dir() else "a file"
         raise UsageError(
@@ -341,14 +341,15 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out
     `asked` is the id that it was to have. That another record answers is told in the progress: stdout is the version.
     """
     from swarmgate.cli.answered import Answered
-    from swarmgate.engine import critique_replay
+    from swarmgate.cli.result_file import save
+    from swarmgate.council.critique.view import score_lines
     from swarmgate.engine.swarm import Swarm
 
     record = Swarm(repo).council.critique_record(outcome.id)
-    for line in critique_replay.score_lines(record):
+    for line in score_lines(record):
         terminal.note(line)
     if out is not None:
-        critique_replay.save(out, outcome.version)
+        save(out, outcome.version)
         terminal.note(f"The best version is in {out}")
     terminal.note(f"All of it: swarm critique show {outcome.id}")
     weights = {"given_weights": record.critique.given_weights, "learnt_from": record.critique.learnt_from}

@@ -20,7 +20,7 @@ from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from swarmgate.domain.consensus import DecisionOutcome
+    from swarmgate.council.decision.model import DecisionOutcome
     from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
@@ -150,7 +150,7 @@ def hold(
         }
         given = {key: value for key, value in options.items() if value is not None}
         described = _described(question)
-        from swarmgate.engine.in_project import new_id
+        from swarmgate.council.shared import new_id
 
         decision = described.get("id", "")
         if not decision:
@@ -186,7 +186,7 @@ def show(decision: _Id, repo: Repo = None, json: Json = False) -> None:
     Example: swarm decide show 20261121-224500-3f2a
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.decisions import text_lines
+        from swarmgate.council.decision.facade import text_lines
         from swarmgate.engine.swarm import Swarm
 
         record = Swarm(repo).council.decision_record(decision)
@@ -242,9 +242,9 @@ def _described(question: str) -> dict[str, Any]:
         UsageError: another file, or a folder, has this name.
     """
     if question.endswith(".toml"):
-        from swarmgate.engine import decision_file
+        from swarmgate.council.decision import file
 
-        return decision_file.read(Path(question))
+        return file.read(Path(question))
     path = Path(question)
     if os.path.exists(path):  # noqa: PTH110 - a question may be too long for a path, which this takes for none
         what = "a folder" if path.is_dir() else "a file"
@@ -273,7 +273,7 @@ def _resumed(
 def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, *, asked: str) -> None:
     """Prints how it ended and leaves with 0 where there is a consensus; `asked` is the id that it was to have."""
     from swarmgate.cli.answered import Answered
-    from swarmgate.engine.decisions import outcome_lines
+    from swarmgate.council.decision.facade import outcome_lines
     from swarmgate.engine.swarm import Swarm
 
     record = Swarm(repo).council.decision_record(outcome.id)

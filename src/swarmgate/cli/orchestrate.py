@@ -18,8 +18,8 @@ from swarmgate.errors import CouncilFailed, SwarmError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
-    from swarmgate.domain.orchestration import Orchestration, Step
-    from swarmgate.domain.orchestration_results import OrchestrationOutcome, OrchestrationRecord, StepResult
+    from swarmgate.council.orchestration.model import Orchestration, Step
+    from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord, StepResult
     from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
@@ -225,7 +225,7 @@ def _planned(asked: Orchestration) -> list[str]:
 
 
 def _plan_of(step: Step, depth: int = 0, name: str = "") -> list[str]:
-    from swarmgate.domain.orchestration import MapStep, ParallelStep
+    from swarmgate.council.orchestration.model import MapStep, ParallelStep
 
     indent = "  " * depth
     lines = [f"{indent}{step.id or name}: {step.kind}"]
@@ -248,7 +248,7 @@ def _plan_of(step: Step, depth: int = 0, name: str = "") -> list[str]:
 
 def _asks(step: Step) -> Iterator[str]:
     """The options of a pattern, a line each."""
-    from swarmgate.domain.orchestration_texts import options, texts
+    from swarmgate.council.orchestration.texts import options, texts
 
     given = options(step)  # type: ignore[arg-type]  # a pattern: groups have been dealt with
     for place, text in texts(given):

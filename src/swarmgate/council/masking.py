@@ -11,7 +11,7 @@ NAMES = frozenset(
     | {"model", "facilitator_model", "evaluator_model", "gate", "target", "recommendation", "request_hash", "part_of"}
     | {"who", "field", "files", "code", "created_at"}
     | {"prompt_hash", "promptHash", "started_at", "startedAt", "resolved_by", "resolvedBy", "ended_by"}
-    | {"seat", "role", "folder", "task", "about", "order", "cut", "claim", "nearest", "stance", "vote", "verdict"}
+    | {"seat", "folder", "about", "order", "cut", "claim", "nearest", "stance", "vote", "verdict"}
     | {"decided_by", "agent", "sender", "moderator"}
 )
 """Fields of requests and events that name something: they are kept as they are, whatever they look like."""

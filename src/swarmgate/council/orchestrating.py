@@ -18,6 +18,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from swarmgate.council.orchestration.bounds import checked, handled, inside
+from swarmgate.council.orchestration.model import Leaf, MapStep, Orchestration, ParallelStep, Step, Value
+from swarmgate.council.orchestration.places import PATTERN, REDUCE, place
+from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord, StepResult
+from swarmgate.council.orchestration.texts import filled, joined
 from swarmgate.council.orchestration_runner import Came, Runner, run
 from swarmgate.council.records import Manifest, Records
 from swarmgate.council.stream import (
@@ -30,11 +35,6 @@ from swarmgate.council.stream import (
     Started,
     StepStarted,
 )
-from swarmgate.domain.orchestration import Leaf, MapStep, Orchestration, ParallelStep, Step, Value
-from swarmgate.domain.orchestration_places import PATTERN, REDUCE, place
-from swarmgate.domain.orchestration_results import OrchestrationOutcome, OrchestrationRecord, StepResult
-from swarmgate.domain.orchestration_rules import checked, handled, inside
-from swarmgate.domain.orchestration_texts import filled, joined
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, CouncilRefused, LedgerWriteFailed, Stopped, SwarmError
 

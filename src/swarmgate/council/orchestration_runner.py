@@ -6,8 +6,7 @@ from typing import Protocol
 
 from pydantic import Field
 
-from swarmgate.domain.base import Frozen, Text
-from swarmgate.domain.orchestration import (
+from swarmgate.council.orchestration.model import (
     AskStep,
     CritiqueStep,
     DebateStep,
@@ -17,6 +16,7 @@ from swarmgate.domain.orchestration import (
     Leaf,
     Value,
 )
+from swarmgate.domain.base import Frozen, Text
 from swarmgate.domain.usage import Usage
 
 

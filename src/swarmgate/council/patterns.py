@@ -12,6 +12,8 @@ PATTERNS: dict[str, str] = {
     "chat": "swarmgate.council.chat.steps:CHAT",
     "debate": "swarmgate.council.debate.steps:DEBATING",
     "dispatch": "swarmgate.council.dispatch.steps:DISPATCHING",
+    "decision": "swarmgate.council.decision.steps:DECISION",
+    "critique": "swarmgate.council.critique.steps:CRITIQUE",
 }
 """Where each pattern is, as `module:NAME`, by its name in records; it is loaded when it is used."""
 

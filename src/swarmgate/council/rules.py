@@ -29,6 +29,7 @@ class Rules(ABC, Generic[Q, S, O]):
         request: what is asked for, frozen, with an `id`.
         events: of its records, each with a tag `type` of its own.
         milestones: those of them that outlive a power cut, and after which the views are written.
+        first: what is asked for at the beginning, as a message about the budget calls it.
         patient: whether steps that go on at the same time are ended well before the error of one is raised.
         earlier: where in `.swarm/` an earlier swarmgate had one of the id `{id}`; empty: where records are now.
         adjustable: whether the command that goes on with it takes `--usd` and `--tokens`.
@@ -39,6 +40,7 @@ class Rules(ABC, Generic[Q, S, O]):
     request: type[Q]
     events: ClassVar[tuple[type[Frozen], ...]]
     milestones: ClassVar[tuple[type[Frozen], ...]] = ()
+    first: ClassVar[str] = "the first round (its prompts alone)"
     patient: ClassVar[bool] = False
     adjustable: ClassVar[bool] = True
     earlier: ClassVar[str] = ""
@@ -72,9 +74,17 @@ class Rules(ABC, Generic[Q, S, O]):
         """Why it is paused where nothing is due and it is not over, in a line."""
         return ""
 
+    def sought(self, request: Q) -> Frozen:
+        """What the same request is found again by, beside its voices and the project."""
+        return request
+
     def outcome(self, standing: Standing[S]) -> O | None:
         """What it comes to; None: nothing yet."""
         return None
+
+    def flawless(self, state: S) -> bool:
+        """Whether every voice did its part: what is over may then answer the same request again."""
+        return True
 
     def views(self, standing: Standing[S]) -> Mapping[str, str]:
         """The texts that are made of it, by their names: artifacts, pages, `result.json`."""
@@ -134,6 +144,11 @@ class Rules(ABC, Generic[Q, S, O]):
     def status_after(self, error: SwarmError, standing: Standing[S]) -> Status:
         """How it stands after an error ended a session."""
         return "failed" if isinstance(error, CouncilFailed) else "open"
+
+    def failure(self, error: CouncilFailed, standing: Standing[S]) -> CouncilFailed:
+        """The failure as it is raised where the record is held by itself: with the way on."""
+        told = f"Go on with: {goes_on}" if (goes_on := self.goes_on(standing.id)) else ""
+        return CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, told))))
 
     def goes_on(self, id: str) -> str:  # noqa: A002 - the field's name
         """The command line with which it goes on; empty: it cannot."""

@@ -90,7 +90,12 @@ class _Session(Generic[Q, S, O]):
                 raise
             await self._until_nothing_is_due()
         pattern, state = self.pattern, self.record.standing.own
-        self.append([Completed() if pattern.over(state) else Stopped(status="paused", why=pattern.pause(state))])
+        if not pattern.over(state):
+            self.append([Stopped(status="paused", why=pattern.pause(state))])
+            return
+        if not pattern.flawless(state):
+            self.record.unanswer("a voice failed")  # the next request deserves all voices
+        self.append([Completed()])
 
     async def _until_nothing_is_due(self) -> None:
         try:

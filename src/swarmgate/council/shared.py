@@ -110,27 +110,29 @@ class Shared:
         from swarmgate.council.session import opened as session  # noqa: PLC0415
 
         id = str(getattr(request, "id"))  # noqa: A001, B009 - every request has one
+        self.records.check_id(id, pattern.name)
         known = id in self.records.documents.records() and self.records.begun(id).pattern == pattern.name
         there = self.records.open(pattern, id) if known else None
         allowed = allowance or (there.standing.allowance if there else self.allowance)
         name, goes_on = f"{pattern.name}-{id}", pattern.goes_on(id)
-        hashed = "" if models is None else self.request_hash(pattern.name, request, models)
+        hashed = "" if models is None else self.request_hash(pattern, request, models)
         tell: Callable[[CouncilEvent], None] = teller(self.project.listener, on_event)
+        record: Record[Q, S, O] | None = None
         try:
             async with session(self.project, name, allowance=allowed, resume=goes_on) as voices:
                 context = CouncilContext(voices, self.records, tell, own)
                 pattern.check(request, context, where or (lambda _: ""))
                 record = self.records.begin(pattern, request, request_hash=hashed, allowance=allowed, part_of=_whole())
                 if not there and (needed := pattern.needs(request, context)):
-                    voices.budget.require_room(needed, "the first round (its prompts alone)")
+                    voices.budget.require_room(needed, pattern.first)
+                record.repair()
                 if there and models is not None and hashed != there.standing.request_hash:
                     record.unanswer("the project changed since it began")
                 return await run(pattern, record, context, allowance=allowed)
         except BudgetExhausted as error:
             raise (error.with_option(goes_on, name) if pattern.adjustable else error) from error
         except CouncilFailed as error:
-            told = f"Go on with: {goes_on}" if goes_on else ""
-            raise CouncilFailed(error.message, hint=". ".join(filter(None, (error.hint, told)))) from error
+            raise (pattern.failure(error, record.standing) if record else error) from error
 
     async def resume(
         self,
@@ -195,18 +197,18 @@ class Shared:
             cache: whether it may be used; None: as `[council] cache` says.
         """
         wanted = self.project.config.council.cache if cache is None else cache
-        return self.records.find(pattern, self.request_hash(pattern.name, request, models)) if wanted else None
+        return self.records.find(pattern, self.request_hash(pattern, request, models)) if wanted else None
 
-    def request_hash(self, name: str, request: Frozen, models: Mapping[str, str]) -> str:
+    def request_hash(self, pattern: Pattern[Q, S, O], request: Q, models: Mapping[str, str]) -> str:
         """What a request is found again by: the SHA-256, in hex, of all that its answer hangs on.
 
         Args:
-            name: of the pattern.
+            pattern: of the request.
             request: what is asked for; its `id` does not count.
             models: the model of every voice by its name, as it stands after all settings.
         """
-        asked = request.model_dump(mode="json", exclude={"id"})
-        whole = {"pattern": name, "request": asked, "models": dict(models), "state": self._state()}
+        asked = pattern.sought(request).model_dump(mode="json", exclude={"id"})
+        whole = {"pattern": pattern.name, "request": asked, "models": dict(models), "state": self._state()}
         text = json.dumps({**whole, "version": __version__}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -43,17 +43,17 @@ class Usage(Frozen):
             seconds=self.seconds + other.seconds,
         )
 
-    def beyond(self, other: Usage) -> Usage:
-        """What this has more than a part of it."""
-        least = self.least_usd - other.least_usd
+    def __sub__(self, other: Usage) -> Usage:
+        """What of this is not part of `other`; never less than nothing."""
+        usd = max(0.0, self.least_usd - other.least_usd)
         return Usage(
-            calls=self.calls - other.calls,
-            prompt_tokens=self.prompt_tokens - other.prompt_tokens,
-            cached_tokens=self.cached_tokens - other.cached_tokens,
-            completion_tokens=self.completion_tokens - other.completion_tokens,
-            usd=None if self.usd is None else least,
-            known_usd=least if self.usd is None else 0.0,
-            seconds=self.seconds - other.seconds,
+            calls=max(0, self.calls - other.calls),
+            prompt_tokens=max(0, self.prompt_tokens - other.prompt_tokens),
+            cached_tokens=max(0, self.cached_tokens - other.cached_tokens),
+            completion_tokens=max(0, self.completion_tokens - other.completion_tokens),
+            usd=None if self.usd is None else usd,
+            known_usd=usd if self.usd is None else 0.0,
+            seconds=max(0.0, self.seconds - other.seconds),
         )
 
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from swarmgate.config import Config
 from swarmgate.council.critique.checks import Unchecked
-from swarmgate.domain.critique import Criterion, Critique, Score
+from swarmgate.council.critique.model import Criterion, Critique, Score
 from swarmgate.domain.finding import GateResult, GateStatus
 from swarmgate.errors import CouncilRefused, SwarmError
 from swarmgate.gates import accepted
-from swarmgate.gates.definition import GateDefinition, load
+from swarmgate.gates.definition import GateDefinition, Stage, load
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
 from swarmgate.gates.scope import Scope
 from swarmgate.project import Project
-from swarmgate.workspace import guard, revisions
+from swarmgate.workspace import revisions
 from swarmgate.workspace.checkout import checked_out
 from swarmgate.workspace.driver import call
 from swarmgate.workspace.files import FileTree
@@ -77,6 +76,11 @@ class ProjectChecks:
             )
         return cls(project.config, repository, project.command_runner(), load(project.folder.root))
 
+    @staticmethod
+    def gates(project: Project) -> list[str]:
+        """The names of the gates that may judge."""
+        return [each.id for each in load(project.folder.root) if each.stage is Stage.CHECK]
+
     async def check(self, criterion: Criterion, critique: Critique, version: str) -> Score:
         """1 where the command ends with exit code 0, or the gate passes; 0 where not, with what it said as the reason.
 
@@ -122,15 +126,6 @@ class ProjectChecks:
                 commands=self.commands.around(there.root),
             )
         return _score(criterion, report.results[0])
-
-
-def target_in(root: Path, target: str) -> str:
-    """The path at which versions are seen, from the root of the repository and without detours.
-
-    Raises:
-        UnsafePath: it is outside of the repository, in `.git` or `.swarm`, or no file could be there.
-    """
-    return guard.resolve(root, target).relative_to(root).as_posix()
 
 
 def _not_started(command: str, done: Completed) -> str:

@@ -5,18 +5,23 @@ outcome = await Swarm(path).council.debate("Is this design sound?", participants
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from swarmgate.council.chat.facade import Chats
+from swarmgate.council.critique.facade import Critiques
 from swarmgate.council.debate.facade import Debates
+from swarmgate.council.decision.facade import Decisions
 from swarmgate.council.dispatch.facade import Dispatches
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.engine.council_metrics import Metrics
-from swarmgate.engine.critiques import Critiques
-from swarmgate.engine.decisions import Decisions
 from swarmgate.engine.discussions import Discussions
 from swarmgate.engine.in_project import InProject
 from swarmgate.engine.orchestration_steps import CouncilRunner
 from swarmgate.engine.orchestrations import Orchestrations
 from swarmgate.project import Project
+
+if TYPE_CHECKING:
+    from swarmgate.council.critique.checks import Programs
 
 
 class Council:
@@ -27,11 +32,11 @@ class Council:
     """
 
     def __init__(self, project: Project) -> None:
-        shared, council = InProject(project), Shared(project)
-        debates, dispatches, chats = Debates(council), Dispatches(council), Chats(council)
-        discussions, decisions, critiques = Discussions(shared), Decisions(shared), Critiques(shared)
+        shared, held = InProject(project), Shared(project)
+        debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
+        discussions, decisions, critiques = Discussions(shared), Decisions(held), Critiques(held, _programs)
         runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
-        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared)
+        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared, held)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
         self.ids, self.record, self.described = debates.ids, debates.record, debates.described
@@ -68,3 +73,10 @@ class Council:
         self.orchestration_record = orchestrations.orchestration_record
 
         self.metrics, self.executions, self.elsewhere = metrics.metrics, metrics.executions, shared.elsewhere
+
+
+def _programs() -> Programs:
+    """The commands and gates that judge versions."""
+    from swarmgate.engine.checks import ProjectChecks  # noqa: PLC0415 - late, for start-up time
+
+    return ProjectChecks

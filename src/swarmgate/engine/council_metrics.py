@@ -7,31 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from pydantic import ValidationError
-
 from swarmgate.council.patterns import pattern
-from swarmgate.council.record import Records as Driven
 from swarmgate.council.records import PART_OF
 from swarmgate.council.shared import Shared
-from swarmgate.domain.consensus import DecisionOutcome
-from swarmgate.domain.critique import CritiqueOutcome
 from swarmgate.domain.metrics import PATTERNS, Execution, PatternMetrics, PatternName, measured
-from swarmgate.domain.orchestration import Orchestration
-from swarmgate.domain.orchestration_places import places
 from swarmgate.engine.in_project import InProject
 from swarmgate.errors import SwarmError
 from swarmgate.ledger import executions
 from swarmgate.ledger.sessions import Session, by_record
 
-_RESULT = "result.json"
-_EARLY = {"consensus", "convergence"}
-
 
 class Metrics:
     """Metrics of one project."""
 
-    def __init__(self, shared: InProject) -> None:
-        self._shared, self._project = shared, shared.project
+    def __init__(self, shared: InProject, held: Shared) -> None:
+        self._shared, self._held, self._project = shared, held, shared.project
 
     def metrics(self) -> tuple[PatternMetrics, ...]:
         """What is on record, a line each for the patterns that were used, and `total` last; nothing: there is nothing.
@@ -47,46 +37,15 @@ class Metrics:
         """Every execution on record."""
         sessions = by_record(self._project.folder)
         records = [self._execution(name, sessions) for name in self._shared.records.ids()]
-        driven = Shared(self._project).records
-        for name in driven.ids():
-            if found := self._driven(driven, name, sessions):
-                yield found
+        records += [each for name in self._held.records.ids() if (each := self._standing(name, sessions))]
         yield from records
 
-    def _driven(
-        self,
-        records: Driven,
-        id: str,  # noqa: A002 - the field's name
-        sessions: Mapping[str, Iterable[Session]],
-    ) -> Execution | None:
-        """One record; none where it is the debate of a dispatch, which is an execution of that."""
-        values: dict[str, Any] = {"pattern": "unknown", "id": id}
-        try:
-            rules = pattern(records.begun(id).pattern)
-            values["pattern"] = rules.name
-            standing = records.open(rules, id).standing
-        except SwarmError as error:
-            return Execution.model_validate({**values, "status": "damaged", "why": error.message})
-        with suppress(SwarmError):  # the whole may be damaged
-            if standing.part_of and records.begun(standing.part_of).pattern == "dispatch":
-                return None
-        whole, ended = standing.over, standing.over or standing.status == "failed"
-        values |= {
-            "status": standing.status if ended else "open",
-            "usage": standing.usage if whole else executions.at_least(sessions, id, standing.usage),
-            "seconds": standing.seconds if ended else None,
-            "part_of": standing.part_of,
-            **rules.measures(standing),
-        }
-        return Execution.model_validate(values)
-
     def _execution(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution:
-        """One record, from its manifest and its sealed result; of one that is not complete, what its calls used."""
+        """One record, from its manifest; of one that is not complete, what its calls used."""
         values: dict[str, Any] = {"id": name}
         try:
             manifest = self._shared.records.manifest(name)
             self._shared.records.check_rounds(name)
-            found = self._result(manifest.pattern, name)
         except SwarmError as error:
             return Execution(id=name, pattern=self._pattern(name), status="damaged", why=error.message)
         ended = manifest.status in {"complete", "failed"}
@@ -100,17 +59,33 @@ class Metrics:
             "seconds": manifest.seconds if ended else None,
             "part_of": part_of if isinstance(part_of, str) else "",
         }
-        return Execution.model_validate({**values, **found})
+        return Execution.model_validate(values)
 
-    def _steps(self, orchestration: Execution) -> frozenset[tuple[str, str]]:
-        """Pattern and id of the records that an orchestration has: debates and dispatches do not say whose they are."""
-        if orchestration.status == "damaged":
-            return frozenset()
+    def _standing(self, name: str, sessions: Mapping[str, Iterable[Session]]) -> Execution | None:
+        """One record, from its fold; None: it is the debate of a dispatch, which is an execution of that.
+
+        Of one that is not complete, what its calls used counts.
+        """
+        records, known = self._held.records, "unknown"
         try:
-            asked = Orchestration.model_validate(self._shared.records.manifest(orchestration.id).request)
-        except (SwarmError, ValidationError):  # of another version
-            return frozenset()
-        return frozenset(places(asked))
+            begun = records.begun(name)
+            known = next((each for each in PATTERNS if each == begun.pattern), known)
+            if begun.part_of and known == "debate" and records.begun(begun.part_of).pattern == "dispatch":
+                return None
+            rules = pattern(begun.pattern)
+            standing = records.open(rules, name).standing
+        except SwarmError as error:
+            return Execution.model_validate({"id": name, "pattern": known, "status": "damaged", "why": error.message})
+        ended = standing.over or standing.status == "failed"
+        values = {
+            "id": name,
+            "pattern": known,
+            "status": standing.status if ended else "open",
+            "usage": standing.usage if standing.over else executions.at_least(sessions, name, standing.usage),
+            "seconds": standing.seconds if ended else None,
+            "part_of": standing.part_of,
+        }
+        return Execution.model_validate({**values, **(rules.measures(standing) if standing.over else {})})
 
     def _pattern(self, name: str) -> PatternName:
         """What a damaged record says that it is of."""
@@ -118,11 +93,3 @@ class Metrics:
             said = json.loads(self._shared.records.get(name, "manifest.json") or "").get("pattern")
             return next((each for each in PATTERNS if each == said), "unknown")
         return "unknown"
-
-    def _result(self, pattern: str, name: str) -> dict[str, float | bool]:
-        """What only the result of a decision or critique says."""
-        if pattern == "decision" and (decided := self._shared.records.sealed(name, _RESULT, DecisionOutcome)):
-            return {"converged": decided.ended_by in _EARLY, "score": decided.score}
-        if pattern == "critique" and (improved := self._shared.records.sealed(name, _RESULT, CritiqueOutcome)):
-            return {"converged": improved.passed, "improvement": improved.improvement}
-        return {}

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 
 from swarmgate.council.described import tables_of, text_of
 from swarmgate.council.orchestration import read as problem_of
+from swarmgate.council.orchestration.bounds import Problem, problems, spelled
+from swarmgate.council.orchestration.model import Orchestration
 from swarmgate.council.toml_lines import line_within
-from swarmgate.domain.orchestration import Orchestration
-from swarmgate.domain.orchestration_rules import Problem, problems, spelled
 from swarmgate.errors import CouncilRefused, SwarmError
 
 _MODULE = "orchestration"

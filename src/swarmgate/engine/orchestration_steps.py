@@ -6,13 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from swarmgate.council.critique.model import CritiqueOutcome
 from swarmgate.council.debate.model import Outcome
+from swarmgate.council.decision.model import DecisionOutcome
 from swarmgate.council.dispatch.model import DispatchResult
-from swarmgate.council.orchestration_runner import Came
-from swarmgate.domain.consensus import DecisionOutcome
-from swarmgate.domain.critique import CritiqueOutcome
-from swarmgate.domain.discussion import DiscussionRecord
-from swarmgate.domain.orchestration import (
+from swarmgate.council.orchestration.model import (
     AskStep,
     CritiqueStep,
     DebateStep,
@@ -22,15 +20,17 @@ from swarmgate.domain.orchestration import (
     Leaf,
     Value,
 )
+from swarmgate.council.orchestration_runner import Came
+from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, Owner
 from swarmgate.ledger.sessions import by_record, used
 
 if TYPE_CHECKING:
+    from swarmgate.council.critique.facade import Critiques
     from swarmgate.council.debate.facade import Debates
+    from swarmgate.council.decision.facade import Decisions
     from swarmgate.council.dispatch.facade import Dispatches
-    from swarmgate.engine.critiques import Critiques
-    from swarmgate.engine.decisions import Decisions
     from swarmgate.engine.discussions import Discussions
     from swarmgate.engine.in_project import InProject
 
@@ -139,7 +139,7 @@ def _given(step: Leaf) -> dict[str, Any]:
     return {name: getattr(step, name) for name in sorted(named)}
 
 
-# --- typed outcomes (`domain.orchestration.FIELDS`) ---
+# --- typed outcomes (`council.orchestration.model.FIELDS`) ---
 
 
 def _debated(outcome: Outcome) -> dict[str, Value]:

@@ -16,10 +16,10 @@ from pydantic import ValidationError
 
 from swarmgate.config import is_program
 from swarmgate.config.sections import unknown_provider
-from swarmgate.domain.orchestration import MapStep, Orchestration
-from swarmgate.domain.orchestration_results import OrchestrationOutcome, OrchestrationRecord
-from swarmgate.domain.orchestration_rules import Problem, checked, models, problems, spelled
-from swarmgate.domain.orchestration_texts import Place
+from swarmgate.council.orchestration.bounds import Problem, checked, models, problems, spelled
+from swarmgate.council.orchestration.model import MapStep, Orchestration
+from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
+from swarmgate.council.orchestration.texts import Place
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine.in_project import InProject, new_id
 from swarmgate.errors import BudgetExhausted, CouncilRefused, FileProblem, Owner, UnsafePath

@@ -79,7 +79,7 @@ class SwarmChat(ChatRules, Pattern[Chat, State, ChatResult]):
         room: Room = context.own
         match step:
             case CountCalls():
-                return [CallsLost(usage=_beyond(room.calls(), state.usage))]
+                return [CallsLost(usage=room.calls() - state.usage)]
             case TakeTurn(agent):
                 room.enter(state, context.voices)
                 return [await _turn(agent, state, room)]
@@ -123,19 +123,3 @@ def _desks(chat: Chat, voices: Voices) -> dict[str, Desk]:
 
 def _sizes(desks: dict[str, Desk]) -> dict[str, int]:
     return {name: room_of(desk.limits.section_chars) for name, desk in desks.items()}
-
-
-def _beyond(calls: Usage, known: Usage) -> Usage:
-    """What calls used beyond what is known; nothing where all is."""
-    if calls.tokens <= known.tokens:
-        return Usage()
-    unknown, least = calls.usd is None and known.usd is not None, max(0.0, calls.least_usd - known.least_usd)
-    return Usage(
-        calls=max(0, calls.calls - known.calls),
-        prompt_tokens=max(0, calls.prompt_tokens - known.prompt_tokens),
-        cached_tokens=max(0, calls.cached_tokens - known.cached_tokens),
-        completion_tokens=max(0, calls.completion_tokens - known.completion_tokens),
-        usd=None if unknown else least,
-        known_usd=least if unknown else 0.0,
-        seconds=max(0.0, calls.seconds - known.seconds),
-    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from swarmgate.domain.critique import Criterion, Critique, Score
+from swarmgate.council.critique.model import Criterion, Critique, Score
+from swarmgate.project import Project
 
 
 class Unchecked(Exception):
@@ -19,4 +20,19 @@ class Checks(Protocol):
 
         Raises:
             Unchecked: the program is not there, or it did not look at the version.
+        """
+
+
+class Programs(Protocol):
+    """The commands and gates of projects."""
+
+    def gates(self, project: Project) -> list[str]:
+        """The names of the gates that may judge."""
+
+    def of(self, project: Project, critique: Critique) -> Checks:
+        """What judges the versions of a critique.
+
+        Raises:
+            CouncilRefused: gates are to judge a file that git ignores.
+            MissingRequirement: there is no sandbox for a command.
         """

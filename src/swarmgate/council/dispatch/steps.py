@@ -113,7 +113,7 @@ async def _debated(state: DispatchState, context: CouncilContext) -> Debated:
         way = f"Go on with: swarm debate resume {asked.id}"
         ended = {"failed": error.message, "hint": ". ".join(filter(None, (error.hint, way)))}
     rounds = debates.RULES.record(record.standing).rounds
-    used = record.standing.usage.beyond(state.counted)
+    used = record.standing.usage - state.counted
     return Debated(replies=_replies(asked.tasks, rounds), outcome=outcome, usage=used, **ended)
 
 

@@ -1,0 +1,393 @@
+"""The rules of self-critique: a version is made, judged and improved; the best one is the result, not the last one.
+
+    write -> check, one program after the other -> judge -> write a better one than the best so far -> ...
+
+A draft is the first version. A version that could not be judged is judged again in the next iteration, and one that was
+judged before is not judged anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from swarmgate.council import stream
+from swarmgate.council.critique.model import (
+    Checked,
+    Criterion,
+    Critique,
+    CritiqueOutcome,
+    Evaluation,
+    Iteration,
+    Judged,
+    Score,
+    Written,
+)
+from swarmgate.council.critique.scoring import best, evaluated, improvement, missed, unchanged, version_of
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.lifecycle import Completed, Resumed, Standing, Status, Stopped, TimeUp
+from swarmgate.council.rules import Rules
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Usage
+from swarmgate.errors import CouncilFailed, IllegalMove, SwarmError
+
+EVALUATOR = "evaluator"
+"""The name of who judges, on the wire."""
+
+End = Literal["passed", "iterations", "timeout", "unchanged"]
+
+TIME_IS_UP = "the time of the whole critique was up"
+
+_SHOWN = 400
+"""Characters of a task or version that an event shows."""
+
+
+# --- steps ---
+
+
+class Write(NamedTuple):
+    """The author makes the version of an iteration."""
+
+    number: int
+
+
+class Check(NamedTuple):
+    """A program judges the version of an iteration by a criterion."""
+
+    number: int
+    criterion: str
+
+
+class Judge(NamedTuple):
+    """The evaluator judges the version of an iteration."""
+
+    number: int
+
+
+class GiveUp(NamedTuple):
+    """There is no version, or none that was judged: that ends the session."""
+
+
+# --- state ---
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a critique is.
+
+    `at` is the iteration whose version is there and not judged yet, `checked` what programs said of it. `unmade` is why
+    there is no first version, in this session. `begins`: nothing of the next iteration was done in this session.
+    """
+
+    asked: Critique
+    done: tuple[Iteration, ...] = ()
+    at: Iteration | None = None
+    checked: tuple[Score, ...] = ()
+    unmade: str = ""
+    late: bool = False
+    begins: bool = True
+
+    @property
+    def number(self) -> int:
+        """Of the iteration that is next, or under way."""
+        return len(self.done) + 1
+
+    @property
+    def end(self) -> End | None:
+        """Why there is no further iteration; None: there is one."""
+        last = self.done[-1].evaluation if self.done else None
+        if last and last.passed:
+            return "passed"
+        if unchanged(self.done):
+            return "unchanged"
+        return "iterations" if len(self.done) >= self.asked.iterations else None
+
+    def then(self, iteration: Iteration) -> State:
+        """The state after a whole iteration."""
+        return _with_version(replace(self, done=(*self.done, iteration), at=None, checked=(), begins=True))
+
+    def unjudged(self) -> list[Criterion]:
+        """The criteria of programs that did not say anything of the version yet."""
+        known = {each.criterion for each in self.checked}
+        return [each for each in self.asked.criteria if each.programmatic and each.name not in known]
+
+
+def _with_version(state: State) -> State:
+    """With the version of the next iteration where nobody has to make it: the draft, or one that was not judged."""
+    asked, done = state.asked, state.done
+    if done and done[-1].failed_at == "evaluate":
+        return replace(state, at=Iteration(number=state.number, built_on=done[-1].built_on))
+    if not done and asked.draft.strip():
+        return replace(state, at=Iteration(number=1, version=asked.draft))
+    return state
+
+
+def by_voice(critique: Critique) -> list[Criterion]:
+    """The criteria that the evaluator judges by."""
+    return [each for each in critique.criteria if not each.programmatic]
+
+
+class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
+    """What the record of a critique means."""
+
+    name, verb, request = "critique", "critique", Critique
+    events = (Written, Checked, Judged)
+    milestones = (Judged,)
+    first = "the first version (its prompt alone)"
+
+    def begin(self, request: Critique) -> State:
+        """Nothing was judged, and there may be a draft."""
+        return _with_version(State(request))
+
+    def apply(self, state: State, event: Frozen) -> State:
+        """The state after one more event.
+
+        Raises:
+            IllegalMove: it is of another iteration, or nothing that is due.
+        """
+        match event:
+            case Resumed():
+                return replace(state, late=False, unmade="", begins=True)
+            case TimeUp():
+                return replace(state, late=True)
+            case Written() if event.number == state.number and state.at is None:
+                return _written(replace(state, begins=False), event)
+            case Checked() if state.at and event.number == state.number:
+                return _checked(replace(state, begins=False), state.at, event)
+            case Judged() if state.at and event.number == state.number:
+                return _judged(replace(state, begins=False), state.at, event)
+        raise IllegalMove(f"The critique {state.asked.id} is at iteration {state.number}: that is not due.")
+
+    def next(self, state: State) -> Sequence[Hashable]:
+        """One step, or none."""
+        if state.end or state.late:
+            return () if best(state.done) else (GiveUp(),)
+        if state.unmade:
+            return (GiveUp(),)
+        if state.at is None:
+            return (Write(state.number),)
+        programs = state.unjudged()
+        return (Check(state.number, programs[0].name) if programs else Judge(state.number),)
+
+    def over(self, state: State) -> bool:
+        """Whether there is no further iteration: one whose time was up goes on later."""
+        return state.end is not None
+
+    def pause(self, state: State) -> str:  # noqa: ARG002 - there is one reason
+        """Its time was up."""
+        return TIME_IS_UP
+
+    def session_s(self, state: State) -> float:
+        """As the request says."""
+        return state.asked.whole_s
+
+    def status_after(self, error: SwarmError, standing: Standing[State]) -> Status:
+        """A failure for want of time is a pause."""
+        late = isinstance(error, CouncilFailed) and standing.own.late
+        return "paused" if late else super().status_after(error, standing)
+
+    def sought(self, request: Critique) -> Critique:
+        """The request as it was given, and the weights that it learnt.
+
+        From how many runs they come does not count: every run is one more, and the same weights judge the same.
+        """
+        given = request.given_weights
+        criteria = tuple(
+            each.model_copy(update={"weight": given.get(each.name, each.weight)}) for each in request.criteria
+        )
+        learnt = {each.name: each.weight for each in request.criteria} if request.adaptive else {}
+        return request.model_copy(update={"criteria": criteria, "given_weights": learnt, "learnt_from": 0})
+
+    def outcome(self, standing: Standing[State]) -> CritiqueOutcome | None:
+        """The best version, at its end or when its time is up."""
+        state, end = standing.own, standing.own.end or ("timeout" if standing.own.late else None)
+        top = best(state.done)
+        if end is None or top is None or top.evaluation is None:
+            return None
+        return CritiqueOutcome(
+            id=standing.id,
+            best=top.number,
+            version=version_of(state.done, top.number),
+            mean=top.evaluation.mean,
+            passed=top.evaluation.passed,
+            ended_by=end,
+            improvement=improvement(state.done),
+            iterations=len(state.done),
+            usage=standing.usage,
+            seconds=round(sum(each.seconds for each in state.done), 4),
+        )
+
+    def views(self, standing: Standing[State]) -> Mapping[str, str]:
+        """`result.json`, once it is over."""
+        outcome = self.outcome(standing)
+        return {"result.json": f"{outcome.model_dump_json(indent=2)}\n"} if outcome and standing.over else {}
+
+    def measures(self, standing: Standing[State]) -> Mapping[str, float | bool]:
+        """Whether it passed, and what was gained."""
+        outcome, rounds = self.outcome(standing), {"rounds": len(standing.own.done)}
+        return {**rounds, "converged": outcome.passed, "improvement": outcome.improvement} if outcome else rounds
+
+    # --- what the user hears ---
+
+    def title(self, state: State) -> str:
+        """The beginning of the task."""
+        return state.asked.task[:_SHOWN]
+
+    def who(self, state: State) -> tuple[str, ...]:
+        """The author and the evaluator."""
+        return (state.asked.who, EVALUATOR)
+
+    def most(self, state: State) -> int:
+        """Iterations."""
+        return state.asked.iterations
+
+    def summary(self, standing: Standing[State]) -> str:
+        """Which version is the best one, and whether it is good enough."""
+        if (outcome := self.outcome(standing)) is None:
+            return ""
+        judged = f"the mean is {outcome.mean:.2f}, {'' if outcome.passed else 'not '}good enough"
+        return f"version {outcome.best} of {outcome.iterations} is the best one: {judged}"
+
+    def begins(self, steps: Sequence[Hashable], state: State) -> Iterator[CouncilEvent]:
+        """The iteration, and who is asked."""
+        told = {"pattern": self.name, "id": state.asked.id, "number": state.number}
+        for step in steps:
+            if state.begins and not isinstance(step, GiveUp):
+                yield stream.RoundStarted(**told, most=state.asked.iterations)
+            match step:
+                case Write():
+                    name = "improve" if best(state.done) else "generate"
+                    yield stream.StepStarted(**told, step=name, who=(state.asked.who,))
+                case Check():
+                    yield stream.StepStarted(**told, step="check", who=(step.criterion,))
+                case Judge():
+                    yield stream.StepStarted(**told, step="evaluate", who=(EVALUATOR,))
+
+    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+        """What came of a step, of an iteration, and of all of it: of a session whose time is up, too."""
+        told = {"pattern": self.name, "id": after.id}
+        if said := _said(event, after.own):
+            yield stream.Contributed(**told, **said)
+        if len(after.own.done) > len(before.own.done):
+            last = after.own.done[-1]
+            found = last.evaluation
+            what = summary(after.own.asked.criteria, found) if found else last.failed
+            yield stream.RoundCompleted(**told, number=last.number, what=what, score=found.mean if found else None)
+        outcome = self.outcome(after) if isinstance(event, (Completed, Stopped)) else None
+        if isinstance(event, Completed) and outcome and (why := _CONVERGED.get(outcome.ended_by)):
+            yield stream.Converged(**told, number=outcome.iterations, why=why)
+        if isinstance(event, Stopped) and outcome and after.status == "paused":
+            data, spent = outcome.model_dump(mode="json"), {"usage": outcome.usage, "seconds": outcome.seconds}
+            yield stream.Completed(**told, what=self.summary(after), outcome=data, **spent)
+        yield from super().tells(event, before, after)
+
+    def failure(self, error: CouncilFailed, standing: Standing[State]) -> CouncilFailed:
+        """With the command that takes it up, or where there is no iteration left, the one that shows it."""
+        left, name = standing.own.number <= standing.own.asked.iterations, standing.id
+        way = f"It is taken up again by: {self.goes_on(name)}" if left else f"All of it: swarm critique show {name}"
+        return CouncilFailed(f"the critique {name} failed: {error.message}", hint=f"{error.hint}. {way}")
+
+
+_CONVERGED = {"passed": "every criterion is met, and the mean", "unchanged": "nothing changes any more"}
+
+
+def given_up(state: State) -> CouncilFailed:
+    """Why there is no result."""
+    if state.unmade:
+        return CouncilFailed(f"there is no first version: {state.unmade}", hint="look at the model of the author")
+    why = "; ".join(dict.fromkeys(each.failed for each in state.done))
+    late = f"; its {state.asked.whole_s:g} s are over" if state.late else ""
+    return CouncilFailed(
+        f"no version was judged in {len(state.done)} whole iterations{late}{f': {why}' if why else ''}",
+        hint="what was made so far is on record"
+        if late
+        else "look at the model of the evaluator, and at the programs that commands and gates need",
+    )
+
+
+def summary(criteria: Sequence[Criterion], evaluation: Evaluation) -> str:
+    """What an evaluation comes to, in a line."""
+    short = missed(criteria, evaluation)
+    below = f"; below: {', '.join(short)}" if short else ""
+    return f"mean {evaluation.mean:.2f}, {len(criteria) - len(short)} of {len(criteria)} criteria met{below}"
+
+
+# --- the fold ---
+
+
+def _written(state: State, event: Written) -> State:
+    """A version that was judged before is not judged again; the first one that is not made ends the session."""
+    made = _took(Iteration(number=event.number, built_on=event.built_on, model=event.model), event)
+    if event.failed and not event.built_on:
+        return replace(state, unmade=event.failed, begins=True)
+    if event.failed:
+        failed = f"no better version was made: {event.failed}"
+        return state.then(made.model_copy(update={"failed": failed, "failed_at": "improve"}))
+    made = made.model_copy(update={"version": event.version})
+    for each in state.done:
+        if each.evaluation and version_of(state.done, each.number) == event.version:
+            return state.then(made.model_copy(update={"same_as": each.number, "evaluation": each.evaluation}))
+    return replace(state, at=made)
+
+
+def _checked(state: State, at: Iteration, event: Checked) -> State:
+    """What could not be checked is no score: the iteration has failed."""
+    at = _took(at, event)
+    if event.score is None:
+        return state.then(_unjudged(at, f"it could not be checked: {event.failed}"))
+    state = replace(state, at=at, checked=(*state.checked, event.score))
+    return state if state.unjudged() or by_voice(state.asked) else state.then(_evaluated(state, at, ()))
+
+
+def _judged(state: State, at: Iteration, event: Judged) -> State:
+    at = _took(at, event)
+    if event.failed:
+        return state.then(_unjudged(at, f"the evaluation failed: {event.failed}"))
+    return state.then(_evaluated(state, at, event.scores, event.suggestions, event.model))
+
+
+def _evaluated(
+    state: State, at: Iteration, scores: Sequence[Score], suggestions: tuple[str, ...] = (), model: str = ""
+) -> Iteration:
+    """The iteration with its evaluation.
+
+    Raises:
+        IllegalMove: a criterion has no score.
+    """
+    asked, known = state.asked, (*state.checked, *scores)
+    if {each.criterion for each in known} != {each.name for each in asked.criteria}:
+        raise IllegalMove(f"The critique {asked.id} has other criteria than those of iteration {at.number}.")
+    found = evaluated(asked.criteria, known, stop=asked.stop, suggestions=suggestions, model=model)
+    return at.model_copy(update={"evaluation": found})
+
+
+def _unjudged(at: Iteration, why: str) -> Iteration:
+    return at.model_copy(update={"failed": why, "failed_at": "evaluate"})
+
+
+def _took(at: Iteration, event: Written | Checked | Judged) -> Iteration:
+    """The iteration with what one part of it took."""
+    seconds = round(at.seconds + event.seconds, 4)
+    usage: Usage = at.usage + event.usage
+    return at.model_copy(update={"usage": usage, "seconds": seconds, "started_at": at.started_at or event.started_at})
+
+
+def _said(event: Frozen, after: State) -> dict[str, Any]:
+    """What a voice or a program said, as the stream tells it."""
+    match event:
+        case Written():
+            what = f"{len(event.version):,} characters" if event.version else ""
+            step = "improve" if event.built_on else "generate"
+            own = {"step": step, "who": after.asked.who, "what": what, "text": event.version[:_SHOWN]}
+        case Checked():
+            score = event.score
+            own = {"step": "check", "who": event.criterion, "what": f"{score.score:.2f}" if score else ""}
+            own |= {"text": score.reason[-_SHOWN:] if score else ""}
+        case Judged():
+            found = after.done[-1].evaluation
+            what = summary(after.asked.criteria, found) if found else ""
+            own = {"step": "evaluate", "who": EVALUATOR, "what": what}
+        case _:
+            return {}
+    return {**own, "number": event.number, "failed": event.failed, "usage": event.usage}

@@ -1,0 +1,287 @@
+"""What a voice says where it stands, and what a facilitator makes of a round: typed fields of JSON objects alone.
+
+No number and no word is taken out of prose, and nothing is guessed: an `agreement` that is a text (`"85%"`, `"1/10"`),
+a number beyond 0 to 1, a stand in other words than the few that are known, or an option that was never put is no
+answer, nor is an object that does not end the text. The voice is asked once more, told what is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from swarmgate.agents.brief import cut, one_line
+from swarmgate.agents.participant import Unread
+from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat, Stand, Strategy
+from swarmgate.council.objects import fields_of, squeezed
+
+MOST_TEXT = 12_000
+"""Characters of one contribution that are kept and shown to the others."""
+
+MOST_PROPOSAL = 4_000
+"""Characters of a proposal that are kept."""
+
+_MOST_POINTS = 20
+_POINT = 500
+_SHOWN = 60
+_EVEN = 0.5
+
+_STANDS = {
+    **dict.fromkeys(("agree", "agreed", "agrees"), Stand.AGREE),
+    **dict.fromkeys(("disagree", "disagreed", "disagrees"), Stand.DISAGREE),
+    **dict.fromkeys(("abstain", "abstained", "abstains"), Stand.ABSTAIN),
+}
+_STAND_KEYS = ("stand", "vote", "stance", "decision", "position", "verdict", "agreement")
+_SURE_STANDS = ("stand", "vote", "stance")
+_HEDGED = re.compile(r"agree|abstain", re.IGNORECASE)
+"""What makes a text under these keys, where it is no stand, no answer: `I do not agree` beside another one."""
+
+_LEVEL_KEYS = ("agreement", "agreementlevel", "agreementscore")
+_OTHER_LEVELS = ("level", "score", "value")
+_WANTED = (*_STAND_KEYS, *_LEVEL_KEYS, "level", "score")
+_APPROVE_KEYS = ("approves", "approvals", "approved", "approve", "approvedoptions")
+_RANK_KEYS = ("ranking", "rankings", "ranked", "order")
+_PROPOSAL_KEYS = ("proposal", "synthesis", "summary")
+_LABEL = re.compile(r"\(?([A-J]|10|[1-9])[).:]?", re.IGNORECASE)
+"""A letter or a number alone, as the options are shown: `B`, `(b)`, `2.`."""
+
+_STANCE_FORM = (
+    'End with one JSON object: {"agreement": 0.8, "stand": "agree"}. `agreement` is a JSON number from 0 to 1, `stand` '
+    'one of "agree", "disagree", "abstain"; agree goes with 0.5 or more, disagree with 0.5 or less.'
+)
+_PROPOSAL_FORM = 'Answer with one JSON object: {"proposal": "...", "openPoints": ["..."]}.'
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The typed part of a contribution."""
+
+    agreement: float | None = None
+    stand: Stand | None = None
+    approves: tuple[str, ...] = ()
+    ranking: tuple[str, ...] = ()
+
+
+def form_of(decision: Decision) -> str:
+    """The object that a contribution of this decision ends with, in words and by example."""
+    if decision.strategy not in VOTING:
+        return _STANCE_FORM
+    some = json.dumps(list(decision.options[:2]), ensure_ascii=False)
+    if decision.strategy is Strategy.APPROVAL:
+        return (
+            f'End with one JSON object: {{"approves": {some}}}. List every option that you could live with, word for '
+            'word or by its letter; an empty list, or {"stand": "abstain"}, is a vote for none.'
+        )
+    return (
+        f'End with one JSON object: {{"ranking": {some}}}. List the options from the best down, word for word or by '
+        'letter, each once; leave out what you could not live with. {"stand": "abstain"} ranks none.'
+    )
+
+
+def said(text: str, decision: Decision, seat: DecisionSeat | None = None) -> Said:
+    """The typed fields of a contribution; `seat`: of whom, None: an object may name anybody as its author.
+
+    Raises:
+        Unread: they do not end the text, cannot be read, or contradict each other.
+    """
+    form, asked = form_of(decision), (seat.id, seat.role) if seat else ()
+    if decision.strategy in VOTING:
+        approval = decision.strategy is Strategy.APPROVAL
+        keys, read = (_APPROVE_KEYS, _approved) if approval else (_RANK_KEYS, _ranked)
+        found = fields_of(text, (*keys, *_STAND_KEYS), form, closing=True, asked=asked)
+        named = _ballot(found, keys, lambda value: read(value, decision.options, form), form)
+        return Said(approves=named) if approval else Said(ranking=named)
+    tables = _tables(fields_of(text, _WANTED, form, closing=True, asked=asked))
+    level, stand = _level(tables, form), _stand(tables, form)
+    if (stand is Stand.AGREE and level < _EVEN) or (stand is Stand.DISAGREE and level > _EVEN):
+        raise Unread(f'`stand` is "{stand}" and `agreement` is {level:g}: that is a contradiction. Mend one.', form)
+    return Said(agreement=level, stand=stand)
+
+
+def proposal(text: str) -> tuple[str, tuple[str, ...]]:
+    """What a facilitator proposes, and what it sees as open.
+
+    Raises:
+        Unread: there is no proposal.
+    """
+    found = fields_of(text, (*_PROPOSAL_KEYS, "openPoints"), _PROPOSAL_FORM)
+    given = next((found[key] for key in _PROPOSAL_KEYS if found.get(key) is not None), None)
+    if given is None:
+        raise Unread("`proposal` is missing in the JSON object of your answer.", _PROPOSAL_FORM)
+    table: Mapping[str, Any] = given if isinstance(given, dict) else {"text": given}
+    proposed, points = table.get("text"), found.get("openpoints", table.get("openpoints"))
+    if not isinstance(proposed, str) or not proposed.strip():
+        raise Unread("`proposal` is no text.", _PROPOSAL_FORM)
+    listed = points if isinstance(points, list) else [points]
+    kept = [one_line(each) for each in listed if isinstance(each, str) and each.strip()]
+    return cut(proposed.strip(), MOST_PROPOSAL, " ..."), tuple(cut(each, _POINT, "...") for each in kept[:_MOST_POINTS])
+
+
+def lettered(options: Sequence[str]) -> str:
+    """The options as they are shown, one a line: `A. text`; as they are where one of them looks like such a letter."""
+    return "\n".join(_as_shown(at, options) for at in range(len(options)))
+
+
+# --- inside ---
+
+
+def _tables(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The fields of an answer, and the objects under them that may hold a stand or a level."""
+    inner = (found.get(key) for key in dict.fromkeys((*_STAND_KEYS, *_LEVEL_KEYS)))
+    return [found, *(each for each in inner if isinstance(each, dict))]
+
+
+def _level(tables: Sequence[Mapping[str, Any]], form: str) -> float:
+    """The one level that is given, from 0 to 1."""
+    levels = [each for at, table in enumerate(tables) for each in _levels(table, inner=at > 0)]
+    if not levels:
+        raise Unread("`agreement` is missing in the JSON object of your answer.", form)
+    for each in levels:
+        if isinstance(each, bool) or not isinstance(each, int | float) or not 0 <= each <= 1:
+            raise Unread(f"`agreement` is {_shown(each)}: it is a JSON number from 0 to 1.", form)
+    if len(set(levels)) > 1:
+        raise Unread("Your answer gives two different levels of `agreement`. Give one.", form)
+    return float(levels[0])
+
+
+def _levels(table: Mapping[str, Any], *, inner: bool) -> list[Any]:
+    """What stands for a level; words that are read otherwise count only where nothing else does."""
+    named = [table[key] for key in _LEVEL_KEYS if table.get(key) is not None]
+    sure = [each for each in named if not isinstance(each, dict) and _known(each) is None]
+    others = [key for key in _OTHER_LEVELS if inner or key != "value"]
+    return sure or [table[key] for key in others if table.get(key) is not None]
+
+
+def _stand(tables: Sequence[Mapping[str, Any]], form: str) -> Stand:
+    """The one stand that is given; what is none (`"decision": "Use SQLite"`) says nothing here."""
+    given = [(key, table[key]) for table in tables for key in _STAND_KEYS if table.get(key) is not None]
+    stands = {stand for _, value in given if (stand := _known(value))}
+    for key, value in given:
+        hedged = isinstance(value, str) and key in _SURE_STANDS and _HEDGED.search(value)
+        if _known(value) is None and (hedged or (key in _SURE_STANDS and not stands)):
+            raise Unread(f"{_shown(value)} is no stand.", form)
+    if not stands:
+        raise Unread("`stand` is missing in the JSON object of your answer.", form)
+    if len(stands) > 1:
+        raise Unread("Your answer gives two different stands. Give one.", form)
+    return stands.pop()
+
+
+def _known(value: Any) -> Stand | None:
+    return _STANDS.get(value.strip(" \t\n.,;:!*_`").casefold()) if isinstance(value, str) else None
+
+
+# --- ballots ---
+
+
+def _ballot(
+    found: Mapping[str, Any], keys: Sequence[str], read: Callable[[Any], list[str]], form: str
+) -> tuple[str, ...]:
+    """The options on a ballot, as they were put, in order. Another spelling of the key counts where it can be read."""
+    ballots: list[list[str]] = []
+    failed: Unread | None = None
+    for key in (each for each in keys if found.get(each) is not None):
+        try:
+            ballots.append(read(found[key]))
+        except Unread as unread:
+            if key == keys[0]:
+                raise
+            failed = failed or unread
+    abstains = any(_known(found.get(key)) is Stand.ABSTAIN for key in _STAND_KEYS)
+    if not ballots and not abstains:
+        raise failed or Unread(f"`{keys[0]}` is missing in the JSON object of your answer.", form)
+    if any(each != ballots[0] for each in ballots):
+        raise Unread(f"`{keys[0]}` and another key of your answer say two different things. Give one.", form)
+    named = tuple(ballots[0]) if ballots else ()
+    if abstains and named:
+        raise Unread(f"You abstain, and `{keys[0]}` names options: that is a contradiction. Mend one.", form)
+    if len(set(named)) < len(named):
+        raise Unread(f"`{keys[0]}` names an option twice.", form)
+    return named
+
+
+def _approved(value: Any, options: Sequence[str], form: str) -> list[str]:
+    """`["SQLite"]`, `"SQLite"`, or `{"SQLite": true, "Postgres": false}`."""
+    if isinstance(value, dict):
+        if not all(isinstance(each, bool) for each in value.values()):
+            raise Unread(f"`approves` is {_shown(value)}: beside each option stands true or false.", form)
+        named = {_keyed(key, options, form): each for key, each in value.items()}
+        return [option for option in options if named.get(option)]
+    if not isinstance(value, list | str):
+        raise Unread(f"`approves` is {_shown(value)}: it is a list.", form)
+    return [_option(each, options, form) for each in (value if isinstance(value, list) else [value])]
+
+
+def _ranked(value: Any, options: Sequence[str], form: str) -> list[str]:
+    """`["SQLite", "Postgres"]`, `[{"option": "SQLite", "rank": 1}, ...]`, or `{"SQLite": 1, "Postgres": 2}`."""
+    if isinstance(value, dict):
+        return _in_order([(each, _keyed(key, options, form)) for key, each in value.items()], form)
+    if not isinstance(value, list):
+        raise Unread(f"`ranking` is {_shown(value)}: it is a list.", form)
+    tables = [each for each in value if isinstance(each, dict)]
+    if len(tables) < len(value) or not value:
+        return [_option(each, options, form) for each in value]
+    named = [_option(each.get("option", each.get("name")), options, form) for each in tables]
+    if not any("rank" in each for each in tables):
+        return named
+    return _in_order([(each.get("rank"), name) for each, name in zip(tables, named, strict=True)], form)
+
+
+def _in_order(ranked: Sequence[tuple[Any, str]], form: str) -> list[str]:
+    """The options by their ranks, which count from 1 without a gap: points are none."""
+    ranks = [rank for rank, _ in ranked]
+    if any(isinstance(each, bool) or not isinstance(each, int) for each in ranks):
+        raise Unread("A rank in `ranking` is no whole number.", form)
+    if sorted(ranks) != list(range(1, len(ranks) + 1)):
+        raise Unread(f"The ranks in `ranking` are not 1 to {len(ranks)}, each once.", form)
+    return [name for _, name in sorted(ranked)]
+
+
+def _keyed(key: str, options: Sequence[str], form: str) -> str:
+    """The option that a key stands for, which has lost its blanks and signs (`squeezed`)."""
+    shown = {option: (squeezed(option), squeezed(_as_shown(at, options))) for at, option in enumerate(options)}
+    meant = {option for option, spelled in shown.items() if key in spelled}
+    label = _LABEL.fullmatch(key)
+    if label and _labelled(options) and (at := _place(label[1])) < len(options):
+        meant.add(options[at])
+    if len(meant) > 1:
+        raise Unread(f"{_shown(key)} may be {' or '.join(sorted(meant))}: name options in a list.", form)
+    return meant.pop() if meant else _option(key, options, form)
+
+
+def _option(value: Any, options: Sequence[str], form: str) -> str:
+    """The option that is meant: by its words or as it is shown, else by its letter or number."""
+    spelled = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(spelled, str):
+        plain = _blankless(spelled)
+        for at, option in enumerate(options):
+            if plain in (_blankless(option), _blankless(_as_shown(at, options))):
+                return option
+        label = _LABEL.fullmatch(spelled.strip())
+        if label and _labelled(options) and (at := _place(label[1])) < len(options):
+            return options[at]
+    raise Unread(f"{_shown(value)} is none of the options.", f"They are:\n{lettered(options)}\n{form}")
+
+
+def _labelled(options: Sequence[str]) -> bool:
+    """Whether letters can stand for the options: none of these looks like one."""
+    return not any(_LABEL.fullmatch(each.strip()) for each in options)
+
+
+def _as_shown(at: int, options: Sequence[str]) -> str:
+    return f"{chr(ord('A') + at)}. {options[at]}" if _labelled(options) else f"- {options[at]}"
+
+
+def _blankless(text: str) -> str:
+    return "".join(text.split()).casefold()
+
+
+def _place(label: str) -> int:
+    return int(label) - 1 if label.isdigit() else ord(label.upper()) - ord("A")
+
+
+def _shown(value: Any) -> str:
+    return cut(one_line(json.dumps(value, ensure_ascii=False, default=str)), _SHOWN, "...")

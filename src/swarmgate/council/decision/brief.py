@@ -1,0 +1,201 @@
+"""What the voices of a decision are told: the question, what is proposed, who said what, and how to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from swarmgate.agents.brief import Brief, Section, cut
+from swarmgate.agents.desk import Desk
+from swarmgate.council.asking import brief_for
+from swarmgate.council.debate.model import Round, Speech
+from swarmgate.council.decision.answers import MOST_PROPOSAL, form_of, lettered
+from swarmgate.council.decision.model import (
+    VOTING,
+    Contribution,
+    Count,
+    Decision,
+    DecisionRound,
+    DecisionSeat,
+    Strategy,
+)
+from swarmgate.council.decision.rules import CONTRIBUTE, FACILITATE, proposal_after
+from swarmgate.council.transcript import GIST_LINE, Transcript
+from swarmgate.council.voices import Voices
+from swarmgate.council.windows import material_sections, window_of
+from swarmgate.domain.debate import Seat
+from swarmgate.errors import CouncilRefused
+from swarmgate.llm.endpoint.wire import estimated_tokens
+
+MOST_PREPARED = 8_000
+"""Characters of a preparation that its participant is shown."""
+
+_RULES = {
+    Strategy.UNANIMOUS: "Everybody has to agree, each with a level of at least {bar:.2f}.",
+    Strategy.MAJORITY: "More than half have to agree; who abstains is counted as present.",
+    Strategy.SUPERMAJORITY: "{bar:.1%} have to agree; who abstains is counted as present.",
+    Strategy.WEIGHTED: "The mean of the levels, by the weights of the participants, has to reach {bar:.2f}.",
+    Strategy.FACILITATOR: "{facilitator} decides, after having heard everybody.",
+    Strategy.APPROVAL: "The option that most approve of wins, where more than half do.",
+    Strategy.RANKED: "An instant run-off over the rankings: more than half of all have to rank an option first.",
+}
+
+
+def voice_of(seat: DecisionSeat) -> Seat:
+    """A participant as the desks know voices."""
+    return Seat(id=seat.id, model=seat.model, system=seat.system)
+
+
+def facilitator_of(decision: Decision) -> Seat:
+    """Who synthesises: the participant of that name, else a voice of its own."""
+    named = next((each for each in decision.participants if each.id == decision.facilitator), None)
+    return voice_of(named) if named else Seat(id=decision.facilitator, model=decision.facilitator_model)
+
+
+def rule_of(decision: Decision) -> str:
+    """How this decision is made, in a sentence."""
+    return _RULES[decision.strategy].format(bar=decision.bar, facilitator=decision.facilitator)
+
+
+def contribution_brief(
+    decision: Decision, seat: DecisionSeat, desk: Desk, before: Sequence[DecisionRound], *, prepared: str = ""
+) -> Brief:
+    """What a participant is told in the round after those `before`, within its window."""
+    part = "\n\n".join(filter(None, (seat.role, seat.perspective)))
+    fixed = (
+        Section("Your part", part, whole=True),
+        *_matter(decision),
+        Section(
+            "Your preparation", cut(prepared, MOST_PREPARED, " ..."), "What you worked out beforehand.", whole=True
+        ),
+        *_proposed(before),
+    )
+    answer = Section("Your answer", form_of(decision), "How your answer ends.", whole=True)
+    number = len(before) + 1
+
+    def brief(*said: Section) -> Brief:
+        return brief_for(seat.id, CONTRIBUTE, number, *fixed, *said, answer)
+
+    return brief(*_said(decision, before, room=window_of(desk, brief()).room, own=seat.id)) if before else brief()
+
+
+def facilitation_brief(
+    decision: Decision, desk: Desk, before: Sequence[DecisionRound], held: DecisionRound, *, last: bool
+) -> Brief:
+    """What the facilitator is told after the contributions of a round; `last`: no round follows."""
+    seat = facilitator_of(decision)
+    fixed = (*_matter(decision), *_proposed(before))
+    count = Section("The count", _counted(held.count, last=last), "By swarmgate. You cannot change it.", whole=True)
+
+    def brief(*said: Section) -> Brief:
+        return brief_for(seat.id, FACILITATE, held.number, *fixed, *said, count)
+
+    room = window_of(desk, brief()).room
+    return brief(*_said(decision, (*before, held), room=room, own=seat.id))
+
+
+def prompt_tokens(decision: Decision, voices: Voices) -> int:
+    """The prompts of all participants in round 1, at a token per 4 characters, without what is prepared for them.
+
+    Raises:
+        ConfigError, MissingRequirement: a voice has no model.
+    """
+    total = 0
+    for each in decision.participants:
+        desk = voices.desk(voice_of(each))
+        window = window_of(desk, contribution_brief(decision, each, desk, ()))
+        total += estimated_tokens(window.size - window.room)
+    return total
+
+
+def check_windows(decision: Decision, desks: Iterable[tuple[str, Desk]]) -> None:
+    """Whether everybody can read the question, the material and at least a line of each contribution.
+
+    Args:
+        decision: what is decided.
+        desks: all who read, by name.
+
+    Raises:
+        CouncilRefused: somebody cannot; the message names the sizes.
+    """
+    prepares = any(each.discussion or each.critique for each in decision.participants)
+    needed = decision.rounds * len(decision.participants) * GIST_LINE + MOST_PROPOSAL + MOST_PREPARED * prepares
+    longest = max(decision.participants, key=lambda each: len(each.perspective) + len(each.role))
+    for name, desk in desks:
+        window = window_of(desk, contribution_brief(decision, longest, desk, ()))
+        if window.room < needed:
+            raise CouncilRefused(
+                f"`material` has {len(decision.material):,} characters and `question` {len(decision.question):,}: with "
+                f"the prompt, and {needed:,} for what is said, that is {window.size - window.room + needed:,}, and "
+                f"{name} can read {window.size:,}",
+                hint="decide on a smaller piece, or give that voice a model with a larger window ([roles.X] "
+                "context_tokens)",
+            )
+
+
+def stand_of(decision: Decision, said: Contribution) -> str:
+    """Where a contribution stands, in a few words: `agrees, 0.80`; `approves of Postgres, SQLite`."""
+    if said.excluded:
+        return "excluded"
+    if decision.strategy is Strategy.APPROVAL:
+        return f"approves of {', '.join(said.approves)}" if said.approves else "approves of none"
+    if decision.strategy is Strategy.RANKED:
+        return f"ranks {' > '.join(said.ranking)}" if said.ranking else "ranks none"
+    return f"{said.stand}s, {said.agreement:.2f}" if said.stand else "says nothing"
+
+
+# --- sections ---
+
+
+def _matter(decision: Decision) -> tuple[Section, ...]:
+    options = lettered(decision.options) if decision.strategy in VOTING else ""
+    return (
+        *material_sections(decision.question, decision.material),
+        Section("The options", options, "What is voted on.", whole=True),
+        Section("How it is decided", rule_of(decision), whole=True),
+    )
+
+
+def _proposed(before: Sequence[DecisionRound]) -> tuple[Section, ...]:
+    """What this round decides on; nothing in the first round, which has the question."""
+    if not before:
+        return ()
+    note = "What the facilitator made of the round before. You decide on this."
+    return (Section("The proposal", proposal_after(before), note, whole=True),)
+
+
+def _said(decision: Decision, rounds: Sequence[DecisionRound], *, room: int, own: str) -> tuple[Section, Section]:
+    """What was said, as far as there is room, and where everybody stood in the newest round."""
+    newest = rounds[-1]
+    stands = "\n".join(f"{each.participant}: {stand_of(decision, each)}" for each in newest.contributions)
+    stood = Section(f"Where everybody stood in round {newest.number}", stands, whole=True)
+    seats = [each.id for each in decision.participants]
+    by = newest.number % len(seats)
+    transcript = Transcript([_as_round(each) for each in rounds], seats[by:] + seats[:by])
+    told = transcript.told(room - len(stood.render()) - _HEADS, own=own)
+    return replace(told.section, title="What was said so far"), stood
+
+
+_HEADS = 600
+"""Characters of the title and note above what was said."""
+
+
+def _as_round(held: DecisionRound) -> Round:
+    """A round in the form that transcripts read: each voice quoted line by line under the id of its message."""
+    speeches = tuple(
+        Speech(id=each.id, round=held.number, seat=each.participant, text=each.text, failed=each.excluded)
+        for each in held.contributions
+    )
+    return Round(number=held.number, final=False, order=(), speeches=speeches)
+
+
+def _counted(count: Count, *, last: bool) -> str:
+    reached = "There is a consensus" if count.consensus else "There is no consensus"
+    chosen = f" on {count.choice}" if count.choice else ""
+    if count.consensus:
+        job = "Say what was decided, and what is left open."
+    elif last:
+        job = "No round follows. Say what they have in common, and what is still open."
+    else:
+        job = "Another round follows. Propose what more of them can agree to, and name what is still open."
+    return f"{reached}{chosen}: {count.why}.\n{job}"

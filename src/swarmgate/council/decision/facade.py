@@ -1,0 +1,259 @@
+"""The facade of the council: decisions by several.
+
+outcome = await Swarm(path).council.decide("Do we drop Python 3.11?", participants=["ops", "dev"], strategy="unanimous")
+"""
+
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionSummary, Strategy
+from swarmgate.council.decision.request import Participant, decision_of, named, seats, weighed
+from swarmgate.council.decision.steps import DECISION
+from swarmgate.council.decision.view import last_lines, record_lines, record_of, result_lines, summary_of
+from swarmgate.council.shared import Shared, new_id
+from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, SwarmError
+
+if TYPE_CHECKING:
+    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.pattern import Where
+
+
+class Decisions:
+    """Decisions of one project."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared, self._project = shared, shared.project
+
+    async def decide(
+        self,
+        question: str,
+        *,
+        participants: Sequence[Participant] | None = None,
+        strategy: Strategy | str | None = None,
+        threshold: float | None = None,
+        options: Sequence[str] = (),
+        facilitator: str | None = None,
+        weights: Mapping[str, float] | None = None,
+        rounds: int | None = None,
+        material: str = "",
+        files: Sequence[str] = (),
+        diff: str = "",
+        cache: bool | None = None,
+        id: str = "",  # noqa: A002 - the field's name
+        tokens: int | None = None,
+        usd: float | None = None,
+        timeout_s: float | None = None,
+        on_event: Callable[[CouncilEvent], None] | None = None,
+        where: Where = lambda _: "",
+        minted: str = "",
+    ) -> DecisionOutcome:
+        """Has several decide on a question, in rounds, to a consensus or honestly to none.
+
+        Args:
+            question: what is decided, 1 to 4,000 characters.
+            participants: 1 to 10; None: a builder, an operator and a user.
+            strategy: unanimous, majority, supermajority, weighted, facilitator, approval or ranked; None: as
+                `[council.decision]` says.
+            threshold: above 0, to 1, for unanimous, supermajority and weighted; None: 0.5, 2/3 and 0.7.
+            options: 2 to 10, what approval and ranked choose among.
+            facilitator: `ID` or `ID=provider/model`: the participant that decides (strategy facilitator), else who
+                synthesises each round; None: a voice of its own.
+            weights: 0 to 1 by participant, over those that they have.
+            rounds: 1 to 10; None: as `[council.decision]` says.
+            material: what the question is about.
+            files: paths whose text is added to the material: from the root of the repository, or absolute and inside.
+            diff: a revision; what the work tree changes against it is added to the material.
+            cache: whether the same request may be answered from its record; None: as `[council] cache` says.
+            id: its name, under which it is never answered from another record; empty: the time and four letters.
+            tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
+            usd: the same in US dollars; None: `[council] usd`.
+            timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
+            on_event: told of everything that happens.
+            where: how messages about an argument begin.
+            minted: of `new_id`, the name that it gets where it has none, for who must know it beforehand.
+
+        Raises:
+            CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
+            ConfigError, MissingRequirement: a voice has no model or no key.
+            CouncilFailed: nobody said anything that counts in a round; `resume_decision` asks that round anew.
+            BudgetExhausted: a budget is used up; `resume_decision` goes on.
+        """
+        from swarmgate.council.material import gathered
+
+        settings = self._project.config.council
+        chair, chair_model = named(facilitator or "", "facilitator")
+        try:
+            decision = decision_of(
+                id=id or minted or new_id(),
+                question=question,
+                participants=weighed(seats(participants), weights or {}),
+                strategy=strategy or settings.decision.strategy,
+                threshold=threshold,
+                options=tuple(options),
+                facilitator=chair or None,
+                facilitator_model=chair_model,
+                rounds=settings.decision.rounds if rounds is None else rounds,
+                settled=settings.decision.settled,
+                tokens=settings.tokens,
+                timeout_s=settings.timeout_s if timeout_s is None else timeout_s,
+                whole_s=settings.whole_s,
+            )
+        except CouncilRefused as error:
+            raise _placed(error, where) from None
+        self._notice_weights(decision)
+        gather = gathered(self._project.folder.root, material, files=files, diff=diff, where=where)
+        decision = decision.model_copy(update={"material": gather.strip()})
+        models = self._models_of(decision, where)
+        if not id and (known := self._shared.cached(DECISION, decision, models, cache=cache)):
+            return _whole(known.outcome)
+        allowance = self._shared.allowance.but(usd=usd, tokens=tokens)
+        held: dict[str, Any] = {
+            "allowance": allowance,
+            "models": models,
+            "own": self._preparation(),
+            "on_event": on_event,
+        }
+        outcome = await self._shared.hold(DECISION, decision, where=where, **held)
+        return _whole(outcome)
+
+    async def decide_file(self, path: Path, **options: Any) -> DecisionOutcome:
+        """Has decided what a TOML file describes; `options` are arguments of `decide` that win over the file.
+
+        Raises:
+            CouncilRefused: the file cannot be read, or a key is wrong; the message names file, line and key.
+            SwarmError: as `decide`.
+        """
+        from swarmgate.council.decision import file
+
+        in_file = file.places(path)
+        given = file.read(path) | options
+        return await self.decide(**given, where=lambda place: "" if place[0] in options else in_file(place))
+
+    async def resume_decision(
+        self,
+        id: str,  # noqa: A002 - as above
+        *,
+        tokens: int | None = None,
+        usd: float | None = None,
+        on_event: Callable[[CouncilEvent], None] | None = None,
+    ) -> DecisionOutcome:
+        """Goes on with a decision after what is whole; gives the outcome at once where it is over.
+
+        Where the project has changed since it began, the record answers no other request: it was made of both.
+
+        Args:
+            id: of the decision.
+            tokens: what all of it may use, in tokens, with what it used before; None: as it was begun with.
+            usd: the same in US dollars.
+            on_event: told of everything that happens.
+
+        Raises:
+            CouncilRefused: there is no such decision, or it goes on in another process.
+            LedgerError: its record is damaged, or was altered.
+            SwarmError: as `decide`.
+        """
+        record = self._shared.record(DECISION, id)
+        if record.standing.over:
+            return _whole(record.outcome)
+        models = self._models_of(record.request, lambda _: "")
+        more: dict[str, Any] = {"models": models, "own": self._preparation(), "on_event": on_event}
+        outcome = await self._shared.resume(DECISION, id, tokens=tokens, usd=usd, **more)
+        return _whole(outcome)
+
+    def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:
+        """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
+        return tuple(map(self._summary_of, self._shared.records.ids(DECISION.name, parts=parts)))
+
+    def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - as above
+        """All that is kept of a decision, checked.
+
+        Raises:
+            CouncilRefused: there is no such decision.
+            LedgerError: its record is damaged, or was altered; the message names the line.
+        """
+        return record_of(self._shared.record(DECISION, id).standing)
+
+    # --- inside ---
+
+    def _preparation(self) -> Any:
+        """What participants with a discussion or critique prepare with."""
+        from swarmgate.council import records as earlier
+        from swarmgate.council.decision.preparing import Preparation
+        from swarmgate.council.masking import NAMES, masked
+        from swarmgate.journal.store import opened
+
+        settings = self._project.config.council
+        kept, drafts = opened(self._project.folder.path, settings.store), settings.critique
+        records = earlier.Records(kept, clean=lambda value: masked(value, self._project.redact, names=NAMES))
+        return Preparation(records, threshold=drafts.threshold, stop=drafts.stop)
+
+    def _notice_weights(self, decision: Decision) -> None:
+        """Tells of weights that the strategy does not read."""
+        weighed = [each.id for each in decision.participants if each.weight != 1]
+        if weighed and decision.strategy is not Strategy.WEIGHTED:
+            text = f"the weight of {', '.join(weighed)} does not count: the strategy {decision.strategy} reads none"
+            self._project.notice(text)
+
+    def _models_of(self, decision: Decision, where: Where) -> dict[str, str]:
+        """The model of every voice, by its name.
+
+        Raises:
+            ConfigError: one has none.
+        """
+        from swarmgate.agents.contexts import PARTICIPANT, seat_config
+        from swarmgate.council.decision.brief import facilitator_of, voice_of
+
+        found: dict[str, str] = {}
+        voices = [*(voice_of(each) for each in decision.participants), facilitator_of(decision)]
+        for at, seat in enumerate(voices):
+            place = ("participants", at, "model") if at < len(decision.participants) else ("facilitator",)
+            try:
+                found[seat.id] = seat_config(self._project.config, seat).role(PARTICIPANT).model
+            except ConfigError as error:
+                raise ConfigError(f"{where(place)}{seat.id}: {error.message}", hint=error.hint) from error
+        return found
+
+    def _summary_of(self, id: str) -> DecisionSummary:  # noqa: A002 - as above
+        try:
+            return summary_of(self._shared.record(DECISION, id).standing)
+        except SwarmError as error:
+            return DecisionSummary(id=id, began="", status="damaged", strategy="", question=error.message)
+
+
+def text_lines(record: DecisionRecord) -> list[str]:
+    """All of a decision for people: what came of it, who stood where in each round, what is open."""
+    return record_lines(record)
+
+
+def outcome_lines(record: DecisionRecord) -> list[str]:
+    """How a decision ended, who stood where in its last round, and why somebody did not count; last what it took."""
+    told = result_lines(record.outcome) if record.outcome else []
+    stood = last_lines(record.decision, record.rounds[-1]) if record.rounds else []
+    return [*told[:1], *stood, *told[1:]]
+
+
+# --- inside ---
+
+
+def _whole(outcome: DecisionOutcome | None) -> DecisionOutcome:
+    """The outcome that every decision has that came to its end, or to that of its time.
+
+    Raises:
+        CouncilFailed: it has none.
+    """
+    if outcome is None:
+        raise CouncilFailed("the decision ended without an outcome")
+    return outcome
+
+
+def _placed(error: CouncilRefused, where: Where) -> CouncilRefused:
+    """The refusal with where the key stands that it names first, in backticks: `participants.2.weight`."""
+    from swarmgate.council.decision.file import place_in
+
+    place = place_in(error.message)
+    return CouncilRefused(f"{where(place) if place else ''}{error.message}", hint=error.hint)

@@ -1,0 +1,298 @@
+"""A decision as it is asked for: every bound is checked here, before anybody is asked, and each refusal names it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from swarmgate.config import nearest
+from swarmgate.config.refusals import unknown
+from swarmgate.council.decision.model import THRESHOLDS, VOTING, Decision, DecisionSeat, Strategy
+from swarmgate.domain.council_limits import (
+    DEPTH,
+    ITERATIONS,
+    MATERIAL,
+    PARTICIPANTS,
+    PERSONA,
+    ROUNDS,
+    TOPIC,
+    VOICE_SECONDS,
+    WHOLE_SECONDS,
+    Limit,
+    sized,
+    within,
+)
+from swarmgate.domain.discussion import Mode
+from swarmgate.errors import CouncilRefused
+
+Participant = DecisionSeat | Mapping[str, Any] | str
+"""A participant: a seat, its fields, or `ID` or `ID=provider/model`."""
+
+PERSPECTIVES = {
+    "builder": "You look at it as one who has to build it: what it takes, what gets simpler, what it shuts out.",
+    "operator": "You look at it as one who has to keep it running: what breaks, who notices, how one goes back.",
+    "user": "You look at it as one who uses the result: what gets better, what gets worse, what it costs to change.",
+}
+"""Who decides where nobody is named."""
+
+OPTIONS = Limit(least=2, most=10)
+"""Options of a vote."""
+
+OPTION = Limit(least=1, most=500, unit="characters")
+"""The text of one option."""
+
+UNIT = Limit(least=0, most=1)
+"""Weights, thresholds and levels."""
+
+_SEAT_ID = "letters, digits, `.`, `_` and `-`, at most 40, a letter or digit first"
+_MODES = ", ".join(each.value for each in Mode)
+
+
+def decision_of(
+    *,
+    question: str,
+    participants: Sequence[DecisionSeat | Mapping[str, Any]],
+    strategy: str = Strategy.MAJORITY,
+    facilitator: str | None = None,
+    rounds: int = 3,
+    timeout_s: float = 300,
+    whole_s: float = 1800,
+    **more: Any,
+) -> Decision:
+    """A decision that can be held.
+
+    Args:
+        question: what is decided.
+        participants: 1 to 10, each with an id of its own.
+        strategy: the value of a `Strategy`.
+        facilitator: who decides, or synthesises; None: a voice of that name.
+        rounds: 1 to 10.
+        timeout_s: of one voice in one step, in seconds.
+        whole_s: of all of it in one sitting, in seconds.
+        more: the other fields of `Decision`.
+
+    Raises:
+        CouncilRefused: it cannot; the message names the parameter and its limit.
+    """
+    sized("question", question, TOPIC)
+    within("participants", len(participants), PARTICIPANTS)
+    within("rounds", rounds, ROUNDS)
+    within("timeout_s", timeout_s, VOICE_SECONDS, whole=False)
+    within("whole_s", whole_s, WHOLE_SECONDS, whole=False)
+    _check_threshold(more.get("threshold"))
+    fields: dict[str, Any] = {
+        "question": question,
+        "participants": tuple(seat_of(each, f"participants.{at + 1}") for at, each in enumerate(participants)),
+        "strategy": _strategy(strategy),
+        "rounds": rounds,
+        "timeout_s": timeout_s,
+        "whole_s": whole_s,
+        **({} if facilitator is None else {"facilitator": facilitator}),
+    }
+    if facilitator is None and fields["strategy"] is Strategy.FACILITATOR:
+        ids = ", ".join(each.id for each in fields["participants"])
+        raise CouncilRefused(f"the strategy facilitator needs `facilitator`, who decides: one of {ids}")
+    decision: Decision = _checked(Decision, fields | more, "")
+    check(decision)
+    return decision
+
+
+def check(decision: Decision) -> None:
+    """Whether a decision can be held, however it was made.
+
+    Raises:
+        CouncilRefused: it cannot; the message names the parameter and its limit.
+    """
+    sized("question", decision.question, TOPIC)
+    sized("material", decision.material, MATERIAL)
+    within("settled", decision.settled, UNIT, whole=False)
+    within("timeout_s", decision.timeout_s, VOICE_SECONDS, whole=False)
+    within("whole_s", decision.whole_s, WHOLE_SECONDS, whole=False)
+    for at, seat in enumerate(decision.participants):
+        sized(f"participants.{at + 1}.perspective", seat.perspective, PERSONA)
+        sized(f"participants.{at + 1}.system", seat.system, PERSONA)
+        if seat.discussion and seat.critique:
+            raise CouncilRefused(f"`participants.{at + 1}` has `discussion` and `critique`: one of the two prepares it")
+    _check_ids(decision)
+    _check_strategy(decision)
+    _check_options(decision)
+
+
+def seat_of(given: DecisionSeat | Mapping[str, Any], name: str) -> DecisionSeat:
+    """A participant; `name` is the parameter's, for messages.
+
+    Raises:
+        CouncilRefused: it is none; the message names field and limit.
+    """
+    if isinstance(given, DecisionSeat):
+        return given
+    check_depth(given, name)
+    for key, limit in (("weight", UNIT), ("critique", Limit(least=0, most=ITERATIONS.most))):
+        if given.get(key) is not None:
+            within(f"{name}.{key}", given[key], limit, whole=key == "critique")
+    seat: DecisionSeat = _checked(DecisionSeat, dict(given), name)
+    return seat
+
+
+def check_depth(given: Any, name: str) -> None:
+    """Whether a participant, as it was given, holds no patterns of its own; `name` is the parameter's, for messages.
+
+    Raises:
+        CouncilRefused: it does; the message names the limit.
+    """
+    if not isinstance(given, Mapping):
+        return
+    prepared_by = (given.get("discussion"), given.get("critique"))
+    if "participants" in given or any(isinstance(each, Mapping) for each in prepared_by):
+        raise CouncilRefused(
+            f"`{name}` would nest further: the limit is {DEPTH.most:g} deep, the decision and what prepares it",
+            hint=f"`discussion` is a mode ({_MODES}), `critique` a number of iterations.",
+        )
+
+
+# --- participants as they are given ---
+
+
+def seats(participants: Sequence[Participant] | None) -> list[DecisionSeat | Mapping[str, Any]]:
+    """The participants as seats or their fields; the usual ones where nobody is named."""
+    if participants is None:
+        return [{"id": name, "perspective": text} for name, text in PERSPECTIVES.items()]
+    return [_seat(each) for each in participants]
+
+
+def _seat(given: Participant) -> DecisionSeat | Mapping[str, Any]:
+    if not isinstance(given, str):
+        return given
+    name, model = named(given, "participants")
+    return {"id": name, "model": model, "perspective": PERSPECTIVES.get(name, "")}
+
+
+def named(given: str, parameter: str) -> tuple[str, str]:
+    """The id and the model of `ID` or `ID=provider/model`.
+
+    Raises:
+        CouncilRefused: there is a `=` and nothing behind it.
+    """
+    name, sign, model = (part.strip() for part in given.partition("="))
+    if sign and not model:
+        raise CouncilRefused(
+            f"`{parameter}`: {given[:100]!r} names no model behind `=`",
+            hint=f"A variable that is not set? With the model of [roles.participant] it is: {name}",
+        )
+    return name, model
+
+
+def weighed(
+    seats: Sequence[DecisionSeat | Mapping[str, Any]], weights: Mapping[str, float]
+) -> list[DecisionSeat | Mapping[str, Any]]:
+    """The participants with these weights over their own.
+
+    Raises:
+        CouncilRefused: a weight is for nobody.
+    """
+    fields = [each.model_dump() if isinstance(each, DecisionSeat) else dict(each) for each in seats]
+    known = [str(each.get("id")) for each in fields]
+    for name in weights:
+        if name not in known:
+            close = nearest(name, known)
+            meant = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
+            raise CouncilRefused(f"`weights` names {name[:100]!r}, who does not take part; {meant}")
+    return [
+        {**each, "weight": weights[name]} if name in weights else each for name, each in zip(known, fields, strict=True)
+    ]
+
+
+# --- inside ---
+
+
+def _check_ids(decision: Decision) -> None:
+    ids = [each.id for each in decision.participants]
+    for at, each in enumerate(ids):
+        if each in ids[:at]:
+            raise CouncilRefused(
+                f"`participants.{at + 1}.id`: {each} takes part already: every participant has an id of its own",
+                hint="Give one of the two another id.",
+            )
+    if decision.strategy is Strategy.FACILITATOR and decision.facilitator not in ids:
+        raise CouncilRefused(
+            f"`facilitator` is {decision.facilitator!r}, and the strategy facilitator lets a participant decide: "
+            f"{', '.join(ids)}",
+            hint=f"Name one of them, such as {nearest(decision.facilitator, ids) or ids[0]}: `facilitator`",
+        )
+
+
+def _check_strategy(decision: Decision) -> None:
+    strategy = decision.strategy
+    if decision.threshold is not None and strategy not in THRESHOLDS:
+        raise CouncilRefused(
+            f"`threshold` is {decision.threshold:g}, and the strategy {strategy} reads none",
+            hint=f"Leave it out, or take one of: {', '.join(THRESHOLDS)}",
+        )
+    if strategy is Strategy.WEIGHTED and not sum(each.weight for each in decision.participants):
+        raise CouncilRefused(
+            "the weights of `participants` sum to 0: the strategy weighted needs a sum above 0",
+            hint="Give at least one participant a weight above 0; the limit of each is 0 to 1.",
+        )
+
+
+def _check_options(decision: Decision) -> None:
+    options = decision.options
+    if decision.strategy not in VOTING:
+        if options:
+            raise CouncilRefused(
+                f"`options` are given, and the strategy {decision.strategy} has no vote on options",
+                hint=f"Leave them out, or take one of: {', '.join(sorted(VOTING))}",
+            )
+        return
+    within("options", len(options), OPTIONS)
+    for at, each in enumerate(options):
+        sized(f"options.{at + 1}", each, OPTION)
+    twice = [each for each, times in Counter("".join(each.split()).casefold() for each in options).items() if times > 1]
+    if twice:
+        raise CouncilRefused(f"`options` has {twice[0]!r} twice: every option differs by more than case and blanks")
+
+
+def _check_threshold(threshold: Any) -> None:
+    if threshold is None:
+        return
+    within("threshold", threshold, UNIT, whole=False)
+    if not threshold:
+        raise CouncilRefused("`threshold` is 0: the limit is above 0, to 1")
+
+
+def _strategy(given: Any) -> Strategy:
+    try:
+        return Strategy(given)
+    except ValueError:
+        close = nearest(str(given)[:100], list(Strategy))
+        meant = f"Did you mean {close}? " if close else ""
+        raise CouncilRefused(
+            f"`strategy` is {str(given)[:100]!r}, and there is none of that name",
+            hint=f"{meant}They are: {', '.join(Strategy)}",
+        ) from None
+
+
+def _checked(model: Any, fields: Mapping[str, Any], name: str) -> Any:
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        loc = (str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
+        place = ".".join([*([name] if name else []), *loc])
+        raise CouncilRefused(f"`{place}`: {_what(first, model)}") from None
+
+
+def _what(first: Any, model: Any) -> str:
+    key = str(first["loc"][-1]) if first["loc"] else ""
+    match first["type"]:
+        case "string_pattern_mismatch":
+            return _SEAT_ID
+        case "extra_forbidden":
+            return unknown(key, model.model_fields)
+        case "enum" if key == "discussion":
+            return f"there is no such mode; they are: {_MODES}"
+        case _:
+            return str(first["msg"])
