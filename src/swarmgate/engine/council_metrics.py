@@ -70,7 +70,7 @@ class Metrics:
         try:
             begun = records.begun(name)
             known = next((each for each in PATTERNS if each == begun.pattern), known)
-            if begun.part_of and known == "debate" and records.begun(begun.part_of).pattern == "dispatch":
+            if known == "debate" and self._is_dispatch(begun.part_of):
                 return None
             rules = pattern(begun.pattern)
             standing = records.open(rules, name).standing
@@ -86,6 +86,12 @@ class Metrics:
             "part_of": standing.part_of,
         }
         return Execution.model_validate({**values, **(rules.measures(standing) if standing.over else {})})
+
+    def _is_dispatch(self, name: str) -> bool:
+        """Whether that is a dispatch; of one that is damaged nobody knows."""
+        with suppress(SwarmError):
+            return bool(name) and self._held.records.begun(name).pattern == "dispatch"
+        return False
 
     def _pattern(self, name: str) -> PatternName:
         """What a damaged record says that it is of."""
