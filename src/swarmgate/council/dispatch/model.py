@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from swarmgate.config.council import Council
 from swarmgate.council.debate.model import Outcome
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.debate import Seat
@@ -17,22 +18,23 @@ NOT_REACHED = "not reached"
 
 
 class Dispatch(Frozen):
-    """A dispatch that can be held.
-
-    `question` and `rounds` are those of a debate. `seats` are the voices of the tasks, each with the model that it has
-    by the settings. `timeout_s` is what one try of a task may take; the other bounds are those of a debate.
-    """
+    """A dispatch that can be held. `question` and `rounds` are those of a debate."""
 
     id: str = ""
     mode: Mode
     tasks: tuple[DispatchTask, ...]
     question: str = ""
     rounds: int = 0
-    seats: tuple[Seat, ...] = ()
-    timeout_s: float = Field(300, gt=0)
-    tokens: int = Field(20_000, ge=1)
-    order: Literal["fixed", "rotate"] = "rotate"
-    similarity: float = Field(90, ge=0, le=100)
+
+
+class Means(NamedTuple):
+    """What the settings say of a dispatch, as they are when it is begun, or gone on with.
+
+    `seats` are the voices of its tasks, each with its model; `bounds` are `[council]`.
+    """
+
+    seats: tuple[Seat, ...]
+    bounds: Council
 
 
 class DispatchedReply(Frozen):
