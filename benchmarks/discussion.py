@@ -23,12 +23,14 @@ from typing import Any
 from swarmgate.agents.desk import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
-from swarmgate.council.discussion.holding import hold
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.discussion.model import DiscussionRecord
+from swarmgate.council.discussion.pattern import DISCUSSION, Session
 from swarmgate.council.discussion.request import discussion_of
 from swarmgate.council.masking import masked
-from swarmgate.council.records import NAMES, Records
+from swarmgate.council.record import Records
+from swarmgate.council.run import run
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.domain.redaction import redact
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
@@ -45,7 +47,7 @@ _MASK = cache(lambda text: redact(text, ["sk-key-key-key-12345"]))
 
 def cleaned(value: Any) -> Any:
     """Without secrets, as the engine keeps it."""
-    return masked(value, _MASK, names=NAMES)
+    return masked(value, _MASK)
 
 
 TARGET_MS = 3.0
@@ -144,11 +146,14 @@ async def once(url: str, root: Path, rounds: int, name: str) -> tuple[float, flo
     room = Room(root, kept, CommandRunner(choose("none"), confine(root, environ={})))
     try:
         began = time.process_time()
-        record = await hold(discussion, voices=room, records=records)
+        context = CouncilContext(room, records, own=Session())
+        DISCUSSION.check(discussion, context, lambda _: "")
+        record = await run(DISCUSSION, records.begin(DISCUSSION, discussion), context)
         whole = time.process_time() - began
         began = time.process_time()
         for request in kept.asked:
             await model.complete(request)
+        assert record
         return whole, time.process_time() - began, record
     finally:
         await model.aclose()

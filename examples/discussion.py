@@ -14,9 +14,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from swarmgate.domain.discussion import Choice, ChoiceKind, DiscussionRecord
+from swarmgate.council.discussion.model import Choice, ChoiceKind, DiscussionRecord
+from swarmgate.council.discussion.people import FOLLOWING
 from swarmgate.engine import Swarm
-from swarmgate.engine.discussions import FOLLOWING
 from swarmgate.engine.initialise import initialise
 from swarmgate.testing import ScriptedServer
 

@@ -21,10 +21,10 @@ from tests.project import BARE_PYTEST
 from swarmgate import config, errors
 from swarmgate.agents.tools import TOOLS
 from swarmgate.cli.app import app
+from swarmgate.council.discussion import personas as personas_file
 from swarmgate.domain import events
 from swarmgate.domain.evidence import Verdict
 from swarmgate.domain.finding import Severity
-from swarmgate.engine import personas_file
 from swarmgate.engine.agent_trials import PROBLEMS
 from swarmgate.engine.initialise import initialise
 from swarmgate.gates import definition
@@ -383,7 +383,7 @@ def test_the_library_example_works() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "- [x] Task 1.1: Greet by name [SMALL]" in done.stdout
-    assert done.stdout.endswith("chain: ok\nprojections: ok\nevidence: ok\ncommits: ok\nanchors: ok\n")
+    assert done.stdout.endswith("chain: ok\nprojections: ok\nevidence: ok\nrecords: ok\ncommits: ok\nanchors: ok\n")
 
 
 def test_ci_finds_the_test_command_in_the_readme() -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from swarmgate.config import Config
     from swarmgate.domain.capabilities import Capabilities
     from swarmgate.domain.state import State
+    from swarmgate.domain.usage import Usage
     from swarmgate.ledger.ledger import Ledger
     from swarmgate.ledger.sessions import Beside, Session
     from swarmgate.workspace.repository import Repository
@@ -94,6 +95,12 @@ class Project:
         from swarmgate.ledger.sessions import Session
 
         return Session(self.folder, name)
+
+    def used_under(self, record: str) -> Usage:
+        """What was used under the record of a council, and under those whose ids go on from its own with a dot."""
+        from swarmgate.ledger.sessions import by_record, used
+
+        return used(by_record(self.folder).get(record, ()))
 
     def beside(self, own: str) -> Beside:
         """What the other sessions used that the ledger does not count yet."""

@@ -15,8 +15,8 @@ import pytest
 from tests.engine.discussion_script import CAST, PERSONAS, discussing, without_models
 from tests.project import Project, event_lines, plain
 
+from swarmgate.council.discussion.model import DiscussionRecord
 from swarmgate.council.stream import PATTERN_EVENT, Completed, Contributed
-from swarmgate.domain.discussion import DiscussionRecord
 from swarmgate.engine import Swarm
 
 TOPIC = "How often do keys rotate?"
@@ -64,8 +64,8 @@ def test_a_discussion_is_told_as_it_goes_and_ends_in_a_synthesis(ready: Project,
     held = record(ready, row["id"])
     assert "HOUSE-RULE" in held.discussion.material
     assert (held.discussion.timeout_s, held.usage.calls) == (60, 12)
-    manifest = json.loads((ready.folder.discussions / row["id"] / "manifest.json").read_text())
-    assert manifest["allowance"]["tokens"] == 90_000
+    begun = json.loads((ready.folder.discussions / row["id"] / "journal.jsonl").read_text().splitlines()[0])
+    assert begun["event"]["allowance"]["tokens"] == 90_000
 
     page, folder = tmp_path / "page.html", tmp_path / "all"
     shown = ready.swarm("discuss", "show", row["id"], "--html", str(page), "--export", str(folder)).stdout
@@ -82,7 +82,7 @@ def test_a_discussion_is_told_as_it_goes_and_ends_in_a_synthesis(ready: Project,
         assert said in ready.swarm("discuss", "show", row["id"], *options, exits=2).stderr
     kept = ready.folder.discussions / row["id"]
     files = {path.relative_to(kept).as_posix() for path in kept.rglob("*") if path.is_file()}
-    assert {"rounds/001.json", "artifacts/synthesis.md", "personas/security.json", "progress.md"} <= files
+    assert {"journal.jsonl", "artifacts/synthesis.md", "personas/security.json", "progress.md"} <= files
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == files
 
 
@@ -313,10 +313,10 @@ def test_a_round_changed_by_hand_and_a_model_that_went_away_are_named(ready: Pro
     assert "contrarian: unknown provider `other`" in ready.swarm("discuss", "resume", name, "--yes", exits=2).stderr
     ready.configure(providers__other={"base_url": url})
     ready.swarm("discuss", "resume", name, "--yes")
-    path = ready.folder.discussions / name / "rounds/001.json"
+    path = ready.folder.discussions / name / "journal.jsonl"
     path.write_text(path.read_text("utf-8").replace("Who looks?", "Nobody looks."), "utf-8")
     for verb in ("resume", "show"):
-        assert "rounds/001.json" in ready.swarm("discuss", verb, name, exits=2).stderr
+        assert f"discussions/{name}/journal.jsonl" in ready.swarm("discuss", verb, name, exits=2).stderr
     (row,) = ready.json("discuss", "list")
     assert row["status"] == "damaged"
     assert "Did you mean" in ready.swarm("discuss", "show", f"{name[:-1]}z", exits=2).stderr

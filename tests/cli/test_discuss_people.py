@@ -9,7 +9,7 @@ from tests.engine.discussion_script import PERSONAS, discussing
 from tests.project import Project
 
 from swarmgate.cli.discuss_people import AtTerminal
-from swarmgate.domain.discussion import ChoiceKind
+from swarmgate.council.discussion.model import ChoiceKind
 from swarmgate.engine import Swarm
 
 

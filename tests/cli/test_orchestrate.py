@@ -11,8 +11,8 @@ from tests.engine.debate_script import debating
 from tests.engine.test_dispatch import DOWN, says
 from tests.project import Project, plain, rule, until
 
+from swarmgate.council.orchestration.file import read
 from swarmgate.engine import Swarm
-from swarmgate.engine.orchestration_file import read
 from swarmgate.ledger.ledger import Ledger
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

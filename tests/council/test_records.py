@@ -7,19 +7,17 @@ import sys
 import tempfile
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swarmgate.council.discussion.model import Discussion, DiscussionRound, Message, Mode, Position, Step
 from swarmgate.council.masking import masked
 from swarmgate.council.record_texts import Documents
 from swarmgate.council.records import NAMES, Manifest, Records, request_hash
-from swarmgate.domain import discussion
 from swarmgate.domain.base import Frozen, Text
-from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Mode, Position, Step
 from swarmgate.domain.redaction import redact
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilRefused, LedgerError, LedgerWriteFailed
@@ -158,27 +156,6 @@ def test_secrets_are_masked_wherever_they_stand_and_names_are_left_alone(records
     assert records.begin(asked(request={"topic": f"{HIDDEN}?"})).request == {"topic": "[redacted]?"}
     texts = [path.read_bytes() for path in folder.path.rglob("*") if path.is_file()]
     assert sum(text.count(HIDDEN.encode()) for text in texts) == 2  # the id and the hash
-
-
-FREE = {("Expert", "name")}
-"""Free by their type, and names all the same: shared by runs, or found by them."""
-
-CLAIMED = {"unresolved", "excluded", "models", "given_weights"}
-"""What models named that is nothing, and tables, whose keys are never masked."""
-
-
-@pytest.mark.parametrize("module", [discussion])
-def test_every_field_is_either_a_name_or_free_text(module: ModuleType) -> None:
-    """A field that is added to a model is decided upon here: kept as it is, or masked."""
-    models = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Frozen)]
-    wrong = []
-    for model in (each for each in models if each.__module__ == module.__name__ and each is not discussion.Extent):
-        for name, given_ in model.model_fields.items():
-            kind, key = f"{given_.annotation} {given_.metadata}", given_.serialization_alias or name
-            decided = "str" not in kind or (model.__name__, name) in FREE or name in CLAIMED
-            if not decided and (key in NAMES) is ("AfterValidator" in kind):
-                wrong.append(f"{model.__name__}.{name}")
-    assert wrong == []
 
 
 # --- taken up, refused ---
@@ -451,7 +428,7 @@ from pathlib import Path
 from types import ModuleType
 from swarmgate.council.record_texts import Documents
 from swarmgate.council.records import Manifest, Records
-from swarmgate.domain.discussion import DiscussionRound
+from swarmgate.council.discussion.model import DiscussionRound
 from swarmgate.journal.store import opened
 from swarmgate.ledger.folder import SwarmFolder
 

@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 from tests.engine.discussion_script import CAST, PERSONAS, discussing, without_models
 from tests.project import Project
 
+from swarmgate.council.discussion import personas as personas_file
+from swarmgate.council.discussion.model import Cast, Choice, Discussion, DiscussionRecord, Expert, Mode, Step, Tension
+from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause
+from swarmgate.council.discussion.rules import RULES
 from swarmgate.council.progress import said, teller
-from swarmgate.council.records import PART_OF
+from swarmgate.council.shared import Shared
 from swarmgate.council.stream import (
     Completed,
     Contributed,
@@ -25,12 +29,9 @@ from swarmgate.council.stream import (
     Started,
     StepStarted,
 )
-from swarmgate.domain.discussion import Cast, Choice, Discussion, DiscussionRecord, Expert, Mode, Step, Tension
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Usage
-from swarmgate.engine import Swarm, personas_file
-from swarmgate.engine.discussions import FOLLOWING, Confirmed, Pause
-from swarmgate.engine.in_project import InProject
+from swarmgate.engine import Swarm
 from swarmgate.errors import CouncilRefused
 
 # --- files of personas ---
@@ -208,10 +209,10 @@ async def test_a_part_of_another_record_is_listed_where_parts_are_asked_for(proj
     project.play(*discussing())
     council = Swarm(project.root).council
     whole = await council.discuss("How?", mode="lightweight")
-    part = await council.discuss("Why?", mode="lightweight")
-    InProject(Swarm(project.root).project).records.change(part.discussion.id, more={PART_OF: whole.discussion.id})
+    records = Shared(Swarm(project.root).project).records
+    part = records.begin(RULES, whole.discussion.model_copy(update={"id": "part"}), part_of=whole.discussion.id)
     assert [each.id for each in council.discussions()] == [whole.discussion.id]
-    assert {each.id for each in council.discussions(parts=True)} == {whole.discussion.id, part.discussion.id}
+    assert {each.id for each in council.discussions(parts=True)} == {whole.discussion.id, part.id}
 
 
 # --- progress ---

@@ -7,13 +7,12 @@ import pytest
 from tests.project import Project, rule
 
 from swarmgate.council.asking import Heard, ask, brief_for
-from swarmgate.council.debate.model import Debate
-from swarmgate.council.debate.rules import RULES
+from swarmgate.council.discussion.model import Discussion, DiscussionRound, Message, Step
+from swarmgate.council.discussion.rules import RULES
 from swarmgate.council.records import Manifest
 from swarmgate.council.shared import Shared
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import Discussion, DiscussionRound, Message, Step
 from swarmgate.domain.events import UsageRecorded
 from swarmgate.domain.usage import Allowance
 from swarmgate.engine import Swarm
@@ -192,7 +191,8 @@ async def test_a_record_goes_on_in_one_process_at_a_time(project: Project) -> No
 
 
 def test_whoever_takes_a_record_for_another_kind_is_told_which_it_is(project: Project) -> None:
-    for pattern in ("discussion", "decision", "critique", "orchestration"):
+    Shared(part(project).project).records.begin(RULES, ASKED.model_copy(update={"id": "my-discussion"}))
+    for pattern in ("decision", "critique", "orchestration"):
         part(project).begin(f"my-{pattern}", pattern)
     for kind in VERBS:
         expected = (f"my-orchestration is an orchestration, not a {kind}.", "swarm orchestrate show my-orchestration")

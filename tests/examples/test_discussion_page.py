@@ -10,10 +10,10 @@ import pytest
 from tests.engine.discussion_script import discussing
 from tests.project import Project
 
+from swarmgate.council.discussion import personas as personas_file
+from swarmgate.council.discussion.model import EXTENTS, Relation, Step
 from swarmgate.council.discussion.planning import COLD_BELOW, HOT_ABOVE
 from swarmgate.domain.council_limits import PERSONA, ROUNDS, TOPIC, VOICE_SECONDS, WHOLE_SECONDS
-from swarmgate.domain.discussion import EXTENTS, Relation, Step
-from swarmgate.engine import personas_file
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/discussion.md").read_text("utf-8")
@@ -50,7 +50,7 @@ def test_the_files_of_the_page_are_those_that_are_written(project: Project) -> N
     told = project.json("discuss", "How?", "--mode", "lightweight", "--personas", str(path), "--yes")
     named = set(re.findall(r"`([\w./-]+\.(?:json|md|mmd|html))`", TEXT.partition("## Files")[2].partition("\n## ")[0]))
     names = {Path(name).name for name in told["artifacts"]}
-    assert {Path(name).name for name in named} <= names | {"manifest.json", "proposed.json"}
+    assert {Path(name).name for name in named} <= names | {"proposed.json"}
     assert {"artifacts/synthesis.json", "artifacts/argument-graph.mmd", "context/summary.md"} <= set(told["artifacts"])
 
 

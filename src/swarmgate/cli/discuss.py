@@ -21,7 +21,7 @@ from swarmgate.errors import CouncilRefused, UsageError, WaitingForUser
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from swarmgate.domain.discussion import DiscussionRecord
+    from swarmgate.council.discussion.model import DiscussionRecord
     from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
@@ -132,7 +132,7 @@ def hold(
         _check_topic(topic)
         from swarmgate.cli.discuss_answers import Given, choices_of, people_for
         from swarmgate.cli.discuss_result import finish
-        from swarmgate.engine.in_project import new_id
+        from swarmgate.council.shared import new_id
 
         answering = partial(people_for, terminal, yes=yes, interactive=interactive)
         answering(None)
@@ -183,7 +183,7 @@ def resume(
     with boundary(json) as terminal:
         from swarmgate.cli.discuss_answers import Given, check, choices_of, people_for
         from swarmgate.cli.discuss_result import finish
-        from swarmgate.engine.discussion_options import mode_of
+        from swarmgate.council.discussion.request import mode_of
         from swarmgate.engine.swarm import Swarm
 
         choices = choices_of(choose or [], constraint)
@@ -221,7 +221,7 @@ def show(
     """
     with boundary(json) as terminal:
         from swarmgate.cli.discuss_result import check_places, data, save
-        from swarmgate.engine.discussion_words import text_lines
+        from swarmgate.council.discussion.view.lines import text_lines
 
         check_places(html, export)
         council = _council(repo)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.cli.discuss_people import AtTerminal, edited, typed
 from swarmgate.config import nearest
-from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
+from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
+from swarmgate.council.discussion.people import FOLLOWING, Confirmed, People
+from swarmgate.council.discussion.personas import changed, text_of
 from swarmgate.domain.progress import Progress
-from swarmgate.engine import personas_file
-from swarmgate.engine.discussions import FOLLOWING, Confirmed, People
 from swarmgate.errors import UsageError, WaitingForUser
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Given:
             return mode
         path, self._personas = self._personas, None
         if path is not None:
-            return personas_file.changed(cast, personas_file.text_of(path), str(path), discussion.mode)
+            return changed(cast, text_of(path), str(path), discussion.mode)
         return await self._people.confirm(discussion, cast)
 
     async def speak(self, record: DiscussionRecord, after: Step) -> str:

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
-from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
-from swarmgate.engine import discussion_words, personas_file
-from swarmgate.engine.discussions import Confirmed, Pause
+from swarmgate.council.discussion import personas
+from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
+from swarmgate.council.discussion.people import Confirmed, Pause
+from swarmgate.council.discussion.view import terminal
 from swarmgate.errors import CouncilRefused, MissingRequirement, UsageError
 from swarmgate.workspace import temporary, trusted
 
@@ -58,7 +59,7 @@ class AtTerminal:
         Raises:
             Pause: the user goes on later.
         """
-        self._show(discussion_words.cast_lines(discussion, cast))
+        self._show(terminal.cast_lines(discussion, cast))
         while True:
             match said := (await self._line("Discuss with these? [Y]es, [e]dit, another [m]ode, [p]ause: ")).lower():
                 case "" | "y" | "yes":
@@ -85,7 +86,7 @@ class AtTerminal:
         """
         if not self._speaks:
             return ""
-        self._show(discussion_words.last_said(record, after))
+        self._show(terminal.last_said(record, after))
         said = await self._line(f"You, after {after} (Enter: nothing, /pause): ")
         if said == "/pause":
             raise Pause
@@ -97,7 +98,7 @@ class AtTerminal:
         Raises:
             Pause: the input ended.
         """
-        self._show(discussion_words.round_lines(record.rounds[-1]))
+        self._show(terminal.round_lines(record.rounds[-1]))
         asked = (
             "Next? [F]ollow the moderator, [d]eep dive, other [a]ngle, [i]nject a constraint, [s]ynthesise, [p]ause: "
         )
@@ -113,11 +114,11 @@ class AtTerminal:
 
     async def _edited(self, discussion: Discussion, cast: Cast) -> Cast | None:
         """The cast from the editor; a mistake is shown and the same text edited again. None: nothing was changed."""
-        before = text = personas_file.written(cast)
+        before = text = personas.written(cast)
         while True:
             try:
                 text = await self._edit(text)
-                changed = personas_file.changed(cast, text, "the personas", discussion.mode)
+                changed = personas.changed(cast, text, "the personas", discussion.mode)
             except (CouncilRefused, UsageError) as error:
                 self._show(["", error.message, *([f"  -> {error.hint}"] if error.hint else [])])
                 if await self._dropped():

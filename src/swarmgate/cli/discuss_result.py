@@ -13,7 +13,7 @@ from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:
     from swarmgate.cli.terminal import Terminal
-    from swarmgate.domain.discussion import Choice, DiscussionRecord
+    from swarmgate.council.discussion.model import Choice, DiscussionRecord
     from swarmgate.engine.council import Council
 
 _WAITS = 3
@@ -24,11 +24,13 @@ def finish(
 ) -> None:
     """Prints how it ended, or what it waits for, which is exit code 3; and the given choices that are `left`."""
     from swarmgate.cli.discuss_answers import at_terminal, written
-    from swarmgate.engine.discussion_words import cost_line
+    from swarmgate.council.discussion.view.words import cost
 
     answered = Answered(asked, record.discussion.id)
     unmade = [written(each) for each in left]
-    lines = answered.lines(_lines(council, record, shown=at_terminal(terminal)), cost=cost_line(record))
+    lines = answered.lines(
+        _lines(council, record, shown=at_terminal(terminal)), cost=cost(record.usage, record.seconds)
+    )
     lines += [f"Not reached: {each}" for each in unmade]
     terminal.result(answered.data({**data(council, record), "not_reached": unmade}), lines)
     raise typer.Exit(0 if record.status == "complete" else _WAITS)
@@ -42,7 +44,7 @@ def data(council: Council, record: DiscussionRecord) -> dict[str, Any]:
 
 def _lines(council: Council, record: DiscussionRecord, *, shown: bool) -> Sequence[str]:
     """How it stands; `shown`: a person has just seen a cast that waits."""
-    from swarmgate.engine.discussion_words import cast_lines, outcome_lines
+    from swarmgate.council.discussion.view.terminal import cast_lines, outcome_lines
 
     name, places = record.discussion.id, council.discussion_places(record.discussion.id)
     if record.status == "prepared" and record.cast is not None:

@@ -62,7 +62,7 @@ def hold(
     Example: swarm orchestrate pipeline.toml --tokens 200000
     """
     with boundary(json) as terminal:
-        from swarmgate.engine.in_project import new_id
+        from swarmgate.council.shared import new_id
 
         asked = _bounded(_swarm(repo).council.orchestration(file), tokens, usd)
         if dry_run:
@@ -278,6 +278,6 @@ def _value(value: object) -> str:
 
 
 def _spent(of: StepResult | OrchestrationOutcome) -> str:
-    from swarmgate.engine.discussion_words import cost
+    from swarmgate.council.discussion.view.words import cost
 
     return cost(of.usage, of.seconds)

@@ -9,11 +9,13 @@ from swarmgate.council.pattern import Pattern
 from swarmgate.errors import CouncilRefused
 
 PATTERNS: dict[str, str] = {
+    "discussion": "swarmgate.council.discussion.pattern:DISCUSSION",
     "chat": "swarmgate.council.chat.steps:CHAT",
     "debate": "swarmgate.council.debate.steps:DEBATING",
     "dispatch": "swarmgate.council.dispatch.steps:DISPATCHING",
     "decision": "swarmgate.council.decision.steps:DECISION",
     "critique": "swarmgate.council.critique.steps:CRITIQUE",
+    "orchestration": "swarmgate.council.orchestration.steps:ORCHESTRATION",
 }
 """Where each pattern is, as `module:NAME`, by its name in records; it is loaded when it is used."""
 

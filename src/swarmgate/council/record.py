@@ -116,6 +116,11 @@ class Record(Generic[Q, S, O]):
         return self._journal.seq
 
     @property
+    def newest(self) -> Frozen:
+        """Its newest event, as it is kept: without secrets."""
+        return self._journal.newest[-1]
+
+    @property
     def head(self) -> str:
         """The hash of its last line, in hex."""
         return self._journal.head
@@ -218,7 +223,7 @@ class Records:
 
     def __init__(self, documents: Documents, *, clean: Callable[[Any], Any]) -> None:
         self.documents = documents
-        self._clean = clean
+        self.clean = clean
 
     def begin(
         self,
@@ -244,14 +249,14 @@ class Records:
                 )
             there = self.open(pattern, id)
             begun = next(there.entries()).event
-            clean = self._clean(asked)
+            clean = self.clean(asked)
             if differs := [f"`{key}`" for key in clean if clean[key] != begun.request.get(key)]:
                 raise CouncilRefused(
                     f"There is another {pattern.name} with the id {id}: it differs in {', '.join(differs)}.",
                     hint=_ANOTHER_ID,
                 )
             return there
-        record = Record(pattern, id, self.documents, self._clean)
+        record = Record(pattern, id, self.documents, self.clean)
         record.append(
             [
                 Begun(
@@ -275,7 +280,7 @@ class Records:
         begun = self.begun(id, pattern.name)
         if begun.pattern != pattern.name:
             raise self._unknown(id, pattern.name)
-        return Record(pattern, id, self.documents, self._clean)
+        return Record(pattern, id, self.documents, self.clean)
 
     def begun(self, id: str, pattern: str = "") -> Begun:  # noqa: A002 - as above
         """The first event of a record; its chain is not checked.

@@ -100,6 +100,7 @@ class Records:
         self, documents: Documents, *, clean: Callable[[Any], Any], part_of: Callable[[], str] = lambda: ""
     ) -> None:
         self._documents = documents
+        self.documents: Any = documents  # journals are kept there, too
         self._part_of = part_of
         self._texts = Texts(documents, clean=clean)
         self._seen: dict[str, _Seen] = {}

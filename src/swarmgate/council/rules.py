@@ -74,6 +74,10 @@ class Rules(ABC, Generic[Q, S, O]):
         """Why it is paused where nothing is due and it is not over, in a line."""
         return ""
 
+    def paused(self, state: S) -> Status:
+        """How it stands where nothing is due and it is not over."""
+        return "paused"
+
     def sought(self, request: Q) -> Frozen:
         """What the same request is found again by, beside its voices and the project."""
         return request

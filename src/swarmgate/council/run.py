@@ -21,7 +21,7 @@ from swarmgate.council.pattern import Pattern, Unfinished
 from swarmgate.council.record import Record
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import LedgerError, SwarmError
+from swarmgate.errors import LedgerError, SwarmError, WaitingForUser
 from swarmgate.llm.limits.worktime import WorkTime
 
 Q = TypeVar("Q", bound=Frozen)
@@ -60,7 +60,8 @@ async def run(
     except SwarmError as error:
         with suppress(LedgerError):  # that of the damage that ended it is told, not that of writing it down
             status = pattern.status_after(error, record.standing)
-            session.append([Stopped(status=status, code=error.code, why=error.message)])
+            why = "" if isinstance(error, WaitingForUser) else error.message
+            session.append([Stopped(status=status, code=error.code, why=why)])
         for told in pattern.fails(error, record.standing):
             context.on_event(told)
         raise
@@ -91,7 +92,7 @@ class _Session(Generic[Q, S, O]):
             await self._until_nothing_is_due()
         pattern, state = self.pattern, self.record.standing.own
         if not pattern.over(state):
-            self.append([Stopped(status="paused", why=pattern.pause(state))])
+            self.append([Stopped(status=pattern.paused(state), why=pattern.pause(state))])
             return
         if not pattern.flawless(state):
             self.record.unanswer("a voice failed")  # the next request deserves all voices
@@ -174,7 +175,7 @@ class _Session(Generic[Q, S, O]):
         for event in events:
             before = self.record.standing
             after = self.record.append([event])
-            for told in pattern.tells(event, before, after):
+            for told in pattern.tells(self.record.newest, before, after):
                 self.context.on_event(told)
         if any(isinstance(event, pattern.milestones) for event in events):
             self.record.publish()

@@ -21,7 +21,7 @@ from swarmgate.council.patterns import PATTERNS, pattern
 from swarmgate.council.record import Record, Records
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, SwarmError
+from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, LedgerCorrupt, LedgerError, SwarmError
 from swarmgate.journal.store import opened
 from swarmgate.project import Project
 
@@ -173,6 +173,8 @@ class Shared:
         """
         try:
             return self.records.open(pattern, id)
+        except LedgerCorrupt as error:  # a record is input, and not the ledger
+            raise LedgerError(error.message, hint=error.hint) from error
         except CouncilRefused as error:
             if (
                 self.records.is_id(id)

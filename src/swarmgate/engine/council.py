@@ -11,13 +11,13 @@ from swarmgate.council.chat.facade import Chats
 from swarmgate.council.critique.facade import Critiques
 from swarmgate.council.debate.facade import Debates
 from swarmgate.council.decision.facade import Decisions
+from swarmgate.council.discussion.facade import Discussions
 from swarmgate.council.dispatch.facade import Dispatches
+from swarmgate.council.orchestration.facade import Orchestrations
+from swarmgate.council.orchestration.runner import CouncilRunner, Verb, debated, decided, discussed, improved
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.engine.council_metrics import Metrics
-from swarmgate.engine.discussions import Discussions
 from swarmgate.engine.in_project import InProject
-from swarmgate.engine.orchestration_steps import CouncilRunner
-from swarmgate.engine.orchestrations import Orchestrations
 from swarmgate.project import Project
 
 if TYPE_CHECKING:
@@ -34,9 +34,15 @@ class Council:
     def __init__(self, project: Project) -> None:
         shared, held = InProject(project), Shared(project)
         debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
-        discussions, decisions, critiques = Discussions(shared), Decisions(held), Critiques(held, _programs)
-        runner = CouncilRunner(shared, debates, dispatches, discussions, decisions, critiques)
-        orchestrations, metrics = Orchestrations(shared, runner), Metrics(shared, held)
+        discussions, decisions, critiques = Discussions(held), Decisions(held), Critiques(held, _programs)
+        verbs = {
+            "debate": Verb("debate", debates.debate, debates.resume, debated),
+            "discuss": Verb("discussion", discussions.discuss, discussions.resume_discussion, discussed),
+            "decide": Verb("decision", decisions.decide, decisions.resume_decision, decided),
+            "critique": Verb("critique", critiques.critique, critiques.resume_critique, improved),
+        }
+        orchestrations = Orchestrations(held, CouncilRunner(held, dispatches, verbs))
+        metrics = Metrics(shared, held)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
         self.ids, self.record, self.described = debates.ids, debates.record, debates.described

@@ -212,8 +212,11 @@ class InProject:
             return lambda: self.records.ids(pattern)
 
         return {
-            **{each: partial(Shared(self.project).records.ids, each) for each in ("debate", "dispatch", "chat")},
-            **{each: records(each) for each in _RECORDS},
+            **{
+                each: partial(Shared(self.project).records.ids, each)
+                for each in ("debate", "dispatch", "chat", "discussion")
+            },
+            **{each: records(each) for each in ("decision", "critique", "orchestration")},
         }
 
 

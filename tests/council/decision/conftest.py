@@ -12,7 +12,6 @@ from tests.council.conftest import Council, Rule
 from tests.project import _after, _template, once, project
 
 from swarmgate.agents.desk import Desk
-from swarmgate.council import records as earlier
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionRound
 from swarmgate.council.decision.preparing import Preparation
@@ -102,7 +101,7 @@ class Deciding:
     async def decide(self, decision: Decision, *, request_hash: str = "") -> DecisionOutcome:
         """Holds it, or goes on with it, as a process that begins now does."""
         records = self.records
-        own = Preparation(earlier.Records(opened(self.root, "files"), clean=lambda value: value))
+        own = Preparation()
         context = CouncilContext(self, records, self._hear, own)
         DECISION.check(decision, context, lambda _: "")
         outcome = await run(DECISION, records.begin(DECISION, decision, request_hash=request_hash), context)

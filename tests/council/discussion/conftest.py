@@ -15,13 +15,8 @@ from tests.confined import runner
 from swarmgate.agents.desk import Desk, Limits
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Config
-from swarmgate.council.discussion.holding import hold
-from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
-from swarmgate.council.discussion.request import discussion_of
-from swarmgate.council.records import Records
-from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
-from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import (
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.discussion.model import (
     Cast,
     Choice,
     ChoiceKind,
@@ -32,6 +27,13 @@ from swarmgate.domain.discussion import (
     Mode,
     Step,
 )
+from swarmgate.council.discussion.pattern import DISCUSSION, Session
+from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
+from swarmgate.council.discussion.request import discussion_of
+from swarmgate.council.record import Record, Records
+from swarmgate.council.run import run
+from swarmgate.council.stream import PATTERN_EVENT, PatternEvent
+from swarmgate.domain.debate import Seat
 from swarmgate.errors import ConfigError
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.ledger.folder import SwarmFolder
@@ -208,18 +210,27 @@ class Room:
 
     async def hold(self, people: People = FOLLOWING, **settings: Any) -> DiscussionRecord:
         """A lightweight discussion of one round unless the test says otherwise."""
+        request, records = self.discussion(**settings), self.records
+        there = request.id in records.documents.records()
+        begun = records.open(DISCUSSION, request.id).standing.own if there else None
+        context = CouncilContext(self, records, self.hear, own=Session(people, begun=begun))
         try:
-            return await hold(
-                self.discussion(**settings),
-                voices=self,
-                records=self.records,
-                people=people,
-                on_event=lambda event: self.events.append(PATTERN_EVENT.validate_json(event.model_dump_json())),
-            )
+            DISCUSSION.check(request, context, lambda _: "")
+            held = await run(DISCUSSION, records.begin(DISCUSSION, request, request_hash="h"), context)
+            assert held is not None
+            return held
         finally:
             if self.model:
                 await self.model.aclose()
                 self.model = None
+
+    def hear(self, event: Any) -> None:
+        """Keeps an event, as a service would that forwards it."""
+        self.events.append(PATTERN_EVENT.validate_json(event.model_dump_json()))
+
+    def record(self, name: str = "d1") -> Record[Any, Any, DiscussionRecord]:
+        """A record, read anew."""
+        return self.records.open(DISCUSSION, name)
 
     def discussion(self, **settings: Any) -> Discussion:
         asked = {"id": "d1", "topic": "Should we?", "mode": "lightweight", "rounds": 1, "timeout_s": 20}

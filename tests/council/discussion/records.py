@@ -7,9 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from swarmgate.domain.argument import measured
-from swarmgate.domain.debate import message_id
-from swarmgate.domain.discussion import (
+from swarmgate.council.discussion.argument import measured
+from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     EXTENTS,
     Cast,
@@ -23,6 +22,7 @@ from swarmgate.domain.discussion import (
     ShiftKind,
     Step,
 )
+from swarmgate.domain.debate import message_id
 from swarmgate.domain.usage import Usage
 
 USED = Usage(calls=1, prompt_tokens=1200, completion_tokens=300, usd=0.0024, seconds=1.5)

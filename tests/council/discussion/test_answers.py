@@ -10,8 +10,8 @@ import pytest
 
 from swarmgate.agents.participant import Unread
 from swarmgate.council.discussion.answers import Part, Reader
+from swarmgate.council.discussion.model import Relation, ShiftKind
 from swarmgate.council.discussion.moderation import assessment_of, framing_of, question_of
-from swarmgate.domain.discussion import Relation, ShiftKind
 
 READER = Reader("ann", {"r1-msg-001": "ann", "r1-msg-002": "bob", "r1-msg-003": "moderator"})
 

@@ -1,12 +1,10 @@
-"""The files of a discussion, held against golden ones; SWARMGATE_GOLDEN=1 writes them anew."""
+"""The files of a discussion: what is in them, and that whatever is said in them stays text."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,15 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.council.discussion.records import lightweight, message, records, standard
 
-from swarmgate.council.discussion.artifacts import artifacts
-from swarmgate.council.discussion.markdown import item, quote
-from swarmgate.council.discussion.mermaid import label
-from swarmgate.council.discussion.replay import text_lines
-from swarmgate.domain.argument_graph import Graph
-from swarmgate.domain.discussion import Cast, DiscussionRecord, DiscussionRound
+from swarmgate.council.discussion.graph import Graph
+from swarmgate.council.discussion.model import Cast, DiscussionRecord, DiscussionRound
+from swarmgate.council.discussion.view.artifacts import artifacts
+from swarmgate.council.discussion.view.lines import text_lines
+from swarmgate.council.discussion.view.markdown import item, quote
+from swarmgate.council.discussion.view.mermaid import label
 from swarmgate.domain.markdown import line
 
-GOLDEN = Path(__file__).parent / "golden"
 HOSTILE = (
     '</script><script>alert(1)</script>"]; end\n# Forged\n```\n| a | b |\n'
     "\u202egnp\x1b[31m%%{init}%% [x](javascript:y) `"
@@ -80,22 +77,126 @@ def hostile() -> DiscussionRecord:
     return DiscussionRecord.model_validate(spoilt(standard().model_dump(mode="json")))
 
 
-# --- golden ---
+# --- what is in them ---
 
 
 @pytest.mark.parametrize("kind", RECORDS)
-def test_the_files_are_the_golden_ones(kind: str) -> None:
+def test_every_file_ends_with_one_line_end(kind: str) -> None:
     record = RECORDS[kind]()
-    files = {Path(name).name: text for name, text in artifacts(record).items()}
-    files["show.txt"] = "\n".join(text_lines(record)) + "\n"
-    for name, text in files.items():
-        path = GOLDEN / kind / name
-        if os.environ.get("SWARMGATE_GOLDEN"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
-        assert text == path.read_text("utf-8"), name
+    for name, text in {**artifacts(record), "show": "\n".join(text_lines(record)) + "\n"}.items():
         assert text.endswith("\n"), name
         assert not text.endswith("\n\n"), name
+
+
+def lines(text: str, *begin: str) -> list[str]:
+    """The lines that begin so, without what is before their words."""
+    return [each.strip() for each in text.splitlines() if each.strip().startswith(begin)]
+
+
+def test_the_flowchart_frames_rounds_and_tells_links_and_voices_apart() -> None:
+    text = artifacts(standard())["artifacts/argument-graph.mmd"]
+    assert text.startswith("flowchart TB\n")
+    assert lines(text, "subgraph") == ['subgraph round_1["Round 1"]', 'subgraph round_2["Round 2"]']
+    drawn = {
+        'r1_msg_006["r1-msg-006 user, argue: I live below it."]:::person',
+        'r1_msg_010["r1-msg-010 cross-domain, analogy: gave no answer"]:::failed',
+        'r2_msg_004["r2-msg-004 contrarian, attack: And if not#63;"]:::role',
+        'r1_msg_004 -.->|"counters (steel-man)"| r1_msg_002',
+        'r1_msg_005 -->|"supports"| r1_msg_003',
+        'r1_msg_008 ---|"responds_to"| r1_msg_005',
+    }
+    assert drawn <= set(lines(text, "r1_", "r2_"))
+    assert lines(text, "linkStyle") == [
+        "linkStyle 0,1,4,7,10,11 stroke:#b2182b,stroke-width:2px",
+        "linkStyle 2,3 stroke:#1b7837,stroke-width:2px",
+        "linkStyle 6,9 stroke:#b35806,stroke-width:2px",
+    ]
+
+
+def test_position_evolution_has_a_row_for_each_stand_with_what_moved_it() -> None:
+    text = artifacts(standard())["artifacts/position-evolution.md"]
+    assert lines(text, "#") == [
+        "# Position evolution: Should the old dam go?",
+        "## economist, Ada Marsh",
+        "## ecologist, Ben Fenn",
+    ]
+    moved = "| 2 | r2-msg-007 | respond | 80% | major | r2-msg-003, r1-msg-005 | the silt | Take it down. |"
+    refused = "none (a claimed minor shift was refused: it cites no message) | - | tired"
+    assert moved in text.splitlines()
+    assert f"| 1 | r1-msg-009 | respond | 90% | {refused} | Take it down. The river was here first. |" in text
+    assert len(lines(text, "| 1 |", "| 2 |")) == 7
+
+
+def test_the_summary_says_where_it_stands() -> None:
+    text = artifacts(standard())["context/summary.md"]
+    assert [each[3:] for each in lines(text, "## ")] == [
+        "Topic",
+        "Constraints",
+        "Tensions",
+        "Positions now",
+        "Open disagreements",
+        "Last assessment",
+        "Position evolution",
+        "Measured",
+        "Conclusion",
+    ]
+    for expected in (
+        "Discussion disc-1: standard, 2 of at most 3 rounds, complete.",
+        "- economist, confidence 80%: Take it down.",
+        "- economist against ecologist: price or right - what a river is",
+        "| 1 | 3 | 1 | 1 | 1 | 1 | 1 | 1 | 7.5 | 4 |",
+        (
+            "- economist: 70% -> 55% (minor shift in r1-msg-008, moved by r1-msg-005) -> 40% -> 80% "
+            "(major shift in r2-msg-007, moved by r2-msg-003, r1-msg-005)"
+        ),
+    ):
+        assert expected in text.splitlines()
+    paused = artifacts(lightweight())["context/summary.md"]
+    assert "lightweight, 0 of at most 2 rounds, paused: the user asked for it." in paused
+    assert "## Conclusion" not in paused
+
+
+def test_the_replay_tells_who_said_what_to_whom_and_what_was_corrected() -> None:
+    text = text_lines(standard())
+    assert text[:3] == ["Discussion disc-1", "  Should the old dam go?", "  standard, 2 of at most 3 rounds, complete"]
+    at = text.index("  r1-msg-009 ecologist (x/y), respond  1 call, 1,500 tokens, $0.0024, 1.5 s")
+    assert text[at + 1 : at + 5] == [
+        "    No.",
+        "    - questions r1-msg-007",
+        "    - position shift none: a claimed minor shift was refused: it cites no message",
+        "    noted: a shift was refused",
+    ]
+    for expected in (
+        "Round 1 (12.5 s)",
+        "  - left out: an expert too many: `lawyer`",
+        "  r1-msg-006 user, a person, argue",
+        "    - counters r1-msg-002; steel-man: A river that is dead cannot be bought back.",
+        "    names what it was not shown: r9-msg-001",
+        "    failed: the model gave no answer in 30 s",
+        "  After round 1, the user: inject - It must cost nothing.",
+        "Agreements, resolved by argument:",
+    ):
+        assert expected in text
+    paused = text_lines(lightweight())
+    assert "Round 1, not finished" in paused
+    assert "No synthesis yet: paused: the user asked for it" in paused
+    assert paused[-1] == "5 calls, 6,900 tokens, $0.0100, 9.5 s"
+
+
+def test_the_page_has_what_came_of_it_the_cast_and_every_word() -> None:
+    said = Page(artifacts(standard())["artifacts/discussion.html"]).said
+    for expected in (
+        "Should the old dam go?",
+        "The dam goes.",
+        "It goes. [r2-msg-003, r2-msg-007] (resolved by argument)",
+        "economist: Ada Marsh",
+        "bias: prices everything",
+        "Who countered whom",
+        "constraint: It must cost nothing.",
+        "failed: the model gave no answer in 30 s",
+        "Built in 1931.",
+    ):
+        assert expected in said, expected
 
 
 def test_a_discussion_that_has_not_begun_has_files_too() -> None:
@@ -251,10 +352,9 @@ def test_no_text_leaves_its_label(said: str) -> None:
 @pytest.mark.slow
 @given(records())
 @settings(max_examples=10, deadline=None)
-def test_any_legal_record_has_its_files_and_the_page_when_it_is_not_at_work(record: DiscussionRecord) -> None:
+def test_any_legal_record_has_its_files(record: DiscussionRecord) -> None:
     assert record.status == "open"
     paused = record.model_copy(update={"status": "paused"})
     files = artifacts(paused)
     assert files == artifacts(DiscussionRecord.model_validate_json(paused.model_dump_json()))
-    assert files.keys() - artifacts(record).keys() == {"artifacts/discussion.html"}
     assert Page(files["artifacts/discussion.html"]).open == []

@@ -13,9 +13,9 @@ from tests.council.discussion.conftest import SCORES, Room, linked, of, response
 from swarmgate.agents.participant import Unread
 from swarmgate.council.discussion.answers import Part, Reader
 from swarmgate.council.discussion.fields import LONGEST
+from swarmgate.council.discussion.model import Relation, ShiftKind, Step
 from swarmgate.council.discussion.moderation import assessment_of, framing_of, question_of, record_of
 from swarmgate.council.discussion.values import message_ids, shortened
-from swarmgate.domain.discussion import Relation, ShiftKind, Step
 
 Make = Callable[..., Room]
 READER = Reader("ann", {"r1-msg-001": "ann", "r1-msg-002": "bob", "r1-msg-003": "cy"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -21,9 +20,8 @@ from tests.council.discussion.conftest import (
     rule,
 )
 
-from swarmgate.council.stream import Completed, Contributed, Erred, Started
-from swarmgate.domain.argument import integrity_problem
-from swarmgate.domain.discussion import (
+from swarmgate.council.discussion.argument import integrity_problem
+from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     Cast,
     Choice,
@@ -33,6 +31,7 @@ from swarmgate.domain.discussion import (
     ShiftKind,
     Step,
 )
+from swarmgate.council.stream import Completed, Contributed, Erred, Started
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, LedgerError
 
 Make = Callable[..., Room]
@@ -89,11 +88,10 @@ async def test_a_standard_discussion_end_to_end(room: Make) -> None:
     assert record.conclusion.author == "historian"
     written = {str(each.relative_to(there.folder)) for each in there.folder.rglob("*") if each.is_file()}
     assert {
-        "manifest.json",
+        "journal.jsonl",
         "progress.md",
         "personas/cast.json",
         "personas/economist.json",
-        "rounds/003.json",
         "artifacts/synthesis.json",
         "artifacts/synthesis.md",
         "artifacts/open-questions.md",
@@ -101,7 +99,6 @@ async def test_a_standard_discussion_end_to_end(room: Make) -> None:
         "artifacts/position-evolution.md",
         "context/summary.md",
     } <= written
-    assert not list(there.folder.rglob("*.partial"))
     progress = (there.folder / "progress.md").read_text()
     assert [line for line in progress.splitlines() if line.startswith("## Round 2")] == [
         f"## Round 2: {each}" for each in ROUND
@@ -182,7 +179,6 @@ async def test_a_cast_that_cannot_be_taken(room: Make) -> None:
         await few.hold()
     assert len(few.requests("experts")) == 2
     assert "personas file" in failed.value.hint
-    assert "swarm discuss resume d1" in failed.value.hint
     given = room(rule("experts", "No idea."))
     personas = [{"id": each, "name": each, "expertise": "all"} for each in ("ann", "bob")]
     record = await given.hold(personas=personas)
@@ -367,8 +363,9 @@ async def test_a_step_in_which_all_experts_fail_is_asked_anew(room: Make) -> Non
     )
     with pytest.raises(CouncilFailed, match="all 2 experts failed in step argue of round 1") as failed:
         await there.hold()
-    assert "swarm discuss resume d1" in failed.value.hint
+    assert "look at the models of the experts" in failed.value.hint
     assert isinstance(there.events[-1], Erred)
+    assert there.record().standing.status == "failed"
     record = await there.hold()
     assert record.status == "complete"
     assert there.steps.count("position") == 1
@@ -384,10 +381,10 @@ async def test_timeouts_hold_inside_of_a_step(room: Make) -> None:
     late = room(rule("frame", HANG))
     with pytest.raises(CouncilFailed, match=r"the 1 s of one sitting \(`whole_s`\) are over"):
         await late.hold(whole_s=1)
-    manifest = json.loads((late.folder / "manifest.json").read_text())
-    assert manifest["status"] == "paused"
-    assert "whole_s" in manifest["why"]
-    assert (late.folder / "rounds" / "001.json.partial").exists()
+    standing = late.record().standing
+    assert (standing.status, standing.late) == ("paused", True)
+    assert "whole_s" in standing.why
+    assert standing.own.partial.done == (Step.POSITION,)
 
 
 async def test_an_interrupt_costs_the_step_in_flight_only(room: Make) -> None:
@@ -415,12 +412,12 @@ async def test_records_changed_by_hand_and_missing_models_are_refused(room: Make
     with pytest.raises(ConfigError, match="economist: no model is set"):
         await there.hold(mode="standard", rounds=2)
     there.missing = set()
-    path = there.folder / "rounds" / "001.json"
-    path.write_text(path.read_text().replace("economist stands here", "economist stands there"))
-    with pytest.raises(LedgerError, match=r"rounds/001\.json"):
-        await there.hold(mode="standard", rounds=2)
     with pytest.raises(CouncilRefused, match="topic"):
         await there.hold(mode="standard", rounds=2, topic="Another?")
+    path = there.folder / "journal.jsonl"
+    path.write_text(path.read_text().replace("economist stands here", "economist stands there", 1))
+    with pytest.raises(LedgerError, match=r"d1/journal\.jsonl"):
+        await there.hold(mode="standard", rounds=2)
     assert len(there.server.requests) == asked
 
 

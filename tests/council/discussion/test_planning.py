@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from swarmgate.agents.participant import Unread
 from swarmgate.council.discussion.answers import Part, Reader
-from swarmgate.council.discussion.planning import forced_by, next_step, responders
-from swarmgate.domain.argument import integrity_problem, measured
-from swarmgate.domain.debate import message_id
-from swarmgate.domain.discussion import (
+from swarmgate.council.discussion.argument import integrity_problem, measured
+from swarmgate.council.discussion.model import (
     CONTRARIAN,
     CONTRIBUTIONS,
     CROSS_DOMAIN,
@@ -27,6 +25,8 @@ from swarmgate.domain.discussion import (
     Mode,
     Step,
 )
+from swarmgate.council.discussion.planning import forced_by, next_step, responders
+from swarmgate.domain.debate import message_id
 
 _BY = {
     Step.FRAME: MODERATOR,

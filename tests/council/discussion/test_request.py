@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from swarmgate.council.discussion.model import Cast, Expert, Mode, Tension
 from swarmgate.council.discussion.request import check_cast, discussion_of, in_mode
-from swarmgate.domain.discussion import Cast, Expert, Mode, Tension
 from swarmgate.errors import CouncilRefused
 
 
@@ -31,7 +31,7 @@ def persona(name: str, **more: Any) -> dict[str, Any]:
         ({"timeout_s": 901}, "`timeout_s` is 901: the limit is 1 to 900 s"),
         ({"whole_s": 0.5}, "`whole_s` is 0.5: the limit is 1 to 1800 s"),
         ({"whole_s": float("nan")}, "`whole_s` is nan: the limit is 1 to 1800 s"),
-        ({"mode": "huge"}, "`mode` is 'huge': a discussion is deep, standard, lightweight"),
+        ({"mode": "huge"}, "`mode` is 'huge': there is no such mode; it is one of deep, standard, lightweight"),
         ({"models": {"judge": "a/b"}}, "`models` names 'judge': models are those of the roles moderator, historian"),
         ({"tokens": 0}, "`tokens`"),
         ({"personas": [persona("a")]}, "`personas` has 1: the limit of a standard discussion is 2 to 3"),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.council.discussion.records import message, records, standard
 
+from swarmgate.council.discussion.model import EXTENTS, DiscussionRecord, Message, Mode
 from swarmgate.council.discussion.windowing import (
     DIRECTION,
     GIST,
@@ -20,7 +21,6 @@ from swarmgate.council.discussion.windowing import (
     measured_line,
     told,
 )
-from swarmgate.domain.discussion import EXTENTS, DiscussionRecord, Message, Mode
 from swarmgate.errors import CouncilRefused
 
 FIXED = ("moderator", "historian", "contrarian", "cross-domain")

@@ -224,9 +224,14 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
         return {"result.json": f"{outcome.model_dump_json(indent=2)}\n"} if outcome and standing.over else {}
 
     def measures(self, standing: Standing[State]) -> Mapping[str, float | bool]:
-        """Whether it passed, and what was gained."""
-        outcome, rounds = self.outcome(standing), {"rounds": len(standing.own.done)}
-        return {**rounds, "converged": outcome.passed, "improvement": outcome.improvement} if outcome else rounds
+        """Iterations, whether it passed, and what was gained."""
+        if (outcome := self.outcome(standing)) is None or not standing.over:
+            return {}
+        return {"rounds": outcome.iterations, "converged": outcome.passed, "improvement": outcome.improvement}
+
+    def flawless(self, state: State) -> bool:
+        """Whether no iteration failed: what failed may not fail again."""
+        return not any(each.failed for each in state.done)
 
     # --- what the user hears ---
 

@@ -29,7 +29,7 @@ from swarmgate.council.critique.rules import (
     given_up,
 )
 from swarmgate.council.critique.scoring import best, version_of
-from swarmgate.council.lifecycle import Standing, Unanswering
+from swarmgate.council.lifecycle import Standing
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.run import run
 from swarmgate.council.voices import Voices
@@ -120,9 +120,6 @@ class Critiquing(CritiqueRules, Pattern[Critique, State, CritiqueOutcome]):
                 event = await _judged(step, state, work, context.voices, took)
             case _:
                 raise given_up(state)
-        counts = event.failed and (state.number > 1 or not isinstance(event, Written))
-        if counts and not any(each.failed for each in state.done):  # what failed may not fail again
-            return [Unanswering(why=f"iteration {state.number} failed"), event]
         return [event]
 
 

@@ -13,7 +13,7 @@ from swarmgate.domain.usage import Usage
 
 def text_lines(record: CritiqueRecord) -> list[str]:
     """All of it: the task, a table of the scores, reasons and suggestions, the best version and what it took."""
-    from swarmgate.council.discussion.words import cost  # noqa: PLC0415 - late: scores alone need none
+    from swarmgate.council.discussion.view.words import cost  # noqa: PLC0415 - late: scores alone need none
 
     critique, outcome = record.critique, record.outcome
     lines = [f"Critique {critique.id}{f' ({critique.name})' if critique.name else ''}: {critique.task}", ""]

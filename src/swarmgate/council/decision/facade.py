@@ -182,15 +182,10 @@ class Decisions:
 
     def _preparation(self) -> Any:
         """What participants with a discussion or critique prepare with."""
-        from swarmgate.council import records as earlier
         from swarmgate.council.decision.preparing import Preparation
-        from swarmgate.council.masking import NAMES, masked
-        from swarmgate.journal.store import opened
 
-        settings = self._project.config.council
-        kept, drafts = opened(self._project.folder.path, settings.store), settings.critique
-        records = earlier.Records(kept, clean=lambda value: masked(value, self._project.redact, names=NAMES))
-        return Preparation(records, threshold=drafts.threshold, stop=drafts.stop)
+        drafts = self._project.config.council.critique
+        return Preparation(threshold=drafts.threshold, stop=drafts.stop)
 
     def _notice_weights(self, decision: Decision) -> None:
         """Tells of weights that the strategy does not read."""

@@ -10,11 +10,11 @@ from typing import Literal
 
 from pydantic import Field
 
+from swarmgate.council.discussion.model import Mode
 from swarmgate.council.lifecycle import Status
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.council_limits import ITERATIONS, PARTICIPANTS, ROUNDS
 from swarmgate.domain.debate import SeatId
-from swarmgate.domain.discussion import Mode
 from swarmgate.domain.usage import Usage
 
 Ended = Literal["consensus", "convergence", "rounds", "timeout"]

@@ -12,16 +12,15 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from swarmgate.agents.desk import Desk
-from swarmgate.council import records as earlier
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.model import Critique
 from swarmgate.council.decision.brief import voice_of
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat
+from swarmgate.council.discussion.model import Cited, Conclusion, Mode
 from swarmgate.council.record import Records
 from swarmgate.council.voices import Voices
 from swarmgate.domain.council_limits import MATERIAL
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import Cited, Conclusion, Mode
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, CouncilRefused
 
@@ -30,15 +29,13 @@ _TASK = "Say where you stand on the question of the material, and why: what hold
 
 @dataclass(frozen=True)
 class Preparation:
-    """What discussions and critiques need beside (`CouncilContext.own`).
+    """What critiques need beside (`CouncilContext.own`).
 
     Attributes:
-        records: where discussions are kept.
         threshold: the score of each criterion that is good enough for a draft, 0 to 1.
         stop: the mean of all that is, 0 to 1.
     """
 
-    records: earlier.Records
     threshold: float = 0.7
     stop: float = 0.8
 
@@ -73,14 +70,11 @@ async def prepared(seat: DecisionSeat, decision: Decision, context: CouncilConte
 
 def used(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> Usage:
     """What the record of a preparation used up to now."""
-    name = record_id(decision, seat)
-    if seat.critique:
-        from swarmgate.council.critique.steps import CRITIQUE
+    from swarmgate.council.patterns import pattern
 
-        kept = context.records
-        return kept.open(CRITIQUE, name).standing.usage if kept.documents.names(name) else Usage()
-    records = cast("Preparation", context.own).records
-    return records.manifest(name).usage if records.names(name) else Usage()
+    kept, name = context.records, record_id(decision, seat)
+    of = pattern("critique" if seat.critique else "discussion")
+    return kept.open(of, name).standing.usage if kept.documents.names(name) else Usage()
 
 
 # --- inside ---
@@ -103,10 +97,10 @@ class _OwnModel:
 
 
 async def _discussed(mode: Mode, seat: DecisionSeat, decision: Decision, context: CouncilContext) -> str:
-    from swarmgate.council.discussion.holding import hold
+    from swarmgate.council.discussion.pattern import DISCUSSION, Session
     from swarmgate.council.discussion.request import discussion_of
+    from swarmgate.council.run import run
 
-    records = cast("Preparation", context.own).records
     discussion = discussion_of(
         id=record_id(decision, seat),
         topic=decision.question,
@@ -116,20 +110,12 @@ async def _discussed(mode: Mode, seat: DecisionSeat, decision: Decision, context
         timeout_s=decision.timeout_s,
         whole_s=decision.whole_s,
     )
-    records.begin(
-        earlier.Manifest(
-            id=discussion.id,
-            pattern="discussion",
-            request=discussion.model_dump(mode="json"),
-            status="prepared",
-            more={earlier.PART_OF: decision.id},
-        )
-    )
-    voices = _OwnModel(context.voices, seat.model)
-    record = await hold(discussion, voices=voices, records=records, on_event=context.on_event)
-    if record.conclusion is None:
-        raise CouncilFailed(f"the discussion {discussion.id} has no conclusion: {record.why or record.status}")
-    return "\n".join(_concluded(record.conclusion))
+    inner = replace(context, voices=_OwnModel(context.voices, seat.model), own=Session())
+    record = context.records.begin(DISCUSSION, discussion, part_of=decision.id)
+    held = await run(DISCUSSION, record, inner)
+    if held is None or held.conclusion is None:
+        raise CouncilFailed(f"the discussion {discussion.id} has no conclusion")
+    return "\n".join(_concluded(held.conclusion))
 
 
 async def _improved(seat: DecisionSeat, decision: Decision, context: CouncilContext) -> str:

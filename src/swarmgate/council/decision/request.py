@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from swarmgate.config import nearest
 from swarmgate.config.refusals import unknown
 from swarmgate.council.decision.model import THRESHOLDS, VOTING, Decision, DecisionSeat, Strategy
+from swarmgate.council.discussion.model import Mode
 from swarmgate.domain.council_limits import (
     DEPTH,
     ITERATIONS,
@@ -25,7 +26,6 @@ from swarmgate.domain.council_limits import (
     sized,
     within,
 )
-from swarmgate.domain.discussion import Mode
 from swarmgate.errors import CouncilRefused
 
 Participant = DecisionSeat | Mapping[str, Any] | str

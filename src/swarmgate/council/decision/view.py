@@ -23,9 +23,9 @@ from swarmgate.council.decision.model import (
     Spoke,
 )
 from swarmgate.council.decision.rules import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
-from swarmgate.council.discussion import markdown
 from swarmgate.council.discussion.values import said_of
-from swarmgate.council.discussion.words import cost
+from swarmgate.council.discussion.view import markdown
+from swarmgate.council.discussion.view.words import cost
 from swarmgate.council.lifecycle import Completed, Standing, Stopped
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.markdown import line

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swarmgate.agents.participant import Unread
+from swarmgate.council.discussion.argument import link_problem, steel_manned
 from swarmgate.council.discussion.fields import Fields, fields
+from swarmgate.council.discussion.model import Link, Position, Relation, Shift, ShiftKind
 from swarmgate.council.discussion.values import (
     ID_KEYS,
     first_of,
@@ -25,9 +27,7 @@ from swarmgate.council.discussion.values import (
     texts_of,
 )
 from swarmgate.council.objects import objects_of, squeezed
-from swarmgate.domain.argument import link_problem, steel_manned
 from swarmgate.domain.debate import MESSAGE_ID
-from swarmgate.domain.discussion import Link, Position, Relation, Shift, ShiftKind
 
 Part = dict[str, Any]
 """Fields of a `Message`."""

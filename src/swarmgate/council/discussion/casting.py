@@ -11,11 +11,11 @@ from swarmgate.agents.brief import Brief, Section, one_line
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import Unread
 from swarmgate.council.asking import ask, brief_for
+from swarmgate.council.discussion.model import MODERATOR, Cast, Discussion, Expert, Tension
 from swarmgate.council.discussion.request import RESERVED
 from swarmgate.council.discussion.values import dicts_of, first_of, ids_of, text_of
 from swarmgate.council.objects import fields_of
 from swarmgate.domain.council_limits import PERSONA
-from swarmgate.domain.discussion import MODERATOR, Cast, Discussion, Expert, Tension
 from swarmgate.errors import CouncilFailed
 
 _FIELDS = ("expertise", "thinking_style", "bias", "reply_tendency", "stakes", "blind_spots")

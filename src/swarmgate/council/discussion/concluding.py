@@ -9,14 +9,9 @@ from typing import Any
 
 from swarmgate.agents.participant import Unread
 from swarmgate.council.debate.voting import MOST_TEXT
+from swarmgate.council.discussion.agreement import agreed_by
 from swarmgate.council.discussion.fields import fields, texts_in
-from swarmgate.council.discussion.masking import masked
-from swarmgate.council.discussion.table import Table, constraints_section
-from swarmgate.council.discussion.values import first_of, items_of, known, message_ids, text_of, texts_of
-from swarmgate.council.objects import squeezed
-from swarmgate.domain.agreement import agreed_by
-from swarmgate.domain.debate import MESSAGE_ID
-from swarmgate.domain.discussion import (
+from swarmgate.council.discussion.model import (
     HISTORIAN,
     MODERATOR,
     Agreement,
@@ -26,6 +21,10 @@ from swarmgate.domain.discussion import (
     DiscussionRound,
     Unresolved,
 )
+from swarmgate.council.discussion.table import Table, constraints_section
+from swarmgate.council.discussion.values import first_of, items_of, known, message_ids, text_of, texts_of
+from swarmgate.council.objects import squeezed
+from swarmgate.domain.debate import MESSAGE_ID
 from swarmgate.errors import CouncilFailed
 
 _FIELDS = (
@@ -73,14 +72,14 @@ async def concluded(table: Table, rounds: Sequence[DiscussionRound]) -> Conclusi
     heard, _ = await table.ask(author, "conclude", rounds=rounds, number=0, sections=sections, read=reading)
     if heard.value is None:
         raise CouncilFailed(f"the {author} gave no conclusion: {heard.failed}")
-    return masked(heard.value.model_copy(update={"author": author, **heard.took}), table.clean)
+    return heard.value.model_copy(update={"author": author, **heard.took})
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
     """What a conclusion is held to: the ids of messages that there are, and how an agreement on some came about.
 
-    `agreed_by` is `domain.agreement.agreed_by` of the discussion.
+    `agreed_by` is `council.discussion.agreement.agreed_by` of the discussion.
     """
 
     ids: frozenset[str]

@@ -1,36 +1,21 @@
-"""Secrets out of what a discussion keeps, once and before anything is made of it.
-
-What is cut, escaped or drawn later comes from masked texts: half a key, or one with escapes in it, is not known as one.
-"""
+"""Secrets out of the names of experts, which records keep as they are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel
-
-from swarmgate.domain.discussion import Cast
-
-M = TypeVar("M", bound=BaseModel)
-Clean = Callable[[Any], Any]
-"""Gives a JSON-ready value without secrets; of a record, what its fields name stays as it is."""
+from swarmgate.council.discussion.model import Cast
 
 
-def unchanged(value: Any) -> Any:
-    """The value as it is."""
-    return value
+def masked_cast(cast: Cast, clean: Callable[[Any], Any], *, generated: bool = False) -> Cast:
+    """A cast without secrets, in names of experts neither. A generated id that would be masked becomes `expert-N`.
 
-
-def masked(model: M, clean: Clean) -> M:
-    """The same without secrets in its free text; itself where it has none."""
-    told = model.model_dump(mode="json", by_alias=False)
-    plain = clean(told)
-    return model if plain == told else type(model).model_validate(plain)
-
-
-def masked_cast(cast: Cast, clean: Clean, *, generated: bool = False) -> Cast:
-    """A cast without secrets, in names of experts neither. A generated id that would be masked becomes `expert-N`."""
+    Args:
+        cast: as it came.
+        clean: gives a JSON-ready value without secrets in its free text.
+        generated: whether its ids are nobody's own.
+    """
     ids = {each.id: each.id for each in cast.experts}
     for number, each in enumerate(cast.experts if generated else (), start=1):
         if clean(each.id) != each.id:
@@ -43,4 +28,5 @@ def masked_cast(cast: Cast, clean: Clean, *, generated: bool = False) -> Cast:
         else each
         for each in cast.tensions
     )
-    return masked(cast.model_copy(update={"experts": experts, "tensions": tensions}), clean)
+    named = cast.model_copy(update={"experts": experts, "tensions": tensions})
+    return Cast.model_validate(clean(named.model_dump(mode="json")))

@@ -9,6 +9,7 @@ from typing import Any
 from swarmgate.agents.participant import Unread
 from swarmgate.council.discussion.answers import Part
 from swarmgate.council.discussion.fields import fields
+from swarmgate.council.discussion.model import Assessment, FaultLine, Framing, Insight, Recommendation
 from swarmgate.council.discussion.values import (
     SPOKEN,
     clamped,
@@ -24,7 +25,6 @@ from swarmgate.council.discussion.values import (
     texts_of,
 )
 from swarmgate.council.objects import squeezed
-from swarmgate.domain.discussion import Assessment, FaultLine, Framing, Insight, Recommendation
 
 _FRAMING = ("faultLines", "disagreementBudget")
 FRAMING_FORM = "Answer with one JSON object: " + json.dumps(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from swarmgate.council.discussion.model import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.discussion import Cast, Choice, ChoiceKind, Discussion, DiscussionRecord, Mode, Step
 
 
 class Pause(Exception):

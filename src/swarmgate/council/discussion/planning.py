@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
 
-from swarmgate.domain.argument import measured
-from swarmgate.domain.discussion import (
+from swarmgate.council.discussion.argument import BY, measured
+from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     CROSS_DOMAIN,
     HISTORIAN,
@@ -63,6 +63,15 @@ def heat(held: DiscussionRound, before: Sequence[DiscussionRound]) -> Heat:
     until = held.model_copy(update={"messages": held.messages[:asked]})
     disagreement = measured(until, before).disagreement
     return Heat.COLD if disagreement < COLD_BELOW else Heat.HOT if disagreement > HOT_ABOVE else Heat.FIT
+
+
+def speakers(
+    step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], cast: Cast, extent: Extent
+) -> tuple[str, ...]:
+    """Who speaks in a step that is due, in order of seats."""
+    if step is Step.RESPOND:
+        return responders(held, before, cast, extent)
+    return (BY[step],) if step in BY else tuple(each.id for each in cast.experts)
 
 
 def responders(held: DiscussionRound, before: Sequence[DiscussionRound], cast: Cast, extent: Extent) -> tuple[str, ...]:

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
 
-from swarmgate.domain.council_limits import (
-    MATERIAL,
-    PERSONA,
-    ROUNDS,
-    TOPIC,
-    VOICE_SECONDS,
-    WHOLE_SECONDS,
-    sized,
-    within,
-)
-from swarmgate.domain.discussion import (
+from swarmgate.config import nearest
+from swarmgate.council.discussion.model import (
     CONTRARIAN,
     CROSS_DOMAIN,
     EXTENTS,
@@ -26,10 +18,23 @@ from swarmgate.domain.discussion import (
     MODERATOR,
     USER,
     Cast,
+    Choice,
+    ChoiceKind,
     Discussion,
     Expert,
     Mode,
     Tension,
+)
+from swarmgate.domain.council_limits import (
+    MATERIAL,
+    PERSONA,
+    ROUNDS,
+    TOPIC,
+    VOICE_SECONDS,
+    WHOLE_SECONDS,
+    Limit,
+    sized,
+    within,
 )
 from swarmgate.errors import CouncilRefused
 
@@ -117,12 +122,27 @@ def mode_of(mode: Mode | str) -> Mode:
     """The mode of that name.
 
     Raises:
-        CouncilRefused: there is none.
+        CouncilRefused: there is none; the hint has the nearest.
     """
-    try:
+    with suppress(ValueError):
         return Mode(mode)
-    except ValueError:
-        raise CouncilRefused(f"`mode` is {str(mode)!r:.60}: a discussion is {', '.join(Mode)}") from None
+    close = nearest(str(mode), [str(each) for each in Mode])
+    told = f"did you mean `{close}`?" if close else f"it is one of {', '.join(Mode)}"
+    raise CouncilRefused(f"`mode` is {str(mode)!r:.60}: there is no such mode; {told}")
+
+
+def checked_choice(choice: Choice, rounds: int) -> Choice:
+    """The choice, for the last of so many rounds.
+
+    Raises:
+        CouncilRefused: it injects nothing, its text is too long, or it is for another round.
+    """
+    if choice.kind is ChoiceKind.INJECT or choice.text:
+        sized("choice.text", choice.text, TOPIC)
+    if choice.constraint:
+        sized("choice.constraint", choice.constraint, TOPIC)
+    within("choice.after", choice.after, Limit(least=rounds, most=rounds))
+    return choice
 
 
 def check(discussion: Discussion) -> None:

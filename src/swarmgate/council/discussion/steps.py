@@ -1,129 +1,89 @@
-"""The steps of a round: who is asked, what, and how the answer is read. Each gives the messages of its voices."""
+"""The steps of a round: what a voice is asked in each, and how its answer is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from swarmgate.agents.brief import Section
-from swarmgate.council.asking import together
 from swarmgate.council.discussion.answers import Part, Reader
-from swarmgate.council.discussion.masking import masked
+from swarmgate.council.discussion.argument import consensus_of, measured
+from swarmgate.council.discussion.model import DiscussionRound, Message, Step
 from swarmgate.council.discussion.moderation import assessment_of, framing_of, question_of, record_of
-from swarmgate.council.discussion.planning import Heat, heat, responders
-from swarmgate.council.discussion.progress import beginning, what
+from swarmgate.council.discussion.planning import Heat, heat
+from swarmgate.council.discussion.state import Say
 from swarmgate.council.discussion.table import Table
 from swarmgate.council.discussion.windowing import Told, measured_line
-from swarmgate.council.stream import Contributed, PatternEvent
-from swarmgate.domain.argument import consensus_of, measured
-from swarmgate.domain.debate import message_id
-from swarmgate.domain.discussion import (
-    CONTRARIAN,
-    CROSS_DOMAIN,
-    HISTORIAN,
-    MODERATOR,
-    DiscussionRound,
-    Message,
-    Step,
-)
 
 Read = Callable[[Reader, str], Part]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One step: who is asked, under which word of the wire, with what of its own, and how answers are read."""
+    """One step: under which word of the wire it is asked, with what of its own, and how answers are read."""
 
-    who: tuple[str, ...]
     wire: str
     read: Read
     sections: tuple[Section, ...] = ()
 
 
 def turn_of(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound], table: Table) -> Turn:
-    """Who is asked what in a step that is due."""
-    experts = table.experts
-    voices = {each.name: each.id for each in table.cast.experts} | {each: each for each in (*experts, *table.fixed)}
+    """What is asked in a step that is due."""
+    ids = (*table.experts, *table.fixed)
+    voices = {each.name: each.id for each in table.cast.experts} | {each: each for each in ids}
     match step:
         case Step.POSITION:
-            return Turn(experts, step, Reader.position)
+            return Turn(step, Reader.position)
         case Step.FRAME:
-            return Turn((MODERATOR,), step, lambda _, text: framing_of(text, voices))
+            return Turn(step, lambda _, text: framing_of(text, voices))
         case Step.ARGUE:
-            return Turn(experts, step, Reader.argument)
+            return Turn(step, Reader.argument)
         case Step.ATTACK | Step.STRESS:
-            return Turn((CONTRARIAN,), Step.ATTACK, Reader.attack, _attacked(step, held, before))
+            return Turn(Step.ATTACK, Reader.attack, _attacked(step, held, before))
         case Step.ASK:
-            return Turn((MODERATOR,), step, lambda _, text: question_of(text), (_asked(held, before),))
+            return Turn(step, lambda _, text: question_of(text), (_asked(held, before),))
         case Step.RESPOND:
-            return Turn(responders(held, before, table.cast, table.discussion.extent), step, Reader.response)
+            return Turn(step, Reader.response)
         case Step.ANALOGY:
-            return Turn((CROSS_DOMAIN,), step, Reader.argument)
+            return Turn(step, Reader.argument)
         case Step.ASSESS:
             counts = (_counts(held, before),)
-            return Turn((MODERATOR,), step, lambda reader, text: assessment_of(text, reader.seen), counts)
+            return Turn(step, lambda reader, text: assessment_of(text, reader.seen), counts)
         case Step.RECORD:
-            return Turn((HISTORIAN,), step, lambda _, text: record_of(text), (_counts(held, before),))
+            return Turn(step, lambda _, text: record_of(text), (_counts(held, before),))
 
 
-async def spoken(
-    turn: Turn,
-    step: Step,
+async def message_of(
+    say: Say,
     held: DiscussionRound,
     before: Sequence[DiscussionRound],
     table: Table,
-    on_event: Callable[[PatternEvent], None],
-) -> tuple[Message, ...]:
-    """The messages of a step, in order of seats, of those that failed too; all voices are asked at once.
+) -> Message:
+    """What a voice says in a step; one that failed says why.
+
+    Args:
+        say: whose turn it is.
+        held: the round at work, with its whole steps alone: what its own step says, no voice can know.
+        before: the rounds before it.
+        table: where all have a desk.
 
     Raises:
-        CouncilRefused: the discussion does not fit somebody's window any more.
+        CouncilRefused: the discussion does not fit its window any more.
         BudgetExhausted, Stopped, MissingRequirement: as they come.
     """
-    rounds = (*before, held)
+    rounds, turn = (*before, held), turn_of(say.step, held, before, table)
     authors = {each.id: each.author for past in rounds for each in past.messages}
+    who = say.who
 
-    async def speak(who: str, id: str) -> Message:  # noqa: A002 - the field's name
-        message = await _message(turn, step, who, id, rounds, authors, table)
-        on_event(
-            Contributed(
-                pattern="discussion",
-                id=table.discussion.id,
-                number=held.number,
-                step=step,
-                message=id,
-                who=who,
-                what=what(message),
-                text=beginning(message),
-                failed=message.failed,
-                usage=message.usage,
-            )
-        )
-        return message
-
-    first = len(held.messages) + 1
-    asked = [speak(who, message_id(held.number, first + at)) for at, who in enumerate(turn.who)]
-    return tuple(await together(asked))
-
-
-async def _message(
-    turn: Turn,
-    step: Step,
-    who: str,
-    id: str,  # noqa: A002 - the field's name
-    rounds: Sequence[DiscussionRound],
-    authors: Mapping[str, str],
-    table: Table,
-) -> Message:
     def reading(told: Told) -> Callable[[str], Part]:
         reader = Reader(who, {each: authors[each] for each in told.shown})
         return lambda text: turn.read(reader, text)
 
-    number = rounds[-1].number
+    number = held.number
     heard, told = await table.ask(who, turn.wire, rounds=rounds, number=number, sections=turn.sections, read=reading)
     condensed = tuple(each for each in told.condensed if each in told.shown)
     fields = {**(heard.value or {}), **heard.took, "failed": heard.failed, "condensed": condensed}
-    return masked(Message(id=id, round=number, step=step, author=who, **fields), table.clean)
+    return Message(id=say.id, round=number, step=say.step, author=who, **fields)
 
 
 def _attacked(step: Step, held: DiscussionRound, before: Sequence[DiscussionRound]) -> tuple[Section, ...]:

@@ -11,12 +11,11 @@ from swarmgate.agents.brief import Section, harmless, one_line
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import Heard, ask, bounded, brief_for
 from swarmgate.council.discussion.casting import persona
-from swarmgate.council.discussion.masking import Clean, unchanged
+from swarmgate.council.discussion.model import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
 from swarmgate.council.discussion.windowing import DIRECTION, Both, Told, least_room, measured_line, told
 from swarmgate.council.voices import Voices
 from swarmgate.council.windows import Window, window_of
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
 
 T = TypeVar("T")
@@ -34,8 +33,7 @@ _CROSS_DOMAIN = "You look at a discussion from outside of its field: you bring w
 class Table:
     """One discussion with the desks of all who take part.
 
-    `texts` keeps messages that were put in words before, `windows` what was measured of briefs; `clean` masks secrets
-    in what is said.
+    `texts` keeps messages that were put in words before, `windows` what was measured of briefs.
     """
 
     discussion: Discussion
@@ -43,7 +41,6 @@ class Table:
     desks: Mapping[str, Desk]
     texts: dict[str, Both] = field(default_factory=dict)
     windows: dict[tuple[str, str], Window] = field(default_factory=dict)
-    clean: Clean = unchanged
 
     @property
     def fixed(self) -> tuple[str, ...]:
@@ -142,7 +139,7 @@ class Table:
         return "\n".join(lines)
 
 
-def seated(discussion: Discussion, cast: Cast, voices: Voices, *, clean: Clean = unchanged) -> Table:
+def seated(discussion: Discussion, cast: Cast, voices: Voices) -> Table:
     """Everybody at the table, each with a desk, before anybody is asked.
 
     Raises:
@@ -151,7 +148,7 @@ def seated(discussion: Discussion, cast: Cast, voices: Voices, *, clean: Clean =
     """
     seats = [*(_expert_seats(cast)), *(_role_seat(role, cast) for role in discussion.extent.roles)]
     desks = {seat.id: _desk(seat, discussion, voices) for seat in seats}
-    table = Table(discussion, cast, desks, clean=clean)
+    table = Table(discussion, cast, desks)
     _check_fits(table)
     return table
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from swarmgate.agents.brief import Section, cut, harmless, one_line
-from swarmgate.domain.argument import ORDER
-from swarmgate.domain.argument_graph import said
-from swarmgate.domain.discussion import (
+from swarmgate.council.discussion.argument import ORDER
+from swarmgate.council.discussion.graph import said
+from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     Assessment,
     Extent,

@@ -21,11 +21,11 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from swarmgate.config.refusals import unknown
 from swarmgate.council.critique.model import Criterion
 from swarmgate.council.decision.model import DecisionSeat
+from swarmgate.council.discussion.model import Expert
 from swarmgate.council.orchestration.bounds import Problem, checked, meant, spelled
 from swarmgate.council.orchestration.model import KINDS, Condition, Orchestration, Step, Value
 from swarmgate.domain.council_limits import DEPTH
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.discussion import Expert
 from swarmgate.domain.dispatch import DispatchTask
 from swarmgate.errors import CouncilRefused
 

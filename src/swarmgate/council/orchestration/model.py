@@ -15,11 +15,11 @@ from pydantic import BeforeValidator, Field
 
 from swarmgate.council.critique.model import Criterion, CritiqueOutcome
 from swarmgate.council.decision.model import DecisionSeat, Ended, Strategy
+from swarmgate.council.discussion.model import Expert
+from swarmgate.council.discussion.model import Mode as DiscussionMode
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.council_limits import CRITERIA, ITERATIONS, PARTICIPANTS, ROUNDS, VOICE_SECONDS
 from swarmgate.domain.debate import MOST_ROUNDS, MOST_SEATS, Seat, SeatId
-from swarmgate.domain.discussion import Expert
-from swarmgate.domain.discussion import Mode as DiscussionMode
 from swarmgate.domain.dispatch import MOST_CHAIN, DispatchRole, DispatchTask
 from swarmgate.domain.dispatch import Mode as DispatchMode
 
@@ -282,3 +282,7 @@ class Orchestration(Frozen):
     steps: tuple[Step, ...]
     tokens: int | None = Field(None, ge=1)
     usd: float | None = Field(None, ge=0, allow_inf_nan=False)
+
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        """Of JSON-ready values those that were given: a step leaves the others to its pattern."""
+        return super().model_dump(**{"exclude_unset": True, **options})

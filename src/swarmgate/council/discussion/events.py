@@ -1,0 +1,83 @@
+"""What goes on record of a discussion, beside what all records share."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from swarmgate.council.discussion.model import Cast, Choice, Conclusion, Message, Mode
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Usage
+
+
+class CastProposed(Frozen):
+    """A cast that nobody has confirmed yet, as it was generated."""
+
+    type: Literal["cast_proposed"] = "cast_proposed"
+    cast: Cast
+
+    @property
+    def usage(self) -> Usage:
+        """What generating it used."""
+        return self.cast.usage
+
+
+class ModeChanged(Frozen):
+    """The user wants another mode, before it begins."""
+
+    type: Literal["mode_changed"] = "mode_changed"
+    mode: Mode
+
+
+class CastConfirmed(Frozen):
+    """The cast is final."""
+
+    type: Literal["cast_confirmed"] = "cast_confirmed"
+    cast: Cast
+
+
+class Said(Frozen):
+    """One voice is done with its part of a step, or failed in it; it was asked at `started_at`, in UTC."""
+
+    type: Literal["said"] = "said"
+    message: Message
+    started_at: str = ""
+
+    @property
+    def usage(self) -> Usage:
+        """What the voice used."""
+        return self.message.usage
+
+
+class Heard(Frozen):
+    """The user was heard after a step, with a message or without a word; the step is over."""
+
+    type: Literal["heard"] = "heard"
+    message: Message | None = None
+
+
+class Chosen(Frozen):
+    """What comes after a round."""
+
+    type: Literal["chosen"] = "chosen"
+    choice: Choice
+
+
+class Paused(Frozen):
+    """The user goes on later."""
+
+    type: Literal["paused"] = "paused"
+
+
+class Concluded(Frozen):
+    """The conclusion."""
+
+    type: Literal["concluded"] = "concluded"
+    conclusion: Conclusion
+
+    @property
+    def usage(self) -> Usage:
+        """What concluding used."""
+        return self.conclusion.usage
+
+
+EVENTS = (CastProposed, ModeChanged, CastConfirmed, Said, Heard, Chosen, Paused, Concluded)

@@ -1,0 +1,254 @@
+"""The facade of the council: discussions.
+
+record = await Swarm(path).council.discuss("How should sessions be kept?", mode="lightweight")
+"""
+
+# ruff: noqa: PLC0415 - late, for start-up time: to list and to look needs neither voices nor models
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+from swarmgate.council.discussion.graph import graph
+from swarmgate.council.discussion.model import Cast, Discussion, DiscussionRecord, Expert, Mode
+from swarmgate.council.discussion.people import FOLLOWING, People
+from swarmgate.council.discussion.personas import given, proposed
+from swarmgate.council.discussion.request import mode_of
+from swarmgate.council.discussion.rules import RULES, completed
+from swarmgate.council.discussion.state import State
+from swarmgate.council.discussion.view.page import page
+from swarmgate.council.discussion.view.words import all_rounds
+from swarmgate.council.record import Record
+from swarmgate.council.shared import Shared, new_id
+from swarmgate.council.stream import PatternEvent, Started
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.usage import Usage
+from swarmgate.errors import ConfigError, CouncilRefused, SwarmError
+from swarmgate.journal.documents import JOURNAL
+
+
+class DiscussionSummary(Frozen):
+    """One discussion of the list. `status` is that of its record, or `damaged`: then `topic` says what is."""
+
+    id: str
+    began: str
+    status: str
+    topic: str
+
+
+class Discussions:
+    """Discussions of one project."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared, self._project = shared, shared.project
+
+    async def discuss(
+        self,
+        topic: str,
+        *,
+        mode: Mode | str | None = None,
+        rounds: int | None = None,
+        personas: Cast | Path | Sequence[Expert | Mapping[str, Any]] = (),
+        models: Mapping[str, str] | None = None,
+        material: str = "",
+        files: Sequence[str] = (),
+        diff: str = "",
+        people: People | None = None,
+        user: bool = False,
+        cache: bool | None = None,
+        id: str = "",  # noqa: A002 - the field's name
+        tokens: int | None = None,
+        usd: float | None = None,
+        timeout_s: float | None = None,
+        on_event: Callable[[PatternEvent], None] | None = None,
+    ) -> DiscussionRecord:
+        """Holds a discussion to its synthesis, or until its user pauses it.
+
+        Args:
+            topic: what is discussed, 1 to 4,000 characters.
+            mode: `deep`, `standard` or `lightweight`; None: `[council.discussion] mode`.
+            rounds: the most rounds, 1 to 10; None: `[council.discussion] rounds`, else as the mode has it.
+            personas: the experts: a file of them, a cast with tensions, or experts; none: generated from the topic.
+            models: `provider/model` by fixed role, or by the id of a given expert.
+            material: what it is about.
+            files: paths whose text is added to the material.
+            diff: a revision; what the work tree changes against it is added to the material.
+            people: who answers for the user; None: the cast is taken, and the moderator followed.
+            user: whether `people` may speak in it.
+            cache: whether a request that was answered before is answered from its record; None: `[council] cache`.
+            id: its name; empty: the time and four letters.
+            tokens: what all of it may use, in tokens; None: `[council] total_tokens`.
+            usd: the same in US dollars; None: `[council] usd`.
+            timeout_s: the longest time of one voice in one step, 1 to 900; None: `[council] timeout_s`.
+            on_event: told of everything that happens.
+
+        Raises:
+            CouncilRefused: it cannot be held as asked; the message names the parameter and its limit.
+            ConfigError, MissingRequirement: a voice has no model or no key.
+            WaitingForUser: `people` want to be asked later; the cast is on record.
+            CouncilFailed: nobody gave anything that counts.
+            BudgetExhausted: a budget is used up; `resume_discussion` goes on.
+        """
+        from swarmgate.council.discussion.pattern import DISCUSSION, Session
+        from swarmgate.council.discussion.request import discussion_of
+        from swarmgate.council.material import gathered
+
+        settings = self._project.config.council
+        given_cast, roles = given(personas, models or {})
+        discussion = discussion_of(
+            id=id or new_id(),
+            topic=topic,
+            mode=mode_of(mode or settings.discussion.mode),
+            rounds=settings.discussion.rounds if rounds is None else rounds,
+            personas=[each.model_copy(update={"name": self._project.redact(each.name)}) for each in given_cast.experts],
+            tensions=given_cast.tensions,
+            models=roles,
+            material=gathered(self._project.folder.root, material, files=files, diff=diff),
+            tokens=settings.tokens,
+            timeout_s=settings.timeout_s if timeout_s is None else timeout_s,
+            whole_s=settings.whole_s,
+            user=user,
+        )
+        voices = self._models(discussion)
+        if not user and (known := self._shared.cached(DISCUSSION, discussion, voices, cache=cache)):
+            return self._again(known, on_event)
+        held = await self._shared.hold(
+            DISCUSSION,
+            discussion,
+            allowance=self._shared.allowance.but(usd=usd, tokens=tokens),
+            models=voices,
+            own=Session(people or FOLLOWING),
+            on_event=cast("Callable[..., None] | None", on_event),
+        )
+        return _there(held)
+
+    async def resume_discussion(
+        self,
+        id: str,  # noqa: A002 - as above
+        *,
+        people: People | None = None,
+        tokens: int | None = None,
+        usd: float | None = None,
+        on_event: Callable[[PatternEvent], None] | None = None,
+    ) -> DiscussionRecord:
+        """Goes on with a discussion that was prepared, paused or interrupted; gives one that is over at once.
+
+        Args:
+            id: of the discussion.
+            people: who answers for the user; None: nobody is asked.
+            tokens: what all of it may use, in tokens, with what it used before; None: as it was begun with.
+            usd: the same in US dollars.
+            on_event: told of everything that happens.
+
+        Raises:
+            CouncilRefused: there is no such discussion, or it goes on in another process.
+            LedgerError: its record is damaged, or was changed by hand.
+            SwarmError: as `discuss`.
+        """
+        from swarmgate.council.discussion.pattern import DISCUSSION, Session
+
+        state = self._shared.record(DISCUSSION, id).standing.own
+        models: dict[str, str] = {}
+        with suppress(ConfigError):  # a model that is asked for, and that nobody of its cast needs, may be gone
+            models = self._models(state.discussion)
+        own, heard = Session(people or FOLLOWING, begun=state), cast("Callable[..., None] | None", on_event)
+        held = await self._shared.resume(DISCUSSION, id, tokens=tokens, usd=usd, models=models, own=own, on_event=heard)
+        return _there(held)
+
+    # --- look ---
+
+    def discussions(self, *, parts: bool = False) -> tuple[DiscussionSummary, ...]:
+        """Every discussion, the newest first; `parts`: those that were held as a part of another record, too."""
+        return tuple(self._summary(each) for each in self._shared.records.ids(RULES.name, parts=parts))
+
+    def discussion_record(self, id: str) -> DiscussionRecord:  # noqa: A002 - as above
+        """All that is kept of a discussion, checked; a cast that waits as its text has it.
+
+        Raises:
+            CouncilRefused: there is no such discussion.
+            LedgerError: its record is damaged, or was changed by hand; the message names what.
+        """
+        record = RULES.outcome(self._shared.record(RULES, id).standing)
+        if record.status == "prepared" and record.cast:
+            return record.model_copy(update={"cast": proposed(self._shared.records.documents, id, record.cast)})
+        return record
+
+    def discussion_documents(self, id: str) -> dict[str, str]:  # noqa: A002 - as above
+        """Every text of a discussion's record by its name, such as `artifacts/synthesis.md`.
+
+        Raises:
+            SwarmError: as `discussion_record`.
+        """
+        documents = self._shared.records.documents
+        texts = {name: documents.get(id, name) or "" for name in documents.names(self._shared.record(RULES, id).id)}
+        return texts | {JOURNAL: documents.lines(id).whole_lines().decode()}
+
+    def discussion_page(self, id: str) -> str:  # noqa: A002 - as above
+        """A discussion as one HTML page that loads nothing: who countered whom, and positions over the rounds.
+
+        Raises:
+            SwarmError: as `discussion_record`.
+        """
+        record = self.discussion_record(id)
+        return page(record, graph(all_rounds(record)))
+
+    def discussion_places(self, id: str) -> dict[str, str]:  # noqa: A002 - as above
+        """The file of each of those texts; or where in the database it is."""
+        root, documents = self._project.folder.root, self._shared.records.documents
+        places = {name: documents.place(id, name) for name in documents.names(id)}
+        return {name: str(root / place) if (root / place).exists() else place for name, place in places.items()}
+
+    # --- inside ---
+
+    def _again(
+        self, known: Record[Discussion, State, DiscussionRecord], on_event: Callable[[PatternEvent], None] | None
+    ) -> DiscussionRecord:
+        """A record in the place of a new discussion of the same request: nothing was asked, and nothing used."""
+        record = RULES.outcome(known.standing)
+        if on_event is not None:
+            state, asked = known.standing.own, record.discussion
+            told = {"pattern": RULES.name, "id": known.id}
+            on_event(Started(**told, title=asked.topic, who=RULES.who(state), most=asked.rounds, resumed=True))
+            on_event(completed(record).model_copy(update={"usage": Usage(), "seconds": 0.0}))
+        text = f"answered from the record of {known.id}: the same was discussed before, and nothing has changed since"
+        self._project.notice(text)
+        return record
+
+    def _models(self, discussion: Discussion) -> dict[str, str]:
+        """The model of every voice, by its name; of experts that are yet to be made, under an empty one."""
+        own = {role: discussion.models.get(role, "") for role in discussion.extent.roles}
+        own |= {each.id: each.model for each in discussion.experts} or {"": ""}
+        return {name: self._model(name, model) for name, model in own.items()}
+
+    def _model(self, name: str, model: str) -> str:
+        """The name of the model that a voice has after all settings.
+
+        Raises:
+            ConfigError: it has none, or none that can be; names the voice.
+        """
+        from swarmgate.agents.contexts import PARTICIPANT, seat_config
+        from swarmgate.domain.debate import Seat
+
+        try:
+            return seat_config(self._project.config, Seat(id=name or "expert", model=model)).role(PARTICIPANT).model
+        except ConfigError as error:
+            raise ConfigError(f"{name or 'the experts'}: {error.message}", hint=error.hint) from error
+
+    def _summary(self, id: str) -> DiscussionSummary:  # noqa: A002 - as above
+        began = ""
+        try:
+            began = self._shared.record(RULES, id).standing.created_at
+            record = self.discussion_record(id)
+        except SwarmError as error:
+            return DiscussionSummary(id=id, began=began, status="damaged", topic=error.message)
+        return DiscussionSummary(id=id, began=began, status=record.status, topic=record.discussion.topic)
+
+
+def _there(record: DiscussionRecord | None) -> DiscussionRecord:
+    """What was held: a discussion has a record from its beginning on."""
+    if record is None:
+        raise CouncilRefused("There is no such discussion.")
+    return record

@@ -1,0 +1,221 @@
+"""The pattern of discussions: its steps, done with the voices and with the user."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import cast as typed
+
+from swarmgate.council.context import CouncilContext
+from swarmgate.council.discussion import personas
+from swarmgate.council.discussion.casting import cast_for
+from swarmgate.council.discussion.concluding import concluded
+from swarmgate.council.discussion.events import (
+    CastConfirmed,
+    CastProposed,
+    Chosen,
+    Concluded,
+    Heard,
+    ModeChanged,
+    Paused,
+    Said,
+)
+from swarmgate.council.discussion.masking import masked_cast
+from swarmgate.council.discussion.model import (
+    MODERATOR,
+    USER,
+    Cast,
+    ChoiceKind,
+    Discussion,
+    DiscussionRecord,
+    Message,
+    Mode,
+)
+from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
+from swarmgate.council.discussion.personas import PROPOSED
+from swarmgate.council.discussion.request import check, check_cast, checked_choice, in_mode
+from swarmgate.council.discussion.rules import DiscussionRules
+from swarmgate.council.discussion.state import (
+    Choose,
+    Conclude,
+    ConfirmCast,
+    Due,
+    Fail,
+    Hear,
+    MakeCast,
+    Say,
+    State,
+    next_round,
+)
+from swarmgate.council.discussion.steps import message_of
+from swarmgate.council.discussion.table import Table, provisional, seated, topic_sections
+from swarmgate.council.discussion.values import shortened
+from swarmgate.council.lifecycle import Standing, Unanswering
+from swarmgate.council.pattern import Pattern, Where
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.debate import message_id
+from swarmgate.errors import CouncilFailed
+from swarmgate.llm.limits.worktime import standing_still
+
+_STEERED = Unanswering(why="the user steered it")
+
+
+@dataclass
+class Session:
+    """What a session of a discussion works with beside its voices: who answers for the user, and the desks of all.
+
+    Args:
+        people: the user.
+        begun: how far a discussion is that is taken up; None: it is a new one.
+    """
+
+    people: People = FOLLOWING
+    begun: State | None = None
+    _table: Table | None = field(default=None, init=False)
+
+    def table(self, discussion: Discussion, cast: Cast | None, context: CouncilContext) -> Table:
+        """Everybody at the table; desks are made once for a cast.
+
+        Raises:
+            ConfigError, MissingRequirement: somebody has no model, named.
+            CouncilRefused: topic and material do not fit somebody's window.
+        """
+        there, cast = self._table, cast or provisional(discussion)
+        if there is None or (there.discussion, there.cast) != (discussion, cast):
+            there = self._table = seated(discussion, cast, context.voices)
+        return there
+
+
+class Discussing(DiscussionRules, Pattern[Discussion, State, DiscussionRecord]):
+    """A discussion, as it is held."""
+
+    def check(self, request: Discussion, context: CouncilContext, where: Where) -> None:
+        """Whether all bounds are kept, everybody has a model, and what is discussed fits all windows."""
+        del where
+        check(request)
+        session: Session = context.own
+        state = session.begun or State(request)
+        session.table(state.discussion, state.cast, context)
+
+    async def do(self, step: Hashable, state: State, context: CouncilContext) -> Sequence[Frozen]:
+        """Does a step.
+
+        Raises:
+            CouncilFailed: there is no cast or no conclusion, all experts failed in a step, or the time is over.
+            CouncilRefused: what the user wants cannot be; or the discussion does not fit a window any more.
+            WaitingForUser, BudgetExhausted, Stopped: as they come.
+        """
+        session: Session = context.own
+        match typed("Due", step):
+            case Fail(why, hint):
+                raise CouncilFailed(why, hint=hint)
+            case MakeCast():
+                return (await _cast(state, context, session),)
+            case ConfirmCast():
+                return await _confirmed(state, context, session)
+            case Say() as say:
+                began = datetime.now(UTC).isoformat(timespec="milliseconds")
+                table = session.table(state.discussion, state.cast, context)
+                held = state.held or next_round(state)
+                return (Said(message=await message_of(say, held, state.rounds, table), started_at=began),)
+            case Hear() as hear:
+                return await _heard(hear, state, session)
+            case Choose():
+                return await _chosen(state, context, session)
+            case Conclude():
+                table = session.table(state.discussion, state.cast, context)
+                return (Concluded(conclusion=await concluded(table, state.rounds)),)
+
+
+DISCUSSION = Discussing()
+
+
+# --- the cast ---
+
+
+async def _cast(state: State, context: CouncilContext, session: Session) -> CastProposed:
+    """A cast that waits to be confirmed; its text may be edited until then."""
+    discussion = state.discussion
+    table = session.table(discussion, None, context)
+    made = await cast_for(table.desks[MODERATOR], discussion, topic_sections(discussion))
+    cast = masked_cast(made, context.records.clean, generated=not discussion.experts)
+    _propose(cast, discussion, context)
+    return CastProposed(cast=cast)
+
+
+def _propose(cast: Cast, discussion: Discussion, context: CouncilContext) -> None:
+    context.records.documents.put(discussion.id, PROPOSED, f"{cast.model_dump_json(indent=1)}\n")
+
+
+async def _confirmed(state: State, context: CouncilContext, session: Session) -> Sequence[Frozen]:
+    """What the user makes of a cast; who changes it, or its text, steers the discussion."""
+    discussion = state.discussion
+    cast = personas.proposed(context.records.documents, discussion.id, state.cast or Cast(experts=()))
+    check_cast(cast, discussion)
+    session.table(discussion, cast, context)
+    try:
+        with standing_still():
+            said = await session.people.confirm(discussion, cast)
+    except Pause:
+        return (Paused(),)
+    if isinstance(said, Confirmed):
+        same = cast == state.cast
+        return (CastConfirmed(cast=cast),) if same else (_STEERED, CastConfirmed(cast=cast))
+    if isinstance(said, Mode):
+        in_mode(discussion, said)
+        return (_STEERED, ModeChanged(mode=said))
+    check_cast(said, discussion)
+    changed = masked_cast(said, context.records.clean)
+    session.table(discussion, changed, context)
+    _propose(changed, discussion, context)
+    return (_STEERED, CastConfirmed(cast=changed))
+
+
+# --- the user ---
+
+
+async def _heard(hear: Hear, state: State, session: Session) -> Sequence[Frozen]:
+    """What the user says after a step."""
+    try:
+        with standing_still():
+            said = await session.people.speak(_record(state), hear.step)
+    except Pause:
+        return (Paused(),)
+    text, cut = shortened(said.strip())
+    if not text:
+        return (Heard(),)
+    message = Message(
+        id=message_id(hear.number, hear.messages + 1),
+        round=hear.number,
+        step=hear.step,
+        author=USER,
+        text=text,
+        human=True,
+        noted=(cut,) if cut else (),
+    )
+    return (_STEERED, Heard(message=message))
+
+
+async def _chosen(state: State, context: CouncilContext, session: Session) -> Sequence[Frozen]:
+    """What comes after the last round, if everybody can still follow to the end with it."""
+    try:
+        with standing_still():
+            choice = checked_choice(await session.people.choose(_record(state)), len(state.rounds))
+    except Pause:
+        return (Paused(),)
+    table = session.table(state.discussion, state.cast, context)
+    table.check_room(next_round(State(state.discussion, rounds=state.rounds, choices=(*state.choices, choice))))
+    if choice.kind is ChoiceKind.PAUSE:
+        return (Paused(),)
+    steers = choice.by == "user" and (choice.kind is not ChoiceKind.FOLLOW or choice.constraint)
+    return (_STEERED, Chosen(choice=choice)) if steers else (Chosen(choice=choice),)
+
+
+def _record(state: State) -> DiscussionRecord:
+    """The record as the user sees it while it is at work."""
+    rounds = (*state.rounds, *([state.partial] if state.partial else ()))
+    used = [each.usage for held in rounds for each in held.messages]
+    used += [state.cast.usage] if state.cast else []
+    standing = Standing(state.discussion.id, DISCUSSION.name, state, usage=sum(used[1:], used[0]))
+    return DISCUSSION.outcome(standing)

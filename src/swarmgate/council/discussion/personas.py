@@ -1,0 +1,251 @@
+"""A file of personas: who takes part in a discussion, given or corrected by hand, in TOML or JSON.
+
+[[experts]]
+id = "security-lead"
+name = "Security lead"
+expertise = "Threat models, key custody"
+thinkingStyle = "from the worst case"
+
+[[tensions]]
+between = ["security-lead", "operator"]
+axis = "safety against speed"
+
+Keys stand in camelCase or snake_case. Every mistake is named with file, line and key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from swarmgate.config import nearest, toml_text
+from swarmgate.config.refusals import unknown
+from swarmgate.council import described
+from swarmgate.council.discussion.model import (
+    USER,
+    Camel,
+    Cast,
+    Expert,
+    Mode,
+    Tension,
+)
+from swarmgate.council.discussion.request import FIXED, check_experts
+from swarmgate.council.record import Documents
+from swarmgate.council.toml_lines import line_of
+from swarmgate.domain.council_limits import PARTICIPANTS, PERSONA
+from swarmgate.errors import CouncilRefused
+
+Place = tuple[int | str, ...]
+
+PROPOSED = "personas/proposed.json"
+"""The text of a cast that waits to be confirmed, in its record."""
+
+_TAKEN = (*FIXED, USER)
+_KEYS = ("id", "name", "expertise", "thinkingStyle", "bias", "replyTendency", "stakes", "blindSpots", "model", "system")
+_MOST_BYTES = 1_000_000
+_HINT = "Mend that, then try again; every key: docs/discussion.md, Personas."
+
+
+class PersonasFile(Camel):
+    """What may stand in the file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    experts: tuple[Expert, ...] = Field(min_length=int(PARTICIPANTS.least), max_length=int(PARTICIPANTS.most))
+    tensions: tuple[Tension, ...] = ()
+
+
+def given(
+    personas: Cast | Path | Sequence[Expert | Mapping[str, Any]], models: Mapping[str, str]
+) -> tuple[Cast, dict[str, str]]:
+    """The experts, given in any form, with their models and tensions; and the models of fixed roles.
+
+    Raises:
+        CouncilRefused: a file or an expert is wrong, or a model is for nobody.
+    """
+    if isinstance(personas, Path):
+        personas = read(personas)
+    if not isinstance(personas, Cast):
+        values = {"experts": [each.model_dump() if isinstance(each, Expert) else each for each in personas]}
+        personas = cast_of(values, begins=_in_code) if personas else Cast(experts=())
+    known = [*FIXED, *(each.id for each in personas.experts)]
+    for name in models:
+        if name not in known:
+            close = nearest(name, known)
+            told = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
+            raise CouncilRefused(f"`models` names {name!r:.60}, who does not take part; {told}")
+    experts = tuple(
+        each.model_copy(update={"model": models[each.id]}) if each.id in models else each for each in personas.experts
+    )
+    fixed = {name: model for name, model in models.items() if name in FIXED}
+    return personas.model_copy(update={"experts": experts}), fixed
+
+
+def _in_code(place: tuple[int | str, ...]) -> str:
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place[1:])
+    return f"`personas{key}`: "
+
+
+def read(path: Path) -> Cast:
+    """The cast of a file.
+
+    Raises:
+        CouncilRefused: it cannot be read, or a key is missing, unknown or wrong; names file, line and key.
+    """
+    return parsed(text_of(path), str(path))
+
+
+def changed(cast: Cast, text: str, name: str, mode: Mode) -> Cast:
+    """The cast with the experts and tensions of an edited text.
+
+    Raises:
+        CouncilRefused: as `parsed`; or these are too many or too few for a discussion of that mode.
+    """
+    made = parsed(text, name)
+    check_experts(made.experts, mode)
+    return cast.model_copy(update={"experts": made.experts, "tensions": made.tensions, "dropped": ()})
+
+
+def parsed(text: str, name: str) -> Cast:
+    """The cast of a text, which is JSON where it begins with a brace; `name` is the file's, for messages.
+
+    Raises:
+        CouncilRefused: as `read`.
+    """
+    is_json = text.lstrip().startswith("{")
+    try:
+        values = json.loads(text) if is_json else toml_text.loads(text)
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
+        raise CouncilRefused(f"{name} is not valid {'JSON' if is_json else 'TOML'}: {error}", hint=_HINT) from None
+    return cast_of(values, begins=lambda place: _begins(name, "" if is_json else text, place))
+
+
+def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
+    """The cast of a record that waits to be confirmed, as its text has it, which somebody may have edited.
+
+    Args:
+        documents: where the text is.
+        record: whose it is.
+        cast: as it was generated, where there is no text.
+
+    Raises:
+        CouncilRefused: it is no JSON, or a key is missing, unknown or wrong; names file and key.
+    """
+    text, name = documents.get(record, PROPOSED), documents.place(record, PROPOSED)
+    if not text:
+        return cast
+    try:
+        values = dict(json.loads(text))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise CouncilRefused(f"{name} is not valid JSON: {error}", hint=_HINT) from None
+    own = Cast.model_fields.keys() - PersonasFile.model_fields.keys()
+    kept = {key: each for key, each in values.items() if key not in own}
+    there = cast_of(kept, begins=lambda at: _begins(name, "", at))
+    return cast.model_copy(update={"experts": there.experts, "tensions": there.tensions})
+
+
+def cast_of(values: Any, *, begins: Callable[[Place], str]) -> Cast:
+    """The cast that `experts` and `tensions` describe; `begins` says how a message about a key begins.
+
+    Raises:
+        CouncilRefused: a key is missing, unknown or wrong.
+    """
+    try:
+        file = PersonasFile.model_validate(values)
+        for place, what in _problems(file):
+            raise CouncilRefused(f"{begins(place)}{what}", hint=_HINT)
+    except ValidationError as error:
+        place, what = _mistake(error)
+        raise CouncilRefused(f"{begins(place)}{what}", hint=_HINT) from None
+    return Cast(experts=file.experts, tensions=file.tensions)
+
+
+def written(cast: Cast) -> str:
+    """The cast as TOML, to be edited; `parsed` gives it again."""
+    lines: list[str] = []
+    for expert in cast.experts:
+        values = expert.model_dump(by_alias=True)
+        kept = {key: values[key] for key in _KEYS if values[key] or key not in ("model", "system")}
+        lines += ["[[experts]]", *(f"{key} = {_quoted(value)}" for key, value in kept.items()), ""]
+    for each in cast.tensions:
+        lines += ["[[tensions]]", f"between = [{', '.join(map(_quoted, each.between))}]"]
+        lines += [f"axis = {_quoted(each.axis)}", f"description = {_quoted(each.description)}", ""]
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """A TOML string; what JSON escapes, TOML does too, but for DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def text_of(path: Path) -> str:
+    """What stands in a file of personas.
+
+    Raises:
+        CouncilRefused: it cannot be read, is no text, or far too long.
+    """
+    return described.text_of(path, "personas file", hint="Give the path of a TOML or JSON file.", most=_MOST_BYTES)
+
+
+def _problems(file: PersonasFile) -> Iterable[tuple[Place, str]]:
+    """What is wrong between the keys: ids that are there twice, reserved or unknown; models and sizes."""
+    ids = [each.id for each in file.experts]
+    folded = [each.casefold() for each in ids]  # each has a file of its own, also where names of files know no case
+    for at, expert in enumerate(file.experts):
+        if folded[at] in folded[:at]:
+            yield ("experts", at, "id"), f"there is another expert {expert.id!r}: every expert has an id of its own"
+        if folded[at] in _TAKEN:
+            yield ("experts", at, "id"), f"{expert.id!r} is the name of a fixed role: give the expert another one"
+        for key, value in expert.model_dump(by_alias=True).items():
+            if len(value) > PERSONA.most:
+                yield ("experts", at, key), f"has {len(value):,} characters: the limit is {PERSONA.most:,.0f}"
+    for at, tension in enumerate(file.tensions):
+        strange = [each for each in tension.between if each not in ids]
+        if strange:
+            yield ("tensions", at, "between"), f"there is no expert {strange[0]!r}; known here: {', '.join(ids)}"
+        elif len(set(tension.between)) == 1:
+            yield (
+                ("tensions", at, "between"),
+                f"a tension is between two experts, not {tension.between[0]!r} and itself",
+            )
+
+
+def _mistake(error: ValidationError) -> tuple[Place, str]:
+    """The first mistake of the form: where it is, and what."""
+    found = error.errors(include_url=False, include_input=False)
+    # A key that is misspelled is missing, too: the spelling is what to mend.
+    first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+    place = tuple(first["loc"])
+    match first["type"]:
+        case "extra_forbidden":
+            return place, unknown(str(place[-1]), _known(place))
+        case "missing":
+            return place[:-1], f"the key `{place[-1]}` is missing"
+        case "string_pattern_mismatch":
+            return place, "letters, digits, `.`, `_` and `-`, at most 40, a letter or digit first"
+        case "model_type" | "model_attributes_type":
+            return place, "must be a table"
+        case "too_long" if place == ("experts",):
+            return place, f"there are too many experts: the limit is {PARTICIPANTS}"
+        case "too_short" if place == ("experts",):
+            return place, f"there is no expert: the limit is {PARTICIPANTS}"
+    told = re.sub(r"^(Input|String|Tuple|List) should", "must", first["msg"].removeprefix("Value error, "))
+    return place, told.replace("valid tuple", "list")
+
+
+def _known(place: Place) -> Iterable[str]:
+    kinds: dict[str, type[Camel]] = {"experts": Expert, "tensions": Tension}
+    kind = kinds[str(place[0])] if place[1:] else PersonasFile
+    return [each.alias or name for name, each in kind.model_fields.items()]
+
+
+def _begins(name: str, text: str, place: Place) -> str:
+    line = line_of(text, place, tables=str(place[0])) if place else 0
+    key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
+    return f"{name}{f', line {line}' if line else ''}: {f'`{key}`: ' if key else ''}"

@@ -1,0 +1,192 @@
+"""The rules of a discussion: what its record means, and what is told and made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+from swarmgate.council.discussion.events import (
+    EVENTS,
+    CastConfirmed,
+    CastProposed,
+    Chosen,
+    Concluded,
+    Heard,
+    Said,
+)
+from swarmgate.council.discussion.model import MODERATOR, USER, Discussion, DiscussionRecord, DiscussionRound
+from swarmgate.council.discussion.state import Due, MakeCast, Say, State, applied, due
+from swarmgate.council.discussion.view.artifacts import SUMMARY, artifacts, summary
+from swarmgate.council.discussion.view.progress import beginning, progress, what
+from swarmgate.council.discussion.view.words import many
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.lifecycle import Completed, Resumed, Standing, Status
+from swarmgate.council.rules import Rules
+from swarmgate.council.stream import Completed as Over
+from swarmgate.council.stream import Contributed, Converged, RoundCompleted, RoundStarted, StepStarted
+from swarmgate.domain.base import Frozen
+from swarmgate.errors import CouncilFailed, SwarmError, WaitingForUser
+
+CAST, PROGRESS, SYNTHESIS = "personas/cast.json", "progress.md", "artifacts/synthesis.json"
+
+
+class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
+    """Experts with opposing interests and four fixed roles, in rounds of steps, with a choice after each round."""
+
+    name, verb, request, events = "discussion", "discuss", Discussion, EVENTS
+    milestones = (Resumed, CastConfirmed, Heard, Chosen, Concluded)
+
+    def begin(self, request: Discussion) -> State:
+        """Nothing but the request."""
+        return State(request)
+
+    def apply(self, state: State, event: Frozen) -> State:
+        """As `state.applied`."""
+        return applied(state, event)
+
+    def next(self, state: State) -> Sequence[Due]:
+        """As `state.due`."""
+        return due(state)
+
+    def over(self, state: State) -> bool:
+        """Whether there is a conclusion."""
+        return state.conclusion is not None
+
+    def pause(self, state: State) -> str:
+        """Where the user paused it; nothing before it began."""
+        at = f"in round {state.partial.number}" if state.partial else f"after round {len(state.rounds)}"
+        return f"by the user, {at}" if state.confirmed else ""
+
+    def outcome(self, standing: Standing[State]) -> DiscussionRecord:
+        """All of it, over or not; it is only prepared as long as its cast is not confirmed."""
+        state = standing.own
+        rounds = (*state.rounds, *([state.partial] if state.partial else ()))
+        took = sum(each.seconds for each in rounds) + (state.conclusion.seconds if state.conclusion else 0)
+        return DiscussionRecord(
+            discussion=state.discussion,
+            cast=state.cast,
+            status=standing.status if state.confirmed else "prepared",
+            why=standing.why,
+            rounds=state.rounds,
+            partial=state.partial,
+            choices=state.choices,
+            conclusion=state.conclusion,
+            usage=standing.usage,
+            seconds=round(took, 4),
+        )
+
+    def views(self, standing: Standing[State]) -> Mapping[str, str]:
+        """Its texts; while it is at work the small ones alone, of which progress.md grows with each step."""
+        record, state = self.outcome(standing), standing.own
+        made = {PROGRESS: progress(record)}
+        if state.cast and state.confirmed and not (state.rounds or state.partial):
+            made[CAST] = _json(state.cast)
+            made |= {f"personas/{each.id}.json": _json(each) for each in state.cast.experts}
+        if state.rounds and state.partial is None:
+            made[SUMMARY] = summary(record)
+        if state.conclusion:
+            made[SYNTHESIS] = _json(state.conclusion)
+        return made | (artifacts(record) if standing.status != "open" and (state.rounds or state.partial) else {})
+
+    def title(self, state: State) -> str:
+        """The topic."""
+        return state.discussion.topic
+
+    def who(self, state: State) -> tuple[str, ...]:
+        """The experts, and the fixed roles."""
+        experts = state.cast.experts if state.cast else state.discussion.experts
+        return (*(each.id for each in experts), *state.discussion.extent.roles)
+
+    def most(self, state: State) -> int:
+        """The most rounds."""
+        return state.discussion.rounds
+
+    def session_s(self, state: State) -> float:
+        """`whole_s`; the user's time does not count."""
+        return state.discussion.whole_s
+
+    def status_after(self, error: SwarmError, standing: Standing[State]) -> Status:
+        """Failed where nothing came of a step; where time, a budget or a window ended, it is paused."""
+        if not standing.own.confirmed:
+            return "prepared"
+        return "failed" if isinstance(error, CouncilFailed) and not standing.late else "paused"
+
+    def measures(self, standing: Standing[State]) -> Mapping[str, float | bool | int]:
+        """How many rounds it had."""
+        return {"rounds": len(standing.own.rounds)} if standing.over else {}
+
+    # --- what is told ---
+
+    def begins(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
+        """A round with its first step in this session, and every step."""
+        told = {"pattern": self.name, "id": state.discussion.id}
+        says = [each for each in steps if isinstance(each, Say)]
+        if says and state.held:
+            number, step = says[0].number, says[0].step
+            if not state.told:
+                yield RoundStarted(**told, number=number, most=self.most(state), title=state.held.direction)
+            yield StepStarted(**told, number=number, step=step, who=tuple(each.who for each in says))
+        elif any(isinstance(each, MakeCast) for each in steps):
+            yield StepStarted(**told, number=0, step="experts", who=(MODERATOR,))
+
+    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+        """Every contribution, every whole round, and an end before the last round."""
+        match event:
+            case Heard():
+                yield from self._contributed(event, after)
+                if len(after.own.rounds) > len(before.own.rounds):
+                    yield self._round(after.own.rounds[-1], after)
+            case Chosen(choice=choice) if after.own.is_over:
+                why = f"the {choice.by} goes on to the synthesis"
+                yield Converged(pattern=self.name, id=after.id, number=choice.after, why=why)
+            case Completed():
+                yield completed(self.outcome(after))
+            case Resumed():
+                yield from super().tells(event, before, after)
+            case _:
+                yield from self._contributed(event, after)
+
+    def _contributed(self, event: Frozen, after: Standing[State]) -> Iterable[CouncilEvent]:
+        told = {"pattern": self.name, "id": after.id}
+        match event:
+            case CastProposed(cast=cast):
+                words = f"{many(len(cast.experts), 'expert')}, {many(len(cast.tensions), 'tension')}"
+                yield Contributed(**told, number=0, step="experts", who=MODERATOR, what=words, usage=cast.usage)
+            case Said(message=message):
+                at = {"number": message.round, "step": message.step, "message": message.id, "who": message.author}
+                said = {"what": what(message), "text": beginning(message)}
+                yield Contributed(**told, **at, **said, failed=message.failed, usage=message.usage)
+            case Heard(message=message) if message is not None:
+                at = {"number": message.round, "step": message.step, "message": message.id, "who": USER}
+                yield Contributed(**told, **at, text=beginning(message))
+            case Concluded(conclusion=end):
+                said = {"who": end.author, "text": " ".join(end.executive_summary.split())}
+                yield Contributed(**told, number=0, step="conclude", **said, usage=end.usage)
+
+    def _round(self, held: DiscussionRound, after: Standing[State]) -> RoundCompleted:
+        counted = held.measured
+        words = ", ".join(many(getattr(counted, f"{noun}s"), noun) for noun in ("counter", "support", "shift"))
+        score = round(counted.disagreement / 10, 4) if counted else None
+        return RoundCompleted(pattern=self.name, id=after.id, number=held.number, what=words, score=score)
+
+    def fails(self, error: SwarmError, standing: Standing[State]) -> Iterable[CouncilEvent]:
+        """Any error but that the user is waited for."""
+        return () if isinstance(error, WaitingForUser) else super().fails(error, standing)
+
+
+RULES = DiscussionRules()
+
+
+def completed(record: DiscussionRecord) -> Over:
+    """What is told when it is over."""
+    return Over(
+        pattern=RULES.name,
+        id=record.discussion.id,
+        what=f"{many(len(record.rounds), 'round')}, concluded",
+        outcome=record.conclusion.model_dump(mode="json") if record.conclusion else {},
+        usage=record.usage,
+        seconds=record.seconds,
+    )
+
+
+def _json(model: Frozen) -> str:
+    return f"{model.model_dump_json(indent=1)}\n"

@@ -1,0 +1,348 @@
+"""How far a discussion is, and what is due: a fold over its events, pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from swarmgate.council.discussion.argument import integrity_problem, key, measured
+from swarmgate.council.discussion.events import (
+    CastConfirmed,
+    CastProposed,
+    Chosen,
+    Concluded,
+    Heard,
+    ModeChanged,
+    Paused,
+    Said,
+)
+from swarmgate.council.discussion.model import (
+    Assessment,
+    Cast,
+    Choice,
+    ChoiceKind,
+    Conclusion,
+    Discussion,
+    DiscussionRound,
+    Message,
+    Recommendation,
+    Step,
+)
+from swarmgate.council.discussion.planning import forced_by, next_step, speakers
+from swarmgate.council.discussion.request import in_mode
+from swarmgate.council.lifecycle import Resumed, TimeUp
+from swarmgate.domain.base import Frozen
+from swarmgate.domain.debate import message_id
+from swarmgate.errors import IllegalMove
+
+_OF_EXPERTS = frozenset({Step.POSITION, Step.ARGUE, Step.RESPOND})
+"""Steps of several voices: where all of them fail, nothing was said, and the step is asked anew."""
+
+_DIRECTIONS = {
+    ChoiceKind.DEEP_DIVE: ("Go deeper into", "what divides you most"),
+    ChoiceKind.DIFFERENT_ANGLE: ("Take a different angle", "one that nobody has taken yet"),
+}
+
+
+# --- what can be due ---
+
+
+class MakeCast(NamedTuple):
+    """The moderator names the experts, and who of them opposes whom."""
+
+
+class ConfirmCast(NamedTuple):
+    """The user confirms the cast; `changes` counts how often another mode was wanted."""
+
+    changes: int
+
+
+class Say(NamedTuple):
+    """A voice has its part in a step of a round: the message of that id."""
+
+    id: str
+    who: str
+    number: int
+    step: Step
+
+
+class Hear(NamedTuple):
+    """The user may speak, after a step of a round with so many messages."""
+
+    number: int
+    step: Step
+    messages: int
+
+
+class Choose(NamedTuple):
+    """The user, or the moderator, chooses what comes after a round."""
+
+    after: int
+
+
+class Conclude(NamedTuple):
+    """All rounds are concluded."""
+
+
+class Fail(NamedTuple):
+    """It cannot go on in this session."""
+
+    why: str
+    hint: str = ""
+
+
+Due = MakeCast | ConfirmCast | Say | Hear | Choose | Conclude | Fail
+
+
+# --- the state ---
+
+
+class Turn(NamedTuple):
+    """The step of a round that is due, and who speaks in it, in order of seats."""
+
+    step: Step
+    who: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a discussion is.
+
+    `held` is the round at work with its whole steps; `turn` is the step that is due in it, `spoken` what was said in
+    that so far, in the order of arrival. `listening`: the step is whole, and the user's turn is due. `told`: something
+    was said in this round since a process has been at it.
+    """
+
+    discussion: Discussion
+    cast: Cast | None = None
+    confirmed: bool = False
+    changes: int = 0
+    rounds: tuple[DiscussionRound, ...] = ()
+    held: DiscussionRound | None = None
+    turn: Turn | None = None
+    spoken: tuple[Message, ...] = ()
+    listening: bool = False
+    choices: tuple[Choice, ...] = ()
+    conclusion: Conclusion | None = None
+    paused: bool = False
+    late: bool = False
+    told: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether what is left is the conclusion."""
+        chosen = self.choices[-1].after == len(self.rounds) if self.choices else False
+        return self.confirmed and self.held is None and chosen
+
+    @property
+    def partial(self) -> DiscussionRound | None:
+        """The round at work, where a step of it is whole."""
+        return self.held if self.held and self.held.done else None
+
+    @property
+    def silent(self) -> bool:
+        """Whether all experts failed in the step that is due."""
+        return bool(self.spoken) and self.turn is not None and len(self.spoken) == len(self.turn.who)
+
+
+def due(state: State) -> Sequence[Due]:
+    """The steps that are due now."""
+    if state.paused or state.conclusion:
+        return ()
+    if state.late:
+        return (Fail(f"the {state.discussion.whole_s:g} s of one sitting (`whole_s`) are over; {_KEPT}"),)
+    if not state.confirmed:
+        return (ConfirmCast(state.changes) if state.cast else MakeCast(),)
+    if state.held is None:
+        return (Conclude() if state.is_over else Choose(len(state.rounds)),)
+    return _due_in(state, state.held)
+
+
+_KEPT = "finished steps are on record"
+
+
+def _due_in(state: State, held: DiscussionRound) -> Sequence[Due]:
+    """The steps that are due in a round: of the voices, those that have not spoken yet."""
+    if state.turn is None:
+        return ()
+    step, who = state.turn
+    if state.listening:
+        return (Hear(held.number, step, len(held.messages)),)
+    if state.silent:
+        why = "; ".join(dict.fromkeys(each.failed for each in _in_order(state.spoken)))
+        return (
+            Fail(
+                f"all {len(who)} experts failed in step {step} of round {held.number}: {why}",
+                "look at the models of the experts, their exchanges are in .swarm/traces/",
+            ),
+        )
+    there = {each.author for each in state.spoken}
+    first = len(held.messages) + 1
+    ids = [message_id(held.number, first + at) for at in range(len(who))]
+    return [Say(id, each, held.number, step) for id, each in zip(ids, who, strict=True) if each not in there]  # noqa: A001 - the field's name
+
+
+# --- the fold ---
+
+
+def applied(state: State, event: Frozen) -> State:
+    """The state after one more event.
+
+    Raises:
+        IllegalMove: it may not stand there.
+    """
+    match event:
+        case Resumed():
+            spoken = () if state.silent else state.spoken
+            return replace(state, spoken=spoken, paused=False, late=False, told=False)
+        case TimeUp():
+            return replace(state, late=True)
+        case Paused():
+            return replace(state, paused=True)
+        case CastProposed() | ModeChanged() | CastConfirmed():
+            return _cast(state, event)
+        case Said(message=message):
+            return _said(state, message, event.started_at)
+        case Heard(message=message):
+            return _heard(state, message)
+        case Chosen(choice=choice):
+            return _chosen(state, choice)
+        case Concluded(conclusion=conclusion):
+            _insist(state.is_over and state.conclusion is None, "a conclusion")
+            return replace(state, conclusion=conclusion)
+    raise IllegalMove(f"A discussion knows no {type(event).__name__}.")
+
+
+def _cast(state: State, event: CastProposed | ModeChanged | CastConfirmed) -> State:
+    _insist(not state.confirmed, "a change of the cast")
+    match event:
+        case CastProposed(cast=cast):
+            return replace(state, cast=cast)
+        case CastConfirmed(cast=cast):
+            return _opened(replace(state, cast=cast, confirmed=True))
+    discussion = in_mode(state.discussion, event.mode)
+    least, most = discussion.extent.experts
+    fits = state.cast is not None and least <= len(state.cast.experts) <= most
+    return replace(state, discussion=discussion, cast=state.cast if fits else None, changes=state.changes + 1)
+
+
+def _opened(state: State) -> State:
+    """With the next round open."""
+    return _turned(replace(state, held=next_round(state), told=False))
+
+
+def _turned(state: State) -> State:
+    """With the step that is due in the round at work; the round is whole where none is.
+
+    Raises:
+        IllegalMove: what was said in the round cannot have been said so.
+    """
+    held, cast, extent = state.held, state.cast, state.discussion.extent
+    if held is None or cast is None:
+        return state
+    if step := next_step(held, state.rounds, extent):
+        turned = replace(state, turn=Turn(step, speakers(step, held, state.rounds, cast, extent)))
+        return turned if turned.turn and turned.turn.who else _whole(turned, held, step)
+    whole = (*state.rounds, held.model_copy(update={"measured": measured(held, state.rounds)}))
+    if why := integrity_problem(cast, whole, extent=extent):
+        raise IllegalMove(f"This is of no discussion that was held: {why}")
+    bounds = (Choice(after=len(whole), kind=ChoiceKind.SYNTHESIZE, by="bounds"),)
+    over = len(whole) >= state.discussion.rounds
+    return replace(state, rounds=whole, held=None, turn=None, choices=(*state.choices, *(bounds if over else ())))
+
+
+def _said(state: State, message: Message, started_at: str) -> State:
+    step = Say(message.id, message.author, message.round, message.step)
+    _insist(state.held is not None and step in _due_in(state, state.held), f"message {message.id} of {message.author}")
+    held, turn = state.held, state.turn
+    if held is None or turn is None:
+        return state
+    spoken = (*state.spoken, message)
+    started = held.model_copy(update={"started_at": held.started_at or started_at})
+    after = replace(state, held=started, spoken=spoken, told=True)
+    if len(spoken) < len(turn.who):
+        return after
+    of_all = turn.step in _OF_EXPERTS and state.cast is not None and len(turn.who) == len(state.cast.experts)
+    if of_all and all(each.failed for each in spoken):
+        return after
+    return _whole(after, started, turn.step)
+
+
+def _whole(state: State, held: DiscussionRound, step: Step) -> State:
+    """With the step whole; who was asked at the same time took as long as the slowest."""
+    cast = state.cast or Cast(experts=())
+    forced = forced_by(step, held, state.rounds, cast, state.discussion.extent)
+    changed = {
+        "messages": (*held.messages, *_in_order(state.spoken)),
+        "done": (*held.done, step),
+        "forced": (*held.forced, *forced),
+        "seconds": round(held.seconds + max((each.seconds for each in state.spoken), default=0.0), 4),
+    }
+    return replace(state, held=held.model_copy(update=changed), spoken=(), listening=True)
+
+
+def _heard(state: State, message: Message | None) -> State:
+    held = state.held
+    _insist(state.listening, "a word of the user")
+    if held is not None and message is not None:
+        expected = message_id(held.number, len(held.messages) + 1)
+        _insist(message.human and message.id == expected, f"message {message.id} of the user")
+        held = held.model_copy(update={"messages": (*held.messages, message)})
+    return _turned(replace(state, held=held, listening=False))
+
+
+def _chosen(state: State, choice: Choice) -> State:
+    waits = state.confirmed and state.held is None and not state.is_over
+    _insist(waits and choice.after == len(state.rounds), f"a choice after round {choice.after}")
+    after = replace(state, choices=(*state.choices, choice))
+    return after if resolved(choice, after).kind is ChoiceKind.SYNTHESIZE else _opened(after)
+
+
+def _in_order(messages: Sequence[Message]) -> tuple[Message, ...]:
+    return tuple(sorted(messages, key=lambda each: key(each.id)))
+
+
+def _insist(holds: bool, what: str) -> None:  # noqa: FBT001 - an assertion
+    if not holds:
+        raise IllegalMove(f"{what[0].upper()}{what[1:]} is not due there.")
+
+
+# --- what comes after a round ---
+
+
+def resolved(choice: Choice, state: State) -> Choice:
+    """The choice with what the moderator recommends where it is followed.
+
+    It ends only after the least rounds, and not where a constraint was given for what is to come.
+    """
+    if choice.kind is not ChoiceKind.FOLLOW:
+        return choice
+    assessment = _assessment_of(state.rounds[choice.after - 1])
+    wanted = assessment.recommendation if assessment else Recommendation.CONTINUE
+    goes_on = choice.after < state.discussion.least or bool(choice.constraint)
+    too_early = wanted is Recommendation.SYNTHESIZE and goes_on
+    if assessment is None or wanted is Recommendation.CONTINUE or too_early:
+        return choice
+    return choice.model_copy(update={"kind": ChoiceKind(wanted.value), "text": choice.text or assessment.focus})
+
+
+def next_round(state: State) -> DiscussionRound:
+    """The round after those that are whole, with the direction and the constraints that the choices before it gave."""
+    chosen = [resolved(each, state) for each in state.choices]
+    last = chosen[-1] if chosen else None
+    words, otherwise = _DIRECTIONS.get(last.kind, ("", "")) if last else ("", "")
+    return DiscussionRound(
+        number=len(state.rounds) + 1,
+        direction=f"{words}: {last.text or otherwise}" if last and words else "",
+        constraints=tuple(filter(None, map(_constraint, chosen))),
+    )
+
+
+def _assessment_of(held: DiscussionRound) -> Assessment | None:
+    """The moderator's assessment; None: it failed."""
+    return next((each.assessment for each in held.messages if each.step is Step.ASSESS), None)
+
+
+def _constraint(choice: Choice) -> str:
+    return choice.text if choice.kind is ChoiceKind.INJECT else choice.constraint

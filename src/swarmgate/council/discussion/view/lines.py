@@ -1,0 +1,115 @@
+"""A discussion as it was held, in plain text, round by round: what `swarm discuss show` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from swarmgate.council.discussion.graph import graph
+from swarmgate.council.discussion.model import Cast, Cited, Conclusion, DiscussionRecord, DiscussionRound, Message
+from swarmgate.council.discussion.view import words
+from swarmgate.council.discussion.windowing import facts, measured_line
+
+
+def text_lines(record: DiscussionRecord) -> list[str]:
+    """The whole discussion. The lines hold text of models: whoever prints them makes it printable."""
+    asked = record.discussion
+    lines = [f"Discussion {asked.id}", *_indented(asked.topic, 2), f"  {words.bounds(record)}"]
+    if record.cast:
+        lines += _cast(record.cast)
+    if asked.material:
+        lines += ["", "Material:", *_indented(asked.material, 2)]
+    measured = dict(words.measures(words.all_rounds(record)))
+    for held in words.all_rounds(record):
+        lines += ["", *_round(held)]
+        lines += ["", *_indented(measured_line(held.number, measured[held.number]), 2)]
+        lines += [f"  {words.choice(each)}" for each in record.choices if each.after == held.number]
+    return [*lines, "", *conclusion_lines(record)]
+
+
+def conclusion_lines(record: DiscussionRecord) -> list[str]:
+    """How it ended, or where it stands: the synthesis, how positions went, who failed, the cost."""
+    lines = [*_concluded(record.conclusion)] if record.conclusion else [f"No synthesis yet: {words.status(record)}"]
+    paths = (f"{each.expert}: {words.path(each)}" for each in graph(words.all_rounds(record)).evolution)
+    lines += _items("Confidence over the rounds", paths)
+    lines += _items("Open questions", words.open_questions(record))
+    lines += _items("Voices that failed", words.failures(record))
+    return [*lines, words.cost(record.usage, record.seconds)]
+
+
+def _concluded(conclusion: Conclusion) -> Iterator[str]:
+    yield f"Synthesis by {conclusion.author}:"
+    yield from _indented(conclusion.executive_summary, 2)
+    yield from _items("Insights", map(_cited, conclusion.insights))
+    titles = {"argument": "resolved by argument", "majority": "resolved by majority", "unproven": "claimed, unproven"}
+    for how, title in titles.items():
+        agreed = (f"{each.text}{_cites(each.cites)}" for each in conclusion.agreements if each.resolved_by == how)
+        yield from _items(f"Agreements, {title}", agreed)
+    yield from _items("Minority report", map(_cited, conclusion.minority_report))
+    debates = (f"{each.topic}{_cites(each.cites)}: {each.why}" for each in conclusion.unresolved_debates)
+    yield from _items("Unresolved debates", debates)
+    yield from _items("Recommendations", map(_cited, conclusion.recommendations))
+    yield from _items("Position evolution", filter(None, [conclusion.position_evolution]))
+    yield from _items("Meta observations", filter(None, [conclusion.meta_observations]))
+    yield from _items("Corrected by swarmgate", conclusion.noted)
+
+
+def _cited(each: Cited) -> str:
+    dissent = f"\nDissent: {each.dissent}" if each.dissent else ""
+    lost = f" (names what is not there: {', '.join(each.unresolved)})" if each.unresolved else ""
+    return f"{each.text}{_cites(each.cites)}{lost}{dissent}"
+
+
+def _cites(cites: Iterable[str]) -> str:
+    listed = ", ".join(cites)
+    return f" [{listed}]" if listed else ""
+
+
+def _cast(cast: Cast) -> Iterator[str]:
+    for each in cast.experts:
+        model = f" ({each.model})" if each.model else ""
+        yield from _item(f"{each.id}, {each.name}{model}: {each.expertise}", 2)
+    yield from (line for each in words.tensions(cast) for line in _item(f"tension: {each}", 2))
+    yield from (line for each in cast.dropped for line in _item(f"left out: {each}", 2))
+
+
+def _round(held: DiscussionRound) -> Iterator[str]:
+    took = f" ({held.seconds:.1f} s)" if held.measured else ", not finished"
+    yield f"Round {held.number}{took}"
+    if held.direction:
+        yield from _indented(f"direction: {held.direction}", 2)
+    yield from (line for each in held.constraints for line in _indented(f"constraint: {each}", 2))
+    yield from (f"  {each}" for each in held.forced)
+    for message in held.messages:
+        yield from _message(message)
+
+
+def _message(message: Message) -> Iterator[str]:
+    model = ", a person" if message.human else f" ({message.model})" if message.model else ""
+    about = "" if message.human else f"  {words.cost(message.usage, message.seconds)}"
+    yield ""
+    yield f"  {message.id} {message.author}{model}, {message.step}{about}"
+    if message.failed:
+        yield f"    failed: {message.failed}"
+    yield from _indented(message.text, 4)
+    yield from (f"    - {each}" for each in facts(message))
+    yield from (f"    noted: {each}" for each in message.noted)
+    if message.unresolved:
+        yield f"    names what it was not shown: {', '.join(message.unresolved)}"
+    if message.condensed:
+        yield f"    saw as a gist: {', '.join(message.condensed)}"
+
+
+def _items(title: str, texts: Iterable[str]) -> Iterator[str]:
+    lines = [line for each in texts for line in _item(each, 2)]
+    if lines:
+        yield f"{title}:"
+        yield from lines
+
+
+def _indented(said: str, by: int) -> list[str]:
+    return [f"{' ' * by}{line}".rstrip() for line in said.splitlines()]
+
+
+def _item(said: str, by: int) -> list[str]:
+    first, *more = said.splitlines() or [""]
+    return [f"{' ' * by}- {first}", *(f"{' ' * (by + 2)}{line}" for line in more)]

@@ -1,0 +1,127 @@
+"""A discussion as one HTML page that needs nothing else: no script, nothing loaded, whatever was said is text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from swarmgate.agents.brief import cut, one_line
+from swarmgate.council.discussion.graph import Graph
+from swarmgate.council.discussion.model import Cited, Conclusion, DiscussionRecord, Expert, Message, Relation
+from swarmgate.council.discussion.view import words
+from swarmgate.council.discussion.view.drawing import HEIGHT, WIDTH, positions, relations
+from swarmgate.council.discussion.windowing import facts
+from swarmgate.domain.debate import MESSAGE_ID
+from swarmgate.html import rendered
+
+_TITLE = 100
+"""Characters of a topic in the title; a longer one stands below, whole."""
+
+_EXPERT = ("expertise", "thinking_style", "bias", "reply_tendency", "stakes", "blind_spots", "model")
+_HOW = {"argument": "resolved by argument", "majority": "resolved by majority", "unproven": "claimed, unproven"}
+
+
+def page(record: DiscussionRecord, graph: Graph) -> str:
+    """The whole page.
+
+    Args:
+        record: of the discussion, over or not.
+        graph: of all its rounds.
+    """
+    conclusion = record.conclusion
+    known = [each for each in graph.evolution if any(stand.confidence is not None for stand in each.stands)]
+    return rendered(
+        __file__,
+        "discussion.html",
+        record=record,
+        graph=graph,
+        words=words,
+        asked=record.discussion,
+        title=cut(one_line(record.discussion.topic), _TITLE, "..."),
+        ids=frozenset(node.id for node in graph.nodes),
+        pieces=re.compile(f"({MESSAGE_ID.pattern})").split,
+        found=_concluded(conclusion) if conclusion else _assessed(record),
+        observed=_observed(conclusion) if conclusion else (),
+        open_questions=[f"{each} ({', '.join(where)})" for each, where in words.open_questions(record).items()],
+        experts=[(each, _told(each)) for each in record.cast.experts] if record.cast else (),
+        width=WIDTH,
+        height=HEIGHT,
+        relations=relations(graph),
+        counters=_counters(graph),
+        positions=positions(known),
+        paths=[f"{each.expert}: {words.path(each)}" for each in graph.evolution],
+        measured=_measured(record),
+        facts=_facts,
+    )
+
+
+# --- what came of it ---
+
+
+def _concluded(conclusion: Conclusion) -> list[tuple[str, list[str]]]:
+    agreed = [f"{each.text}{_cites(each.cites)} ({_HOW[each.resolved_by]})" for each in conclusion.agreements]
+    debates = [f"{each.topic}{_cites(each.cites)}: {each.why}" for each in conclusion.unresolved_debates]
+    return [
+        ("Insights", [_cited(each) for each in conclusion.insights]),
+        ("Agreements", agreed),
+        ("Minority report", [_cited(each) for each in conclusion.minority_report]),
+        ("Unresolved debates", debates),
+        ("Recommendations", [_cited(each) for each in conclusion.recommendations]),
+    ]
+
+
+def _observed(conclusion: Conclusion) -> list[tuple[str, str]]:
+    return [
+        ("Position evolution", conclusion.position_evolution),
+        ("Meta observations", conclusion.meta_observations),
+    ]
+
+
+def _assessed(record: DiscussionRecord) -> list[tuple[str, Sequence[str]]]:
+    message = words.last_assessed(record)
+    if not (message and message.assessment):
+        return []
+    return [
+        ("Agreements, says the moderator", message.assessment.agreements),
+        ("Active disagreements", message.assessment.active_disagreements),
+    ]
+
+
+def _cites(cites: Sequence[str]) -> str:
+    return f" [{', '.join(cites)}]" if cites else ""
+
+
+def _cited(each: Cited) -> str:
+    dissent = f" Dissent: {each.dissent}" if each.dissent else ""
+    lost = f" (names what is not there: {', '.join(each.unresolved)})" if each.unresolved else ""
+    return f"{each.text}{_cites(each.cites)}{dissent}{lost}"
+
+
+def _told(expert: Expert) -> str:
+    told = ((name.replace("_", " "), getattr(expert, name)) for name in _EXPERT)
+    return "\n".join(f"{name}: {value}" for name, value in told if value)
+
+
+# --- the structure ---
+
+
+def _counters(graph: Graph) -> list[list[object]]:
+    """A row for each author: how often it countered each of them."""
+    counts = graph.between(Relation.COUNTERS)
+    return [[each, *(counts.get((each, other), 0) or "" for other in graph.authors)] for each in graph.authors]
+
+
+def _measured(record: DiscussionRecord) -> list[list[object]]:
+    return [
+        [number, m.counters, m.steel_mans, m.supports, m.questions, m.shifts, m.refused_shifts, f"{m.disagreement:g}"]
+        for number, m in words.measures(words.all_rounds(record))
+    ]
+
+
+def _facts(message: Message) -> Iterator[str]:
+    yield from facts(message)
+    yield from (f"noted: {each}" for each in message.noted)
+    if message.unresolved:
+        yield f"names what it was not shown: {', '.join(message.unresolved)}"
+    if message.condensed:
+        yield f"saw as a gist: {', '.join(message.condensed)}"

@@ -1,0 +1,106 @@
+"""A discussion as it goes, for people: the sections of progress.md, and the few words of an event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from swarmgate.agents.brief import cut, one_line
+from swarmgate.council.discussion.argument import places, slots
+from swarmgate.council.discussion.graph import said
+from swarmgate.council.discussion.model import (
+    Choice,
+    Conclusion,
+    DiscussionRecord,
+    DiscussionRound,
+    Message,
+    Shift,
+    ShiftKind,
+    Step,
+)
+from swarmgate.council.discussion.view import words
+from swarmgate.council.discussion.windowing import measured_line
+
+HEAD = "# Discussion: {}\n"
+GIST = 200
+"""Characters of a message in progress.md, and of its beginning in an event."""
+
+
+def progress(record: DiscussionRecord) -> str:
+    """All of progress.md: a section for each step that ended, in order."""
+    parts = [HEAD.format(one_line(record.discussion.topic))]
+    for held in words.all_rounds(record):
+        at = list(zip(places(held), held.messages, strict=True))
+        for slot, step in zip(slots(held.done), held.done, strict=True):
+            spoken = [each for place, each in at if place[1] == slot]
+            parts.append(_step_text(held, [each for each in spoken if not each.human], step))
+            parts += [_step_text(held, [each], None) for each in spoken if each.human]
+        parts += [_round_text(held)] if held.measured else []
+        parts += [_choice_text(each) for each in record.choices if each.after == held.number]
+    return "".join([*parts, *([_synthesis_text(record.conclusion)] if record.conclusion else [])])
+
+
+def _step_text(held: DiscussionRound, messages: Sequence[Message], step: Step | None) -> str:
+    """The section of a step that ended: who spoke, a line each; `step` None: only what the user added."""
+    lines = [f"\n## Round {held.number}: {step}\n"] if step else []
+    lines += [_line(each) for each in messages]
+    lines += ["- nobody speaks in this step"] if step and not messages else []
+    return "\n".join(lines) + "\n"
+
+
+def _round_text(held: DiscussionRound) -> str:
+    """What stands after the last step of a round: which rules made somebody speak, or be silent; what was counted."""
+    forced = [f"- a rule: {each}" for each in held.forced]
+    counted = [f"- {measured_line(held.number, held.measured)}"] if held.measured else []
+    return "\n".join(["", *forced, *counted]) + "\n"
+
+
+def _synthesis_text(conclusion: Conclusion) -> str:
+    """The section of the synthesis; all of it is in the artifacts."""
+    noted = [f"- {one_line(each)}" for each in conclusion.noted]
+    return (
+        "\n".join(["\n## Synthesis\n", f"- {conclusion.author}: {one_line(conclusion.executive_summary)}", *noted])
+        + "\n"
+    )
+
+
+def _choice_text(choice: Choice) -> str:
+    """The line of a choice."""
+    return f"\n{one_line(words.choice(choice))}\n"
+
+
+def what(message: Message) -> str:
+    """A few words on what a message comes to."""
+    return ", ".join(_words(message))
+
+
+def beginning(message: Message) -> str:
+    """The first words of a message."""
+    return cut(one_line(said(message)), GIST, "...")
+
+
+def _words(message: Message) -> Iterable[str]:
+    yield from dict.fromkeys(f"{each.kind} {each.to}" for each in message.links)
+    if message.position:
+        sure = message.position.confidence
+        yield f"confidence {'unknown' if sure is None else f'{sure:.2f}'}"
+    if message.shift:
+        yield _moved(message.shift)
+    if message.framing:
+        budget = f"budget {message.framing.disagreement_budget} of 10"
+        yield f"{words.many(len(message.framing.fault_lines), 'fault line')}, {budget}"
+    if message.assessment:
+        yield f"overall {message.assessment.overall} of 5, recommends: {message.assessment.recommendation}"
+
+
+def _moved(shift: Shift) -> str:
+    if shift.refused:
+        return f"unmoved: {shift.refused}"
+    return "unmoved" if shift.kind is ShiftKind.NONE else f"moved: {shift.kind}"
+
+
+def _line(message: Message) -> str:
+    if message.failed:
+        return f"- {message.id} {message.author} gave no answer: {message.failed}"
+    told = what(message)
+    noted = f" [{'; '.join(message.noted)}]" if message.noted else ""
+    return f"- {message.id} {message.author}{f' ({told})' if told else ''}: {beginning(message)}{noted}"

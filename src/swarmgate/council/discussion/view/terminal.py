@@ -1,0 +1,117 @@
+"""A discussion in lines for a terminal, as it is held: who takes part, what a round came to, and how it ended."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from swarmgate.council.discussion.model import (
+    Cast,
+    Discussion,
+    DiscussionRecord,
+    DiscussionRound,
+    Expert,
+    Message,
+    Step,
+)
+from swarmgate.council.discussion.view.lines import conclusion_lines
+from swarmgate.council.discussion.windowing import facts, measured_line, scores
+
+_WIDTH = 110
+_TRAITS = {
+    "thinking_style": "thinks",
+    "bias": "bias",
+    "reply_tendency": "replies",
+    "stakes": "stakes",
+    "blind_spots": "blind spots",
+    "model": "model",
+}
+
+
+def cast_lines(discussion: Discussion, cast: Cast) -> list[str]:
+    """Who takes part, with the fixed roles and the tension map."""
+    fixed = ", ".join(f"{role}{_with(cast.models.get(role, ''))}" for role in discussion.extent.roles)
+    rounds = f"{discussion.rounds} round{'s' if discussion.rounds > 1 else ''}"
+    lines = [f"A {discussion.mode} discussion of at most {rounds}, with {fixed}, and these experts:"]
+    for expert in cast.experts:
+        lines += ["", *_expert(expert)]
+    lines += ["", "Tensions:" if cast.tensions else "Tensions: none were named."]
+    for each in cast.tensions:
+        told = f": {each.description}" if each.description else ""
+        lines += _item(f"{' <-> '.join(each.between)} ({each.axis}){told}")
+    return [*lines, *(f"Left out: {each}" for each in cast.dropped)]
+
+
+def _with(model: str) -> str:
+    return f" ({model})" if model else ""
+
+
+def _expert(expert: Expert) -> Iterator[str]:
+    yield f"  {expert.id}: {expert.name}"
+    yield from _wrapped(expert.expertise, 4)
+    for name, word in _TRAITS.items():
+        if value := getattr(expert, name):
+            yield from _wrapped(f"{word}: {value}", 4)
+
+
+def round_lines(held: DiscussionRound) -> list[str]:
+    """What a round came to: what was counted beside the moderator's own scores, and who failed."""
+    lines = [measured_line(held.number, held.measured)] if held.measured else [f"Round {held.number}"]
+    given = next((each.assessment for each in reversed(held.messages) if each.assessment), None)
+    if given:
+        told = ", ".join(f"{name} {score}" for name, score in scores(given))
+        lines.append(f"  The moderator's own scores, of 5: {told}")
+        about = f": {given.focus}" if given.focus else ""
+        lines += _wrapped(f"The moderator recommends to {_RECOMMENDED[given.recommendation]}{about}", 2)
+        for title, said in (("Agreed", given.agreements), ("Still divided", given.active_disagreements)):
+            lines += [f"  {title}:", *(line for each in said for line in _item(each, 4))] if said else []
+    lines += [f"  Forced: {each}" for each in held.forced]
+    failed = (f"  {each.author} failed, {each.step}: {each.failed}" for each in held.messages if each.failed)
+    return [*lines, *failed]
+
+
+_RECOMMENDED = {
+    "continue": "go on",
+    "deep-dive": "go deeper",
+    "different-angle": "look from a different angle",
+    "synthesize": "synthesise",
+}
+
+
+def last_said(record: DiscussionRecord, after: Step) -> list[str]:
+    """What was said in the step that has just ended, an item a message."""
+    held = record.partial or (record.rounds[-1] if record.rounds else None)
+    return [
+        line
+        for each in (held.messages if held else ())
+        if each.step is after and not each.human
+        for line in _said(each)
+    ]
+
+
+def _said(message: Message) -> Iterator[str]:
+    failed = f"failed: {message.failed}" if message.failed else ""
+    told = ": ".join(filter(None, (f"{message.id} {message.author}", failed or message.text)))
+    yield from _item(told)
+    yield from (line for each in facts(message) for line in _item(each, 4))
+
+
+def outcome_lines(record: DiscussionRecord) -> list[str]:
+    """How a discussion ended, or how far it is: the synthesis, who failed, what was counted, and the cost."""
+    *told, took = conclusion_lines(record)
+    counted = [f"  - {measured_line(each.number, each.measured)}" for each in record.rounds if each.measured]
+    return [*told, *(["Counted, by the links between messages:", *counted] if counted else []), took]
+
+
+def _item(text: str, by: int = 2) -> list[str]:
+    first, *more = _wrapped(text, 0) or [""]
+    return [f"{' ' * by}- {first}", *(f"{' ' * (by + 2)}{line}" for line in more)]
+
+
+def _wrapped(text: str, by: int) -> list[str]:
+    lines = [
+        part
+        for line in text.splitlines()
+        for part in textwrap.wrap(line, _WIDTH - by, break_long_words=False, break_on_hyphens=False) or [""]
+    ]
+    return [f"{' ' * by}{line}".rstrip() for line in lines]

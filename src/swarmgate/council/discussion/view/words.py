@@ -1,0 +1,141 @@
+"""Phrases that the files, the page and the replay of a discussion share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from swarmgate.council.discussion.argument import measured
+from swarmgate.council.discussion.graph import Evolution, Stand
+from swarmgate.council.discussion.model import (
+    Cast,
+    Choice,
+    DiscussionRecord,
+    DiscussionRound,
+    Measured,
+    Message,
+    Position,
+    ShiftKind,
+)
+from swarmgate.domain.usage import Usage
+
+
+def all_rounds(record: DiscussionRecord) -> tuple[DiscussionRound, ...]:
+    """The finished rounds and the one at work."""
+    return (*record.rounds, *([record.partial] if record.partial else []))
+
+
+def measures(rounds: Sequence[DiscussionRound]) -> list[tuple[int, Measured]]:
+    """What each round comes to, by number; one at work as far as it is."""
+    return [(each.number, each.measured or measured(each, rounds[:at])) for at, each in enumerate(rounds)]
+
+
+def cost(usage: Usage, seconds: float) -> str:
+    """`2 calls, 1,200 tokens, $0.0024, 3.1 s`; an unknown price is said to be unknown."""
+    known = f"at least ${usage.known_usd:.4f}, the rest unknown" if usage.known_usd else "cost unknown"
+    money = known if usage.usd is None else f"${usage.usd:.4f}"
+    return f"{many(usage.calls, 'call')}, {usage.tokens:,} tokens, {money}, {seconds:.1f} s"
+
+
+def many(number: int, noun: str) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def status(record: DiscussionRecord) -> str:
+    """How far it is: `complete`, `paused by the user, after round 1`, `failed: all 2 experts failed ...`."""
+    sign = " " if record.why.startswith("by ") else ": "
+    return f"{record.status}{sign}{record.why}" if record.why else str(record.status)
+
+
+def bounds(record: DiscussionRecord) -> str:
+    """`standard, 2 of at most 3 rounds, complete`."""
+    asked = record.discussion
+    return f"{asked.mode}, {len(record.rounds)} of at most {many(asked.rounds, 'round')}, {status(record)}"
+
+
+def names(cast: Cast | None) -> dict[str, str]:
+    """The names of the experts by id."""
+    return {each.id: each.name for each in cast.experts} if cast else {}
+
+
+def tensions(cast: Cast) -> Iterator[str]:
+    """`economist against ecologist: growth`, a line each."""
+    for each in cast.tensions:
+        yield f"{' against '.join(each.between)}: {each.axis}{f' - {each.description}' if each.description else ''}"
+
+
+def failures(record: DiscussionRecord) -> list[str]:
+    """Who failed where, and why."""
+    return [
+        f"{each.author} failed in round {each.round}, {each.step} ({each.id}): {each.failed}"
+        for held in all_rounds(record)
+        for each in held.messages
+        if each.failed
+    ]
+
+
+def choice(made: Choice) -> str:
+    """`After round 1, the user: inject - must cost nothing`; `After the last round: the synthesis`."""
+    if made.by == "bounds":
+        return "After the last round: the synthesis"
+    text = f" - {made.text}" if made.text else ""
+    constraint = f"; constraint - {made.constraint}" if made.constraint else ""
+    return f"After round {made.after}, the {made.by}: {made.kind}{text}{constraint}"
+
+
+def constraints(record: DiscussionRecord) -> list[str]:
+    """What choices asked for, each once, in order."""
+    return list(dict.fromkeys(each for held in all_rounds(record) for each in held.constraints))
+
+
+def positions_now(record: DiscussionRecord) -> dict[str, Position]:
+    """The last position that each expert declared, by id."""
+    messages = [each for held in all_rounds(record) for each in held.messages]
+    return {each.author: each.position for each in messages if each.position}
+
+
+def last_assessed(record: DiscussionRecord) -> Message | None:
+    """The newest message with an assessment."""
+    assessed = [each for held in all_rounds(record) for each in held.messages if each.assessment]
+    return assessed[-1] if assessed else None
+
+
+def percent(confidence: float | None) -> str:
+    """`70%`; `unknown` where none was declared that can be read."""
+    return "unknown" if confidence is None else f"{confidence:.0%}"
+
+
+def shift(stand: Stand) -> str:
+    """`minor`, `none (a claimed shift was refused: it cites nothing)`, or a dash where a position was declared."""
+    if stand.refused:
+        return f"none ({stand.refused})"
+    return str(stand.shift) if stand.shift is not ShiftKind.NONE else "-"
+
+
+def path(evolution: Evolution) -> str:
+    """`70% -> 55% (minor shift in r1-msg-007, moved by r1-msg-005)`."""
+    steps = []
+    for each in evolution.stands:
+        moved = f" ({each.shift} shift in {each.message}, moved by {', '.join(each.cites)})"
+        refused = f" (in {each.message}, {each.refused})" if each.refused else ""
+        steps.append(percent(each.confidence) + (moved if each.shift is not ShiftKind.NONE else refused))
+    return " -> ".join(steps)
+
+
+def open_questions(record: DiscussionRecord) -> dict[str, list[str]]:
+    """Every open question once, as it was first asked, with where it was asked: `round 1`, `synthesis`."""
+    asked = [
+        (question, f"round {each.round}")
+        for held in all_rounds(record)
+        for each in held.messages
+        if each.assessment
+        for question in each.assessment.open_questions
+    ]
+    asked += [(each, "synthesis") for each in record.conclusion.open_questions] if record.conclusion else []
+    first: dict[str, str] = {}
+    where: dict[str, list[str]] = {}
+    for question, place in asked:
+        same = "".join(each for each in question.casefold() if each.isalnum()) or question
+        places = where.setdefault(first.setdefault(same, question), [])
+        places += [place] if place not in places else []
+    return where
