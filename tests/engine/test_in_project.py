@@ -7,6 +7,8 @@ import pytest
 from tests.project import Project, rule
 
 from swarmgate.council.asking import Heard, ask, brief_for
+from swarmgate.council.debate.model import Debate
+from swarmgate.council.debate.rules import RULES as DEBATE
 from swarmgate.council.discussion.model import Discussion, DiscussionRound, Message, Step
 from swarmgate.council.discussion.rules import RULES
 from swarmgate.council.records import Manifest
@@ -203,7 +205,7 @@ def test_whoever_takes_a_record_for_another_kind_is_told_which_it_is(project: Pr
         "swarm decide show my-decision",
     )
     asked = Debate(id="my-debate", question="Is it?", seats=(Seat(id="a"), Seat(id="b")))
-    Shared(Swarm(project.root).project).records.begin(RULES, asked)
+    Shared(Swarm(project.root).project).records.begin(DEBATE, asked)
     with pytest.raises(CouncilRefused, match="my-debate is a debate, not a dispatch") as refused:
         Swarm(project.root).council.dispatch_record("my-debate")
     assert refused.value.hint == "swarm debate show my-debate"

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.council.debate.model import PART
 from swarmgate.council.debate.rules import RULES as DEBATE
-from swarmgate.council.dispatch.model import Dispatch, DispatchResult
+from swarmgate.council.dispatch.model import Dispatch, DispatchResult, DispatchTask
 from swarmgate.council.dispatch.rules import RULES
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.domain.dispatch import DispatchTask
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
 

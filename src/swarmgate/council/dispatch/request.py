@@ -9,10 +9,18 @@ from pydantic import ValidationError
 
 from swarmgate.config import Config, nearest
 from swarmgate.config.refusals import unknown
-from swarmgate.council.dispatch.model import Dispatch, Means
+from swarmgate.council.dispatch.model import (
+    MOST_CHAIN,
+    MOST_TASKS,
+    PREVIOUS,
+    Dispatch,
+    DispatchRole,
+    DispatchTask,
+    Means,
+    Mode,
+)
 from swarmgate.council.perspectives import PERSPECTIVES
 from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
-from swarmgate.domain.dispatch import MOST_CHAIN, MOST_TASKS, PREVIOUS, DispatchRole, DispatchTask, Mode
 from swarmgate.errors import CouncilRefused, UsageError
 
 if TYPE_CHECKING:

@@ -7,11 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from swarmgate.council import stream
-from swarmgate.council.dispatch.model import NOT_REACHED, Debated, Dispatch, DispatchedReply, DispatchResult, Tried
+from swarmgate.council.dispatch.model import (
+    AT_ONCE,
+    NOT_REACHED,
+    Debated,
+    Dispatch,
+    DispatchedReply,
+    DispatchResult,
+    Mode,
+    Tried,
+)
 from swarmgate.council.lifecycle import Resumed, Standing, Status
 from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.dispatch import AT_ONCE, Mode
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, ExhaustedAccount, IllegalMove, SwarmError
 

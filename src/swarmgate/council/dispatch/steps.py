@@ -17,7 +17,17 @@ from swarmgate.council.debate import rules as debates
 from swarmgate.council.debate.model import PART, Debate, Round
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.dispatch.answering import LEAST_ROOM, answer, room_of
-from swarmgate.council.dispatch.model import Debated, Dispatch, DispatchedReply, DispatchResult, Means, Tried
+from swarmgate.council.dispatch.model import (
+    PREVIOUS,
+    Debated,
+    Dispatch,
+    DispatchedReply,
+    DispatchResult,
+    DispatchTask,
+    Means,
+    Mode,
+    Tried,
+)
 from swarmgate.council.dispatch.request import in_words
 from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
 from swarmgate.council.overheard import overheard
@@ -26,7 +36,6 @@ from swarmgate.council.run import run
 from swarmgate.council.voices import Voices
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.dispatch import PREVIOUS, DispatchTask, Mode
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import (
     BudgetExhausted,
