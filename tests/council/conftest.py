@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.confined import runner
+from tests.project import _after, _template, once, project
 
 from swarmgate.agents.desk import Desk, Limits
 from swarmgate.agents.house_rules import HouseRulesOf
@@ -32,6 +33,8 @@ from swarmgate.llm.budget import Budget, Metered
 from swarmgate.llm.connect import connect
 from swarmgate.testing import ReceivedRequest, ScriptedServer
 from swarmgate.workspace.files import FileTree
+
+__all__ = ["_after", "_template", "once", "project"]
 
 Rule = dict[str, Any]
 

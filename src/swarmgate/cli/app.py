@@ -79,13 +79,18 @@ class Verbs(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, in our order."""
         del ctx
-        return list(VERBS)
+        from swarmgate.cli import council
+
+        return [*VERBS, *(each for each in council.verbs() if each not in VERBS)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The verb of that name, from its file; None where there is none."""
         del ctx
         if cmd_name not in VERBS:
-            return None
+            from swarmgate.cli import council
+
+            known = cmd_name in council.verbs()
+            return typer.main.get_command(council.app_of(cmd_name)) if known else None
         verb = import_module(f"swarmgate.cli.{cmd_name}")
         if hasattr(verb, "app"):
             return typer.main.get_command(verb.app)

@@ -54,11 +54,11 @@ def command(
     """
     with boundary(json) as terminal:
         from swarmgate.config import nearest
+        from swarmgate.council import patterns
         from swarmgate.domain.metrics import PATTERNS
-        from swarmgate.engine.in_project import VERBS
         from swarmgate.engine.swarm import Swarm
 
-        pattern = next((noun for noun, verb in VERBS.items() if verb == pattern), pattern)
+        pattern = next((noun for noun, each in patterns.PATTERNS.items() if each.verb == pattern), pattern)
         if pattern is not None and pattern not in PATTERNS:
             close = nearest(pattern, PATTERNS)
             hint = f"Did you mean {close}?" if close else f"They are: {', '.join(PATTERNS)}"

@@ -64,7 +64,7 @@ def said(event: CouncilEvent) -> tuple[str, str] | None:
     `round 1, argue: security-lead counters r1-msg-002 (r1-msg-005): Keys leak, and nobody ...`
     What stops it is none: the command ends with that error, which is told then.
     """
-    part = _PART.get(event.pattern, "")
+    part = _PART.get(event.pattern, "round")
     match event:
         case Told():
             return (event.kind, event.text) if event.text else None
@@ -114,7 +114,9 @@ def _score(event: RoundCompleted) -> str:
 
 def _where(event: StepStarted | Contributed) -> str:
     """`round 1, argue`; what comes before the first round has its step alone."""
-    return f"{_PART[event.pattern]} {event.number}{_behind(', ', event.step)}" if event.number else event.step
+    return (
+        f"{_PART.get(event.pattern, 'round')} {event.number}{_behind(', ', event.step)}" if event.number else event.step
+    )
 
 
 def _sign(event: StepStarted | Contributed) -> str:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from swarmgate.config import nearest
+from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import LIFECYCLE, Begun, Completed, Resumed, Standing, Stopped, TimeUp, Unanswering
 from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Entry, Frozen
@@ -160,6 +161,15 @@ class Record(Generic[Q, S, O]):
     def entries(self) -> Iterator[Entry[Any]]:
         """Every entry, read again and checked."""
         return (entry for entry, _ in self._journal.entries())
+
+    def replayed(self) -> Iterator[CouncilEvent]:
+        """What was told while it was held, once more: a view of the record, in which nothing is recorded."""
+        before: Standing[S] | None = None
+        for entry in self.entries():
+            after = self._fold(before, [entry])
+            if before is not None and after is not None:
+                yield from self.pattern.tells(entry.event, before, after)
+            before = after
 
     def publish(self) -> None:
         """Writes the views of how it stands.

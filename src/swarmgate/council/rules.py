@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from swarmgate.council import stream
 from swarmgate.council.lifecycle import Completed, Resumed, Standing, Status
@@ -113,6 +113,33 @@ class Rules(ABC, Generic[Q, S, O]):
     def summary(self, standing: Standing[S]) -> str:
         """What it came to, in a few words."""
         return ""
+
+    def row(self, standing: Standing[S]) -> dict[str, str]:
+        """It in a list: the id, when it began, how it stands, what it is about."""
+        began, title = standing.created_at, self.title(standing.own)
+        return {"id": standing.id, "began": began, "status": standing.status, "title": title}
+
+    def data(self, standing: Standing[S]) -> dict[str, Any]:
+        """All of it, JSON-ready."""
+        outcome = self.outcome(standing)
+        told = outcome.model_dump(mode="json") if isinstance(outcome, Frozen) else None
+        usage = standing.usage.model_dump(mode="json")
+        return {**self.row(standing), "why": standing.why, "usage": usage, "outcome": told}
+
+    def lines(self, standing: Standing[S]) -> list[str]:
+        """It for people."""
+        title, what = self.title(standing.own) or standing.id, self.summary(standing)
+        why = [standing.why] if standing.why else []
+        return [
+            f"{standing.pattern.capitalize()} {standing.id}: {title}",
+            standing.status,
+            *why,
+            *([what] if what else []),
+        ]
+
+    def exit_code(self, standing: Standing[S]) -> int:
+        """What the command that held it ends with: 0 where it is over, else 1."""
+        return 0 if standing.over else 1
 
     def tells(self, event: Frozen, before: Standing[S], after: Standing[S]) -> Iterable[CouncilEvent]:
         """What the user hears when an event is on record, one of those too that all records share."""

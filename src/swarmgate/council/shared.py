@@ -17,7 +17,7 @@ from swarmgate import __version__
 from swarmgate.config import nearest
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.masking import NAMES, masked
-from swarmgate.council.patterns import PATTERNS, pattern
+from swarmgate.council.patterns import PATTERNS
 from swarmgate.council.record import Record, Records
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
@@ -236,12 +236,16 @@ class Shared:
         with suppress(SwarmError):
             other = self.records.begun(id).pattern
             if other != name and other in PATTERNS:
-                return CouncilRefused(f"{id} is {_a(other)}, not {_a(name)}.", hint=f"swarm {verb(other)} show {id}")
+                return CouncilRefused(
+                    f"{id} is {_a(other)}, not {_a(name)}.", hint=f"swarm {PATTERNS[other].verb} show {id}"
+                )
         known = self.records.ids(name)
         close = nearest(id, known) or ""
         near = difflib.SequenceMatcher(None, id, close).ratio() >= _NEAR
         meant = f"Did you mean {close}? " if near else ""
-        hint = f"{meant}They are listed by: swarm {verb(name)} list" if known else f"There is no {name} here yet."
+        hint = (
+            f"{meant}They are listed by: swarm {PATTERNS[name].verb} list" if known else f"There is no {name} here yet."
+        )
         other = self.elsewhere()
         return type(error)(error.message, hint=f"{hint} {other}." if other else hint)
 
@@ -276,11 +280,6 @@ class Shared:
             if path.is_file():
                 state.update(f"\n{folder.relative(path)}\n{hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
         return state.hexdigest()
-
-
-def verb(name: str) -> str:
-    """The command of a pattern."""
-    return pattern(name).verb
 
 
 def new_id() -> str:

@@ -17,7 +17,6 @@ from swarmgate.council.orchestration.facade import Orchestrations
 from swarmgate.council.orchestration.runner import CouncilRunner, Verb, debated, decided, discussed, improved
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.engine.council_metrics import Metrics
-from swarmgate.engine.in_project import InProject
 from swarmgate.project import Project
 
 if TYPE_CHECKING:
@@ -32,17 +31,17 @@ class Council:
     """
 
     def __init__(self, project: Project) -> None:
-        shared, held = InProject(project), Shared(project)
-        debates, dispatches, chats = Debates(held), Dispatches(held), Chats(held)
-        discussions, decisions, critiques = Discussions(held), Decisions(held), Critiques(held, _programs)
+        self.shared = shared = Shared(project)
+        debates, dispatches, chats = Debates(shared), Dispatches(shared), Chats(shared)
+        discussions, decisions, critiques = Discussions(shared), Decisions(shared), Critiques(shared, _programs)
         verbs = {
             "debate": Verb("debate", debates.debate, debates.resume, debated),
             "discuss": Verb("discussion", discussions.discuss, discussions.resume_discussion, discussed),
             "decide": Verb("decision", decisions.decide, decisions.resume_decision, decided),
             "critique": Verb("critique", critiques.critique, critiques.resume_critique, improved),
         }
-        orchestrations = Orchestrations(held, CouncilRunner(held, dispatches, verbs))
-        metrics = Metrics(shared, held)
+        orchestrations = Orchestrations(shared, CouncilRunner(shared, dispatches, verbs))
+        metrics = Metrics(shared)
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
         self.ids, self.record, self.described = debates.ids, debates.record, debates.described
