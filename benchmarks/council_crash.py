@@ -49,9 +49,8 @@ class Case:
         comes_to: what `show --json` prints, without all that may differ from one time to the other.
         problem: what is wrong with what `show --json` prints, beside; empty: nothing.
         resume: given an id, the arguments behind the verb that go on; None: those that begin it.
-        program: given the project and an id, the whole command line of a program that begins a record of that id, where
-            the verb takes none; None: the verb begins it.
         latency_s: how long the server takes for an answer, in seconds.
+        program: what Python runs with the command line that begins a record.
     """
 
     pattern: str
@@ -61,8 +60,8 @@ class Case:
     comes_to: Callable[[dict[str, Any]], Any]
     problem: Callable[[dict[str, Any]], str] = lambda _shown: ""
     resume: Callable[[str], Sequence[str]] | None = lambda name: ("resume", name)
-    program: Callable[[Path, str], Sequence[str]] | None = None
     latency_s: float = 0.01
+    program: Sequence[str] = ("-m", "swarmgate")
 
 
 @dataclass(frozen=True)
@@ -87,17 +86,8 @@ class Place:
         return [json.loads(line)["event"]["type"] for line, _ in walk(b"".join(self.lines(name)), name=name)]
 
     def begin(self, name: str) -> list[str]:
-        """The command line that begins a record."""
-        if self.case.program:
-            return list(self.case.program(self.root, name))
-        return [sys.executable, "-m", "swarmgate", *self._line(self.case.begin(self.root.parent, name))]
-
-    def begun(self, name: str) -> None:
-        """Begins a record that nobody kills."""
-        if self.case.program:
-            subprocess.run(self.begin(name), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        else:
-            self.told(*self.case.begin(self.root.parent, name))
+        """The command line that begins a record, behind `swarm`."""
+        return self._line(self.case.begin(self.root.parent, name))
 
     def told(self, *arguments: str) -> Any:
         """What a command prints, run in this process: only what is killed is one of its own."""
@@ -111,7 +101,7 @@ class Place:
     def killed(self, name: str, *, at: int, pause: float) -> bool:
         """Begins a record and kills its process `pause` seconds after line `at`; whether it was at work still."""
         process = subprocess.Popen(
-            self.begin(name),
+            [sys.executable, *self.case.program, *self.begin(name)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -128,11 +118,17 @@ class Place:
         """Goes on with what was killed; begins it where nothing of it is on record, and leaves it where it is over."""
         if self.kinds(name)[-1:] == ["completed"]:
             return
-        resume = self.case.resume if self.lines(name) else None
-        if resume:
-            self.told(*resume(name))
+        if self.lines(name) and self.case.resume:
+            self.told(*self.case.resume(name))
         else:
-            self.begun(name)
+            self.hold(name)
+
+    def hold(self, name: str) -> None:
+        """Begins a record, or goes on with it, to its end."""
+        command = [sys.executable, *self.case.program, *self.begin(name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode not in {0, 1}:
+            raise SystemExit(f"{self.case.pattern} {name}: exit {done.returncode}\n{done.stdout}{done.stderr}")
 
     def _line(self, arguments: Sequence[str]) -> list[str]:
         return [self.case.verb, *arguments, "--json", "--repo", str(self.root)]
@@ -176,7 +172,7 @@ def main(case: Case, *, kills: int = KILLS) -> None:
         with serving([*served, "--until-stdin-closes"]) as base_url:
             place = Place(case, Path(folder) / "project")
             make_project(place.root, base_url)
-            place.begun("reference")
+            place.hold("reference")
             expected, length = case.comes_to(place.told("show", "reference")), len(place.lines("reference"))
             print(f"a {case.pattern} has {length} lines; {kills} kills", flush=True)
             number = 0

@@ -67,9 +67,10 @@ def comes_to(shown: dict[str, Any]) -> Any:
         }
         for each in shown["rounds"]
     ]
-    calls = [[said["usage"]["calls"] for said in each["contributions"]] for each in shown["rounds"]]
+    counting = [said for each in shown["rounds"] for said in each["contributions"] if not said["excluded"]]
+    calls = [said["usage"]["calls"] for said in counting]  # who is excluded is asked anew by each process
     outcome = {key: value for key, value in lasting(shown["outcome"]).items() if key != "id"}
-    return {"rounds": rounds, "calls": calls, "all": shown["outcome"]["usage"]["calls"], "outcome": outcome}
+    return {"rounds": rounds, "calls": calls, "outcome": outcome}
 
 
 def problem(shown: dict[str, Any]) -> str:

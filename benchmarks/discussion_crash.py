@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,9 @@ ROUNDS = 5
 _OF_THE_CLOCK = {"startedAt", "seconds"}
 
 
-def program(root: Path, name: str) -> list[str]:
-    """This file, which holds a discussion of that id: the command line gives it one of its own."""
-    return [sys.executable, __file__, "--child", str(root), name]
+def begin(_folder: Path, name: str) -> Sequence[str]:
+    """The id; the verb of the command line gives a discussion one of its own, so that this file holds it."""
+    return ("hold", name)
 
 
 def comes_to(shown: dict[str, Any]) -> Any:
@@ -40,18 +42,9 @@ def without_times(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--child"]:
-        council = Swarm(sys.argv[2]).council
-        asyncio.run(council.discuss("Should we?", mode="deep", rounds=ROUNDS, cache=False, id=sys.argv[3]))
+    if "--repo" in sys.argv:
+        given, root = sys.argv[3], sys.argv[-1]
+        asyncio.run(Swarm(root).council.discuss("Should we?", mode="deep", rounds=ROUNDS, cache=False, id=given))
     else:
-        main(
-            Case(
-                "discussion",
-                "discuss",
-                rules(ROUNDS),
-                lambda _folder, _name: (),
-                comes_to,
-                resume=lambda name: ("resume", name, "--yes"),
-                program=program,
-            )
-        )
+        case = Case("discussion", "discuss", rules(ROUNDS), begin, comes_to, program=(__file__,))
+        main(replace(case, resume=lambda name: ("resume", name, "--yes")))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,9 @@ def rules() -> list[dict[str, Any]]:
     ]
 
 
-def program(root: Path, name: str) -> list[str]:
-    """This file, which holds the dispatch of that id: the command line gives it one of its own."""
-    return [sys.executable, __file__, COMMAND, name, str(root)]
+def begin(_folder: Path, name: str) -> Sequence[str]:
+    """The arguments of this file."""
+    return (name,)
 
 
 def comes_to(shown: dict[str, Any]) -> Any:
@@ -50,14 +51,5 @@ if __name__ == "__main__":
         hold(sys.argv[2], Path(sys.argv[-1]))
     else:
         main(
-            Case(
-                "dispatch",
-                COMMAND,
-                rules(),
-                lambda _folder, _name: (),
-                comes_to,
-                resume=None,
-                latency_s=0.05,
-                program=program,
-            ),
+            Case("dispatch", COMMAND, rules(), begin, comes_to, resume=None, latency_s=0.05, program=(__file__,)),
         )

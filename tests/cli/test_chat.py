@@ -94,7 +94,7 @@ def test_one_changed_chat_does_not_hide_the_others(project: Project, file: Path)
     listed = project.swarm("chat", "list").stdout
     assert "other  quiet" in listed
     assert "talk  damaged" in listed
-    told = project.json("chat", "show", "talk", exits=1)["message"]
+    told = project.json("chat", "show", "talk", exits=2)["message"]
     assert told == ".swarm/discussions/talk/journal.jsonl line 1 does not match its own hash."
     assert "talk/journal.jsonl line 1" in project.swarm("verify", exits=1).stdout
 
@@ -247,3 +247,12 @@ def test_killed_at_random_moments_every_chat_resumes_whole() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 of 3 whole" in done.stdout
+
+
+def test_chats_lie_in_sqlite_where_the_settings_say_so(project: Project, file: Path) -> None:
+    project.play(READ, ASKS, ENDS, council={"store": "sqlite"})
+    assert "It is safe." in project.swarm("chat", str(file)).stdout
+    assert project.json("chat", "show", "talk")["result"]["end"] == "synthesis"
+    assert project.swarm("chat", "list").stdout.startswith("talk  synthesis")
+    assert not (project.folder.discussions / "talk").exists()
+    project.swarm("verify")

@@ -57,7 +57,9 @@ def test_a_record_that_is_no_text_is_damaged_and_blocks_nothing(project: Project
     assert (found["decision"]["complete"], found["unknown"]["executions"], found["total"]["executions"]) == (1, 1, 2)
     edited = project.folder.discussions / made["id"] / "journal.jsonl"
     edited.write_text(edited.read_text().replace("0.9", "0.8"))
-    assert {row["status"] for row in project.json("decide", "list")} == {"damaged"}
+    rows = {row["id"]: row for row in project.json("decide", "list")}
+    assert {row["status"] for row in rows.values()} == {"damaged"}
+    assert (rows["torn"]["began"], rows[made["id"]]["began"][:2]) == ("", "20")
     assert [len(row["damaged"]) for row in project.json("metrics", "--pattern", "decision")] == [1]
     project.play(agrees, facilitates, council={"store": "sqlite"})
     for args in (("decide", "list"), ("critique", "list"), ("orchestrate", "list"), ("metrics",)):

@@ -27,6 +27,7 @@ from swarmgate.errors import (
     CouncilRefused,
     LedgerCorrupt,
     SwarmError,
+    WaitingForUser,
 )
 from swarmgate.journal.store import opened
 
@@ -352,3 +353,36 @@ def test_a_record_in_which_a_voice_failed_answers_no_other_request(records: Reco
     found = records.find(pattern, "the-hash")
     assert found is not None
     assert found.id == "s1"
+
+
+class Growing(Summing):
+    """A line for each number, until the views are made again; what is told and kept is the same."""
+
+    def grows(self, event: Frozen, before: Standing[State], after: Standing[State]) -> dict[str, str]:
+        assert (before.id, after.id) == ("s1", "s1")
+        return {"said.md": f"{event.who} {event.round}\n"} if isinstance(event, Added) else {}
+
+    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> list[CouncilEvent]:
+        told = cast("CouncilEvent", event)
+        return [told] if isinstance(event, Added) else []
+
+
+def test_a_text_grows_with_every_event(records: Records, tmp_path: Path) -> None:
+    heard: list[Any] = []
+    growing, record = Growing(), begun(records)
+
+    async def held_on() -> Outcome | None:
+        return await run(growing, record, context(records, at_once, heard))
+
+    assert asyncio.run(held_on()) == Outcome(total=6)
+    assert (tmp_path / ".swarm/discussions/s1/said.md").read_text() == "a 1\nb 1\na 2\nb 2\n"
+    assert heard == [each.event for each in record.entries() if isinstance(each.event, Added)]
+
+
+def test_waiting_for_the_user_is_no_reason_why_it_stopped(records: Records) -> None:
+    async def voice(add: Add) -> None:
+        raise WaitingForUser("Somebody has to look.")
+
+    with pytest.raises(WaitingForUser):
+        held(records, voice)
+    assert begun(records).standing.why == ""

@@ -297,6 +297,20 @@ async def test_a_budget_that_is_used_up_before_any_answer_is_an_error(project: P
     assert (kept.finished, kept.summary, kept.exhausted) == (True, "0/2 succeeded", caught.value.message)
 
 
+async def test_one_that_failed_goes_on_under_its_id_with_the_settings_as_they_are_now(project: Project) -> None:
+    tasks = [{"role": "critic", "text": "Look."}, *ask("b")]
+    project.play(says("critic", DOWN), says("b", DOWN))
+    with pytest.raises(CouncilFailed):
+        await dispatch(project, "parallel", tasks, id="mine")
+    project.play(
+        says("critic", "One."), says("b", "Two."), roles__critic={"model": "local/other"}, council={"timeout_s": 77}
+    )
+    told = await dispatch(project, "parallel", tasks, id="mine")
+    assert (told.summary, told.replies[0].model) == ("2/2 succeeded", "local/other")
+    with pytest.raises(CouncilRefused, match="a dispatch mine already"):
+        await dispatch(project, "parallel", tasks, id="mine")
+
+
 async def test_cancelling_is_clean_and_what_was_answered_is_on_record(project: Project) -> None:
     project.play(says("a", "One."), says("b", {"fault": {"kind": "hang"}}))
     going = asyncio.create_task(dispatch(project, "parallel", ask("a", "b")))

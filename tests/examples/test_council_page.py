@@ -14,7 +14,8 @@ from tests.project import Project, Rule, call, rule
 
 from swarmgate.council.chat import model as chat
 from swarmgate.council.chat.state import PLACES
-from swarmgate.domain import contest, debate, dispatch
+from swarmgate.council.dispatch import model as dispatch
+from swarmgate.domain import contest, debate
 from swarmgate.evaluation.debate import arms, decision
 
 ROOT = Path(__file__).parents[2]

@@ -67,9 +67,10 @@ def show(chat: _Id, repo: Repo = None, json: Json = False) -> None:
     Example: swarm chat show 20261121-224500-3f2a
     """
     with boundary(json) as terminal:
-        council = _council(repo)
-        record = council.chat_record(chat)
-        terminal.result(record, council.chat_lines(record))
+        from swarmgate.council.chat import view
+
+        record = _council(repo).chat_record(chat)
+        terminal.result(record, view.lines(record))
 
 
 @app.command("list")
@@ -79,9 +80,10 @@ def listing(repo: Repo = None, json: Json = False) -> None:
     Example: swarm chat list
     """
     with boundary(json) as terminal:
-        council = _council(repo)
-        found = council.chats()
-        terminal.result(list(found), [council.chat_row(each) for each in found] or ["There is no chat here yet."])
+        from swarmgate.council.chat import view
+
+        found = _council(repo).chats()
+        terminal.result(list(found), [view.row(each) for each in found] or ["There is no chat here yet."])
 
 
 def _council(repo: Path | None) -> Council:
@@ -93,7 +95,8 @@ def _council(repo: Path | None) -> Council:
 def _hold(repo: Path | None, terminal: Terminal, chat: str, work: Callable[[Swarm], Coroutine[Any, Any, Any]]) -> None:
     """Holds the chat with live progress, and prints how it ended."""
     from swarmgate.cli.holding import held
+    from swarmgate.council.chat import view
 
-    result, council = held(repo, terminal, work, goes_on=f"swarm chat resume {chat}"), _council(repo)
-    ending = council.chat_lines(council.chat_record(chat), whole=False)
+    result = held(repo, terminal, work, goes_on=f"swarm chat resume {chat}")
+    ending = view.ending(_council(repo).chat_record(chat))
     terminal.result(result, [*ending, f"All of it: swarm chat show {chat}"])

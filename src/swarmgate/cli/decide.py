@@ -186,12 +186,12 @@ def show(decision: _Id, repo: Repo = None, json: Json = False) -> None:
     Example: swarm decide show 20261121-224500-3f2a
     """
     with boundary(json) as terminal:
-        from swarmgate.council.decision.facade import text_lines
+        from swarmgate.council.decision.view import record_lines
         from swarmgate.engine.swarm import Swarm
 
         record = Swarm(repo).council.decision_record(decision)
         top = {"id": decision, "status": record.status}
-        terminal.result({**top, **record.model_dump(mode="json")}, text_lines(record))
+        terminal.result({**top, **record.model_dump(mode="json")}, record_lines(record))
 
 
 @app.command("list")
@@ -273,7 +273,7 @@ def _resumed(
 def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, *, asked: str) -> None:
     """Prints how it ended and leaves with 0 where there is a consensus; `asked` is the id that it was to have."""
     from swarmgate.cli.answered import Answered
-    from swarmgate.council.decision.facade import outcome_lines
+    from swarmgate.council.decision.view import outcome_lines
     from swarmgate.engine.swarm import Swarm
 
     record = Swarm(repo).council.decision_record(outcome.id)

@@ -1,18 +1,114 @@
-"""The text and the tables of a file that describes what a council is to do; what is none is refused, with a way on."""
+"""Files that describe what a council is to do: every mistake is told with file, line and key, and with a way on."""
 
 from __future__ import annotations
 
 import errno
+import re
 import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
 
 from swarmgate.config import toml_text
+from swarmgate.config.refusals import unknown
+from swarmgate.council.toml_lines import line_of
+from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
 from swarmgate.workspace import regular
 
 _MOST_BYTES = 10_000_000
 """Far more than the material of any pattern."""
+
+Place = tuple[int | str, ...]
+"""The way to a key; a place in a list counts from 0."""
+
+F = TypeVar("F", bound=Frozen)
+
+
+@dataclass(frozen=True)
+class Described(Generic[F]):
+    """The files that describe requests of one pattern.
+
+    Attributes:
+        schema: what may stand in one.
+        what: it is called: `decision file`.
+        asks: what is given where no file is: `question`.
+        tables: the name of its array of tables: `participants`.
+        table: what may stand in one of these.
+        keys: where all keys are listed, for the hint of a refusal.
+        words: what is said of a kind of mistake, as pydantic calls it: `model_type`.
+        naming: whether `places` name the key, too, since messages about it do not.
+    """
+
+    schema: type[F]
+    what: str
+    asks: str
+    tables: str
+    table: type[Frozen]
+    keys: str
+    words: Mapping[str, str] = field(default_factory=dict)
+    naming: bool = False
+
+    def values(self, path: Path) -> dict[str, Any]:
+        """The tables of a file, unchecked.
+
+        Raises:
+            CouncilRefused: it cannot be read.
+        """
+        return tables_of(path, self._text(path))
+
+    def read(self, path: Path) -> F:
+        """What a file says; `model_fields_set` are the keys that stand there.
+
+        Raises:
+            CouncilRefused: it cannot be read, or a key is missing, unknown or of another kind.
+        """
+        try:
+            return self.schema.model_validate(self.values(path))
+        except ValidationError as error:
+            place, what = self._mistake(error)
+        raise self.refusal(path, place, what)
+
+    def refusal(self, path: Path, place: Place, what: str) -> CouncilRefused:
+        """That a key of a file says what it may not."""
+        begins = replace(self, naming=True).places(path)(place)
+        return CouncilRefused(f"{begins}{what}", hint=f"Mend that, then try again; every key: {self.keys}.")
+
+    def places(self, path: Path) -> Callable[[Place], str]:
+        """How a message about a key of the file begins: with file and line.
+
+        Raises:
+            CouncilRefused: it cannot be read.
+        """
+        text = self._text(path)
+
+        def begins(place: Place) -> str:
+            line = line_of(text, place, tables=self.tables) if place else 0
+            key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place) if self.naming else ""
+            return f"{path}{f', line {line}' if line else ''}: {f'`{key}`: ' if key else ''}"
+
+        return begins
+
+    def _mistake(self, error: ValidationError) -> tuple[Place, str]:
+        """The first mistake: where, and what. A misspelled key is missing, too: the spelling is told."""
+        found = error.errors(include_url=False, include_input=False)
+        first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+        place = tuple(first["loc"])
+        match first["type"]:
+            case "extra_forbidden":
+                known = self.schema if len(place) == 1 else self.table
+                return place, unknown(str(place[-1]), known.model_fields)
+            case "missing":
+                return place[:-1], f"the key `{place[-1]}` is missing"
+        told = self.words.get(first["type"], first["msg"].removeprefix("Value error, "))
+        return place, re.sub(r"^(Input|String|List) should", "must", told)
+
+    def _text(self, path: Path) -> str:
+        hint = f"Give the path of a TOML file. For a {self.asks} of these letters, add a blank: '{path} '"
+        return text_of(path, self.what, hint=hint)
 
 
 def text_of(path: Path, what: str, *, hint: str, most: int = _MOST_BYTES) -> str:

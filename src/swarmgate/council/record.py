@@ -52,6 +52,9 @@ class Documents(Protocol):
     def get(self, record: str, name: str) -> str | None:
         """The text of that name; None: there is none."""
 
+    def append(self, record: str, name: str, text: str) -> None:
+        """Add to the text of that name, which need not be there yet."""
+
     def drop(self, record: str, name: str) -> None:
         """Forget a text, if it is there."""
 
@@ -155,7 +158,7 @@ class Record(Generic[Q, S, O]):
 
     def unanswer(self, why: str) -> None:
         """It answers no other request any more."""
-        if self.standing.request_hash:
+        if self.standing.request_hash and not self.standing.over:
             self.append([Unanswering(why=why)])
 
     def entries(self) -> Iterator[Entry[Any]]:
@@ -180,6 +183,14 @@ class Record(Generic[Q, S, O]):
         for name, text in self.pattern.views(self.standing).items():
             if self._documents.get(self.id, name) != text:
                 self._documents.put(self.id, name, text, durable=False)
+
+    def grow(self, name: str, text: str) -> None:
+        """Adds to a view, until all of them are written again.
+
+        Raises:
+            LedgerWriteFailed: as `publish`.
+        """
+        self._documents.append(self.id, name, text)
 
     def place(self, name: str = JOURNAL) -> str:
         """Where a text of it is, as messages name it."""
@@ -316,6 +327,12 @@ class Records:
                 f"{self.documents.place(id, JOURNAL)} has no first line that can be read.",
                 hint="Bring the file back from a backup or from git.",
             ) from None
+
+    def began(self, id: str) -> str:  # noqa: A002 - as above
+        """When a record began, as its first line has it, damaged or not; empty: it does not say."""
+        with suppress(LedgerError, ValueError, KeyError, TypeError):
+            return str(from_json(self._first_line(id))["time"])
+        return ""
 
     def ids(self, pattern: str = "", *, parts: bool = True) -> tuple[str, ...]:
         """The ids of all records of a pattern (empty: of all), the newest first; `parts`: of others, too.

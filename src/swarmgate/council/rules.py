@@ -94,6 +94,10 @@ class Rules(ABC, Generic[Q, S, O]):
         """The texts that are made of it, by their names: artifacts, pages, `result.json`."""
         return {}
 
+    def grows(self, event: Frozen, before: Standing[S], after: Standing[S]) -> Mapping[str, str]:
+        """What is added to some of those texts when an event is on record that is no milestone."""
+        return {}
+
     def measures(self, standing: Standing[S]) -> Mapping[str, object]:
         """What metrics count of it, by the fields of `domain.metrics.Execution`, where it is over."""
         return {}

@@ -177,6 +177,8 @@ class _Session(Generic[Q, S, O]):
             after = self.record.append([event])
             for told in pattern.tells(self.record.newest, before, after):
                 self.context.on_event(told)
+            for name, text in pattern.grows(event, before, after).items():
+                self.record.grow(name, text)
         if any(isinstance(event, pattern.milestones) for event in events):
             self.record.publish()
 

@@ -130,7 +130,7 @@ class Shared:
                     record.unanswer("the project changed since it began")
                 return await run(pattern, record, context, allowance=allowed)
         except BudgetExhausted as error:
-            raise (error.with_option(goes_on, name) if pattern.adjustable else error) from error
+            raise error.with_option(goes_on if pattern.adjustable else "", name) from error
         except CouncilFailed as error:
             raise (pattern.failure(error, record.standing) if record else error) from error
 
@@ -239,6 +239,8 @@ class Shared:
                 return CouncilRefused(
                     f"{id} is {_a(other)}, not {_a(name)}.", hint=f"swarm {PATTERNS[other].verb} show {id}"
                 )
+        if id in self.records.documents.records():  # of an earlier swarmgate: the error says so
+            return error
         known = self.records.ids(name)
         close = nearest(id, known) or ""
         near = difflib.SequenceMatcher(None, id, close).ratio() >= _NEAR

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from swarmgate.agents.desk import Desk
 from swarmgate.domain.debate import Seat
+
+if TYPE_CHECKING:
+    from swarmgate.agents.desk import Desk
 
 
 class Voices(Protocol):

@@ -273,7 +273,7 @@ class State:
     newest run. `known_red` are tests that fail in the newest commit because the user overruled them. `usage_in_run` is
     that of the newest run, `usage_by_phase` that of this goal, with planning as phase 0; `experience` is what the
     newest completed tasks took, across goals. `plan_debate` is how the criticism of the saved plan was weighed,
-    `debates` counts all that were, across goals; `debate_heads` is the SHA-256 of the newest file of each debate for
+    `debates` counts all that were, across goals; `debate_heads` is the SHA-256 of the newest line of each debate for
     this goal.
     """
 

@@ -58,7 +58,6 @@ class Council:
 
         self.swarm, self.chat_file, self.resume_swarm = chats.swarm, chats.chat_file, chats.resume_swarm
         self.chats, self.chat_record = chats.chats, chats.chat_record
-        self.chat_lines, self.chat_row = chats.chat_lines, chats.chat_row
 
         self.discuss, self.resume_discussion = discussions.discuss, discussions.resume_discussion
         self.discussions, self.discussion_record = discussions.discussions, discussions.discussion_record

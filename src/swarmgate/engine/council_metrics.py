@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from swarmgate.council.patterns import pattern
 from swarmgate.council.shared import Shared
@@ -44,7 +45,7 @@ class Metrics:
         try:
             begun = records.begun(name)
             known = next((each for each in PATTERNS if each == begun.pattern), known)
-            if begun.part_of and known == "debate" and records.begun(begun.part_of).pattern == "dispatch":
+            if known == "debate" and self._is_dispatch(begun.part_of):
                 return None
             rules = pattern(begun.pattern)
             standing = records.open(rules, name).standing
@@ -60,3 +61,9 @@ class Metrics:
             "part_of": standing.part_of,
         }
         return Execution.model_validate({**values, **(rules.measures(standing) if standing.over else {})})
+
+    def _is_dispatch(self, name: str) -> bool:
+        """Whether that is a dispatch; of one that is damaged nobody knows."""
+        with suppress(SwarmError):
+            return bool(name) and self._shared.records.begun(name).pattern == "dispatch"
+        return False

@@ -18,7 +18,7 @@ from swarmgate.council.debate.model import Compared, Debate, Moderated, Spoke, S
 from swarmgate.council.debate.rules import RULES
 from swarmgate.council.debate.voting import MOST_TEXT, vote
 from swarmgate.council.progress import said
-from swarmgate.council.stream import Contributed
+from swarmgate.council.stream import Contributed, Told
 from swarmgate.domain.budget import PROJECT, Account
 from swarmgate.domain.debate import Seat, Tally, Vote
 from swarmgate.domain.usage import Allowance, Usage
@@ -322,7 +322,11 @@ async def test_the_moderator_orders_asks_and_cuts(council: Council) -> None:
     assert [each.seat for each in third.speeches] == ["a", "b", "c"]
     assert third.moderation
     assert third.moderation.dropped == ("b cannot be cut: in the last round everybody votes",)
-    assert sum(isinstance(each, Contributed) and each.who == "the moderator" for each in council.events) == 2
+    told = [each.text for each in council.events if isinstance(each, Told)]
+    assert told == [
+        "round 2: the moderator has c, a, b; asks b; cuts a",
+        "round 3: the moderator has b, a, c",
+    ]
     chair = str(council.heard(step="moderate", round="3")[0].messages[1]["content"])
     assert chair.startswith("ROLE: participant\nSTEP: moderate\nPARTICIPANT: chair\nROUND: 3\n\n")
     assert "- a: was cut" in chair

@@ -16,7 +16,7 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionRound
 from swarmgate.council.decision.preparing import Preparation
 from swarmgate.council.decision.request import decision_of
-from swarmgate.council.decision.rules import State
+from swarmgate.council.decision.state import State
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.decision.view import record_of
 from swarmgate.council.record import Record, Records

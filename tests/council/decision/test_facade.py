@@ -7,7 +7,7 @@ import pytest
 from tests.engine.discussion_script import discussing
 from tests.project import Project, Rule, rule
 
-from swarmgate.council.decision.rules import State
+from swarmgate.council.decision.state import State
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.lifecycle import Begun, Standing
 from swarmgate.council.shared import Shared
@@ -100,9 +100,30 @@ async def test_a_decision_that_went_on_in_another_project_answers_no_request(pro
     (begun,) = council(project).decisions()
     other = project.root / "other.py"
     other.write_text("y = 2\n")
+    with (project.folder.discussions / begun.id / "journal.jsonl").open("a") as journal:
+        journal.write('{"seq": 4, "ti')  # as a killed process leaves it
     assert (await council(project).resume_decision(begun.id, tokens=100_000)).consensus
     other.unlink()
     assert (await council(project).decide("Well?", participants=SEATS, tokens=100_000)).id != begun.id
+
+
+async def test_what_is_over_is_given_again_under_its_id_whatever_changed(project: Project) -> None:
+    project.play(*AGREEING)
+    outcome = await council(project).decide("Well?", participants=SEATS, id="mine")
+    (project.root / "other.py").write_text("y = 2\n")
+    asked = len(project.requests)
+    assert await council(project).decide("Well?", participants=SEATS, id="mine") == outcome
+    assert len(project.requests) == asked
+
+
+def test_a_record_of_an_earlier_swarmgate_is_said_to_be_one(project: Project) -> None:
+    place = project.folder.discussions / "old" / "manifest.json"
+    place.parent.mkdir(parents=True)
+    place.write_text("{}")
+    with pytest.raises(CouncilRefused, match="old is a record of an earlier swarmgate") as refused:
+        council(project).decision_record("old")
+    assert "hold it anew" in refused.value.hint
+    assert council(project).decisions() == ()
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [

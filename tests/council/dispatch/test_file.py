@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from swarmgate.council.dispatch.file import read
-from swarmgate.domain.dispatch import Mode
+from swarmgate.council.dispatch.model import Mode
 from swarmgate.errors import CouncilRefused
 
 TWO = """\

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from swarmgate.council.dispatch.model import DispatchTask, Mode
 from swarmgate.council.dispatch.request import ROLES, checked
-from swarmgate.domain.dispatch import DispatchTask, Mode
 from swarmgate.errors import CouncilRefused
 
 

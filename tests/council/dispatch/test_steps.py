@@ -10,8 +10,9 @@ from tests.council.conftest import records_in
 
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.prompts import Prompts
+from swarmgate.config.council import Council
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.dispatch.model import Dispatch, DispatchResult
+from swarmgate.council.dispatch.model import Dispatch, DispatchResult, Means
 from swarmgate.council.dispatch.request import checked
 from swarmgate.council.dispatch.rules import RULES
 from swarmgate.council.dispatch.steps import DISPATCHING
@@ -57,7 +58,7 @@ class Voices:
 async def test_what_is_missing_is_still_missing_at_a_second_try(repo: Path, error: Exception, tries: int) -> None:
     model, records = Failing(error), records_in(repo)
     asked = checked("parallel", [{"participant": "a", "text": "Look."}])
-    asked = asked.model_copy(update={"id": "d1", "seats": (Seat(id="a"),)})
+    asked = asked.model_copy(update={"id": "d1"})
     with pytest.raises(CouncilFailed, match=str(error)):
         await go_on(asked, records, Voices(repo, model))
     kept = RULES.outcome(records.open(RULES, "d1").standing)
@@ -82,7 +83,7 @@ class Answering:
 async def test_a_kill_after_any_line_loses_and_doubles_nothing(repo: Path, mode: str) -> None:
     model, records = Answering(), records_in(repo)
     asked = checked(mode, [{"participant": name, "text": f"Look, {name}."} for name in "abc"])
-    asked = asked.model_copy(update={"id": "d1", "seats": tuple(Seat(id=name) for name in "abc")})
+    asked = asked.model_copy(update={"id": "d1"})
     whole = await go_on(asked, records, Voices(repo, model))
     assert (whole.summary, len(model.told)) == ("3/3 succeeded", 3)
     path = repo / ".swarm/discussions/d1/journal.jsonl"
@@ -101,7 +102,7 @@ async def test_a_kill_after_any_line_loses_and_doubles_nothing(repo: Path, mode:
 async def test_every_altered_line_is_found_out(repo: Path) -> None:
     records = records_in(repo)
     asked = checked("single", [{"participant": "a", "text": "Look."}])
-    await go_on(asked.model_copy(update={"id": "d1", "seats": (Seat(id="a"),)}), records, Voices(repo, Answering()))
+    await go_on(asked.model_copy(update={"id": "d1"}), records, Voices(repo, Answering()))
     path = repo / ".swarm/discussions/d1/journal.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     for at, line in enumerate(lines):
@@ -111,7 +112,8 @@ async def test_every_altered_line_is_found_out(repo: Path) -> None:
 
 
 async def go_on(asked: Dispatch, records: Records, voices: Voices) -> DispatchResult:
-    context = CouncilContext(voices, records)
+    own = Means(tuple(Seat(id=task.name) for task in asked.tasks), Council())
+    context = CouncilContext(voices, records, own=own)
     DISPATCHING.check(asked, context, lambda _: "")
     result = await run(DISPATCHING, records.begin(DISPATCHING, asked), context)
     assert result

@@ -18,8 +18,8 @@ from swarmgate.council.lifecycle import Resumed
 from swarmgate.council.masking import masked
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
 from swarmgate.council.orchestration.model import Orchestration
-from swarmgate.council.orchestration.results import OrchestrationOutcome
-from swarmgate.council.orchestration.rules import RULES, State, outcome_of, under_way
+from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
+from swarmgate.council.orchestration.rules import RULES, Ended, State, outcome_of, under_way
 from swarmgate.council.orchestration.runner import Came
 from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
 from swarmgate.council.record import Record, Records
@@ -76,7 +76,7 @@ class Place:
 
     async def run(self, asked: Orchestration, runner: Told) -> OrchestrationOutcome:
         work, outcome = await self.session(asked, runner)
-        assert outcome == outcome_of(work.as_of(self.record.standing.own), asked.id)
+        assert outcome == work.outcome(self.record.standing.own)
         return outcome
 
     async def session(self, asked: Orchestration, runner: Told) -> tuple[Work, OrchestrationOutcome]:
@@ -84,7 +84,7 @@ class Place:
         work = Work(runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
         tell = cast("Callable[[CouncilEvent], None]", self.events.append)
         await run(ORCHESTRATION, record, CouncilContext(cast("Voices", None), self.records, tell, work))
-        outcome = outcome_of(record.standing.own, asked.id)
+        outcome = outcome_of(record.standing.own)
         assert outcome
         return work, outcome
 
@@ -244,7 +244,7 @@ async def test_secrets_do_not_go_on_record_and_texts_go_on_to_the_letter(place: 
     work, outcome = await place.session(asked, Told())
     assert "S3CRET" not in place.journal.read_text()
     assert [each.text for each in outcome.steps] == ["<Use [redacted].>", "<Say the output of `a`.\n\n" + SHOWN + ">"]
-    told = outcome_of(work.as_of(place.record.standing.own), "o")
+    told = work.outcome(place.record.standing.own)
     assert told
     assert [each.text.count("S3CRET") for each in told.steps] == [1, 1]
 
@@ -277,6 +277,22 @@ async def test_a_kill_after_any_line_loses_nothing_and_does_nothing_twice(place:
             (each.id, each.status, each.text) for each in whole.steps
         ]
         assert (again.usage.calls, len(runner.asked) - before) == (whole.usage.calls, len(straight.asked) - before)
+
+
+def test_a_step_takes_the_time_in_which_something_was_at_work(place: Place) -> None:
+    """Not the night between two sessions."""
+
+    def ended(name: str, started_at: str, seconds: float) -> Ended:
+        begun = f"2026-11-22T{started_at}:00.000+00:00"
+        result = StepResult(id=name, kind="ask", status="done", started_at=begun, seconds=seconds)
+        return Ended(step="g", result=result)
+
+    asked = named(parallel("g", ask("a"), ask("b"), ask("c")), when("g.done", equals=0, then=ask("z")))
+    record = place.records.begin(ORCHESTRATION, asked)
+    record.append([Resumed(), ended("a", "10:00", 90), ended("b", "10:01", 60), Resumed(), ended("c", "23:00", 5)])
+    group, skipped = record.standing.own.steps
+    assert (group.seconds, group.started_at) == (125, "2026-11-22T10:00:00.000+00:00")
+    assert (skipped.status, skipped.started_at, skipped.seconds) == ("skipped", "2026-11-22T23:00:05.000+00:00", 0)
 
 
 async def test_any_altered_line_is_found_out(place: Place) -> None:

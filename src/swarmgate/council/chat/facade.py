@@ -114,14 +114,6 @@ class Chats:
         record = self._record(id)
         return view.record(record.standing.own, record.outcome)
 
-    def chat_lines(self, record: ChatRecord, *, whole: bool = True) -> list[str]:
-        """A chat in words, line by line; not `whole`: how it ended."""
-        return view.lines(record) if whole else view.ending(record)
-
-    def chat_row(self, chat: ChatSummary) -> str:
-        """A chat in a list of several."""
-        return view.row(chat)
-
     # --- inside ---
 
     async def _held(self, request: Chat) -> ChatResult:

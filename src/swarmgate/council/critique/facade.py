@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.council.critique.model import Critique, CritiqueOutcome, CritiqueRecord, CritiqueSummary
+from swarmgate.council.critique.rules import RULES
 from swarmgate.council.critique.scoring import learnt_weights
-from swarmgate.council.critique.steps import CRITIQUE, Work
 from swarmgate.council.critique.view import record_of
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
@@ -99,11 +99,12 @@ class Critiques:
             BudgetExhausted: a budget is used up; `resume_critique` goes on.
         """
         from swarmgate.council.critique.request import critique_of, target_in
+        from swarmgate.council.critique.steps import CRITIQUE
         from swarmgate.council.material import gathered
 
         settings, root = self._project.config.council, self._project.folder.root
         name_of_record = id or minted or new_id()
-        self._shared.records.check_id(name_of_record, CRITIQUE.name)
+        self._shared.records.check_id(name_of_record, RULES.name)
         asked = critique_of(
             id=name_of_record,
             name=name,
@@ -143,7 +144,7 @@ class Critiques:
         """
         from swarmgate.council.critique import file
 
-        in_file = file.places(path)
+        in_file = file.FILE.places(path)
         given = file.read(path) | options
         return await self.critique(**given, where=lambda place: "" if place[0] in options else in_file(place))
 
@@ -171,7 +172,7 @@ class Critiques:
             LedgerError: its record is damaged, or was changed by hand.
             SwarmError: as `critique`.
         """
-        record = self._shared.record(CRITIQUE, id)
+        record = self._shared.record(RULES, id)
         if record.standing.over and record.outcome:
             return record.outcome
         allowance = record.standing.allowance.but(usd=usd, tokens=tokens)
@@ -179,7 +180,7 @@ class Critiques:
 
     def critiques(self, *, parts: bool = False) -> tuple[CritiqueSummary, ...]:
         """Every critique, the newest first; `parts`: those that were held as a part of another record, too."""
-        return tuple(self._summary(each) for each in self._shared.records.ids(CRITIQUE.name, parts=parts))
+        return tuple(self._summary(each) for each in self._shared.records.ids(RULES.name, parts=parts))
 
     def critique_record(self, id: str) -> CritiqueRecord:  # noqa: A002 - as above
         """All that is kept of a critique, checked.
@@ -188,13 +189,15 @@ class Critiques:
             CouncilRefused: there is no such critique.
             LedgerError: its record is damaged, or was changed by hand; the message names what.
         """
-        return record_of(self._shared.record(CRITIQUE, id))
+        return record_of(self._shared.record(RULES, id))
 
     # --- inside ---
 
     async def _held(
         self, critique: Critique, models: dict[str, str], allowance: Allowance, on_event: OnEvent | None
     ) -> CritiqueOutcome:
+        from swarmgate.council.critique.steps import CRITIQUE, Work
+
         checked = any(each.programmatic for each in critique.criteria)
         work = Work(critique, self._programs().of(self._project, critique) if checked else None)
         await self._shared.hold(CRITIQUE, critique, allowance=allowance, models=models, own=work, on_event=on_event)
@@ -202,7 +205,7 @@ class Critiques:
 
     def _adapted(self, critique: Critique) -> Critique:
         """The critique with weights that are learnt from past runs of its name; the user is told which."""
-        ids = self._shared.records.ids(CRITIQUE.name)
+        ids = self._shared.records.ids(RULES.name)
         learnt = learnt_weights(critique.criteria, [past for each in ids if (past := self._past(each, critique.name))])
         shown = ", ".join(f"{name} {weight:.2f} -> {learnt.after[name]:.2f}" for name, weight in learnt.before.items())
         runs = "1 past run" if learnt.runs == 1 else f"{learnt.runs} past runs"
@@ -243,10 +246,10 @@ class Critiques:
 
     def _summary(self, id: str) -> CritiqueSummary:  # noqa: A002 - as above
         try:
-            standing = self._shared.record(CRITIQUE, id).standing
+            standing = self._shared.record(RULES, id).standing
         except SwarmError as error:
             return CritiqueSummary(id=id, began="", status="damaged", task=error.message)
-        status, outcome = str(standing.status), CRITIQUE.outcome(standing)
+        status, outcome = str(standing.status), RULES.outcome(standing)
         if outcome and standing.over:
             status = "passed" if outcome.passed else "not passed"
         asked = standing.own.asked

@@ -12,19 +12,13 @@ threshold = 0.8
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
-from swarmgate.config.refusals import unknown
-from swarmgate.council.described import tables_of, text_of
-from swarmgate.council.pattern import Where
-from swarmgate.council.toml_lines import line_of
+from swarmgate.council.described import Described
 from swarmgate.domain.base import Frozen
-from swarmgate.errors import CouncilRefused
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -68,19 +62,14 @@ class CritiqueFile(Frozen):
     timeout_s: float | None = None
 
 
-def places(path: Path) -> Where:
-    """How messages about a key of the file begin: with file and line.
-
-    Raises:
-        CouncilRefused: it cannot be read.
-    """
-    text = _text(path)
-
-    def begins(place: tuple[int | str, ...]) -> str:
-        line = line_of(text, place, tables="criteria")
-        return f"{path}{f', line {line}' if line else ''}: "
-
-    return begins
+FILE = Described(
+    CritiqueFile,
+    "critique file",
+    asks="task",
+    tables="criteria",
+    table=CriterionTable,
+    keys="docs/commands.md, swarm critique",
+)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -89,35 +78,8 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         CouncilRefused: it cannot be read, or a key is unknown or of another type; names file, line and key.
     """
-    text = _text(path)
-    values = tables_of(path, text)
-    try:
-        given = CritiqueFile.model_validate(values)
-    except ValidationError as error:
-        raise _refusal(path, error) from None
-    found = {key: getattr(given, key) for key in values}
+    given = FILE.read(path)
+    found = {key: getattr(given, key) for key in given.model_fields_set}
     if given.criteria is not None:
         found["criteria"] = [each.model_dump(exclude_unset=True) for each in given.criteria]
     return found
-
-
-def _refusal(path: Path, error: ValidationError) -> CouncilRefused:
-    first = error.errors(include_url=False, include_input=False)[0]
-    place, what = tuple(first["loc"]), first["msg"]
-    if first["type"] == "extra_forbidden":
-        known: Iterable[str] = (CritiqueFile if len(place) == 1 else CriterionTable).model_fields
-        what = unknown(str(place[-1]), known)
-    elif first["type"] == "missing":
-        place, what = place[:-1], f"the key `{place[-1]}` is missing"
-    key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
-    told = re.sub(r"^(Input|String|List) should", "must", what)
-    return CouncilRefused(
-        f"{places(path)(place)}{f'`{key}`: ' if key else ''}{told}",
-        hint="Mend that, then try again; every key: docs/commands.md, swarm critique.",
-    )
-
-
-def _text(path: Path) -> str:
-    return text_of(
-        path, "critique file", hint=f"Give the path of a TOML file. For a task of these letters, add a blank: '{path} '"
-    )

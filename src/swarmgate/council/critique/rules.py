@@ -294,6 +294,8 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
         return CouncilFailed(f"the critique {name} failed: {error.message}", hint=f"{error.hint}. {way}")
 
 
+RULES = CritiqueRules()
+
 _CONVERGED = {"passed": "every criterion is met, and the mean", "unchanged": "nothing changes any more"}
 
 

@@ -102,7 +102,7 @@ class Debates:
         """
         from swarmgate.council.debate import file
 
-        in_file = file.places(path)
+        in_file = file.FILE.places(path)
         given = file.read(path) | options
         return await self.debate(**given, where=lambda place: "" if place[0] in options else in_file(place))
 
@@ -130,13 +130,16 @@ class Debates:
             SwarmError: as `debate`.
         """
         from swarmgate.council.debate.steps import DEBATING
+        from swarmgate.council.dispatch.request import means
         from swarmgate.council.dispatch.steps import DISPATCHING
 
-        own = self._own(id)
-        if dispatched := self._dispatched(own):
-            result = await self._shared.resume(DISPATCHING, dispatched, tokens=tokens, usd=usd)
+        debate = self._own(id)
+        if dispatched := self._dispatched(debate):
+            asked = self._shared.record(DISPATCHING, dispatched).request
+            own = means(asked, self._project.config)
+            result = await self._shared.resume(DISPATCHING, dispatched, tokens=tokens, usd=usd, own=own)
             return _ended(result.outcome if result else None)
-        held = await self._shared.resume(DEBATING, own, tokens=tokens, usd=usd, own={})
+        held = await self._shared.resume(DEBATING, debate, tokens=tokens, usd=usd, own={})
         return _ended(held)
 
     def ids(self) -> tuple[str, ...]:
@@ -204,7 +207,9 @@ class Debates:
     def _dispatched(self, id: str) -> str:  # noqa: A002 - as above
         """The dispatch that a debate belongs to, which has the folders of its voices; empty: none."""
         whole = self._shared.record(RULES, id).standing.part_of
-        return whole if whole and self._shared.records.begun(whole).pattern == _DISPATCH else ""
+        with suppress(SwarmError):  # of what cannot be read, it is gone on with by itself
+            return whole if whole and self._shared.records.begun(whole).pattern == _DISPATCH else ""
+        return ""
 
     def _new_id(self, wanted: str) -> str:
         if not wanted:

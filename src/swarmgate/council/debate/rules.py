@@ -279,9 +279,10 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
             case Spoke(speech=speech):
                 said = {"who": speech.seat, "what": _spoke(speech), "failed": speech.failed, "usage": speech.usage}
                 yield stream.Contributed(**told, **said)
-            case Moderated(moderation=given):
-                said = {"what": _moderated(given), "failed": given.failed, "usage": given.usage}
-                yield stream.Contributed(**told, who="the moderator", **said)
+            case Moderated(round=number, moderation=given):
+                kind = "notice" if given.failed else "event"
+                text = f"round {number}: the moderator {_moderated(given)}"
+                yield stream.Told(pattern=self.name, id=after.id, kind=kind, text=text, usage=given.usage)
             case Compared(round=number):
                 what = _came(after.own.rounds[-1])
                 yield stream.RoundCompleted(pattern=self.name, id=after.id, number=number, what=what)
@@ -381,7 +382,7 @@ def _spoke(speech: Speech) -> str:
 
 def _moderated(given: Moderation) -> str:
     if given.failed:
-        return ""
+        return f"failed, the order stays: {given.failed}"
     asked = f"; asks {', '.join(given.questions)}" if given.questions else ""
     cut = f"; cuts {', '.join(given.cut)}" if given.cut else ""
     return f"has {', '.join(given.order) or 'no order of its own'}{asked}{cut}"

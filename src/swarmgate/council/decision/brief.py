@@ -12,14 +12,14 @@ from swarmgate.council.debate.model import Round, Speech
 from swarmgate.council.decision.answers import MOST_PROPOSAL, asked_for, lettered
 from swarmgate.council.decision.model import (
     VOTING,
-    Contribution,
     Count,
     Decision,
     DecisionRound,
     DecisionSeat,
-    Strategy,
 )
-from swarmgate.council.decision.rules import CONTRIBUTE, FACILITATE, proposal_after
+from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, proposal_after
+from swarmgate.council.decision.view import rule_of, stand_of
+from swarmgate.council.described import Place
 from swarmgate.council.transcript import GIST_LINE, Transcript
 from swarmgate.council.voices import Voices
 from swarmgate.council.windows import material_sections, window_of
@@ -29,16 +29,6 @@ from swarmgate.llm.endpoint.wire import estimated_tokens
 
 MOST_PREPARED = 8_000
 """Characters of a preparation that its participant is shown."""
-
-_RULES = {
-    Strategy.UNANIMOUS: "Everybody has to agree, each with a level of at least {bar:.2f}.",
-    Strategy.MAJORITY: "More than half have to agree; who abstains is counted as present.",
-    Strategy.SUPERMAJORITY: "{bar:.1%} have to agree; who abstains is counted as present.",
-    Strategy.WEIGHTED: "The mean of the levels, by the weights of the participants, has to reach {bar:.2f}.",
-    Strategy.FACILITATOR: "{facilitator} decides, after having heard everybody.",
-    Strategy.APPROVAL: "The option that most approve of wins, where more than half do.",
-    Strategy.RANKED: "An instant run-off over the rankings: more than half of all have to rank an option first.",
-}
 
 
 def voice_of(seat: DecisionSeat) -> Seat:
@@ -52,9 +42,13 @@ def facilitator_of(decision: Decision) -> Seat:
     return voice_of(named) if named else Seat(id=decision.facilitator, model=decision.facilitator_model)
 
 
-def rule_of(decision: Decision) -> str:
-    """How this decision is made, in a sentence."""
-    return _RULES[decision.strategy].format(bar=decision.bar, facilitator=decision.facilitator)
+def voices_of(decision: Decision) -> list[tuple[Seat, Place]]:
+    """Everybody who speaks, the facilitator last, and where in a request its model stands."""
+    seats = enumerate(decision.participants)
+    return [
+        *((voice_of(each), ("participants", at, "model")) for at, each in seats),
+        (facilitator_of(decision), ("facilitator",)),
+    ]
 
 
 def contribution_brief(
@@ -131,17 +125,6 @@ def check_windows(decision: Decision, desks: Iterable[tuple[str, Desk]]) -> None
                 hint="decide on a smaller piece, or give that voice a model with a larger window ([roles.X] "
                 "context_tokens)",
             )
-
-
-def stand_of(decision: Decision, said: Contribution) -> str:
-    """Where a contribution stands, in a few words: `agrees, 0.80`; `approves of Postgres, SQLite`."""
-    if said.excluded:
-        return "excluded"
-    if decision.strategy is Strategy.APPROVAL:
-        return f"approves of {', '.join(said.approves)}" if said.approves else "approves of none"
-    if decision.strategy is Strategy.RANKED:
-        return f"ranks {' > '.join(said.ranking)}" if said.ranking else "ranks none"
-    return f"{said.stand}s, {said.agreement:.2f}" if said.stand else "says nothing"
 
 
 # --- sections ---

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionSummary, Strategy
 from swarmgate.council.decision.request import Participant, decision_of, named, seats, weighed
-from swarmgate.council.decision.steps import DECISION
-from swarmgate.council.decision.view import last_lines, record_lines, record_of, result_lines, summary_of
+from swarmgate.council.decision.rules import RULES
+from swarmgate.council.decision.view import record_of, summary_of
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, SwarmError
 
@@ -83,6 +83,7 @@ class Decisions:
             CouncilFailed: nobody said anything that counts in a round; `resume_decision` asks that round anew.
             BudgetExhausted: a budget is used up; `resume_decision` goes on.
         """
+        from swarmgate.council.decision.steps import DECISION
         from swarmgate.council.material import gathered
 
         settings = self._project.config.council
@@ -130,7 +131,7 @@ class Decisions:
         """
         from swarmgate.council.decision import file
 
-        in_file = file.places(path)
+        in_file = file.FILE.places(path)
         given = file.read(path) | options
         return await self.decide(**given, where=lambda place: "" if place[0] in options else in_file(place))
 
@@ -157,6 +158,8 @@ class Decisions:
             LedgerError: its record is damaged, or was altered.
             SwarmError: as `decide`.
         """
+        from swarmgate.council.decision.steps import DECISION
+
         record = self._shared.record(DECISION, id)
         if record.standing.over:
             return _whole(record.outcome)
@@ -167,7 +170,7 @@ class Decisions:
 
     def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:
         """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
-        return tuple(map(self._summary_of, self._shared.records.ids(DECISION.name, parts=parts)))
+        return tuple(map(self._summary_of, self._shared.records.ids(RULES.name, parts=parts)))
 
     def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - as above
         """All that is kept of a decision, checked.
@@ -176,7 +179,7 @@ class Decisions:
             CouncilRefused: there is no such decision.
             LedgerError: its record is damaged, or was altered; the message names the line.
         """
-        return record_of(self._shared.record(DECISION, id).standing)
+        return record_of(self._shared.record(RULES, id).standing)
 
     # --- inside ---
 
@@ -201,12 +204,10 @@ class Decisions:
             ConfigError: one has none.
         """
         from swarmgate.agents.contexts import PARTICIPANT, seat_config
-        from swarmgate.council.decision.brief import facilitator_of, voice_of
+        from swarmgate.council.decision.brief import voices_of
 
         found: dict[str, str] = {}
-        voices = [*(voice_of(each) for each in decision.participants), facilitator_of(decision)]
-        for at, seat in enumerate(voices):
-            place = ("participants", at, "model") if at < len(decision.participants) else ("facilitator",)
+        for seat, place in voices_of(decision):
             try:
                 found[seat.id] = seat_config(self._project.config, seat).role(PARTICIPANT).model
             except ConfigError as error:
@@ -215,21 +216,10 @@ class Decisions:
 
     def _summary_of(self, id: str) -> DecisionSummary:  # noqa: A002 - as above
         try:
-            return summary_of(self._shared.record(DECISION, id).standing)
+            return summary_of(self._shared.record(RULES, id).standing)
         except SwarmError as error:
-            return DecisionSummary(id=id, began="", status="damaged", strategy="", question=error.message)
-
-
-def text_lines(record: DecisionRecord) -> list[str]:
-    """All of a decision for people: what came of it, who stood where in each round, what is open."""
-    return record_lines(record)
-
-
-def outcome_lines(record: DecisionRecord) -> list[str]:
-    """How a decision ended, who stood where in its last round, and why somebody did not count; last what it took."""
-    told = result_lines(record.outcome) if record.outcome else []
-    stood = last_lines(record.decision, record.rounds[-1]) if record.rounds else []
-    return [*told[:1], *stood, *told[1:]]
+            began = self._shared.records.began(id)
+            return DecisionSummary(id=id, began=began, status="damaged", strategy="", question=error.message)
 
 
 # --- inside ---

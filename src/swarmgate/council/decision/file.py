@@ -12,24 +12,18 @@ perspective = "You keep it running."
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field
 
-from swarmgate.config.refusals import unknown
 from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.decision.request import check_depth
-from swarmgate.council.described import tables_of, text_of
-from swarmgate.council.toml_lines import line_of
+from swarmgate.council.described import Described, Place
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
 
-Place = tuple[int | str, ...]
-
 _KEY = re.compile(r"`([a-z_]+)(?:\.([0-9]+))?(?:\.([a-z_]+))?`")
-_HINT = "Mend that, then try again; every key: docs/consensus.md, A file."
 
 
 class _Seat(Frozen):
@@ -80,36 +74,29 @@ class DecisionFile(Frozen):
     timeout_s: float | None = None
 
 
+FILE = Described(
+    DecisionFile,
+    "decision file",
+    asks="question",
+    tables="participants",
+    table=DecisionSeat,
+    keys="docs/consensus.md, A file",
+    words={"model_type": 'must be a table with `id`, or a text such as "ops=local/model"'},
+)
+
+
 def read(path: Path) -> dict[str, Any]:
     """The arguments of `Council.decide` that the file gives.
 
     Raises:
         CouncilRefused: it cannot be read, or a key is missing, unknown or of another kind; names file, line and key.
     """
-    text = _text(path)
-    values = tables_of(path, text)
-    _check_depth(path, text, values)
-    try:
-        given = DecisionFile.model_validate(values)
-    except ValidationError as error:
-        place, what = _mistake(error)
-        key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
-        begins = f"{_begins(path, text, place)}{f'`{key}`: ' if key else ''}"
-        raise CouncilRefused(f"{begins}{what}", hint=_HINT) from None
-    found = {key: getattr(given, key) for key in values}
+    _check_depth(path)
+    given = FILE.read(path)
+    found = {key: getattr(given, key) for key in given.model_fields_set}
     if "participants" in found:
         found["participants"] = [_fields(each) for each in given.participants]
     return found
-
-
-def places(path: Path) -> Callable[[Place], str]:
-    """How a message about a key of the file begins: with file and line.
-
-    Raises:
-        CouncilRefused: it cannot be read.
-    """
-    text = _text(path)
-    return lambda place: _begins(path, text, place)
 
 
 def place_in(message: str) -> Place:
@@ -129,42 +116,12 @@ def _fields(seat: _Seat) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if not (key == "discussion" and not value)}
 
 
-def _check_depth(path: Path, text: str, values: dict[str, Any]) -> None:
+def _check_depth(path: Path) -> None:
     """Refuses patterns inside of what a participant prepares."""
-    listed = values.get("participants")
+    listed = FILE.values(path).get("participants")
     for at, each in enumerate(listed if isinstance(listed, list) else ()):
         try:
             check_depth(each, f"participants.{at + 1}")
         except CouncilRefused as error:
-            raise CouncilRefused(
-                f"{_begins(path, text, ('participants', at))}{error.message}", hint=error.hint
-            ) from None
-
-
-def _mistake(error: ValidationError) -> tuple[Place, str]:
-    """The first mistake of the form: where it is, and what. A misspelled key is missing, too: the spelling is told."""
-    found = error.errors(include_url=False, include_input=False)
-    first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
-    place = tuple(first["loc"])
-    match first["type"]:
-        case "extra_forbidden":
-            known: Iterable[str] = DecisionFile.model_fields if len(place) == 1 else DecisionSeat.model_fields
-            return place, unknown(str(place[-1]), known)
-        case "missing":
-            return place[:-1], f"the key `{place[-1]}` is missing"
-        case "model_type":
-            return place, 'must be a table with `id`, or a text such as "ops=local/model"'
-    return place, re.sub(r"^(Input|String|List) should", "must", first["msg"].removeprefix("Value error, "))
-
-
-def _begins(path: Path, text: str, place: Place) -> str:
-    line = line_of(text, place, tables="participants") if place else 0
-    return f"{path}{f', line {line}' if line else ''}: "
-
-
-def _text(path: Path) -> str:
-    return text_of(
-        path,
-        "decision file",
-        hint=f"Give the path of a TOML file. For a question of these letters, add a blank: '{path} '",
-    )
+            begins = FILE.places(path)(("participants", at))
+            raise CouncilRefused(f"{begins}{error.message}", hint=error.hint) from None

@@ -1,255 +1,96 @@
-"""The state of a decision, what is due, and what it comes to: pure.
-
-Contributions are blind within a round: all that are missing are due at once, the synthesis is due behind the last one.
-It ends on consensus, where two rounds are the same, or after the last round. When the time of the session is up it is
-paused, and can go on later.
-"""
+"""The rules of decisions: all of the pattern that is pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import cast
 
-from swarmgate.council.decision.counting import converged, count
-from swarmgate.council.decision.model import (
-    Contribution,
-    Decision,
-    DecisionOutcome,
-    DecisionRound,
-    DecisionSeat,
-    Ended,
-    Prepared,
-    Proposal,
-    Spoke,
-    Synthesised,
-)
-from swarmgate.council.lifecycle import Resumed, Standing, TimeUp
+from swarmgate.agents.brief import cut, one_line
+from swarmgate.council.decision import view
+from swarmgate.council.decision.model import Decision, DecisionOutcome, Prepared, Spoke, Synthesised
+from swarmgate.council.decision.state import TIME_IS_UP, State, Step, applied, due, outcome_of
+from swarmgate.council.events import CouncilEvent
+from swarmgate.council.lifecycle import Standing
+from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.debate import message_id
-from swarmgate.domain.usage import Usage
-from swarmgate.errors import IllegalMove
 
-PREPARE: Literal["prepare"] = "prepare"
-CONTRIBUTE: Literal["contribute"] = "contribute"
-FACILITATE: Literal["facilitate"] = "facilitate"
-
-TIME_IS_UP = "the time of the whole decision was up"
-
-F = TypeVar("F", bound=Frozen)
+_TITLE = 200
 
 
-class Step(NamedTuple):
-    """What one voice is to do in a round."""
+class DecisionRules(Rules[Decision, State, DecisionOutcome]):
+    """Several decide on a question, in rounds, to a consensus or honestly to none."""
 
-    kind: Literal["prepare", "contribute", "facilitate"]
-    round: int
-    who: str
+    name, verb = "decision", "decide"
+    request, events, milestones = Decision, (Spoke, Prepared, Synthesised), (Synthesised,)
 
+    def begin(self, request: Decision) -> State:
+        """Nobody has said anything."""
+        return State(request)
 
-@dataclass(frozen=True)
-class State:
-    """How far a decision is.
+    def apply(self, state: State, event: Frozen) -> State:
+        """One more contribution or synthesis, or who was asked in vain is asked anew."""
+        return applied(state, event)
 
-    Attributes:
-        decision: what is decided.
-        rounds: the whole ones.
-        heard: all events of the round at work, those too of voices that were asked in vain.
-        said: its contributions by participant.
-        ready: what participants speak from, by participant.
-        quiet: whether nothing was heard since this round, or this session, began.
-        late: whether the time of the session is up.
-    """
+    def next(self, state: State) -> Sequence[Step]:
+        """All contributions that are missing in a round, then its synthesis."""
+        return due(state)
 
-    decision: Decision
-    rounds: tuple[DecisionRound, ...] = ()
-    heard: tuple[Spoke | Prepared, ...] = ()
-    said: Mapping[str, Contribution] = field(default_factory=dict)
-    ready: Mapping[str, Prepared] = field(default_factory=dict)
-    quiet: bool = True
-    late: bool = False
+    def over(self, state: State) -> bool:
+        """Whether there is no further round."""
+        return state.ended is not None
 
-    @property
-    def number(self) -> int:
-        """Of the round at work."""
-        return len(self.rounds) + 1
+    def pause(self, _state: State) -> str:
+        """The time of the session was up."""
+        return TIME_IS_UP
 
-    @property
-    def missing(self) -> tuple[DecisionSeat, ...]:
-        """Who has not contributed to the round at work."""
-        return tuple(each for each in self.decision.participants if each.id not in self.said)
+    def flawless(self, state: State) -> bool:
+        """Whether everybody counted in every round, and the facilitator too."""
+        spoke = (each.excluded for past in state.rounds for each in past.contributions)
+        return not any(spoke) and not any(past.synthesis and past.synthesis.failed for past in state.rounds)
 
-    @property
-    def silent(self) -> bool:
-        """Whether nobody said anything that counts in the round at work."""
-        return all(each.excluded for each in self.said.values())
+    def session_s(self, state: State) -> float:
+        """As the request says."""
+        return state.decision.whole_s
 
-    @property
-    def ended(self) -> Ended | None:
-        """Why there is no further round; None: there is one."""
-        return ended(self.decision, self.rounds)
+    def outcome(self, standing: Standing[State]) -> DecisionOutcome | None:
+        """The consensus, or that there is none; so far, where the time was up."""
+        return outcome_of(standing)
 
+    def measures(self, standing: Standing[State]) -> Mapping[str, float | bool]:
+        """How many rounds, whether it ended by itself, and the score of the last round."""
+        state = standing.own
+        score = state.rounds[-1].count.score if state.rounds else 0.0
+        early = state.ended in ("consensus", "convergence")
+        return {"rounds": len(state.rounds), "converged": early, "score": score}
 
-def due(state: State) -> tuple[Step, ...]:
-    """The steps that are due now."""
-    if state.late or state.ended:
-        return ()
-    number = state.number
-    waiting = tuple(Step(PREPARE if _unready(state, each) else CONTRIBUTE, number, each.id) for each in state.missing)
-    return waiting or (Step(FACILITATE, number, state.decision.facilitator),)
+    def views(self, standing: Standing[State]) -> Mapping[str, str]:
+        """The outcome for programs and for people."""
+        return view.views(standing)
 
+    def title(self, state: State) -> str:
+        """The question."""
+        return cut(one_line(state.decision.question), _TITLE, "...")
 
-def applied(state: State, event: Frozen) -> State:
-    """The state after one more event.
+    def who(self, state: State) -> tuple[str, ...]:
+        """The participants."""
+        return tuple(each.id for each in state.decision.participants)
 
-    Raises:
-        IllegalMove: its step was not due.
-    """
-    match event:
-        case Resumed():  # who was asked in vain is asked anew
-            said = {who: each for who, each in state.said.items() if not each.excluded}
-            return replace(state, said=said, quiet=True, late=False)
-        case TimeUp():
-            late = replace(state, late=True)
-            spoken = not state.missing and not state.silent
-            return _closed(late, Proposal(failed=TIME_IS_UP, author=state.decision.facilitator)) if spoken else late
-        case Spoke():
-            return _contributed(_heard(state, CONTRIBUTE, event), event, event.excluded)
-        case Prepared() if event.failed:
-            return _contributed(_heard(state, PREPARE, event), event, f"its preparation failed: {event.failed}")
-        case Prepared():
-            return replace(_heard(state, PREPARE, event), ready={**state.ready, event.participant: event})
-        case Synthesised():
-            _check_due(state, Step(FACILITATE, event.round, state.decision.facilitator))
-            return _closed(state, _part(Proposal, event))
-        case _:
-            raise IllegalMove(f"{type(event).__name__} is no event of a decision.")
+    def most(self, state: State) -> int:
+        """As the request says."""
+        return state.decision.rounds
+
+    def summary(self, standing: Standing[State]) -> str:
+        """Whether there is a consensus."""
+        return view.summary(standing)
+
+    def begins(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
+        """A round, and who is asked."""
+        return view.begins(cast("Sequence[Step]", steps), state)
+
+    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
+        """Each contribution, each whole round, and how it ends."""
+        yield from view.tells(event, before, after)
+        yield from super().tells(event, before, after)
 
 
-def held(state: State) -> DecisionRound:
-    """The round at work, all of whose contributions are there, before its synthesis."""
-    contributions = tuple(state.said[each.id] for each in state.decision.participants)
-    counted = count(state.decision, contributions)
-    before = state.rounds[-1] if state.rounds else None
-    return DecisionRound(
-        number=state.number,
-        proposal=proposal_after(state.rounds, question=state.decision.question),
-        contributions=contributions,
-        count=counted,
-        converged=before is not None and not counted.consensus and converged(state.decision, before, contributions),
-        started_at=state.heard[0].started_at,
-        seconds=max(sum(each.seconds for each in _of(state, who)) for who in state.said),
-    )
-
-
-def prepared_so_far(state: State, participant: str) -> Usage:
-    """What is counted already of what a participant prepares."""
-    rounds = (each.preparing for past in state.rounds for each in past.contributions if each.participant == participant)
-    return sum(rounds, _preparing(state, participant))
-
-
-def proposal_after(rounds: Sequence[DecisionRound], *, question: str = "") -> str:
-    """The newest proposal; `question` where there is none yet."""
-    made = [each.synthesis.text for each in rounds if each.synthesis and each.synthesis.text]
-    return made[-1] if made else (rounds[-1].proposal if rounds else question)
-
-
-def ended(decision: Decision, rounds: Sequence[DecisionRound]) -> Ended | None:
-    """Why there is no further round after these; None: there is one."""
-    if not rounds:
-        return None
-    if rounds[-1].count.consensus:
-        return "consensus"
-    if rounds[-1].converged:
-        return "convergence"
-    return "rounds" if len(rounds) >= decision.rounds else None
-
-
-def flawless(state: State) -> bool:
-    """Whether everybody counted in every round, and the facilitator too."""
-    return not any(
-        any(each.excluded for each in past.contributions) or (past.synthesis and past.synthesis.failed)
-        for past in state.rounds
-    )
-
-
-def outcome_of(standing: Standing[State]) -> DecisionOutcome | None:
-    """What it comes to; no consensus where there is none. None: it goes on, or was interrupted."""
-    if not (standing.over or standing.status == "paused"):
-        return None
-    state = standing.own
-    last = state.rounds[-1] if state.rounds else None
-    made = last.synthesis if last and last.synthesis else Proposal()
-    agreed = last is not None and last.count.consensus
-    choice = last.count.choice if last else ""
-    held_on = last.proposal if last else ""
-    return DecisionOutcome(
-        id=standing.id,
-        consensus=agreed,
-        ended_by=state.ended or "timeout",
-        strategy=state.decision.strategy,
-        decided=(made.text or choice or held_on) if agreed else "",
-        proposed=made.text,
-        choice=choice,
-        score=last.count.score if last else 0.0,
-        bar=state.decision.bar,
-        rounds=len(state.rounds),
-        count=last.count if last else None,
-        open_points=made.open_points,
-        excluded={each.participant: each.excluded for each in last.contributions if each.excluded} if last else {},
-        usage=standing.usage,
-        seconds=standing.seconds,
-    )
-
-
-# --- inside ---
-
-
-def _unready(state: State, seat: DecisionSeat) -> bool:
-    return bool(seat.discussion or seat.critique) and seat.id not in state.ready
-
-
-def _heard(state: State, kind: Literal["prepare", "contribute"], event: Spoke | Prepared) -> State:
-    _check_due(state, Step(kind, event.round, event.participant))
-    return replace(state, heard=(*state.heard, event), quiet=False)
-
-
-def _check_due(state: State, step: Step) -> None:
-    if step not in due(state):
-        raise IllegalMove(f"{step.who} was not to {step.kind} in round {step.round}.")
-
-
-def _contributed(state: State, event: Spoke | Prepared, excluded: str) -> State:
-    """What a participant said, or why it does not count, with all that it took in this round."""
-    who = event.participant
-    place = next(at for at, each in enumerate(state.decision.participants, start=1) if each.id == who)
-    contribution = _part(
-        Contribution,
-        event,
-        id=message_id(event.round, place),
-        excluded=excluded,
-        usage=sum((each.usage for each in _of(state, who)), Usage()),
-        preparing=_preparing(state, who),
-    )
-    return replace(state, said={**state.said, who: contribution})
-
-
-def _closed(state: State, made: Proposal) -> State:
-    """The state after a whole round."""
-    whole = held(state)
-    whole = whole.model_copy(update={"synthesis": made, "seconds": round(whole.seconds + made.seconds, 4)})
-    return replace(state, rounds=(*state.rounds, whole), heard=(), said={}, quiet=True)
-
-
-def _of(state: State, participant: str) -> list[Spoke | Prepared]:
-    return [each for each in state.heard if each.participant == participant]
-
-
-def _preparing(state: State, participant: str) -> Usage:
-    return sum((each.usage for each in _of(state, participant) if isinstance(each, Prepared)), Usage())
-
-
-def _part(kind: type[F], event: Frozen, **more: Any) -> F:
-    """What the fields of an event and some more make."""
-    fields = {name: getattr(event, name) for name in kind.model_fields if hasattr(event, name)}
-    return kind.model_validate({**fields, **more})
+RULES = DecisionRules()

@@ -1,17 +1,17 @@
-"""Decisions: what each step of one asks and does, and all of the pattern."""
+"""What each step of a decision asks and does."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime
 from typing import cast
 
-from swarmgate.agents.brief import cut, one_line
+from swarmgate.agents.brief import cut
 from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import ask, bounded
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.decision import preparing, rules, view
+from swarmgate.council.decision import preparing
 from swarmgate.council.decision.answers import MOST_TEXT, PROPOSAL, Said, form_of
 from swarmgate.council.decision.brief import (
     check_windows,
@@ -20,6 +20,7 @@ from swarmgate.council.decision.brief import (
     facilitator_of,
     prompt_tokens,
     voice_of,
+    voices_of,
 )
 from swarmgate.council.decision.model import (
     Decision,
@@ -31,106 +32,26 @@ from swarmgate.council.decision.model import (
     Synthesised,
 )
 from swarmgate.council.decision.request import check
-from swarmgate.council.decision.rules import FACILITATE, PREPARE, State, Step
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Standing
+from swarmgate.council.decision.rules import DecisionRules
+from swarmgate.council.decision.state import FACILITATE, PREPARE, State, Step, ended, held, prepared_so_far
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import Seat, message_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, MissingRequirement, ModelError
 
-_TITLE = 200
 
-
-class Deciding(Pattern[Decision, State, DecisionOutcome]):
-    """Several decide on a question, in rounds, to a consensus or honestly to none."""
-
-    name, verb = "decision", "decide"
-    request, events, milestones = Decision, (Spoke, Prepared, Synthesised), (Synthesised,)
-
-    # --- pure ---
-
-    def begin(self, request: Decision) -> State:
-        """Nobody has said anything."""
-        return State(request)
-
-    def apply(self, state: State, event: Frozen) -> State:
-        """As `rules.applied`."""
-        return rules.applied(state, event)
-
-    def next(self, state: State) -> Sequence[Step]:
-        """All contributions that are missing in a round, then its synthesis."""
-        return rules.due(state)
-
-    def over(self, state: State) -> bool:
-        """Whether there is no further round."""
-        return state.ended is not None
-
-    def pause(self, _state: State) -> str:
-        """The time of the session was up."""
-        return rules.TIME_IS_UP
-
-    def flawless(self, state: State) -> bool:
-        """Whether everybody counted in every round, and the facilitator too."""
-        return rules.flawless(state)
-
-    def session_s(self, state: State) -> float:
-        """As the request says."""
-        return state.decision.whole_s
-
-    def outcome(self, standing: Standing[State]) -> DecisionOutcome | None:
-        """The consensus, or that there is none; so far, where the time was up."""
-        return rules.outcome_of(standing)
-
-    def measures(self, standing: Standing[State]) -> Mapping[str, float | bool]:
-        """How many rounds, whether it ended by itself, and the score of the last round."""
-        return view.measures(standing)
-
-    # --- what people see ---
-
-    def views(self, standing: Standing[State]) -> Mapping[str, str]:
-        """The outcome for programs and for people."""
-        return view.views(standing)
-
-    def title(self, state: State) -> str:
-        """The question."""
-        return cut(one_line(state.decision.question), _TITLE, "...")
-
-    def who(self, state: State) -> tuple[str, ...]:
-        """The participants."""
-        return tuple(each.id for each in state.decision.participants)
-
-    def most(self, state: State) -> int:
-        """As the request says."""
-        return state.decision.rounds
-
-    def summary(self, standing: Standing[State]) -> str:
-        """Whether there is a consensus."""
-        return view.summary(standing)
-
-    def begins(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
-        """A round, and who is asked."""
-        return view.begins(cast("Sequence[Step]", steps), state)
-
-    def tells(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Iterable[CouncilEvent]:
-        """Each contribution, each whole round, and how it ends."""
-        yield from view.tells(event, before, after)
-        yield from super().tells(event, before, after)
-
-    # --- steps ---
+class Deciding(DecisionRules, Pattern[Decision, State, DecisionOutcome]):
+    """Decisions, with what their steps ask and do."""
 
     def check(self, request: Decision, context: CouncilContext, where: Where) -> None:
         """Insists that everybody has a model, and can read what it is about."""
         check(request)
         preparing.check_ids(request, context.records)
-        desks = {}
-        for at, seat in enumerate(request.participants):
-            desks[f"participant {seat.id}"] = _named(
-                context, request, voice_of(seat), where(("participants", at, "model"))
-            )
-        chair = facilitator_of(request)
-        desks[f"the facilitator {chair.id}"] = _named(context, request, chair, where(("facilitator",)))
-        check_windows(request, desks.items())
+        desks = []
+        for seat, place in voices_of(request):
+            name = f"participant {seat.id}" if "model" in place else f"the facilitator {seat.id}"
+            desks.append((name, _named(context, request, seat, where(place))))
+        check_windows(request, desks)
 
     def needs(self, request: Decision, context: CouncilContext) -> int:
         """The prompts of round 1."""
@@ -165,7 +86,7 @@ async def _prepared(seat: DecisionSeat, number: int, state: State, context: Coun
         text = await preparing.prepared(seat, state.decision, context)
     except ModelError as error:
         name, failed = "", error.message
-    used = preparing.used(seat, state.decision, context) - rules.prepared_so_far(state, seat.id)
+    used = preparing.used(seat, state.decision, context) - prepared_so_far(state, seat.id)
     return Prepared(
         round=number,
         participant=seat.id,
@@ -206,16 +127,16 @@ async def _synthesised(state: State, context: CouncilContext) -> Synthesised:
     Raises:
         CouncilFailed: there is nothing to make anything of.
     """
-    held = rules.held(state)
+    round_ = held(state)
     if state.silent:
-        raise _silence(held)
+        raise _silence(round_)
     decision, seat = state.decision, facilitator_of(state.decision)
     desk = _desk(context, decision, seat)
-    last = rules.ended(decision, (*state.rounds, held)) is not None
-    heard = await ask(desk, facilitation_brief(decision, desk, state.rounds, held, last=last), read=PROPOSAL)
+    last = ended(decision, (*state.rounds, round_)) is not None
+    heard = await ask(desk, facilitation_brief(decision, desk, state.rounds, round_, last=last), read=PROPOSAL)
     text, points = heard.value or ("", ())
     return Synthesised(
-        round=held.number, text=text, open_points=points, failed=heard.failed, author=seat.id, **heard.took
+        round=round_.number, text=text, open_points=points, failed=heard.failed, author=seat.id, **heard.took
     )
 
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.council import stream
-from swarmgate.council.decision.brief import rule_of, stand_of
 from swarmgate.council.decision.model import (
     Contribution,
     Decision,
@@ -21,8 +20,9 @@ from swarmgate.council.decision.model import (
     DecisionSummary,
     Prepared,
     Spoke,
+    Strategy,
 )
-from swarmgate.council.decision.rules import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
+from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
 from swarmgate.council.discussion.values import said_in, shortened
 from swarmgate.council.discussion.view import markdown
 from swarmgate.council.discussion.view.words import cost
@@ -45,6 +45,17 @@ _GIST = 300
 
 _SHOWN = 1_000
 """Characters of a contribution that a terminal shows; the page has all of it."""
+
+
+_RULES = {
+    Strategy.UNANIMOUS: "Everybody has to agree, each with a level of at least {bar:.2f}.",
+    Strategy.MAJORITY: "More than half have to agree; who abstains is counted as present.",
+    Strategy.SUPERMAJORITY: "{bar:.1%} have to agree; who abstains is counted as present.",
+    Strategy.WEIGHTED: "The mean of the levels, by the weights of the participants, has to reach {bar:.2f}.",
+    Strategy.FACILITATOR: "{facilitator} decides, after having heard everybody.",
+    Strategy.APPROVAL: "The option that most approve of wins, where more than half do.",
+    Strategy.RANKED: "An instant run-off over the rankings: more than half of all have to rank an option first.",
+}
 
 
 class _Form(NamedTuple):
@@ -91,15 +102,6 @@ def summary_of(standing: Standing[State]) -> DecisionSummary:
     )
 
 
-def measures(standing: Standing[State]) -> dict[str, float | bool]:
-    """What metrics are made of."""
-    outcome = outcome_of(standing)
-    if outcome is None:
-        return {}
-    early = outcome.ended_by in ("consensus", "convergence")
-    return {"rounds": outcome.rounds, "converged": early, "score": outcome.score}
-
-
 def summary(standing: Standing[State]) -> str:
     """Whether there is a consensus, or why there is none."""
     outcome = outcome_of(standing)
@@ -111,21 +113,34 @@ def summary(standing: Standing[State]) -> str:
 # --- lines ---
 
 
+def rule_of(decision: Decision) -> str:
+    """How this decision is made, in a sentence."""
+    return _RULES[decision.strategy].format(bar=decision.bar, facilitator=decision.facilitator)
+
+
+def stand_of(decision: Decision, said: Contribution) -> str:
+    """Where a contribution stands, in a few words: `agrees, 0.80`; `approves of Postgres, SQLite`."""
+    if said.excluded:
+        return "excluded"
+    if decision.strategy is Strategy.APPROVAL:
+        return f"approves of {', '.join(said.approves)}" if said.approves else "approves of none"
+    if decision.strategy is Strategy.RANKED:
+        return f"ranks {' > '.join(said.ranking)}" if said.ranking else "ranks none"
+    return f"{said.stand}s, {said.agreement:.2f}" if said.stand else "says nothing"
+
+
 def record_lines(record: DecisionRecord) -> list[str]:
     """A record as `swarm decide show` prints it, finished or not."""
-    told = result_lines(record.outcome) if record.outcome else [f"Status: {record.status}"]
+    told = [*_result(record.outcome, _TERMINAL)] if record.outcome else [f"Status: {record.status}"]
     why = [f"Why: {record.why}"] if record.why else []
     return [*_head(record.decision, _TERMINAL), *told, *why, *_rounds(record.decision, record.rounds, _TERMINAL)]
 
 
-def result_lines(outcome: DecisionOutcome) -> list[str]:
-    """How it ended, what was decided and what is open; last what it took."""
-    return list(_result(outcome, _TERMINAL))
-
-
-def last_lines(decision: Decision, held: DecisionRound) -> list[str]:
-    """Who stood where in a round, and why somebody was excluded."""
-    return [_stand(decision, each, _TERMINAL) for each in held.contributions]
+def outcome_lines(record: DecisionRecord) -> list[str]:
+    """How a decision ended, who stood where in its last round, and why somebody did not count; last what it took."""
+    told = [*_result(record.outcome, _TERMINAL)] if record.outcome else []
+    last = record.rounds[-1].contributions if record.rounds else ()
+    return [*told[:1], *(_stand(record.decision, each, _TERMINAL) for each in last), *told[1:]]
 
 
 def _head(decision: Decision, form: _Form) -> Iterator[str]:

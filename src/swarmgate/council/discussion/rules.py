@@ -16,7 +16,7 @@ from swarmgate.council.discussion.events import (
 from swarmgate.council.discussion.model import MODERATOR, USER, Discussion, DiscussionRecord, DiscussionRound
 from swarmgate.council.discussion.state import Due, MakeCast, Say, State, applied, due
 from swarmgate.council.discussion.view.artifacts import SUMMARY, artifacts, summary
-from swarmgate.council.discussion.view.progress import beginning, progress, what
+from swarmgate.council.discussion.view.progress import beginning, newest, progress, what
 from swarmgate.council.discussion.view.words import many
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Completed, Resumed, Standing, Status
@@ -33,7 +33,7 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
     """Experts with opposing interests and four fixed roles, in rounds of steps, with a choice after each round."""
 
     name, verb, request, events = "discussion", "discuss", Discussion, EVENTS
-    milestones = (Resumed, CastConfirmed, Heard, Chosen, Concluded)
+    milestones = (Resumed, CastConfirmed, Chosen, Concluded)
 
     def begin(self, request: Discussion) -> State:
         """Nothing but the request."""
@@ -86,6 +86,12 @@ class DiscussionRules(Rules[Discussion, State, DiscussionRecord]):
         if state.conclusion:
             made[SYNTHESIS] = _json(state.conclusion)
         return made | (artifacts(record) if standing.status != "open" and (state.rounds or state.partial) else {})
+
+    def grows(self, event: Frozen, before: Standing[State], after: Standing[State]) -> Mapping[str, str]:
+        """progress.md, by every step that is whole."""
+        del before
+        held = [*after.own.rounds, *([after.own.partial] if after.own.partial else [])][-1:]
+        return {PROGRESS: newest(held[0])} if isinstance(event, Heard) and held else {}
 
     def title(self, state: State) -> str:
         """The topic."""

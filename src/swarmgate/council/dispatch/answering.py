@@ -8,7 +8,7 @@ from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, speak
 from swarmgate.agents.turn import Ending, Refused
-from swarmgate.domain.dispatch import PREVIOUS, DispatchTask
+from swarmgate.council.dispatch.model import PREVIOUS, DispatchTask
 
 STEP = "dispatch"
 

@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.council.debate.model import PART
 from swarmgate.council.debate.rules import RULES as DEBATE
-from swarmgate.council.dispatch.model import Dispatch, DispatchResult
+from swarmgate.council.dispatch.model import Dispatch, DispatchResult, DispatchTask
 from swarmgate.council.dispatch.rules import RULES
-from swarmgate.council.perspectives import PERSPECTIVES
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.domain.debate import Seat
-from swarmgate.domain.dispatch import DispatchTask
 from swarmgate.domain.usage import Allowance
-from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError, UsageError
+from swarmgate.errors import BudgetExhausted, CouncilRefused, SwarmError
 
 if TYPE_CHECKING:
     from swarmgate.council.dispatch.request import Where
@@ -113,37 +110,23 @@ class Dispatches:
     async def _dispatch(
         self, asked: Dispatch, where: Where | None = None, *, name: str = "", allowance: Allowance | None = None
     ) -> DispatchResult:
-        from swarmgate.council.dispatch.request import in_words
+        from swarmgate.council.dispatch.request import in_words, means
         from swarmgate.council.dispatch.steps import DISPATCHING
         from swarmgate.council.session import TOGETHER
 
-        settings, begins = self._project.config.council, where or in_words
-        request = asked.model_copy(
-            update={
-                "id": name or new_id(),
-                "seats": tuple(self._seat(number, task, begins) for number, task in enumerate(asked.tasks, start=1)),
-                **settings.model_dump(include={"tokens", "timeout_s", "order", "similarity"}),
-            }
-        )
+        begins = where or in_words
+        request = asked.model_copy(update={"id": name or new_id()})
         result = await self._shared.hold(
-            DISPATCHING, request, allowance=allowance, where=lambda place: begins(int(place[0]), str(place[1]))
+            DISPATCHING,
+            request,
+            allowance=allowance,
+            own=means(asked, self._project.config, begins),
+            where=lambda place: begins(int(place[0]), str(place[1])),
         )
         if result and result.exhausted and TOGETHER.get() is not None:  # a step is asked for all of it
             account = self._shared.record(RULES, request.id).standing.own.account
             raise BudgetExhausted(result.exhausted, account=account)
         return result or self.dispatch_record(request.id)
-
-    def _seat(self, number: int, task: DispatchTask, begins: Where) -> Seat:
-        """The voice of a task, with its role's model where it names none.
-
-        Raises:
-            CouncilRefused: the role has no model.
-        """
-        try:
-            model = task.model or (self._project.config.role(task.role).model if task.role else "")
-        except UsageError as error:
-            raise CouncilRefused(f"{begins(number, 'model')}{task.name}: {error.message}", hint=error.hint) from error
-        return Seat(id=task.name, model=model, system=PERSPECTIVES.get(task.role, ""))
 
     def _check_new(self, wanted: str) -> None:
         """Insists that a dispatch may have this id: none that came to its end has it.

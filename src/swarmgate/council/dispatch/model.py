@@ -2,37 +2,99 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from enum import StrEnum
+from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
+from swarmgate.config.council import Council
 from swarmgate.council.debate.model import Outcome
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.debate import Seat
-from swarmgate.domain.dispatch import DispatchTask, Mode
+from swarmgate.domain.debate import Seat, SeatId
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import ExhaustedAccount
+
+MOST_TASKS = 8
+"""Tasks of one parallel dispatch at most."""
+
+MOST_CHAIN = 50
+"""Tasks of one chain at most."""
+
+AT_ONCE = 4
+"""Of those, how many are worked on at the same time."""
+
+PREVIOUS = "{previous}"
+"""What stands in a chain's text for the output before."""
+
+DispatchRole = Literal["architect", "critic", "coder", "reviewer", "test_engineer", "sme"]
 
 NOT_REACHED = "not reached"
 
 
-class Dispatch(Frozen):
-    """A dispatch that can be held.
+class Mode(StrEnum):
+    """How the tasks of a dispatch are worked on."""
 
-    `question` and `rounds` are those of a debate. `seats` are the voices of the tasks, each with the model that it has
-    by the settings. `timeout_s` is what one try of a task may take; the other bounds are those of a debate.
+    SINGLE = "single"
+    PARALLEL = "parallel"
+    CHAIN = "chain"
+    DEBATE = "debate"
+
+
+def _said(value: str) -> str:
+    if not value:
+        raise ValueError("must not be empty")
+    return value
+
+
+def _folder(value: str) -> str:
+    if value.startswith(("/", "~", "\\")) or ".." in value.split("/"):
+        raise ValueError("must be a folder inside of the repository, such as src/api")
+    return value
+
+
+class DispatchTask(Frozen):
+    """One task: who is asked, as a role or as a participant of any name, and what.
+
+    `model` is `provider/model`; empty: the role's own, or the participants'. The voice finds its files in `folder`,
+    relative to the root of the repository; empty: the root itself.
     """
+
+    role: DispatchRole | Literal[""] = ""
+    participant: SeatId | Literal[""] = ""
+    text: Annotated[Text, AfterValidator(_said)]
+    model: Line = ""
+    folder: Annotated[Line, AfterValidator(_folder)] = ""
+
+    @model_validator(mode="after")
+    def _one_voice(self) -> Self:
+        if bool(self.role) == bool(self.participant):
+            raise ValueError("has either a `role` or a `participant`" + (", not both" if self.role else ""))
+        return self
+
+    @property
+    def name(self) -> str:
+        """What the voice is called."""
+        return self.role or self.participant
+
+
+class Dispatch(Frozen):
+    """A dispatch that can be held. `question` and `rounds` are those of a debate."""
 
     id: str = ""
     mode: Mode
     tasks: tuple[DispatchTask, ...]
     question: str = ""
     rounds: int = 0
-    seats: tuple[Seat, ...] = ()
-    timeout_s: float = Field(300, gt=0)
-    tokens: int = Field(20_000, ge=1)
-    order: Literal["fixed", "rotate"] = "rotate"
-    similarity: float = Field(90, ge=0, le=100)
+
+
+class Means(NamedTuple):
+    """What the settings say of a dispatch, as they are when it is begun, or gone on with.
+
+    `seats` are the voices of its tasks, each with its model; `bounds` are `[council]`.
+    """
+
+    seats: tuple[Seat, ...]
+    bounds: Council
 
 
 class DispatchedReply(Frozen):

@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
-from swarmgate.config import nearest
+from swarmgate.config import Config, nearest
 from swarmgate.config.refusals import unknown
-from swarmgate.council.dispatch.model import Dispatch
-from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS
-from swarmgate.domain.dispatch import MOST_CHAIN, MOST_TASKS, PREVIOUS, DispatchRole, DispatchTask, Mode
-from swarmgate.errors import CouncilRefused
+from swarmgate.council.dispatch.model import (
+    MOST_CHAIN,
+    MOST_TASKS,
+    PREVIOUS,
+    Dispatch,
+    DispatchRole,
+    DispatchTask,
+    Means,
+    Mode,
+)
+from swarmgate.council.perspectives import PERSPECTIVES
+from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
+from swarmgate.errors import CouncilRefused, UsageError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -41,6 +50,24 @@ def in_words(task: int, key: str) -> str:
     """`task 2: `."""
     del key
     return f"task {task}: " if task else ""
+
+
+def means(asked: Dispatch, config: Config, where: Where = in_words) -> Means:
+    """The voices of the tasks, with their role's models where they name none, and the bounds that hold.
+
+    Raises:
+        CouncilRefused: a role has no model.
+    """
+    seats = tuple(_seat(number, task, config, where) for number, task in enumerate(asked.tasks, start=1))
+    return Means(seats, config.council)
+
+
+def _seat(number: int, task: DispatchTask, config: Config, where: Where) -> Seat:
+    try:
+        model = task.model or (config.role(task.role).model if task.role else "")
+    except UsageError as error:
+        raise CouncilRefused(f"{where(number, 'model')}{task.name}: {error.message}", hint=error.hint) from error
+    return Seat(id=task.name, model=model, system=PERSPECTIVES.get(task.role, ""))
 
 
 def checked(

@@ -7,11 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from swarmgate.council import stream
-from swarmgate.council.dispatch.model import NOT_REACHED, Debated, Dispatch, DispatchedReply, DispatchResult, Tried
+from swarmgate.council.dispatch.model import (
+    AT_ONCE,
+    NOT_REACHED,
+    Debated,
+    Dispatch,
+    DispatchedReply,
+    DispatchResult,
+    Mode,
+    Tried,
+)
 from swarmgate.council.lifecycle import Resumed, Standing, Status
 from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.dispatch import AT_ONCE, Mode
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import BudgetExhausted, ExhaustedAccount, IllegalMove, SwarmError
 
@@ -96,7 +104,7 @@ class DispatchState:
         return DispatchedReply(
             number=number,
             name=name,
-            tries=sum(not each.not_run for each in tried),
+            tries=sum(bool(each.model) for each in tried),  # who was not asked has none
             usage=sum((each.usage for each in tried), Usage()),
             seconds=round(sum(each.seconds for each in tried), 3),
             **last.model_dump(include={"text", "failed", "not_run", "model", "prompt_hash", "cut"}),

@@ -17,7 +17,17 @@ from swarmgate.council.debate import rules as debates
 from swarmgate.council.debate.model import PART, Debate, Round
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.dispatch.answering import LEAST_ROOM, answer, room_of
-from swarmgate.council.dispatch.model import Debated, Dispatch, DispatchedReply, DispatchResult, Tried
+from swarmgate.council.dispatch.model import (
+    PREVIOUS,
+    Debated,
+    Dispatch,
+    DispatchedReply,
+    DispatchResult,
+    DispatchTask,
+    Means,
+    Mode,
+    Tried,
+)
 from swarmgate.council.dispatch.request import in_words
 from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
 from swarmgate.council.overheard import overheard
@@ -26,7 +36,6 @@ from swarmgate.council.run import run
 from swarmgate.council.voices import Voices
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.dispatch import PREVIOUS, DispatchTask, Mode
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import (
     BudgetExhausted,
@@ -43,14 +52,14 @@ MOST_OUTPUT = 40_000
 
 
 class Dispatching(DispatchRules, Pattern[Dispatch, DispatchState, DispatchResult]):
-    """A dispatch that is worked on."""
+    """A dispatch that is worked on; `own` of its context is its `Means`."""
 
     def check(self, request: Dispatch, context: CouncilContext, where: Where) -> None:
         """Insists that every voice can be had, and reads its task whole."""
         for number in range(1, len(request.tasks) + 1):
-            _desk(number, request, context.voices, where)
+            _desk(number, request, context, where)
         if request.mode is Mode.DEBATE:
-            DEBATING.check(_debate(request), _placed(context, request), lambda _: "")
+            DEBATING.check(_debate(request, context), _placed(context, request), lambda _: "")
 
     async def do(self, step: Hashable, state: DispatchState, context: CouncilContext) -> Sequence[Frozen]:
         """Tries one task once, or has all of them debated.
@@ -80,12 +89,12 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
     asked, number = state.asked, step.number
     if state.exhausted:
         return Tried(number=number, not_run=state.exhausted, exhausted=True, account=state.account)
-    task, began = asked.tasks[number - 1], time.monotonic()
-    desk, heard = overheard(context.voices.desk(asked.seats[number - 1], folder=task.folder))
+    task, began, own = asked.tasks[number - 1], time.monotonic(), _means(context)
+    desk, heard = overheard(context.voices.desk(own.seats[number - 1], folder=task.folder))
     before = state.reply(number - 1).text if asked.mode is Mode.CHAIN and number > 1 else ""
     found: dict[str, Any] = {"model": desk.model.name}
     try:
-        async with WorkTime().limited(asked.timeout_s):
+        async with WorkTime().limited(own.bounds.timeout_s):
             ending = await answer(desk, task, before)
         text = cut(ending.value, MOST_OUTPUT, "")
         found |= {"text": text, "cut": len(ending.value) - len(text), "model": ending.model}
@@ -93,7 +102,7 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
         found |= {"failed" if heard.usage.calls else "not_run": error.message}
         found |= {"exhausted": True, "account": error.account}
     except TimeoutError:
-        found |= {"failed": f"no answer within {asked.timeout_s:g} s", "again": True}
+        found |= {"failed": f"no answer within {own.bounds.timeout_s:g} s", "again": True}
     except (ModelError, MissingRequirement) as error:
         found |= {"failed": error.message, "again": isinstance(error, ModelError)}
     seconds = round(time.monotonic() - began, 3)
@@ -103,7 +112,7 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
 async def _debated(state: DispatchState, context: CouncilContext) -> Debated:
     """The tasks as the seats of a debate, in a record of its own; a reply is what its seat said in the last round."""
     asked = state.asked
-    record = context.records.begin(DEBATING, _debate(asked), part_of=asked.id)
+    record = context.records.begin(DEBATING, _debate(asked, context), part_of=asked.id)
     outcome, ended = None, dict[str, Any]()
     try:
         outcome = await run(DEBATING, record, _placed(context, asked))
@@ -117,19 +126,28 @@ async def _debated(state: DispatchState, context: CouncilContext) -> Debated:
     return Debated(replies=_replies(asked.tasks, rounds), outcome=outcome, usage=used, **ended)
 
 
-def _debate(asked: Dispatch) -> Debate:
+def _debate(asked: Dispatch, context: CouncilContext) -> Debate:
+    """The debate of a dispatch: as it was begun, or as the settings have it now."""
+    name, (seats, bounds) = f"{asked.id}.{PART}", _means(context)
+    if context.records.documents.names(name):
+        return context.records.open(DEBATING, name).request
     briefs = {task.name: "" if task.text == asked.question else task.text for task in asked.tasks}
     return Debate(
-        id=f"{asked.id}.{PART}",
+        id=name,
         question=asked.question,
-        seats=tuple(seat.model_copy(update={"brief": briefs[seat.id]}) for seat in asked.seats),
+        seats=tuple(seat.model_copy(update={"brief": briefs[seat.id]}) for seat in seats),
         rounds=asked.rounds,
-        order=asked.order,
-        tokens=asked.tokens,
-        timeout_s=asked.timeout_s,
-        similarity=asked.similarity,
+        order=bounds.order,
+        tokens=bounds.tokens,
+        timeout_s=bounds.timeout_s,
+        similarity=bounds.similarity,
         about="dispatch",
     )
+
+
+def _means(context: CouncilContext) -> Means:
+    own: Means = context.own
+    return own
 
 
 def _placed(context: CouncilContext, asked: Dispatch) -> CouncilContext:
@@ -138,7 +156,7 @@ def _placed(context: CouncilContext, asked: Dispatch) -> CouncilContext:
     return replace(context, voices=Placed(context.voices, folders), own={})
 
 
-def _desk(number: int, asked: Dispatch, voices: Voices, where: Where) -> Desk:
+def _desk(number: int, asked: Dispatch, context: CouncilContext, where: Where) -> Desk:
     """The desk of a task's voice.
 
     Raises:
@@ -150,7 +168,7 @@ def _desk(number: int, asked: Dispatch, voices: Voices, where: Where) -> Desk:
         return where((number, key)) or in_words(number, key)
 
     try:
-        desk = voices.desk(asked.seats[number - 1], folder=task.folder)
+        desk = context.voices.desk(_means(context).seats[number - 1], folder=task.folder)
     except UsageError as error:
         key = "folder" if task.folder and "folder" in error.message else "model"
         raise CouncilRefused(f"{begins(key)}{task.name}: {error.message}", hint=error.hint) from error

@@ -22,11 +22,11 @@ from swarmgate.config.refusals import unknown
 from swarmgate.council.critique.model import Criterion
 from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.discussion.model import Expert
+from swarmgate.council.dispatch.model import DispatchTask
 from swarmgate.council.orchestration.bounds import Problem, checked, meant, spelled
 from swarmgate.council.orchestration.model import KINDS, Condition, Orchestration, Step, Value
 from swarmgate.domain.council_limits import DEPTH
 from swarmgate.domain.debate import Seat
-from swarmgate.domain.dispatch import DispatchTask
 from swarmgate.errors import CouncilRefused
 
 __all__ = ["map_reduce", "parallel", "sequence", "step", "when"]

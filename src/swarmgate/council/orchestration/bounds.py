@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from swarmgate.council.dispatch.model import Mode
 from swarmgate.council.orchestration.model import (
     ENDS,
     FIELDS,
@@ -26,7 +27,6 @@ from swarmgate.council.orchestration.model import (
 from swarmgate.council.orchestration.texts import INSTRUCTIONS, ITEM, Place, options, references, refers, texts
 from swarmgate.domain.council_limits import ITEMS, STEPS, TOPIC, sized, within
 from swarmgate.domain.debate import LEAST_SEATS
-from swarmgate.domain.dispatch import Mode
 from swarmgate.errors import CouncilRefused
 
 _RESERVED = (ITEM, "previous")

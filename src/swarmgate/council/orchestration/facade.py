@@ -7,11 +7,10 @@ outcome = await Swarm(path).council.orchestrate(Path("pipeline.toml"), tokens=20
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -21,9 +20,8 @@ from swarmgate.council.lifecycle import Resumed
 from swarmgate.council.orchestration.bounds import Problem, checked, models, problems, spelled
 from swarmgate.council.orchestration.model import MapStep, Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
-from swarmgate.council.orchestration.rules import RULES, State, outcome_of, under_way
+from swarmgate.council.orchestration.rules import RULES, under_way
 from swarmgate.council.orchestration.texts import Place
-from swarmgate.council.record import Record
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, FileProblem, Owner, UnsafePath
@@ -31,7 +29,6 @@ from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, Fil
 if TYPE_CHECKING:
     from swarmgate.council.events import CouncilEvent
     from swarmgate.council.orchestration.runner import Runner
-    from swarmgate.council.voices import Voices
 
     OnEvent = Callable[[CouncilEvent], None]
 
@@ -98,7 +95,7 @@ class Orchestrations:
             CouncilRefused: there is none of that id, or it goes on in another process.
             SwarmError: as `orchestrate`.
         """
-        record = self._record(id)
+        record = self._shared.record(RULES, id)
         if record.standing.over and record.outcome:
             return record.outcome
         allowance = record.standing.allowance.but(usd=usd, tokens=tokens)
@@ -137,7 +134,7 @@ class Orchestrations:
             CouncilRefused: there is none of that id.
             LedgerError: its record is damaged, or was changed by hand.
         """
-        record = self._record(id)
+        record = self._shared.record(RULES, id)
         standing = record.standing
         return OrchestrationRecord(
             orchestration=standing.own.asked,
@@ -151,11 +148,6 @@ class Orchestrations:
 
     # --- inside ---
 
-    def _record(self, id: str) -> Record[Orchestration, State, OrchestrationOutcome]:  # noqa: A002 - as above
-        from swarmgate.council.orchestration.steps import ORCHESTRATION
-
-        return self._shared.record(ORCHESTRATION, id)
-
     async def _orchestrated(
         self, asked: Orchestration, allowance: Allowance, on_event: OnEvent | None
     ) -> OrchestrationOutcome:
@@ -163,45 +155,28 @@ class Orchestrations:
         from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
         from swarmgate.council.progress import teller
         from swarmgate.council.run import run
+        from swarmgate.council.session import TOGETHER, Together, opened
 
         checked(asked)
-        goes_on, records = ORCHESTRATION.goes_on(asked.id), self._shared.records
+        name, goes_on, records = f"{RULES.name}-{asked.id}", RULES.goes_on(asked.id), self._shared.records
         try:
-            async with self._together(asked.id, allowance):
-                record = records.begin(ORCHESTRATION, asked, allowance=allowance)
-                work = Work(self._runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
-                voices = cast("Voices", None)  # nobody speaks here: each pattern has a session of its own
-                context = CouncilContext(voices, records, teller(self._project.listener, on_event), work)
-                await run(ORCHESTRATION, record, context, allowance=allowance)
-                own = record.standing.own
-                outcome = outcome_of(work.as_of(own), asked.id) or outcome_of(own, asked.id)
-        except BudgetExhausted as error:
-            raises = error.option(f"{RULES.name}-{asked.id}")
-            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{raises}"
-            raise error.with_hint(hint) from error
-        if outcome is None:
-            raise CouncilFailed(f"The orchestration {asked.id} did not come to its end.", hint=f"Go on with: {goes_on}")
-        return outcome
-
-    @asynccontextmanager
-    async def _together(
-        self,
-        id: str,  # noqa: A002 - the field's name
-        allowance: Allowance,
-    ) -> AsyncIterator[None]:
-        """Keeps other processes out, and has one bound hold over all steps. It asks nobody by itself."""
-        from swarmgate.council.session import TOGETHER, Together, settle
-
-        name = f"{RULES.name}-{id}"
-        try:
-            with self._project.session(name).held():
-                token = TOGETHER.set(Together(id, Owner("session", name), allowance, self._runner.used(id)))
+            async with opened(self._project, name, allowance=allowance, resume=goes_on) as voices:
+                together = Together(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))
+                token = TOGETHER.set(together)
                 try:
-                    yield
+                    record = records.begin(ORCHESTRATION, asked, allowance=allowance)
+                    work = Work(self._runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
+                    context = CouncilContext(voices, records, teller(self._project.listener, on_event), work)
+                    await run(ORCHESTRATION, record, context, allowance=allowance)
+                    outcome = work.outcome(record.standing.own)
                 finally:
                     TOGETHER.reset(token)
-        finally:
-            settle(self._project)
+        except BudgetExhausted as error:
+            hint = f"nothing of the finished steps is lost: {error.remedy}, then: {goes_on}{error.option(name)}"
+            raise error.with_hint(hint) from error
+        if outcome is None:
+            raise CouncilFailed(f"The orchestration {asked.id} came to no end.", hint=f"Go on with: {goes_on}")
+        return outcome
 
     def _check_models(self, asked: Orchestration) -> None:
         """Tells of a model without provider before anybody is asked, and not when its step's turn comes."""

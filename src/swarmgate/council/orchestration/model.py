@@ -17,11 +17,11 @@ from swarmgate.council.critique.model import Criterion, CritiqueOutcome
 from swarmgate.council.decision.model import DecisionSeat, Ended, Strategy
 from swarmgate.council.discussion.model import Expert
 from swarmgate.council.discussion.model import Mode as DiscussionMode
+from swarmgate.council.dispatch.model import MOST_CHAIN, DispatchRole, DispatchTask
+from swarmgate.council.dispatch.model import Mode as DispatchMode
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.council_limits import CRITERIA, ITERATIONS, PARTICIPANTS, ROUNDS, VOICE_SECONDS
 from swarmgate.domain.debate import MOST_ROUNDS, MOST_SEATS, Seat, SeatId
-from swarmgate.domain.dispatch import MOST_CHAIN, DispatchRole, DispatchTask
-from swarmgate.domain.dispatch import Mode as DispatchMode
 
 StepId = Annotated[str, Field(pattern=r"^([A-Za-z][A-Za-z0-9_-]{0,29})?$")]
 """The name of a step: letters, digits, `_` and `-`, a letter first, at most 30. Those inside of a map have none."""

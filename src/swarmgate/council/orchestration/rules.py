@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from swarmgate.council import stream
@@ -152,7 +152,7 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
 
     def outcome(self, standing: Standing[State]) -> OrchestrationOutcome | None:
         """How it ended, also where a step stopped it."""
-        return outcome_of(standing.own, standing.id)
+        return outcome_of(standing.own)
 
     def views(self, standing: Standing[State]) -> Mapping[str, str]:
         """`result.json`, once it is over."""
@@ -218,13 +218,13 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
 RULES = OrchestrationRules()
 
 
-def outcome_of(state: State, id: str) -> OrchestrationOutcome | None:  # noqa: A002 - the field's name
+def outcome_of(state: State) -> OrchestrationOutcome | None:
     """How it ended; None: it has not."""
     if state.step is not None:
         return None
     steps = (*state.steps, *((state.failed,) if state.failed else ()))
     return OrchestrationOutcome(
-        id=id,
+        id=state.asked.id,
         title=state.asked.title,
         steps=steps,
         failed=state.failed.id if state.failed else "",
@@ -277,10 +277,28 @@ def _advanced(state: State) -> State:
 
 def _end_of(steps: Sequence[StepResult]) -> str:
     """When the newest of the steps ended; one that is skipped then took no time."""
-    if not steps or not steps[-1].started_at:
-        return ""
-    ended = datetime.fromisoformat(steps[-1].started_at) + timedelta(seconds=steps[-1].seconds)
-    return ended.isoformat(timespec="milliseconds")
+    return max((_spelled(end) for each in steps[-1:] for _, end in _times(each)), default="")
+
+
+def _times(result: StepResult) -> list[tuple[datetime, datetime]]:
+    """When each of the patterns in it began and ended."""
+    if result.parts or not result.started_at:
+        return [time for each in result.parts for time in _times(each)]
+    began = datetime.fromisoformat(result.started_at)
+    return [(began, began + timedelta(seconds=result.seconds))]
+
+
+def _covered(times: Sequence[tuple[datetime, datetime]]) -> float:
+    """The seconds in which something was at work; `times` are in the order of their beginnings."""
+    took, end = 0.0, datetime.min.replace(tzinfo=UTC)
+    for began, ended in times:
+        took += max(0.0, (ended - max(began, end)).total_seconds())
+        end = max(end, ended)
+    return took
+
+
+def _spelled(time: datetime) -> str:
+    return time.isoformat(timespec="milliseconds")
 
 
 def _look(state: State, step: Step) -> _Look:
@@ -373,10 +391,8 @@ def _with_parts(
     text: str = "",
     fields: Mapping[str, Value] | None = None,
 ) -> StepResult:
-    """A step of several patterns; it took from when the first began to when the last ended."""
-    begun = [(datetime.fromisoformat(each.started_at), each) for each in parts if each.started_at]
-    first = min((each for each in begun), key=lambda each: each[0], default=None)
-    took = max(((at - first[0]).total_seconds() + each.seconds for at, each in begun), default=0.0) if first else 0.0
+    """A step of several patterns; it took the time in which any of them was at work."""
+    times = sorted(time for each in parts for time in _times(each))
     return StepResult(
         id=step.id,
         kind=step.kind,
@@ -386,8 +402,8 @@ def _with_parts(
         fields=dict(fields or {}),
         parts=tuple(parts),
         usage=sum((each.usage for each in parts), Usage()),
-        started_at=first[1].started_at if first else "",
-        seconds=took,
+        started_at=_spelled(times[0][0]) if times else "",
+        seconds=_covered(times),
     )
 
 

@@ -14,7 +14,16 @@ from pydantic import ValidationError
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.orchestration.model import MapStep, Orchestration, Step
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
-from swarmgate.council.orchestration.rules import RULES, Do, Ended, OrchestrationRules, State, pattern_of, place
+from swarmgate.council.orchestration.rules import (
+    RULES,
+    Do,
+    Ended,
+    OrchestrationRules,
+    State,
+    outcome_of,
+    pattern_of,
+    place,
+)
 from swarmgate.council.orchestration.runner import Came, Runner
 from swarmgate.council.orchestration.texts import filled, joined
 from swarmgate.council.pattern import Pattern
@@ -44,6 +53,10 @@ class Work:
         """The state with its texts to the letter, as far as they are known."""
         same = len(self.state.steps) == len(state.steps) and state.ended.keys() <= self.state.ended.keys()
         return self.state if same else state
+
+    def outcome(self, state: State) -> OrchestrationOutcome | None:
+        """What it came to, with its texts to the letter; None: it has not ended."""
+        return outcome_of(self.as_of(state)) or outcome_of(state)
 
 
 class Orchestrating(OrchestrationRules, Pattern[Orchestration, State, OrchestrationOutcome]):

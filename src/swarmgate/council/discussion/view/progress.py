@@ -29,14 +29,25 @@ def progress(record: DiscussionRecord) -> str:
     """All of progress.md: a section for each step that ended, in order."""
     parts = [HEAD.format(one_line(record.discussion.topic))]
     for held in words.all_rounds(record):
-        at = list(zip(places(held), held.messages, strict=True))
-        for slot, step in zip(slots(held.done), held.done, strict=True):
-            spoken = [each for place, each in at if place[1] == slot]
-            parts.append(_step_text(held, [each for each in spoken if not each.human], step))
-            parts += [_step_text(held, [each], None) for each in spoken if each.human]
-        parts += [_round_text(held)] if held.measured else []
+        parts += _sections(held)
         parts += [_choice_text(each) for each in record.choices if each.after == held.number]
     return "".join([*parts, *([_synthesis_text(record.conclusion)] if record.conclusion else [])])
+
+
+def newest(held: DiscussionRound) -> str:
+    """What the newest step of a round adds to it; where the round is whole, what was counted too."""
+    *_, last = _sections(held.model_copy(update={"measured": None}))
+    return last + (_round_text(held) if held.measured else "")
+
+
+def _sections(held: DiscussionRound) -> list[str]:
+    """A text for each step, and what stands after the last one of a whole round."""
+    at, parts = list(zip(places(held), held.messages, strict=True)), []
+    for slot, step in zip(slots(held.done), held.done, strict=True):
+        spoken = [each for place, each in at if place[1] == slot]
+        said = _step_text(held, [each for each in spoken if not each.human], step)
+        parts.append("".join([said, *(_step_text(held, [each], None) for each in spoken if each.human)]))
+    return [*parts, *([_round_text(held)] if held.measured else [])]
 
 
 def _step_text(held: DiscussionRound, messages: Sequence[Message], step: Step | None) -> str:
