@@ -16,6 +16,7 @@ from swarmgate.agents.participant import speak, submit
 from swarmgate.agents.tools import schema
 from swarmgate.council.critique.answers import evaluation_of
 from swarmgate.council.critique.model import Criterion
+from swarmgate.council.debate.answers import voted
 from swarmgate.council.debate.model import Debate
 from swarmgate.council.debate.moderating import moderation_of
 from swarmgate.council.debate.synthesising import synthesis_form
@@ -26,7 +27,6 @@ from swarmgate.council.discussion.casting import experts_of, tensions_of
 from swarmgate.council.discussion.concluding import Checks, conclusion_of
 from swarmgate.council.discussion.moderation import assessment_of, framing_of
 from swarmgate.council.discussion.request import discussion_of
-from swarmgate.council.reading import voted
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import NoUsableReply
 

@@ -1,4 +1,4 @@
-"""A cheap first look: one call, without tools, that says how the material would be judged. It decides nothing."""
+"""A cheap first look: one call, that may look at no file, says how the material would be judged. It decides nothing."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.brief import Brief, Section, cut, one_line
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, submit
+from swarmgate.council.debate.answers import WHAT_IS_MISSING, ballot_of, voted
 from swarmgate.council.debate.model import Speech
 from swarmgate.council.overheard import overheard
-from swarmgate.council.reading import WHAT_IS_MISSING, ballot_of, voted
 from swarmgate.council.windows import material_sections
 from swarmgate.domain.debate import Ballot, message_id
 from swarmgate.errors import ModelError

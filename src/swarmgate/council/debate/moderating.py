@@ -12,9 +12,9 @@ from swarmgate.agents.answers import Answer, Form
 from swarmgate.agents.brief import Brief, Section, bullets, cut, one_line
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, submit
+from swarmgate.council.debate.answers import MOST_READ
 from swarmgate.council.debate.model import Debate, Moderation, Round
 from swarmgate.council.overheard import overheard
-from swarmgate.council.reading import MOST_READ
 from swarmgate.council.transcript import Transcript
 from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.debate import LEAST_SEATS

@@ -12,11 +12,11 @@ from swarmgate.agents.answers import Answer, Form, called
 from swarmgate.agents.brief import Brief, Section, cut
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import submit
-from swarmgate.council.closing import closing
+from swarmgate.council.debate.answers import Reasons, closing_reasons, lines_as_reasons, reasons_of, reasons_of_all
+from swarmgate.council.debate.closing import closing
 from swarmgate.council.debate.model import Debate, Round, Speech, Synthesis, tally
 from swarmgate.council.debate.rules import against_the_votes
 from swarmgate.council.overheard import overheard
-from swarmgate.council.reading import Reasons, closing_reasons, lines_as_reasons, reasons_of, reasons_of_all
 from swarmgate.council.transcript import Transcript
 from swarmgate.council.windows import material_sections, window_of
 from swarmgate.domain.debate import Reason, Vote

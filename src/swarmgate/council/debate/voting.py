@@ -9,9 +9,9 @@ from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, speak, submit
 from swarmgate.council import asking
+from swarmgate.council.debate.answers import claims_of, has_ballot, voted
 from swarmgate.council.debate.model import Debate, Speech
 from swarmgate.council.overheard import Overheard, overheard
-from swarmgate.council.reading import claims_of, has_ballot, voted
 from swarmgate.council.transcript import TITLE
 from swarmgate.council.windows import material_sections
 from swarmgate.domain.debate import MESSAGE_ID, Ballot, Seat, message_id

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.agents.answer_text import Unread
+from swarmgate.council.debate.answers import ballot_of, claims_of, has_ballot
 from swarmgate.council.debate.model import Round, Stance
 from swarmgate.council.debate.synthesising import synthesis_of
-from swarmgate.council.reading import ballot_of, claims_of, has_ballot
 from swarmgate.domain.debate import Reason, Vote
 from swarmgate.llm.parsing.json_objects import taken_apart, unfenced
 
