@@ -28,7 +28,7 @@ VARIABLES = ("EVENT", "SEQ", "TASK", "PHASE", "ATTEMPT", "TIME", "REPO", "FOLDER
 _OWN = ("worker", "capability", "subscriber")
 """Fields in which automation's events name a worker."""
 
-_SAMPLES = {"task": "1.1", "phase": 1, "attempt": 1, "reason": "a made-up event", "sha256": "0" * 64}
+_SAMPLES = {"task": "1.1", "phase": 1, "attempt": 1, "reason": "a made-up event", "sha256": "0" * 64, "head": "0" * 64}
 """What stands in fields of these names, in the place of the plainest of their type."""
 
 
