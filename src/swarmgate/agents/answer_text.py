@@ -25,7 +25,7 @@ class Unread(ValueError):
 
     def __init__(self, problem: str, form: str = "", *, otherwise: object = None) -> None:
         super().__init__(f"{problem} {form}".strip())
-        self.problem = problem
+        self.problem, self.form = problem, form
         self.otherwise = otherwise
 
 

@@ -60,7 +60,7 @@ class Answer(Arguments):
         try:
             return cls.model_validate(dict(found))
         except ValidationError as error:
-            raise Unread(" ".join(sentences(error, found, cls))) from None
+            raise _own(error) or Unread(" ".join(sentences(error, found, cls))) from None
 
     @classmethod
     def as_given(cls, data: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +140,8 @@ class Form(Generic[A, T]):
             return self.in_text(text) if self.in_text else self.take(self._answer(text))
         except Unread as unread:
             asked = self.asked or f"Call submit_answer, or answer with one JSON object: {_sketch(schema(self.schema))}."
-            raise Unread(unread.problem, asked, otherwise=unread.otherwise) from None
+            told = "\n".join(dict.fromkeys(filter(None, (unread.form, asked))))
+            raise Unread(unread.problem, told, otherwise=unread.otherwise) from None
 
     def then(self, after: Callable[[T], U]) -> Form[A, U]:
         """The same form, of which an answer comes to what `after` makes of it."""
@@ -207,6 +208,13 @@ def _sketch(node: Mapping[str, Any]) -> str:
             return f"[{_sketch(node['items'])}, ...]"
         case kind:
             return str(kind)
+
+
+def _own(error: ValidationError) -> Unread | None:
+    """What a validator of ours said, if nothing else is wrong: its problem is one thing, the form another."""
+    (first, *others) = error.errors(include_url=False, include_input=False)
+    said = first.get("ctx", {}).get("error")
+    return said if isinstance(said, Unread) and not others else None
 
 
 def _first(found: Mapping[str, Any], keys: Collection[str]) -> Any:

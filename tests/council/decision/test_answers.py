@@ -226,6 +226,13 @@ def test_letters_stand_for_options_only_where_none_looks_like_one() -> None:
         said('{"ranking": ["1"]}', asked("ranked", options))
 
 
+def test_the_model_is_told_the_options_and_the_user_only_that_it_named_none() -> None:
+    with pytest.raises(Unread) as caught:
+        said('{"ranking": ["MySQL"]}', asked("ranked", OPTIONS))
+    assert caught.value.problem == '"MySQL" is none of the options.'
+    assert f"They are:\n{lettered(OPTIONS)}\nEnd with one JSON object" in str(caught.value)
+
+
 def test_a_proposal_and_what_is_open() -> None:
     assert proposal('{"proposal": " Do it. ", "open_points": ["who", 3, ""]}') == ("Do it.", ("who",))
     assert proposal('Well.\n{"proposal": "Do it.", "openPoints": "who"}') == ("Do it.", ("who",))
