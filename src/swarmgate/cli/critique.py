@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import at, columns, gist
-from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.columns import at, gist
+from swarmgate.cli.council import add_list, group
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled
+from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
@@ -21,25 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from swarmgate.council.critique.model import CritiqueOutcome
-    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 
-class TaskOrVerb(DefaultVerb):
-    """The verbs of critiques; a task needs none."""
-
-    otherwise = "for a task of one word"
-
-
-app = typer.Typer(
-    cls=TaskOrVerb,
-    help='Make something and improve it: swarm critique "TASK", or swarm critique FILE.toml (see: swarm critique hold '
+app = group(
+    'Make something and improve it: swarm critique "TASK", or swarm critique FILE.toml (see: swarm critique hold '
     "--help). Or show, list and resume what was made. All take --json and --repo.\n\n"
     'Example: swarm critique "Write the release notes of 2.0" --out NOTES.md',
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    "for a task of one word",
 )
 
 _FLAGS = {
@@ -65,7 +54,6 @@ _FLAGS = {
 _MOST_BYTES = 4_000_000
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a critique, as `list` shows it.")]
-_All = Annotated[bool, typer.Option("--all", help="Those that a decision or an orchestration held, too.")]
 _Out = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", callback=filled, help="Write the best version there, too.")
 ]
@@ -160,7 +148,7 @@ def hold(
             "evaluator": evaluator,
             "name": name,
             "adaptive": adaptive or None,
-            "files": None if file is None else [_path(each, repo) for each in file],
+            "files": None if file is None else [from_here(each, repo) for each in file],
             "diff": diff,
             "cache": False if no_cache else None,
             "tokens": tokens,
@@ -221,28 +209,15 @@ def show(critique: _Id, repo: Repo = None, json: Json = False) -> None:
         terminal.result({**top, **record.model_dump(mode="json")}, text_lines(record))
 
 
-@app.command("list")
-def listing(every: _All = False, repo: Repo = None, json: Json = False) -> None:
-    """List the critiques of the project, the newest first: the id, when it began, how it ended, and the task.
-
-    Example: swarm critique list
-    """
-    with boundary(json) as terminal:
-        from swarmgate.engine.swarm import Swarm
-
-        council = Swarm(repo).council
-        if told := council.elsewhere():
-            terminal.note(told)
-        rows = council.critiques(parts=every)
-        lines = columns([[each.id, at(each.began), each.status, gist(each.task)] for each in rows])
-        terminal.result(list(rows), lines or [_none(council)])
-
-
-def _none(council: Council) -> str:
-    """What is said where nothing is listed."""
-    if parts := len(council.critiques(parts=True)):
-        return f"There is no critique here but {parts} that others held: swarm critique list --all"
-    return "There is no critique here yet."
+add_list(
+    app,
+    "critique",
+    "List the critiques of the project, the newest first: the id, when it began, how it ended, and the task.\n\n"
+    "Example: swarm critique list",
+    lambda each: [each.id, at(each.began), each.status, gist(each.task)],
+    every="Those that a decision or an orchestration held, too.",
+    notes=True,
+)
 
 
 def _check_out(out: Path | None, draft: Path | None, repo: Path | None, *, force: bool) -> None:
@@ -311,14 +286,6 @@ def _described(task: str) -> dict[str, Any]:
 
 _LONGEST_NAME = 4_096
 """Characters of a path on Linux."""
-
-
-def _path(file: str, repo: Path | None) -> str:
-    """The file from where the user is, if it is there and not outside of the folder that was named; else as it is."""
-    here = Path(file).absolute()
-    if not os.path.exists(here):  # noqa: PTH110 - a name may be too long for a path
-        return file
-    return str(here) if repo is None or here.resolve().is_relative_to(repo.resolve()) else file
 
 
 def _held(

@@ -18,6 +18,7 @@ from swarmgate.council.critique.model import (
     Criterion,
     Critique,
     CritiqueOutcome,
+    CritiqueSummary,
     Evaluation,
     Iteration,
     Judged,
@@ -246,6 +247,19 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
     def most(self, state: State) -> int:
         """Iterations."""
         return state.asked.iterations
+
+    def row(self, standing: Standing[State]) -> CritiqueSummary:
+        """How it ended, of what."""
+        status, outcome, asked = str(standing.status), self.outcome(standing), standing.own.asked
+        if outcome and standing.over:
+            status = "passed" if outcome.passed else "not passed"
+        return CritiqueSummary(
+            id=standing.id, began=standing.created_at, status=status, task=asked.task, name=asked.name
+        )
+
+    def damaged(self, id: str, began: str, why: str) -> CritiqueSummary:  # noqa: A002, ARG002 - as of the rules
+        """What is damaged stands in the place of the task."""
+        return CritiqueSummary(id=id, began="", status="damaged", task=why)
 
     def summary(self, standing: Standing[State]) -> str:
         """Which version is the best one, and whether it is good enough."""
