@@ -127,8 +127,8 @@ class Rules(ABC, Generic[Q, S, O]):
         """The row of one that cannot be read; `began` is empty where that cannot be read either."""
         return {"id": id, "began": "", "status": "damaged", "title": why}
 
-    def data(self, standing: Standing[S]) -> dict[str, Any]:
-        """All of it, JSON-ready."""
+    def data(self, standing: Standing[S]) -> Any:
+        """All of it, JSON-ready, or as a model."""
         outcome = self.outcome(standing)
         told = outcome.model_dump(mode="json") if isinstance(outcome, Frozen) else None
         usage = standing.usage.model_dump(mode="json")
