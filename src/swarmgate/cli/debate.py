@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import columns, gist
-from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.columns import gist
+from swarmgate.cli.council import add_list, group
 from swarmgate.cli.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import CouncilRefused, UsageError
@@ -22,21 +22,11 @@ if TYPE_CHECKING:
     from swarmgate.engine.swarm import Swarm
 
 
-class QuestionOrVerb(DefaultVerb):
-    """The verbs of debates; a question needs none."""
-
-    otherwise = "for a question of one word"
-
-
-app = typer.Typer(
-    cls=QuestionOrVerb,
-    help='Hold a debate: swarm debate "QUESTION", or swarm debate FILE.toml (see: swarm debate hold --help). '
+app = group(
+    'Hold a debate: swarm debate "QUESTION", or swarm debate FILE.toml (see: swarm debate hold --help). '
     "Or show, list and resume those that were held. All take --json and --repo.\n\n"
     'Example: swarm debate "Is the cache safe?"',
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    "for a question of one word",
 )
 
 _HELP = "What can be given: swarm debate hold --help, swarm debate resume --help"
@@ -144,16 +134,13 @@ def show(
         terminal.result(record, council.debate_lines(record))
 
 
-@app.command("list")
-def listing(repo: Repo = None, json: Json = False) -> None:
-    """List the debates of the project, the newest first: the id, when it began, how it ended, and the question.
-
-    Example: swarm debate list
-    """
-    with boundary(json) as terminal:
-        rows = _council(repo).debate_rows()
-        lines = columns([[row["id"], row["began"], row["status"], gist(row["question"])] for row in rows])
-        terminal.result(rows, lines or ["There is no debate here yet."])
+add_list(
+    app,
+    "debate",
+    "List the debates of the project, the newest first: the id, when it began, how it ended, and the question.\n\n"
+    "Example: swarm debate list",
+    lambda row: [row["id"], row["began"], row["status"], gist(row["question"])],
+)
 
 
 def _described(council: Council, question: str) -> dict[str, Any]:

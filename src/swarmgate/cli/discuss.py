@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import columns, gist
-from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.columns import at, columns, gist
+from swarmgate.cli.council import group
 from swarmgate.cli.flags import in_flags
 from swarmgate.cli.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
 from swarmgate.cli.terminal import Terminal, boundary
@@ -26,21 +24,11 @@ if TYPE_CHECKING:
     from swarmgate.engine.swarm import Swarm
 
 
-class TopicOrVerb(DefaultVerb):
-    """The verbs of discussions; a topic needs none."""
-
-    otherwise = "for a topic of one word"
-
-
-app = typer.Typer(
-    cls=TopicOrVerb,
-    help='Hold a discussion: swarm discuss "TOPIC" (see: swarm discuss hold --help). '
+app = group(
+    'Hold a discussion: swarm discuss "TOPIC" (see: swarm discuss hold --help). '
     "Or show, list and resume those that were held. All take --json and --repo.\n\n"
     'Example: swarm discuss "How should sessions be kept?" --mode lightweight --yes',
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    "for a topic of one word",
 )
 
 _FLAGS = {
@@ -238,14 +226,8 @@ def listing(every: _All = False, repo: Repo = None, json: Json = False) -> None:
     """
     with boundary(json) as terminal:
         found = _council(repo).discussions(parts=every)
-        lines = columns([[each.id, _at(each.began), each.status, gist(each.topic)] for each in found])
+        lines = columns([[each.id, at(each.began), each.status, gist(each.topic)] for each in found])
         terminal.result(list(found), lines or ["There is no discussion here yet."])
-
-
-def _at(began: str) -> str:
-    with suppress(ValueError):
-        return datetime.fromisoformat(began).strftime("%Y-%m-%d %H:%M:%S UTC")
-    return "?"
 
 
 def _council(repo: Path | None) -> Council:
