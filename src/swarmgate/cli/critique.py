@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from swarmgate.cli.columns import at, gist
 from swarmgate.cli.council import add_list, group
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
+from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
@@ -274,18 +273,9 @@ def _described(task: str) -> dict[str, Any]:
         from swarmgate.council.critique import file
 
         return file.read(Path(task))
-    if len(task) < _LONGEST_NAME and os.path.exists(task):  # noqa: PTH110 - what is too long for a path is a task
-        what = "a folder" if Path(task).is_dir() else "a file"
-        raise UsageError(
-            f"{task} is {what}, and no task",
-            hint='To improve a file: swarm critique "TASK" --draft FILE. '
-            "A file that describes a critique ends with .toml.",
-        )
+    hint = 'To improve a file: swarm critique "TASK" --draft FILE. A file that describes a critique ends with .toml.'
+    no_path(task, "task", hint)
     return {}
-
-
-_LONGEST_NAME = 4_096
-"""Characters of a path on Linux."""
 
 
 def _held(

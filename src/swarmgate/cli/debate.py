@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,9 +10,9 @@ import typer
 
 from swarmgate.cli.columns import gist
 from swarmgate.cli.council import add_list, group
-from swarmgate.cli.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here
+from swarmgate.cli.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
-from swarmgate.errors import CouncilRefused, UsageError
+from swarmgate.errors import CouncilRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -152,14 +151,8 @@ def _described(council: Council, question: str) -> dict[str, Any]:
     """
     if question.endswith(".toml"):
         return council.described(Path(question))
-    path = Path(question)
-    if os.path.exists(path):  # noqa: PTH110 - a question may be too long for a path, which this takes for none
-        what = "a folder" if path.is_dir() else "a file"
-        raise UsageError(
-            f"{question} is {what}, and no question",
-            hint=f'To debate a file: swarm debate "QUESTION" --file {question if path.is_file() else "PATH"}. '
-            "A file that describes a debate ends with .toml.",
-        )
+    hint = 'To debate a file: swarm debate "QUESTION" --file {path}. A file that describes a debate ends with .toml.'
+    no_path(question, "question", hint)
     return {}
 
 

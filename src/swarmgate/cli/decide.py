@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 from swarmgate.cli.columns import at, gist
 from swarmgate.cli.council import add_list, add_resume, add_show, group
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
+from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
@@ -181,14 +180,8 @@ def _described(question: str) -> dict[str, Any]:
         from swarmgate.council.decision import file
 
         return file.read(Path(question))
-    path = Path(question)
-    if os.path.exists(path):  # noqa: PTH110 - a question may be too long for a path, which this takes for none
-        what = "a folder" if path.is_dir() else "a file"
-        raise UsageError(
-            f"{question} is {what}, and no question",
-            hint=f'To decide on a file: swarm decide "QUESTION" --file {question if path.is_file() else "PATH"}. '
-            "A file that describes a decision ends with .toml.",
-        )
+    hint = 'To decide on a file: swarm decide "QUESTION" --file {path}. '
+    no_path(question, "question", f"{hint}A file that describes a decision ends with .toml.")
     return {}
 
 

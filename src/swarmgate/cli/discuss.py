@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,7 @@ import typer
 from swarmgate.cli.columns import at, columns, gist
 from swarmgate.cli.council import group
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
+from swarmgate.cli.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import CouncilRefused, UsageError, WaitingForUser
 
@@ -117,7 +116,7 @@ def hold(
     Example: swarm discuss "How should sessions be kept?" --mode lightweight --yes
     """
     with boundary(json) as terminal:
-        _check_topic(topic)
+        no_path(topic, "topic", 'To discuss a file: swarm discuss "TOPIC" --file {path}')
         from swarmgate.cli.discuss_answers import Given, choices_of, people_for
         from swarmgate.cli.discuss_result import finish
         from swarmgate.council.shared import new_id
@@ -237,20 +236,6 @@ def _council(repo: Path | None) -> Council:
 
 
 # --- what is given ---
-
-
-def _check_topic(topic: str) -> None:
-    """Refuses what is a path: the text of a file is meant then, and not its name.
-
-    Raises:
-        UsageError: a file, or a folder, has this name.
-    """
-    if os.path.exists(topic):  # noqa: PTH110 - a topic may be too long for a path, which this takes for none
-        what = "a folder" if Path(topic).is_dir() else "a file"
-        raise UsageError(
-            f"{topic} is {what}, and no topic",
-            hint=f'To discuss a file: swarm discuss "TOPIC" --file {topic if what == "a file" else "PATH"}',
-        )
 
 
 def _model(given: str) -> tuple[str, str]:

@@ -28,6 +28,16 @@ Place = tuple[int | str, ...]
 F = TypeVar("F", bound=Frozen)
 
 
+def as_seat(value: Any) -> Any:
+    """A voice that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
+    if not isinstance(value, str):
+        return value
+    name, sign, model = (part.strip() for part in value.partition("="))
+    if sign and not model:
+        raise ValueError(f"{value!r} names no model behind `=`")
+    return {"id": name, "model": model}
+
+
 @dataclass(frozen=True)
 class Described(Generic[F]):
     """The files that describe requests of one pattern.
