@@ -244,17 +244,14 @@ def _request(name: str, file: Path, record: str) -> Any:
     """
     from pydantic import ValidationError
 
-    from swarmgate.council.described import tables_of, text_of
-    from swarmgate.council.toml_lines import line_within
+    from swarmgate.council.described import begins, tables_of, text_of
 
     text = text_of(file, f"{name} file", hint=f"Give the path of a TOML file that describes a {name}.")
     try:
         return patterns.pattern(name).request.model_validate({"id": record, **tables_of(file, text)})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        line = line_within(text, first["loc"])
-        key = ".".join(map(str, first["loc"]))
         raise CouncilRefused(
-            f"{file}{f', line {line}' if line else ''}: `{key}`: {first['msg'].removeprefix('Value error, ')}",
+            f"{begins(file, text, first['loc'])}{first['msg'].removeprefix('Value error, ')}",
             hint="Mend that, then try again.",
         ) from None

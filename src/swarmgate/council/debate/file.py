@@ -46,7 +46,6 @@ FILE = Described(
     DebateFile,
     "debate file",
     asks="question",
-    tables="participants",
     table=Seat,
     keys="docs/commands.md, swarm debate",
     words={

@@ -19,7 +19,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.decision.request import check_depth
-from swarmgate.council.described import Described, Place, as_seat
+from swarmgate.council.described import Described, as_seat
+from swarmgate.council.toml_lines import Place
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
 
@@ -68,7 +69,6 @@ FILE = Described(
     DecisionFile,
     "decision file",
     asks="question",
-    tables="participants",
     table=DecisionSeat,
     keys="docs/consensus.md, A file",
     words={"model_type": 'must be a table with `id`, or a text such as "ops=local/model"'},
