@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from swarmgate.cli.columns import at, gist
-from swarmgate.cli.council import add_list, group
+from swarmgate.cli.council import add_list, add_show, group
 from swarmgate.cli.flags import in_flags
 from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
 
     from swarmgate.council.critique.model import CritiqueOutcome
     from swarmgate.engine.swarm import Swarm
@@ -135,6 +134,7 @@ def hold(
     Example: swarm critique "Write a slugify function" --target src/slug.py --command "pytest -q tests/test_slug.py"
     """
     with boundary(json) as terminal:
+        from swarmgate.cli.holding import held
         from swarmgate.council.shared import new_id
 
         options: dict[str, Any] = {
@@ -166,7 +166,7 @@ def hold(
             return council.critique_file(Path(task), **given) if described else council.critique(task, **given)
 
         try:
-            outcome = _held(repo, terminal, critique, work)
+            outcome = held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
         except (ConfigError, CouncilRefused) as error:
             page, verb = "docs/commands.md, swarm critique", "swarm critique hold"
             raise in_flags(error, _FLAGS, given=given, in_file=bool(described), page=page, verb=verb) from None
@@ -189,25 +189,21 @@ def resume(
     """
     with boundary(json) as terminal:
         _check_out(out, None, repo, force=force)
-        work = partial(_resumed, critique=critique, tokens=tokens, usd=usd)
-        _finish(terminal, repo, _held(repo, terminal, critique, work), out, asked=critique)
+        from swarmgate.cli.holding import held
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, CritiqueOutcome]:
+            return swarm.council.resume_critique(critique, tokens=tokens, usd=usd)
+
+        outcome = held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
+        _finish(terminal, repo, outcome, out, asked=critique)
 
 
-@app.command("show")
-def show(critique: _Id, repo: Repo = None, json: Json = False) -> None:
-    """Show a critique: a table of every iteration's scores, the reasons, the best version, the cost.
-
-    Example: swarm critique show 20261121-224500-3f2a
-    """
-    with boundary(json) as terminal:
-        from swarmgate.council.critique.view import text_lines
-        from swarmgate.engine.swarm import Swarm
-
-        record = Swarm(repo).council.critique_record(critique)
-        top = {"id": critique, "status": record.status}
-        terminal.result({**top, **record.model_dump(mode="json")}, text_lines(record))
-
-
+add_show(
+    app,
+    "critique",
+    "Show a critique: a table of every iteration's scores, the reasons, the best version, the cost.\n\n"
+    "Example: swarm critique show 20261121-224500-3f2a",
+)
 add_list(
     app,
     "critique",
@@ -276,20 +272,6 @@ def _described(task: str) -> dict[str, Any]:
     hint = 'To improve a file: swarm critique "TASK" --draft FILE. A file that describes a critique ends with .toml.'
     no_path(task, "task", hint)
     return {}
-
-
-def _held(
-    repo: Path | None, terminal: Terminal, critique: str, work: Callable[[Swarm], Coroutine[Any, Any, CritiqueOutcome]]
-) -> CritiqueOutcome:
-    from swarmgate.cli.holding import held
-
-    return held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
-
-
-def _resumed(
-    swarm: Swarm, *, critique: str, tokens: int | None, usd: float | None
-) -> Coroutine[Any, Any, CritiqueOutcome]:
-    return swarm.council.resume_critique(critique, tokens=tokens, usd=usd)
 
 
 def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out: Path | None, *, asked: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -106,7 +105,10 @@ def resume(debate: _Id, tokens: Tokens = None, usd: Usd = None, repo: Repo = Non
     Example: swarm debate resume 20261121-224500-3f2a --usd 3
     """
     with boundary(json) as terminal:
-        work = partial(_resumed, debate=debate, tokens=tokens, usd=usd)
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, Any]:
+            return swarm.council.resume(debate, tokens=tokens, usd=usd)
+
         _finish(terminal, repo, _held(repo, terminal, debate, work))
 
 
@@ -164,10 +166,6 @@ def _held(repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Sw
     except CouncilRefused as error:
         raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
     return str(outcome.id)
-
-
-def _resumed(swarm: Swarm, *, debate: str, tokens: int | None, usd: float | None) -> Coroutine[Any, Any, Any]:
-    return swarm.council.resume(debate, tokens=tokens, usd=usd)
 
 
 def _finish(terminal: Terminal, repo: Path | None, debate: str) -> None:

@@ -189,7 +189,7 @@ class Critiques:
             CouncilRefused: there is no such critique.
             LedgerError: its record is damaged, or was changed by hand; the message names what.
         """
-        return record_of(self._shared.record(RULES, id))
+        return record_of(self._shared.record(RULES, id).standing)
 
     # --- inside ---
 

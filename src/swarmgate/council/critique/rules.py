@@ -261,6 +261,19 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
         """What is damaged stands in the place of the task."""
         return CritiqueSummary(id=id, began="", status="damaged", task=why)
 
+    def data(self, standing: Standing[State]) -> dict[str, Any]:
+        """The record."""
+        from swarmgate.council.critique.view import record_of  # noqa: PLC0415 - late: it reads by these rules
+
+        record = record_of(standing)
+        return {"id": standing.id, "status": record.status, **record.model_dump(mode="json")}
+
+    def lines(self, standing: Standing[State]) -> list[str]:
+        """Every iteration, and the best version."""
+        from swarmgate.council.critique.view import record_of, text_lines  # noqa: PLC0415 - late, as above
+
+        return text_lines(record_of(standing))
+
     def summary(self, standing: Standing[State]) -> str:
         """Which version is the best one, and whether it is good enough."""
         if (outcome := self.outcome(standing)) is None:
