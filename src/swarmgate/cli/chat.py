@@ -7,24 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.council import add_list, group
 from swarmgate.cli.options import Json, Repo, filled
 from swarmgate.cli.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from swarmgate.council.chat.model import ChatSummary
     from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
-app = typer.Typer(
-    cls=DefaultVerb,
-    help="Hold a swarm chat: swarm chat FILE.toml (see: swarm chat hold --help). Or show, list and resume those held. "
-    "All take --json and --repo.\n\nExample: swarm chat examples/chat.toml",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+app = group(
+    "Hold a swarm chat: swarm chat FILE.toml (see: swarm chat hold --help). Or show, list and resume those held. "
+    "All take --json and --repo.\n\nExample: swarm chat examples/chat.toml"
 )
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a chat, as `list` shows it.")]
@@ -73,17 +69,19 @@ def show(chat: _Id, repo: Repo = None, json: Json = False) -> None:
         terminal.result(record, view.lines(record))
 
 
-@app.command("list")
-def listing(repo: Repo = None, json: Json = False) -> None:
-    """List the chats of the project, the newest first: the id, how it ended, how much was said, and by whom.
+def _cells(chat: ChatSummary) -> list[str]:
+    from swarmgate.council.chat import view
 
-    Example: swarm chat list
-    """
-    with boundary(json) as terminal:
-        from swarmgate.council.chat import view
+    return [view.row(chat)]
 
-        found = _council(repo).chats()
-        terminal.result(list(found), [view.row(each) for each in found] or ["There is no chat here yet."])
+
+add_list(
+    app,
+    "chat",
+    "List the chats of the project, the newest first: the id, how it ended, how much was said, and by whom.\n\n"
+    "Example: swarm chat list",
+    _cells,
+)
 
 
 def _council(repo: Path | None) -> Council:

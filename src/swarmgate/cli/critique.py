@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import re
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import at, columns, gist
-from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.columns import at, gist
+from swarmgate.cli.council import add_list, add_show, group
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled
+from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
 
     from swarmgate.council.critique.model import CritiqueOutcome
-    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 
-class TaskOrVerb(DefaultVerb):
-    """The verbs of critiques; a task needs none."""
-
-    otherwise = "for a task of one word"
-
-
-app = typer.Typer(
-    cls=TaskOrVerb,
-    help='Make something and improve it: swarm critique "TASK", or swarm critique FILE.toml (see: swarm critique hold '
+app = group(
+    'Make something and improve it: swarm critique "TASK", or swarm critique FILE.toml (see: swarm critique hold '
     "--help). Or show, list and resume what was made. All take --json and --repo.\n\n"
     'Example: swarm critique "Write the release notes of 2.0" --out NOTES.md',
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    "for a task of one word",
 )
 
 _FLAGS = {
@@ -65,7 +52,6 @@ _FLAGS = {
 _MOST_BYTES = 4_000_000
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a critique, as `list` shows it.")]
-_All = Annotated[bool, typer.Option("--all", help="Those that a decision or an orchestration held, too.")]
 _Out = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", callback=filled, help="Write the best version there, too.")
 ]
@@ -148,6 +134,7 @@ def hold(
     Example: swarm critique "Write a slugify function" --target src/slug.py --command "pytest -q tests/test_slug.py"
     """
     with boundary(json) as terminal:
+        from swarmgate.cli.holding import held
         from swarmgate.council.shared import new_id
 
         options: dict[str, Any] = {
@@ -160,7 +147,7 @@ def hold(
             "evaluator": evaluator,
             "name": name,
             "adaptive": adaptive or None,
-            "files": None if file is None else [_path(each, repo) for each in file],
+            "files": None if file is None else [from_here(each, repo) for each in file],
             "diff": diff,
             "cache": False if no_cache else None,
             "tokens": tokens,
@@ -179,7 +166,7 @@ def hold(
             return council.critique_file(Path(task), **given) if described else council.critique(task, **given)
 
         try:
-            outcome = _held(repo, terminal, critique, work)
+            outcome = held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
         except (ConfigError, CouncilRefused) as error:
             page, verb = "docs/commands.md, swarm critique", "swarm critique hold"
             raise in_flags(error, _FLAGS, given=given, in_file=bool(described), page=page, verb=verb) from None
@@ -202,47 +189,30 @@ def resume(
     """
     with boundary(json) as terminal:
         _check_out(out, None, repo, force=force)
-        work = partial(_resumed, critique=critique, tokens=tokens, usd=usd)
-        _finish(terminal, repo, _held(repo, terminal, critique, work), out, asked=critique)
+        from swarmgate.cli.holding import held
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, CritiqueOutcome]:
+            return swarm.council.resume_critique(critique, tokens=tokens, usd=usd)
+
+        outcome = held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
+        _finish(terminal, repo, outcome, out, asked=critique)
 
 
-@app.command("show")
-def show(critique: _Id, repo: Repo = None, json: Json = False) -> None:
-    """Show a critique: a table of every iteration's scores, the reasons, the best version, the cost.
-
-    Example: swarm critique show 20261121-224500-3f2a
-    """
-    with boundary(json) as terminal:
-        from swarmgate.council.critique.view import text_lines
-        from swarmgate.engine.swarm import Swarm
-
-        record = Swarm(repo).council.critique_record(critique)
-        top = {"id": critique, "status": record.status}
-        terminal.result({**top, **record.model_dump(mode="json")}, text_lines(record))
-
-
-@app.command("list")
-def listing(every: _All = False, repo: Repo = None, json: Json = False) -> None:
-    """List the critiques of the project, the newest first: the id, when it began, how it ended, and the task.
-
-    Example: swarm critique list
-    """
-    with boundary(json) as terminal:
-        from swarmgate.engine.swarm import Swarm
-
-        council = Swarm(repo).council
-        if told := council.elsewhere():
-            terminal.note(told)
-        rows = council.critiques(parts=every)
-        lines = columns([[each.id, at(each.began), each.status, gist(each.task)] for each in rows])
-        terminal.result(list(rows), lines or [_none(council)])
-
-
-def _none(council: Council) -> str:
-    """What is said where nothing is listed."""
-    if parts := len(council.critiques(parts=True)):
-        return f"There is no critique here but {parts} that others held: swarm critique list --all"
-    return "There is no critique here yet."
+add_show(
+    app,
+    "critique",
+    "Show a critique: a table of every iteration's scores, the reasons, the best version, the cost.\n\n"
+    "Example: swarm critique show 20261121-224500-3f2a",
+)
+add_list(
+    app,
+    "critique",
+    "List the critiques of the project, the newest first: the id, when it began, how it ended, and the task.\n\n"
+    "Example: swarm critique list",
+    lambda each: [each.id, at(each.began), each.status, gist(each.task)],
+    every="Those that a decision or an orchestration held, too.",
+    notes=True,
+)
 
 
 def _check_out(out: Path | None, draft: Path | None, repo: Path | None, *, force: bool) -> None:
@@ -299,40 +269,9 @@ def _described(task: str) -> dict[str, Any]:
         from swarmgate.council.critique import file
 
         return file.read(Path(task))
-    if len(task) < _LONGEST_NAME and os.path.exists(task):  # noqa: PTH110 - what is too long for a path is a task
-        what = "a folder" if Path(task).is_dir() else "a file"
-        raise UsageError(
-            f"{task} is {what}, and no task",
-            hint='To improve a file: swarm critique "TASK" --draft FILE. '
-            "A file that describes a critique ends with .toml.",
-        )
+    hint = 'To improve a file: swarm critique "TASK" --draft FILE. A file that describes a critique ends with .toml.'
+    no_path(task, "task", hint)
     return {}
-
-
-_LONGEST_NAME = 4_096
-"""Characters of a path on Linux."""
-
-
-def _path(file: str, repo: Path | None) -> str:
-    """The file from where the user is, if it is there and not outside of the folder that was named; else as it is."""
-    here = Path(file).absolute()
-    if not os.path.exists(here):  # noqa: PTH110 - a name may be too long for a path
-        return file
-    return str(here) if repo is None or here.resolve().is_relative_to(repo.resolve()) else file
-
-
-def _held(
-    repo: Path | None, terminal: Terminal, critique: str, work: Callable[[Swarm], Coroutine[Any, Any, CritiqueOutcome]]
-) -> CritiqueOutcome:
-    from swarmgate.cli.holding import held
-
-    return held(repo, terminal, work, goes_on=f"swarm critique resume {critique}")
-
-
-def _resumed(
-    swarm: Swarm, *, critique: str, tokens: int | None, usd: float | None
-) -> Coroutine[Any, Any, CritiqueOutcome]:
-    return swarm.council.resume_critique(critique, tokens=tokens, usd=usd)
 
 
 def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out: Path | None, *, asked: str) -> None:

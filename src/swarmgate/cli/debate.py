@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import columns, gist
-from swarmgate.cli.default_verb import DefaultVerb
-from swarmgate.cli.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here
+from swarmgate.cli.columns import gist
+from swarmgate.cli.council import add_list, group
+from swarmgate.cli.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
-from swarmgate.errors import CouncilRefused, UsageError
+from swarmgate.errors import CouncilRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -22,21 +20,11 @@ if TYPE_CHECKING:
     from swarmgate.engine.swarm import Swarm
 
 
-class QuestionOrVerb(DefaultVerb):
-    """The verbs of debates; a question needs none."""
-
-    otherwise = "for a question of one word"
-
-
-app = typer.Typer(
-    cls=QuestionOrVerb,
-    help='Hold a debate: swarm debate "QUESTION", or swarm debate FILE.toml (see: swarm debate hold --help). '
+app = group(
+    'Hold a debate: swarm debate "QUESTION", or swarm debate FILE.toml (see: swarm debate hold --help). '
     "Or show, list and resume those that were held. All take --json and --repo.\n\n"
     'Example: swarm debate "Is the cache safe?"',
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    "for a question of one word",
 )
 
 _HELP = "What can be given: swarm debate hold --help, swarm debate resume --help"
@@ -117,7 +105,10 @@ def resume(debate: _Id, tokens: Tokens = None, usd: Usd = None, repo: Repo = Non
     Example: swarm debate resume 20261121-224500-3f2a --usd 3
     """
     with boundary(json) as terminal:
-        work = partial(_resumed, debate=debate, tokens=tokens, usd=usd)
+
+        def work(swarm: Swarm) -> Coroutine[Any, Any, Any]:
+            return swarm.council.resume(debate, tokens=tokens, usd=usd)
+
         _finish(terminal, repo, _held(repo, terminal, debate, work))
 
 
@@ -144,16 +135,13 @@ def show(
         terminal.result(record, council.debate_lines(record))
 
 
-@app.command("list")
-def listing(repo: Repo = None, json: Json = False) -> None:
-    """List the debates of the project, the newest first: the id, when it began, how it ended, and the question.
-
-    Example: swarm debate list
-    """
-    with boundary(json) as terminal:
-        rows = _council(repo).debate_rows()
-        lines = columns([[row["id"], row["began"], row["status"], gist(row["question"])] for row in rows])
-        terminal.result(rows, lines or ["There is no debate here yet."])
+add_list(
+    app,
+    "debate",
+    "List the debates of the project, the newest first: the id, when it began, how it ended, and the question.\n\n"
+    "Example: swarm debate list",
+    lambda row: [row["id"], row["began"], row["status"], gist(row["question"])],
+)
 
 
 def _described(council: Council, question: str) -> dict[str, Any]:
@@ -165,14 +153,8 @@ def _described(council: Council, question: str) -> dict[str, Any]:
     """
     if question.endswith(".toml"):
         return council.described(Path(question))
-    path = Path(question)
-    if os.path.exists(path):  # noqa: PTH110 - a question may be too long for a path, which this takes for none
-        what = "a folder" if path.is_dir() else "a file"
-        raise UsageError(
-            f"{question} is {what}, and no question",
-            hint=f'To debate a file: swarm debate "QUESTION" --file {question if path.is_file() else "PATH"}. '
-            "A file that describes a debate ends with .toml.",
-        )
+    hint = 'To debate a file: swarm debate "QUESTION" --file {path}. A file that describes a debate ends with .toml.'
+    no_path(question, "question", hint)
     return {}
 
 
@@ -184,10 +166,6 @@ def _held(repo: Path | None, terminal: Terminal, debate: str, work: Callable[[Sw
     except CouncilRefused as error:
         raise error if error.hint else CouncilRefused(error.message, hint=_HELP) from None
     return str(outcome.id)
-
-
-def _resumed(swarm: Swarm, *, debate: str, tokens: int | None, usd: float | None) -> Coroutine[Any, Any, Any]:
-    return swarm.council.resume(debate, tokens=tokens, usd=usd)
 
 
 def _finish(terminal: Terminal, repo: Path | None, debate: str) -> None:

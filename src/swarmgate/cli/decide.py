@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 import math
-import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import at, columns, gist
-from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.columns import at, gist
+from swarmgate.cli.council import add_list, add_resume, add_show, group
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
+from swarmgate.cli.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
 
     from swarmgate.council.decision.model import DecisionOutcome
-    from swarmgate.engine.council import Council
     from swarmgate.engine.swarm import Swarm
 
 
-class QuestionOrVerb(DefaultVerb):
-    """The verbs of decisions; a question needs none."""
-
-    otherwise = "for a question of one word"
-
-
-app = typer.Typer(
-    cls=QuestionOrVerb,
-    help='Have several decide: swarm decide "QUESTION", or swarm decide FILE.toml (see: swarm decide hold --help). '
+app = group(
+    'Have several decide: swarm decide "QUESTION", or swarm decide FILE.toml (see: swarm decide hold --help). '
     "Or show, list and resume decisions. All take --json and --repo.\n\n"
     'Example: swarm decide "Do we drop Python 3.11?" --strategy unanimous',
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    "for a question of one word",
 )
 
 _FLAGS = {
@@ -59,9 +46,6 @@ _FLAGS = {
     "timeout_s": "--timeout",
 }
 """The flags of the keys of a request."""
-
-_Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a decision, as `list` shows it.")]
-_All = Annotated[bool, typer.Option("--all", help="Those that an orchestration held, too.")]
 
 
 @app.command("hold")
@@ -150,6 +134,7 @@ def hold(
         }
         given = {key: value for key, value in options.items() if value is not None}
         described = _described(question)
+        from swarmgate.cli.holding import held
         from swarmgate.council.shared import new_id
 
         decision = described.get("id", "")
@@ -161,61 +146,11 @@ def hold(
             return council.decide_file(Path(question), **given) if described else council.decide(question, **given)
 
         try:
-            outcome = _held(repo, terminal, decision, work)
+            outcome = held(repo, terminal, work, goes_on=f"swarm decide resume {decision}")
         except (ConfigError, CouncilRefused) as error:
             page, verb = "docs/consensus.md, A file", "swarm decide hold"
             raise in_flags(error, _FLAGS, given=given, in_file=bool(described), page=page, verb=verb) from None
-        _finish(terminal, repo, outcome, asked=decision)
-
-
-@app.command("resume")
-def resume(decision: _Id, tokens: Tokens = None, usd: Usd = None, repo: Repo = None, json: Json = False) -> None:
-    """Go on with a decision that was interrupted, or whose time was up, after what is whole; exit codes as of `hold`.
-
-    Example: swarm decide resume 20261121-224500-3f2a --usd 3
-    """
-    with boundary(json) as terminal:
-        work = partial(_resumed, decision=decision, tokens=tokens, usd=usd)
-        _finish(terminal, repo, _held(repo, terminal, decision, work), asked=decision)
-
-
-@app.command("show")
-def show(decision: _Id, repo: Repo = None, json: Json = False) -> None:
-    """Show a decision round by round: who stood where with what level, who did not count and why, what is open.
-
-    Example: swarm decide show 20261121-224500-3f2a
-    """
-    with boundary(json) as terminal:
-        from swarmgate.council.decision.view import record_lines
-        from swarmgate.engine.swarm import Swarm
-
-        record = Swarm(repo).council.decision_record(decision)
-        top = {"id": decision, "status": record.status}
-        terminal.result({**top, **record.model_dump(mode="json")}, record_lines(record))
-
-
-@app.command("list")
-def listing(every: _All = False, repo: Repo = None, json: Json = False) -> None:
-    """List the decisions of the project, the newest first: the id, when it began, how it ended, and the question.
-
-    Example: swarm decide list
-    """
-    with boundary(json) as terminal:
-        from swarmgate.engine.swarm import Swarm
-
-        council = Swarm(repo).council
-        if told := council.elsewhere():
-            terminal.note(told)
-        rows = council.decisions(parts=every)
-        lines = columns([[each.id, at(each.began), each.status, each.strategy, gist(each.question)] for each in rows])
-        terminal.result(list(rows), lines or [_none(council)])
-
-
-def _none(council: Council) -> str:
-    """What is said where nothing is listed."""
-    if parts := len(council.decisions(parts=True)):
-        return f"There is no decision here but {parts} that others held: swarm decide list --all"
-    return "There is no decision here yet."
+        _finish(terminal, repo, outcome, decision)
 
 
 def _weight(given: str) -> tuple[str, float]:
@@ -245,32 +180,12 @@ def _described(question: str) -> dict[str, Any]:
         from swarmgate.council.decision import file
 
         return file.read(Path(question))
-    path = Path(question)
-    if os.path.exists(path):  # noqa: PTH110 - a question may be too long for a path, which this takes for none
-        what = "a folder" if path.is_dir() else "a file"
-        raise UsageError(
-            f"{question} is {what}, and no question",
-            hint=f'To decide on a file: swarm decide "QUESTION" --file {question if path.is_file() else "PATH"}. '
-            "A file that describes a decision ends with .toml.",
-        )
+    hint = 'To decide on a file: swarm decide "QUESTION" --file {path}. '
+    no_path(question, "question", f"{hint}A file that describes a decision ends with .toml.")
     return {}
 
 
-def _held(
-    repo: Path | None, terminal: Terminal, decision: str, work: Callable[[Swarm], Coroutine[Any, Any, DecisionOutcome]]
-) -> DecisionOutcome:
-    from swarmgate.cli.holding import held
-
-    return held(repo, terminal, work, goes_on=f"swarm decide resume {decision}")
-
-
-def _resumed(
-    swarm: Swarm, *, decision: str, tokens: int | None, usd: float | None
-) -> Coroutine[Any, Any, DecisionOutcome]:
-    return swarm.council.resume_decision(decision, tokens=tokens, usd=usd)
-
-
-def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, *, asked: str) -> None:
+def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, asked: str) -> None:
     """Prints how it ended and leaves with 0 where there is a consensus; `asked` is the id that it was to have."""
     from swarmgate.cli.answered import Answered
     from swarmgate.council.decision.view import outcome_lines
@@ -289,3 +204,28 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: DecisionOutcome, *, 
     told = answered.lines(lines, cost=lines[-1])
     terminal.result(answered.data({**top, **outcome.model_dump(mode="json"), "stands": stands}), [*told, *more])
     raise typer.Exit(0 if outcome.consensus else 1)
+
+
+add_resume(
+    app,
+    "decision",
+    "Go on with a decision that was interrupted, or whose time was up, after what is whole; exit codes as of "
+    "`hold`.\n\nExample: swarm decide resume 20261121-224500-3f2a --usd 3",
+    _finish,
+    lambda council: council.resume_decision,
+)
+add_show(
+    app,
+    "decision",
+    "Show a decision round by round: who stood where with what level, who did not count and why, what is open.\n\n"
+    "Example: swarm decide show 20261121-224500-3f2a",
+)
+add_list(
+    app,
+    "decision",
+    "List the decisions of the project, the newest first: the id, when it began, how it ended, and the question.\n\n"
+    "Example: swarm decide list",
+    lambda each: [each.id, at(each.began), each.status, each.strategy, gist(each.question)],
+    every="Those that an orchestration held, too.",
+    notes=True,
+)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import columns, gist
-from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.columns import at, columns, gist
+from swarmgate.cli.council import group
 from swarmgate.cli.flags import in_flags
-from swarmgate.cli.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
+from swarmgate.cli.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.errors import CouncilRefused, UsageError, WaitingForUser
 
@@ -26,21 +23,11 @@ if TYPE_CHECKING:
     from swarmgate.engine.swarm import Swarm
 
 
-class TopicOrVerb(DefaultVerb):
-    """The verbs of discussions; a topic needs none."""
-
-    otherwise = "for a topic of one word"
-
-
-app = typer.Typer(
-    cls=TopicOrVerb,
-    help='Hold a discussion: swarm discuss "TOPIC" (see: swarm discuss hold --help). '
+app = group(
+    'Hold a discussion: swarm discuss "TOPIC" (see: swarm discuss hold --help). '
     "Or show, list and resume those that were held. All take --json and --repo.\n\n"
     'Example: swarm discuss "How should sessions be kept?" --mode lightweight --yes',
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    "for a topic of one word",
 )
 
 _FLAGS = {
@@ -129,7 +116,7 @@ def hold(
     Example: swarm discuss "How should sessions be kept?" --mode lightweight --yes
     """
     with boundary(json) as terminal:
-        _check_topic(topic)
+        no_path(topic, "topic", 'To discuss a file: swarm discuss "TOPIC" --file {path}')
         from swarmgate.cli.discuss_answers import Given, choices_of, people_for
         from swarmgate.cli.discuss_result import finish
         from swarmgate.council.shared import new_id
@@ -238,14 +225,8 @@ def listing(every: _All = False, repo: Repo = None, json: Json = False) -> None:
     """
     with boundary(json) as terminal:
         found = _council(repo).discussions(parts=every)
-        lines = columns([[each.id, _at(each.began), each.status, gist(each.topic)] for each in found])
+        lines = columns([[each.id, at(each.began), each.status, gist(each.topic)] for each in found])
         terminal.result(list(found), lines or ["There is no discussion here yet."])
-
-
-def _at(began: str) -> str:
-    with suppress(ValueError):
-        return datetime.fromisoformat(began).strftime("%Y-%m-%d %H:%M:%S UTC")
-    return "?"
 
 
 def _council(repo: Path | None) -> Council:
@@ -255,20 +236,6 @@ def _council(repo: Path | None) -> Council:
 
 
 # --- what is given ---
-
-
-def _check_topic(topic: str) -> None:
-    """Refuses what is a path: the text of a file is meant then, and not its name.
-
-    Raises:
-        UsageError: a file, or a folder, has this name.
-    """
-    if os.path.exists(topic):  # noqa: PTH110 - a topic may be too long for a path, which this takes for none
-        what = "a folder" if Path(topic).is_dir() else "a file"
-        raise UsageError(
-            f"{topic} is {what}, and no topic",
-            hint=f'To discuss a file: swarm discuss "TOPIC" --file {topic if what == "a file" else "PATH"}',
-        )
 
 
 def _model(given: str) -> tuple[str, str]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.columns import columns, gist
-from swarmgate.cli.default_verb import DefaultVerb
+from swarmgate.cli.columns import gist
+from swarmgate.cli.council import add_list, group
 from swarmgate.cli.options import Json, Repo
 from swarmgate.cli.terminal import boundary
 from swarmgate.errors import BudgetExhausted, UsageError
@@ -17,20 +17,12 @@ if TYPE_CHECKING:
     from swarmgate.engine.council import Council
 
 
-class FileOrVerb(DefaultVerb):
-    """The verbs of dispatches; a file of tasks needs none."""
-
-    otherwise = "for a file of that name"
-
-
-app = typer.Typer(
-    cls=FileOrVerb,
-    help="Have voices that only read work on tasks: swarm dispatch --mode MODE TASKS.toml (see: swarm dispatch hold "
+app = group(
+    "Have voices that only read work on tasks: swarm dispatch --mode MODE TASKS.toml (see: swarm dispatch hold "
     "--help). Or show and list those that were held. All take --json and --repo.\n\n"
     "Example: swarm dispatch --mode parallel tasks.toml",
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    "for a file of that name",
+    no_args_is_help=False,
 )
 
 
@@ -87,16 +79,14 @@ def show(
         terminal.result(*council.dispatch_told(council.dispatch_record(dispatch_id), tasks=True))
 
 
-@app.command("list")
-def listing(repo: Repo = None, json: Json = False) -> None:
-    """List the dispatches on record, the newest first: the id, when it began, the mode, what came of it, the text.
-
-    Example: swarm dispatch list
-    """
-    with boundary(json) as terminal:
-        rows = _council(repo).dispatch_rows()
-        lines = columns([[*list(row.values())[:4], gist(row["text"])] for row in rows])
-        terminal.result(rows, lines or ["No dispatch is on record."])
+add_list(
+    app,
+    "dispatch",
+    "List the dispatches on record, the newest first: the id, when it began, the mode, what came of it, the text.\n\n"
+    "Example: swarm dispatch list",
+    lambda row: [*list(row.values())[:4], gist(row["text"])],
+    none="No dispatch is on record.",
+)
 
 
 def _council(repo: Path | None) -> Council:

@@ -8,6 +8,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from swarmgate.errors import UsageError
+
 T = TypeVar("T")
 
 
@@ -27,6 +29,22 @@ def from_here(file: str, repo: Path | None) -> str:
     if not os.path.exists(here):  # noqa: PTH110 - it may be no path at all, which this takes for none
         return file
     return str(here) if repo is None or here.resolve().is_relative_to(repo.resolve()) else file
+
+
+def no_path(text: str, meant: str, hint: str) -> None:
+    """Refuses a path where words are meant: then the text of that file is meant, and not its name.
+
+    Args:
+        text: what is given.
+        meant: what it should be: `question`.
+        hint: what to give; `{path}` becomes the file, or PATH where it is none.
+
+    Raises:
+        UsageError: a file, or a folder, has this name.
+    """
+    if os.path.exists(text):  # noqa: PTH110 - it may be too long for a path, which this takes for none
+        what, file = "a folder" if Path(text).is_dir() else "a file", text if Path(text).is_file() else "PATH"
+        raise UsageError(f"{text} is {what}, and no {meant}", hint=hint.replace("{path}", file))
 
 
 Repo = Annotated[

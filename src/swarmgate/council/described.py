@@ -6,7 +6,7 @@ import errno
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from swarmgate.config import toml_text
 from swarmgate.config.refusals import unknown
-from swarmgate.council.toml_lines import line_of
+from swarmgate.council.toml_lines import Place, line_of
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
 from swarmgate.workspace import regular
@@ -22,10 +22,17 @@ from swarmgate.workspace import regular
 _MOST_BYTES = 10_000_000
 """Far more than the material of any pattern."""
 
-Place = tuple[int | str, ...]
-"""The way to a key; a place in a list counts from 0."""
-
 F = TypeVar("F", bound=Frozen)
+
+
+def as_seat(value: Any) -> Any:
+    """A voice that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
+    if not isinstance(value, str):
+        return value
+    name, sign, model = (part.strip() for part in value.partition("="))
+    if sign and not model:
+        raise ValueError(f"{value!r} names no model behind `=`")
+    return {"id": name, "model": model}
 
 
 @dataclass(frozen=True)
@@ -36,8 +43,7 @@ class Described(Generic[F]):
         schema: what may stand in one.
         what: it is called: `decision file`.
         asks: what is given where no file is: `question`.
-        tables: the name of its array of tables: `participants`.
-        table: what may stand in one of these.
+        table: what may stand in one of its array of tables.
         keys: where all keys are listed, for the hint of a refusal.
         words: what is said of a kind of mistake, as pydantic calls it: `model_type`.
         naming: whether `places` name the key, too, since messages about it do not.
@@ -46,7 +52,6 @@ class Described(Generic[F]):
     schema: type[F]
     what: str
     asks: str
-    tables: str
     table: type[Frozen]
     keys: str
     words: Mapping[str, str] = field(default_factory=dict)
@@ -74,8 +79,9 @@ class Described(Generic[F]):
 
     def refusal(self, path: Path, place: Place, what: str) -> CouncilRefused:
         """That a key of a file says what it may not."""
-        begins = replace(self, naming=True).places(path)(place)
-        return CouncilRefused(f"{begins}{what}", hint=f"Mend that, then try again; every key: {self.keys}.")
+        return CouncilRefused(
+            f"{begins(path, self._text(path), place)}{what}", hint=f"Mend that, then try again; every key: {self.keys}."
+        )
 
     def places(self, path: Path) -> Callable[[Place], str]:
         """How a message about a key of the file begins: with file and line.
@@ -84,13 +90,7 @@ class Described(Generic[F]):
             CouncilRefused: it cannot be read.
         """
         text = self._text(path)
-
-        def begins(place: Place) -> str:
-            line = line_of(text, place, tables=self.tables) if place else 0
-            key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place) if self.naming else ""
-            return f"{path}{f', line {line}' if line else ''}: {f'`{key}`: ' if key else ''}"
-
-        return begins
+        return lambda place: begins(path, text, place, naming=self.naming)
 
     def _mistake(self, error: ValidationError) -> tuple[Place, str]:
         """The first mistake: where, and what. A misspelled key is missing, too: the spelling is told."""
@@ -109,6 +109,12 @@ class Described(Generic[F]):
     def _text(self, path: Path) -> str:
         hint = f"Give the path of a TOML file. For a {self.asks} of these letters, add a blank: '{path} '"
         return text_of(path, self.what, hint=hint)
+
+
+def begins(file: Path | str, text: str, place: Place, *, naming: bool = True) -> str:
+    """How a message about a key begins: with file and line, and `naming` it, with the key; of lists from 1 on."""
+    line, key = line_of(text, place), ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
+    return f"{file}{f', line {line}' if line else ''}: {f'`{key}`: ' if key and naming else ''}"
 
 
 def text_of(path: Path, what: str, *, hint: str, most: int = _MOST_BYTES) -> str:

@@ -9,23 +9,28 @@ from swarmgate.errors import CouncilRefused
 
 if TYPE_CHECKING:  # the command line reads this table for `swarm --help`, and loads no pattern
     from swarmgate.council.pattern import Pattern
+    from swarmgate.council.rules import Rules
 
 
 class Place(NamedTuple):
-    """The verb of a pattern on the command line, and where it is, as `module:NAME`: it is loaded when it is used."""
+    """The verb of a pattern on the command line, and where it is, as `module:NAME`: it is loaded when it is used.
+
+    `rules` is where its pure half is, for who only looks at records, beside it as `.module:NAME`; empty: where all is.
+    """
 
     verb: str
     module: str
+    rules: str = ""
 
 
 PATTERNS: dict[str, Place] = {
-    "discussion": Place("discuss", "swarmgate.council.discussion.pattern:DISCUSSION"),
-    "chat": Place("chat", "swarmgate.council.chat.steps:CHAT"),
-    "debate": Place("debate", "swarmgate.council.debate.steps:DEBATING"),
-    "dispatch": Place("dispatch", "swarmgate.council.dispatch.steps:DISPATCHING"),
-    "decision": Place("decide", "swarmgate.council.decision.steps:DECISION"),
-    "critique": Place("critique", "swarmgate.council.critique.steps:CRITIQUE"),
-    "orchestration": Place("orchestrate", "swarmgate.council.orchestration.steps:ORCHESTRATION"),
+    "discussion": Place("discuss", "swarmgate.council.discussion.pattern:DISCUSSION", ".rules:RULES"),
+    "chat": Place("chat", "swarmgate.council.chat.steps:CHAT", ".rules:RULES"),
+    "debate": Place("debate", "swarmgate.council.debate.steps:DEBATING", ".rules:RULES"),
+    "dispatch": Place("dispatch", "swarmgate.council.dispatch.steps:DISPATCHING", ".rules:RULES"),
+    "decision": Place("decide", "swarmgate.council.decision.steps:DECISION", ".rules:RULES"),
+    "critique": Place("critique", "swarmgate.council.critique.steps:CRITIQUE", ".rules:RULES"),
+    "orchestration": Place("orchestrate", "swarmgate.council.orchestration.steps:ORCHESTRATION", ".rules:RULES"),
 }
 """Every pattern by its name in records."""
 
@@ -38,6 +43,17 @@ def pattern(name: str) -> Pattern[Any, Any, Any]:
     """
     if name not in PATTERNS:
         raise CouncilRefused(f"There is no pattern {name[:80]!r}.", hint=f"The patterns are {', '.join(PATTERNS)}.")
-    module, _, attribute = PATTERNS[name].module.partition(":")
-    found: Pattern[Any, Any, Any] = getattr(import_module(module), attribute)
+    found: Pattern[Any, Any, Any] = _loaded(PATTERNS[name].module)
     return found
+
+
+def rules(name: str) -> Rules[Any, Any, Any]:
+    """The pure half of the pattern of that name, which is in the table."""
+    place = PATTERNS[name]
+    found: Rules[Any, Any, Any] = _loaded(place.rules or place.module, place.module.rpartition(".")[0])
+    return found
+
+
+def _loaded(place: str, beside: str = "") -> Any:
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module, beside), attribute)

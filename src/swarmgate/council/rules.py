@@ -118,17 +118,21 @@ class Rules(ABC, Generic[Q, S, O]):
         """What it came to, in a few words."""
         return ""
 
-    def row(self, standing: Standing[S]) -> dict[str, str]:
-        """It in a list: the id, when it began, how it stands, what it is about."""
+    def row(self, standing: Standing[S]) -> Any:
+        """It in a list, a mapping or a model: the id, when it began, how it stands, what it is about."""
         began, title = standing.created_at, self.title(standing.own)
         return {"id": standing.id, "began": began, "status": standing.status, "title": title}
 
-    def data(self, standing: Standing[S]) -> dict[str, Any]:
-        """All of it, JSON-ready."""
+    def damaged(self, id: str, began: str, why: str) -> Any:  # noqa: A002 - the field's name
+        """The row of one that cannot be read; `began` is empty where that cannot be read either."""
+        return {"id": id, "began": "", "status": "damaged", "title": why}
+
+    def data(self, standing: Standing[S]) -> Any:
+        """All of it, JSON-ready, or as a model."""
         outcome = self.outcome(standing)
         told = outcome.model_dump(mode="json") if isinstance(outcome, Frozen) else None
         usage = standing.usage.model_dump(mode="json")
-        return {**self.row(standing), "why": standing.why, "usage": usage, "outcome": told}
+        return {**dict(self.row(standing)), "why": standing.why, "usage": usage, "outcome": told}
 
     def lines(self, standing: Standing[S]) -> list[str]:
         """It for people."""

@@ -187,6 +187,15 @@ class Shared:
                 ) from None
             raise self.refused(pattern.name, id, error) from None
 
+    def rows(self, rules: Rules[Q, S, O], *, parts: bool = True) -> list[Any]:
+        """A row for each record of a pattern, the newest first; a damaged one is named as such.
+
+        Args:
+            rules: of the pattern.
+            parts: those too that were held as a part of another record.
+        """
+        return [self._row(rules, each) for each in self.records.ids(rules.name, parts=parts)]
+
     def cached(
         self, pattern: Pattern[Q, S, O], request: Q, models: Mapping[str, str], *, cache: bool | None = None
     ) -> Record[Q, S, O] | None:
@@ -250,6 +259,12 @@ class Shared:
         )
         other = self.elsewhere()
         return type(error)(error.message, hint=f"{hint} {other}." if other else hint)
+
+    def _row(self, rules: Rules[Q, S, O], id: str) -> Any:  # noqa: A002 - as above
+        try:
+            return rules.row(self.record(rules, id).standing)
+        except SwarmError as error:
+            return rules.damaged(id, self.records.began(id), error.message)
 
     def _settle(self, name: str) -> None:
         """Has the ledger count a session that was killed between the end of its record and that."""

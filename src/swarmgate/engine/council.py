@@ -45,16 +45,12 @@ class Council:
 
         self.debate, self.debate_file, self.resume = debates.debate, debates.debate_file, debates.resume
         self.ids, self.record, self.described = debates.ids, debates.record, debates.described
-        self.debate_rows, self.debate_lines, self.debate_page = (
-            debates.debate_rows,
-            debates.debate_lines,
-            debates.debate_page,
-        )
+        self.debate_lines, self.debate_page = debates.debate_lines, debates.debate_page
         self.debate_verdict, self.new_id = debates.debate_verdict, new_id
 
         self.dispatch, self.dispatch_file = dispatches.dispatch, dispatches.dispatch_file
         self.dispatches, self.dispatch_record = dispatches.dispatches, dispatches.dispatch_record
-        self.dispatch_rows, self.dispatch_told = dispatches.dispatch_rows, dispatches.dispatch_told
+        self.dispatch_told = dispatches.dispatch_told
 
         self.swarm, self.chat_file, self.resume_swarm = chats.swarm, chats.chat_file, chats.resume_swarm
         self.chats, self.chat_record = chats.chats, chats.chat_record

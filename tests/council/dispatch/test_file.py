@@ -73,6 +73,7 @@ def test_the_command_line_says_what_the_file_does_not(file: Path) -> None:
         ('mode = "chain"', 'mode = "chain"\nround = 2', ", line 2: unknown key `round`; did you mean `rounds`?"),
         ('mode = "chain"', 'mode = "debate"\nrounds = 2\nquestion = 4', ", line 3: `question` must be text"),
         ('mode = "chain"', 'mode = "debate"\nquestion = "?"\nrounds = "2"', ", line 3: `rounds` is '2': a debate has"),
+        ('mode = "chain"', 'mode = "chain"\n[rounded]', ", line 2: unknown key `rounded`; did you mean `rounds`?"),
         ('mode = "chain"', "", ": no mode is given"),
         ("What breaks?", "{previous} breaks?", ", line 5: task 1: `{previous}` stands in the first task"),
     ],

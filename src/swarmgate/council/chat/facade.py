@@ -19,7 +19,7 @@ from swarmgate.council.chat.state import State
 from swarmgate.council.record import Record
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.debate import Seat
-from swarmgate.errors import Archived, CouncilFailed, CouncilRefused, SwarmError
+from swarmgate.errors import Archived, CouncilFailed, CouncilRefused
 
 
 class Chats:
@@ -102,7 +102,7 @@ class Chats:
 
     def chats(self) -> tuple[ChatSummary, ...]:
         """Every swarm chat, the newest first; one that is damaged says so, and the others are as they were."""
-        return tuple(map(self._summary, self._shared.records.ids(RULES.name)))
+        return tuple(self._shared.rows(RULES))
 
     def chat_record(self, id: str) -> ChatRecord:  # noqa: A002 - as above
         """All that is kept of a swarm chat.
@@ -133,13 +133,6 @@ class Chats:
                 raise
             hint = f"Chats of an earlier swarmgate are in {self._project.folder.relative(old)}: this one reads none."
             raise CouncilRefused(error.message, hint=f"{hint} {error.hint}".rstrip()) from None
-
-    def _summary(self, id: str) -> ChatSummary:  # noqa: A002 - as above
-        try:
-            record = self._shared.records.open(RULES, id)
-            return view.summary(record.standing.own, record.outcome)
-        except SwarmError as error:
-            return ChatSummary(id=id, damaged=error.message)
 
     def _check_unused(self, id: str) -> None:  # noqa: A002 - as above
         """Insists that no chat has this id.

@@ -24,9 +24,8 @@ from swarmgate.council.chat.model import (
     Draft,
     spoken,
 )
-from swarmgate.council.described import tables_of, text_of
+from swarmgate.council.described import begins, tables_of, text_of
 from swarmgate.council.requests import seats_of
-from swarmgate.council.toml_lines import line_of
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilRefused
 
@@ -107,9 +106,8 @@ def read(path: Path) -> dict[str, Any]:
                 raise CouncilRefused(f"this is not a chat file: it has no {what}", hint="See: swarm chat --help")
         chat_of(**{**_LEFT_OUT, **values}, created_at=0.0)
     except CouncilRefused as error:
-        line = line_of(text, _place(error.message), tables="agents")
-        where = f"{path}, line {line}" if line else str(path)
-        raise CouncilRefused(f"{where}: {error.message}", hint=error.hint) from None
+        where = begins(path, text, _place(error.message), naming=False)
+        raise CouncilRefused(f"{where}{error.message}", hint=error.hint) from None
     return values
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from swarmgate.council.chat import view
-from swarmgate.council.chat.model import CallsLost, Chat, ChatEnd, ChatResult, TurnTaken
+from swarmgate.council.chat.model import CallsLost, Chat, ChatEnd, ChatResult, ChatSummary, TurnTaken
 from swarmgate.council.chat.state import State, out_of_time, resumed, seated, sent, taken
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Completed, Resumed, Standing, TimeUp
@@ -88,6 +88,14 @@ class ChatRules(Rules[Chat, State, ChatResult]):
             ended_at=ended,
             seconds=max(0.0, round(ended - state.chat.created_at, 3)),
         )
+
+    def row(self, standing: Standing[State]) -> ChatSummary:
+        """How it ended, how much was said, and by whom."""
+        return view.summary(standing.own, self.outcome(standing))
+
+    def damaged(self, id: str, began: str, why: str) -> ChatSummary:  # noqa: A002 - the field's name
+        """What is damaged has a place of its own."""
+        return ChatSummary(id=id, damaged=why)
 
     def measures(self, standing: Standing[State]) -> Mapping[str, object]:
         """How long it lasted, whether a process was at it or not; one that came to nothing has failed."""

@@ -180,7 +180,7 @@ class Critiques:
 
     def critiques(self, *, parts: bool = False) -> tuple[CritiqueSummary, ...]:
         """Every critique, the newest first; `parts`: those that were held as a part of another record, too."""
-        return tuple(self._summary(each) for each in self._shared.records.ids(RULES.name, parts=parts))
+        return tuple(self._shared.rows(RULES, parts=parts))
 
     def critique_record(self, id: str) -> CritiqueRecord:  # noqa: A002 - as above
         """All that is kept of a critique, checked.
@@ -189,7 +189,7 @@ class Critiques:
             CouncilRefused: there is no such critique.
             LedgerError: its record is damaged, or was changed by hand; the message names what.
         """
-        return record_of(self._shared.record(RULES, id))
+        return record_of(self._shared.record(RULES, id).standing)
 
     # --- inside ---
 
@@ -243,14 +243,3 @@ class Critiques:
                 what = f"`{key}`: " if model else ""
                 raise ConfigError(f"{where((key,))}{what}{error.message}", hint=error.hint) from error
         return found
-
-    def _summary(self, id: str) -> CritiqueSummary:  # noqa: A002 - as above
-        try:
-            standing = self._shared.record(RULES, id).standing
-        except SwarmError as error:
-            return CritiqueSummary(id=id, began="", status="damaged", task=error.message)
-        status, outcome = str(standing.status), RULES.outcome(standing)
-        if outcome and standing.over:
-            status = "passed" if outcome.passed else "not passed"
-        asked = standing.own.asked
-        return CritiqueSummary(id=id, began=standing.created_at, status=status, task=asked.task, name=asked.name)

@@ -66,7 +66,6 @@ FILE = Described(
     CritiqueFile,
     "critique file",
     asks="task",
-    tables="criteria",
     table=CriterionTable,
     keys="docs/commands.md, swarm critique",
 )

@@ -18,6 +18,7 @@ from swarmgate.council.critique.model import (
     Criterion,
     Critique,
     CritiqueOutcome,
+    CritiqueSummary,
     Evaluation,
     Iteration,
     Judged,
@@ -246,6 +247,32 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
     def most(self, state: State) -> int:
         """Iterations."""
         return state.asked.iterations
+
+    def row(self, standing: Standing[State]) -> CritiqueSummary:
+        """How it ended, of what."""
+        status, outcome, asked = str(standing.status), self.outcome(standing), standing.own.asked
+        if outcome and standing.over:
+            status = "passed" if outcome.passed else "not passed"
+        return CritiqueSummary(
+            id=standing.id, began=standing.created_at, status=status, task=asked.task, name=asked.name
+        )
+
+    def damaged(self, id: str, began: str, why: str) -> CritiqueSummary:  # noqa: A002, ARG002 - as of the rules
+        """What is damaged stands in the place of the task."""
+        return CritiqueSummary(id=id, began="", status="damaged", task=why)
+
+    def data(self, standing: Standing[State]) -> dict[str, Any]:
+        """The record."""
+        from swarmgate.council.critique.view import record_of  # noqa: PLC0415 - late: it reads by these rules
+
+        record = record_of(standing)
+        return {"id": standing.id, "status": record.status, **record.model_dump(mode="json")}
+
+    def lines(self, standing: Standing[State]) -> list[str]:
+        """Every iteration, and the best version."""
+        from swarmgate.council.critique.view import record_of, text_lines  # noqa: PLC0415 - late, as above
+
+        return text_lines(record_of(standing))
 
     def summary(self, standing: Standing[State]) -> str:
         """Which version is the best one, and whether it is good enough."""

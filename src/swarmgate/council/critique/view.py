@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from swarmgate.council.critique.model import Critique, CritiqueOutcome, CritiqueRecord, Iteration, Score
-from swarmgate.council.critique.rules import TIME_IS_UP, State
+from swarmgate.council.critique.model import CritiqueRecord, Iteration, Score
+from swarmgate.council.critique.rules import RULES, TIME_IS_UP, State
 from swarmgate.council.critique.scoring import missed
-from swarmgate.council.record import Record
+from swarmgate.council.lifecycle import Standing
 from swarmgate.domain.usage import Usage
 
 
@@ -46,15 +46,14 @@ def score_lines(record: CritiqueRecord) -> list[str]:
     return [*lines, _ended(record)]
 
 
-def record_of(record: Record[Critique, State, CritiqueOutcome]) -> CritiqueRecord:
+def record_of(standing: Standing[State]) -> CritiqueRecord:
     """All that is kept of a critique; one whose time was up has the outcome so far, if a version was judged."""
-    standing = record.standing
     return CritiqueRecord(
         critique=standing.own.asked,
         status="open" if standing.status == "prepared" else standing.status,
         why=TIME_IS_UP if standing.status == "paused" else standing.why,
         iterations=standing.own.done,
-        outcome=record.outcome,
+        outcome=RULES.outcome(standing),
     )
 
 

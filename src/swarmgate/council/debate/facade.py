@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -160,10 +159,6 @@ class Debates:
 
     # --- looking, as people read it ---
 
-    def debate_rows(self) -> list[dict[str, str]]:
-        """A row for each debate of a list, the newest first; a damaged one is named as such."""
-        return [self._row(name) for name in self.ids()]
-
     def debate_lines(self, record: DebateRecord) -> list[str]:
         """The whole debate, round by round."""
         from swarmgate.council.debate import view
@@ -186,15 +181,6 @@ class Debates:
         return told, view.verdict_lines(record)
 
     # --- inside ---
-
-    def _row(self, name: str) -> dict[str, str]:
-        try:
-            standing = self._shared.record(RULES, name).standing
-        except SwarmError as error:
-            return {"id": name, "began": _named_after(name), "status": "damaged", "question": error.message}
-        record, began = RULES.record(standing), f"{standing.created_at[:19].replace('T', ' ')} UTC"
-        status = record.outcome.verdict if record.outcome else "failed" if record.failed else "open"
-        return {"id": name, "began": began, "status": status, "question": record.debate.question}
 
     def _own(self, id: str) -> str:  # noqa: A002 - as above
         """The id of the record that is meant: the debate of a dispatch goes by the id of that, too."""
@@ -227,10 +213,3 @@ def _ended(outcome: Outcome | None) -> Outcome:
     if outcome is None:
         raise CouncilRefused("The debate has no outcome yet.")
     return outcome
-
-
-def _named_after(name: str) -> str:
-    """When a debate began whose record is damaged, as its id says; empty: it does not."""
-    with suppress(ValueError):
-        return f"{datetime.strptime(f'{name[:15]}+0000', '%Y%m%d-%H%M%S%z'):%Y-%m-%d %H:%M:%S} UTC"
-    return ""

@@ -16,22 +16,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from swarmgate.council.described import Described
+from swarmgate.council.described import Described, as_seat
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
 
-
-def _spelled(value: Any) -> Any:
-    """A voice that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
-    if not isinstance(value, str):
-        return value
-    name, sign, model = (part.strip() for part in value.partition("="))
-    if sign and not model:
-        raise ValueError(f"{value!r} names no model behind `=`")
-    return {"id": name, "model": model}
-
-
-Voice = Annotated[Seat, BeforeValidator(_spelled)]
+Voice = Annotated[Seat, BeforeValidator(as_seat)]
 
 
 class DebateFile(Frozen):
@@ -57,7 +46,6 @@ FILE = Described(
     DebateFile,
     "debate file",
     asks="question",
-    tables="participants",
     table=Seat,
     keys="docs/commands.md, swarm debate",
     words={

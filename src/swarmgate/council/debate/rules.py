@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from swarmgate.council import stream
@@ -247,6 +249,16 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
 
     # --- what is told ---
 
+    def row(self, standing: Standing[DebateState]) -> dict[str, str]:
+        """When it began, for people too; its verdict, and the question."""
+        record, began = self.record(standing), f"{standing.created_at[:19].replace('T', ' ')} UTC"
+        status = record.outcome.verdict if record.outcome else "failed" if record.failed else "open"
+        return {"id": standing.id, "began": began, "status": status, "question": record.debate.question}
+
+    def damaged(self, id: str, began: str, why: str) -> dict[str, str]:  # noqa: A002, ARG002 - as of the rules
+        """What is damaged stands in the place of the question."""
+        return {"id": id, "began": _named_after(id), "status": "damaged", "question": why}
+
     def title(self, state: DebateState) -> str:
         """The question."""
         return state.debate.question
@@ -394,3 +406,10 @@ def _came(held: Round) -> str:
     new = sum(each.new for each in held.novelty)
     told = "; nothing new, so to the vote" if held.converged else ""
     return f"{new} of {len(held.novelty)} claims are new{told}"
+
+
+def _named_after(name: str) -> str:
+    """When a debate began whose record is damaged, as its id says; empty: it does not."""
+    with suppress(ValueError):
+        return f"{datetime.strptime(f'{name[:15]}+0000', '%Y%m%d-%H%M%S%z'):%Y-%m-%d %H:%M:%S} UTC"
+    return ""

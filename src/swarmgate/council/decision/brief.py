@@ -19,7 +19,7 @@ from swarmgate.council.decision.model import (
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, proposal_after
 from swarmgate.council.decision.view import rule_of, stand_of
-from swarmgate.council.described import Place
+from swarmgate.council.toml_lines import Place
 from swarmgate.council.transcript import GIST_LINE, Transcript
 from swarmgate.council.voices import Voices
 from swarmgate.council.windows import material_sections, window_of

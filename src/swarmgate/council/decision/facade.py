@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionRecord, DecisionSummary, Strategy
 from swarmgate.council.decision.request import Participant, decision_of, named, seats, weighed
 from swarmgate.council.decision.rules import RULES
-from swarmgate.council.decision.view import record_of, summary_of
+from swarmgate.council.decision.view import record_of
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, SwarmError
+from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused
 
 if TYPE_CHECKING:
     from swarmgate.council.events import CouncilEvent
@@ -170,7 +170,7 @@ class Decisions:
 
     def decisions(self, *, parts: bool = False) -> tuple[DecisionSummary, ...]:
         """Every decision, the newest first; `parts`: those that were held as a part of another record, too."""
-        return tuple(map(self._summary_of, self._shared.records.ids(RULES.name, parts=parts)))
+        return tuple(self._shared.rows(RULES, parts=parts))
 
     def decision_record(self, id: str) -> DecisionRecord:  # noqa: A002 - as above
         """All that is kept of a decision, checked.
@@ -213,13 +213,6 @@ class Decisions:
             except ConfigError as error:
                 raise ConfigError(f"{where(place)}{seat.id}: {error.message}", hint=error.hint) from error
         return found
-
-    def _summary_of(self, id: str) -> DecisionSummary:  # noqa: A002 - as above
-        try:
-            return summary_of(self._shared.record(RULES, id).standing)
-        except SwarmError as error:
-            began = self._shared.records.began(id)
-            return DecisionSummary(id=id, began=began, status="damaged", strategy="", question=error.message)
 
 
 # --- inside ---

@@ -19,7 +19,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from swarmgate.council.decision.model import DecisionSeat
 from swarmgate.council.decision.request import check_depth
-from swarmgate.council.described import Described, Place
+from swarmgate.council.described import Described, as_seat
+from swarmgate.council.toml_lines import Place
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
 
@@ -41,23 +42,13 @@ class _Seat(Frozen):
     critique: int = 0
 
 
-def _spelled(value: Any) -> Any:
-    """A participant that is written as on the command line, `ID` or `ID=provider/model`, as a table."""
-    if not isinstance(value, str):
-        return value
-    name, sign, model = (part.strip() for part in value.partition("="))
-    if sign and not model:
-        raise ValueError(f"{value!r} names no model behind `=`")
-    return {"id": name, "model": model}
-
-
 class DecisionFile(Frozen):
     """What may stand in the file; what is left out is as the options of `swarm decide` leave it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     question: str
-    participants: list[Annotated[_Seat, BeforeValidator(_spelled)]] = Field(default_factory=list)
+    participants: list[Annotated[_Seat, BeforeValidator(as_seat)]] = Field(default_factory=list)
     strategy: str | None = None
     threshold: float | None = None
     options: list[str] = Field(default_factory=list)
@@ -78,7 +69,6 @@ FILE = Described(
     DecisionFile,
     "decision file",
     asks="question",
-    tables="participants",
     table=DecisionSeat,
     keys="docs/consensus.md, A file",
     words={"model_type": 'must be a table with `id`, or a text such as "ops=local/model"'},

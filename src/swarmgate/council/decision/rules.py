@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.council.decision import view
-from swarmgate.council.decision.model import Decision, DecisionOutcome, Prepared, Spoke, Synthesised
+from swarmgate.council.decision.model import Decision, DecisionOutcome, DecisionSummary, Prepared, Spoke, Synthesised
 from swarmgate.council.decision.state import TIME_IS_UP, State, Step, applied, due, outcome_of
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Standing
@@ -82,6 +82,23 @@ class DecisionRules(Rules[Decision, State, DecisionOutcome]):
     def summary(self, standing: Standing[State]) -> str:
         """Whether there is a consensus."""
         return view.summary(standing)
+
+    def row(self, standing: Standing[State]) -> DecisionSummary:
+        """Whether there is a consensus, by which strategy, on what."""
+        return view.summary_of(standing)
+
+    def damaged(self, id: str, began: str, why: str) -> DecisionSummary:  # noqa: A002 - the field's name
+        """What is damaged stands in the place of the question."""
+        return DecisionSummary(id=id, began=began, status="damaged", strategy="", question=why)
+
+    def data(self, standing: Standing[State]) -> dict[str, Any]:
+        """The record."""
+        record = view.record_of(standing)
+        return {"id": standing.id, "status": record.status, **record.model_dump(mode="json")}
+
+    def lines(self, standing: Standing[State]) -> list[str]:
+        """Round by round."""
+        return view.record_lines(view.record_of(standing))
 
     def begins(self, steps: Sequence[Hashable], state: State) -> Iterable[CouncilEvent]:
         """A round, and who is asked."""

@@ -37,7 +37,6 @@ from swarmgate.council.discussion.model import (
 )
 from swarmgate.council.discussion.request import FIXED, check_experts
 from swarmgate.council.record import Documents
-from swarmgate.council.toml_lines import line_of
 from swarmgate.domain.council_limits import PARTICIPANTS, PERSONA
 from swarmgate.errors import CouncilRefused
 
@@ -123,7 +122,7 @@ def parsed(text: str, name: str) -> Cast:
         values = json.loads(text) if is_json else toml_text.loads(text)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise CouncilRefused(f"{name} is not valid {'JSON' if is_json else 'TOML'}: {error}", hint=_HINT) from None
-    return cast_of(values, begins=lambda place: _begins(name, "" if is_json else text, place))
+    return cast_of(values, begins=lambda place: described.begins(name, "" if is_json else text, place))
 
 
 def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
@@ -146,7 +145,7 @@ def proposed(documents: Documents, record: str, cast: Cast) -> Cast:
         raise CouncilRefused(f"{name} is not valid JSON: {error}", hint=_HINT) from None
     own = Cast.model_fields.keys() - PersonasFile.model_fields.keys()
     kept = {key: each for key, each in values.items() if key not in own}
-    there = cast_of(kept, begins=lambda at: _begins(name, "", at))
+    there = cast_of(kept, begins=lambda at: described.begins(name, "", at))
     return cast.model_copy(update={"experts": there.experts, "tensions": there.tensions})
 
 
@@ -243,9 +242,3 @@ def _known(place: Place) -> Iterable[str]:
     kinds: dict[str, type[Camel]] = {"experts": Expert, "tensions": Tension}
     kind = kinds[str(place[0])] if place[1:] else PersonasFile
     return [each.alias or name for name, each in kind.model_fields.items()]
-
-
-def _begins(name: str, text: str, place: Place) -> str:
-    line = line_of(text, place, tables=str(place[0])) if place else 0
-    key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in place)
-    return f"{name}{f', line {line}' if line else ''}: {f'`{key}`: ' if key else ''}"

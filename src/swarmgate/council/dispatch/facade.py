@@ -90,10 +90,6 @@ class Dispatches:
 
     # --- looking, as people read it ---
 
-    def dispatch_rows(self) -> list[dict[str, str]]:
-        """A row for each dispatch of a list, the newest first; a damaged one is named as such."""
-        return [self._row(name) for name in self.dispatches()]
-
     def dispatch_told(self, result: DispatchResult, *, tasks: bool = False) -> tuple[dict[str, Any], list[str]]:
         """A dispatch for programs, and as lines; `tasks`: with what was asked."""
         from swarmgate.council.debate.view import last_words
@@ -140,13 +136,3 @@ class Dispatches:
             raise CouncilRefused(
                 f"There is a dispatch {wanted} already.", hint=f"Look at it: swarm dispatch show {wanted}"
             )
-
-    def _row(self, name: str) -> dict[str, str]:
-        try:
-            found = self.dispatch_record(name)
-        except SwarmError as error:
-            return {"id": name, "began": "", "mode": "", "summary": "damaged", "text": error.message}
-        began = found.started_at[:19].replace("T", " ") + " UTC"
-        text = found.question or found.tasks[0].text
-        summary = found.summary if found.finished else f"{found.summary}, open"
-        return {"id": name, "began": began, "mode": found.mode, "summary": summary, "text": text}

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from swarmgate.config.refusals import unknown
-from swarmgate.council.described import tables_of, text_of
+from swarmgate.council.described import begins, tables_of, text_of
 from swarmgate.council.dispatch.model import Dispatch
 from swarmgate.council.dispatch.request import Where, checked, mode_of
 from swarmgate.errors import CouncilRefused
 
 KEYS = ("mode", "question", "rounds", "tasks")
 """What may stand in the file."""
-
-_LONG_TEXTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''")
 
 
 def read(path: Path, *, mode: str = "", rounds: int | None = None, default_rounds: int = 2) -> Dispatch:
@@ -66,25 +63,10 @@ def places(path: Path) -> Where:
 
 def _places(path: Path, text: str) -> Where:
     """Names the line of a key; of a table where the key itself does not stand there, and no line where neither does."""
-    lines = _LONG_TEXTS.sub(lambda match: "''" + "\n" * match[0].count("\n"), text).splitlines()
-    tasks = [at for at, line in enumerate(lines) if re.match(r"\s*\[\[\s*[\"']?tasks[\"']?\s*\]\]", line)]
-
-    def line_of(key: str, start: int, end: int) -> int | None:
-        pattern = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
-        return next((at for at in range(start, end) if key and pattern.match(lines[at])), None)
 
     def where(task: int, key: str) -> str:
-        top = tasks[0] if tasks else len(lines)
-        if 0 < task <= len(tasks):
-            start = tasks[task - 1]
-            found = line_of(key, start, (*tasks, len(lines))[task])
-            found = start if found is None else found
-        elif task or key == "tasks":
-            found = tasks[0] if tasks else line_of("tasks", 0, top)
-        else:
-            found = line_of(key, 0, top)
-        line = "" if found is None else f", line {found + 1}"
-        return f"{path}{line}: " + (f"task {task}: " if task else "")
+        place = ("tasks", task - 1, key) if task else (key,)
+        return begins(path, text, place, naming=False) + (f"task {task}: " if task else "")
 
     return where
 

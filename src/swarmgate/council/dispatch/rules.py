@@ -201,6 +201,18 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
 
     # --- what is told ---
 
+    def row(self, standing: Standing[DispatchState]) -> dict[str, str]:
+        """When it began, for people too; the mode, what came of it, and the title."""
+        found = self.outcome(standing)
+        began = f"{found.started_at[:19].replace('T', ' ')} UTC"
+        summary = found.summary if found.finished else f"{found.summary}, open"
+        text = found.question or found.tasks[0].text
+        return {"id": standing.id, "began": began, "mode": found.mode, "summary": summary, "text": text}
+
+    def damaged(self, id: str, began: str, why: str) -> dict[str, str]:  # noqa: A002, ARG002 - as of the rules
+        """What is damaged stands in the place of the text."""
+        return {"id": id, "began": "", "mode": "", "summary": "damaged", "text": why}
+
     def title(self, state: DispatchState) -> str:
         """The question, or the first task."""
         return state.asked.question or state.asked.tasks[0].text

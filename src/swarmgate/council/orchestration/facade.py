@@ -20,7 +20,7 @@ from swarmgate.council.lifecycle import Resumed
 from swarmgate.council.orchestration.bounds import Problem, checked, models, problems, spelled
 from swarmgate.council.orchestration.model import MapStep, Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord
-from swarmgate.council.orchestration.rules import RULES, under_way
+from swarmgate.council.orchestration.rules import RULES
 from swarmgate.council.orchestration.texts import Place
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
@@ -134,17 +134,7 @@ class Orchestrations:
             CouncilRefused: there is none of that id.
             LedgerError: its record is damaged, or was changed by hand.
         """
-        record = self._shared.record(RULES, id)
-        standing = record.standing
-        return OrchestrationRecord(
-            orchestration=standing.own.asked,
-            began=standing.created_at,
-            status="complete" if standing.over else "failed" if standing.status == "failed" else "open",
-            why=standing.why,
-            steps=standing.own.steps,
-            partial=under_way(standing.own),
-            outcome=record.outcome if standing.over else None,
-        )
+        return RULES.record(self._shared.record(RULES, id).standing)
 
     # --- inside ---
 

@@ -12,11 +12,10 @@ from types import ModuleType
 
 from pydantic import ValidationError
 
-from swarmgate.council.described import tables_of, text_of
+from swarmgate.council.described import begins, tables_of, text_of
 from swarmgate.council.orchestration import read as problem_of
-from swarmgate.council.orchestration.bounds import Problem, problems, spelled
+from swarmgate.council.orchestration.bounds import Problem, problems
 from swarmgate.council.orchestration.model import Orchestration
-from swarmgate.council.toml_lines import line_within
 from swarmgate.errors import CouncilRefused, SwarmError
 
 _MODULE = "orchestration"
@@ -41,21 +40,19 @@ def _from_toml(path: Path, text: str) -> Orchestration:
         given = Orchestration.model_validate(values)
     except ValidationError as error:
         problem = problem_of(error)
-        raise _refused(path, line_within(text, problem.place), problem) from None
+        raise _refused(path, text, problem) from None
     for problem in problems(given):
-        raise _refused(path, line_within(text, problem.place), problem)
+        raise _refused(path, text, problem)
     return given
 
 
 def refusal(path: Path, problem: Problem) -> CouncilRefused:
     """A problem of what a file describes, with the line of a TOML file that it stands in."""
-    line = 0 if path.suffix == ".py" else line_within(_text(path), problem.place)
-    return _refused(path, line, problem)
+    return _refused(path, "" if path.suffix == ".py" else _text(path), problem)
 
 
-def _refused(path: Path, line: int, problem: Problem) -> CouncilRefused:
-    key = f"`{spelled(problem.place)}`: " if problem.place else ""
-    return CouncilRefused(f"{path}{f', line {line}' if line else ''}: {key}{problem.what}", hint=_HINT)
+def _refused(path: Path, text: str, problem: Problem) -> CouncilRefused:
+    return CouncilRefused(f"{begins(path, text, problem.place)}{problem.what}", hint=_HINT)
 
 
 def _from_python(path: Path, text: str) -> Orchestration:
@@ -68,7 +65,7 @@ def _from_python(path: Path, text: str) -> Orchestration:
             hint="End it with: orchestration = sequence(step(...), ...), from swarmgate.council.orchestration",
         )
     for problem in problems(found):
-        raise _refused(path, 0, problem)
+        raise _refused(path, "", problem)
     return found
 
 

@@ -15,9 +15,10 @@ from typing import Any, Literal, NamedTuple
 from swarmgate.council import stream
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Resumed, Standing, Status, Stopped, TimeUp
+from swarmgate.council.orchestration import view
 from swarmgate.council.orchestration.bounds import handled, inside
 from swarmgate.council.orchestration.model import Leaf, MapStep, Orchestration, ParallelStep, Step, Value
-from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
+from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord, StepResult
 from swarmgate.council.orchestration.texts import joined
 from swarmgate.council.rules import Rules
 from swarmgate.domain.base import Frozen
@@ -162,6 +163,39 @@ class OrchestrationRules(Rules[Orchestration, State, OrchestrationOutcome]):
     def measures(self, standing: Standing[State]) -> Mapping[str, float | bool]:
         """Steps."""
         return {"rounds": len(standing.own.steps)} if standing.over else {}
+
+    # --- what is shown ---
+
+    def record(self, standing: Standing[State]) -> OrchestrationRecord:
+        """All that is kept of it."""
+        return OrchestrationRecord(
+            orchestration=standing.own.asked,
+            began=standing.created_at,
+            status="complete" if standing.over else "failed" if standing.status == "failed" else "open",
+            why=standing.why,
+            steps=standing.own.steps,
+            partial=under_way(standing.own),
+            outcome=outcome_of(standing.own) if standing.over else None,
+        )
+
+    def row(self, standing: Standing[State]) -> dict[str, str]:
+        """How it stands, and how many of its steps are done."""
+        asked, done = standing.own.asked, len(standing.own.steps)
+        title = asked.title or ", ".join(step.id for step in asked.steps)
+        told = {"id": standing.id, "began": standing.created_at, "status": self.record(standing).status}
+        return {**told, "steps": f"{done}/{len(asked.steps)}", "title": title}
+
+    def damaged(self, id: str, began: str, why: str) -> dict[str, str]:  # noqa: A002, ARG002 - as of the rules
+        """What is damaged stands in the place of the title."""
+        return {"id": id, "began": "", "status": "damaged", "steps": "", "title": why}
+
+    def data(self, standing: Standing[State]) -> OrchestrationRecord:
+        """The record."""
+        return self.record(standing)
+
+    def lines(self, standing: Standing[State]) -> list[str]:
+        """Step by step."""
+        return view.lines(self.record(standing))
 
     # --- what the user hears ---
 
