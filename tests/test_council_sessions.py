@@ -33,9 +33,9 @@ def test_two_recordings_are_alike_and_every_change_is_told(tmp_path: Path) -> No
     assert "$ swarm decide show from-a-file\n" in found
     assert "(weight 0.5): concurs, 0.90" in found
     shutil.copy(old / SESSION / "plain/04-decide-show/stdout", shown)
-    record = new / SESSION / "json/files/discussions/from-a-file/manifest.json"
+    record = new / SESSION / "json/files/discussions/from-a-file/journal.jsonl"
     record.write_text(record.read_text().replace("weighted", "other"))
-    assert "manifest.json" in told("compare", old, new, exits=1)
+    assert "journal.jsonl" in told("compare", old, new, exits=1)
     told("compare", old, new, "--ignore-records", exits=0)
     told("compare", old, new, "debate-", exits=0)
     shutil.rmtree(new / SESSION / "plain")

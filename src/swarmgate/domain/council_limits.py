@@ -102,3 +102,7 @@ def sized(name: str, text: str, limit: Limit) -> None:
             f"`{name}` has {len(text):,} characters: the limit is {limit.most:,.0f}",
             hint="Say it in short; what it is about can be given as a file of the material.",
         )
+
+
+MOST_TEXT = 12_000
+"""Characters of one contribution that are kept and shown to the others."""

@@ -16,10 +16,11 @@ from tests.project import flood
 from swarmgate.agents.desk import Limits
 from swarmgate.council.debate.model import Compared, Debate, Moderated, Spoke, Synthesised
 from swarmgate.council.debate.rules import RULES
-from swarmgate.council.debate.voting import MOST_TEXT, vote
+from swarmgate.council.debate.voting import vote
 from swarmgate.council.progress import said
 from swarmgate.council.stream import Contributed, Told
 from swarmgate.domain.budget import PROJECT, Account
+from swarmgate.domain.council_limits import MOST_TEXT
 from swarmgate.domain.debate import Seat, Tally, Vote
 from swarmgate.domain.usage import Allowance, Usage
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, IllegalMove, LedgerError

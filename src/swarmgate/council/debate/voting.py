@@ -14,13 +14,11 @@ from swarmgate.council.debate.model import Debate, Speech
 from swarmgate.council.overheard import Overheard, overheard
 from swarmgate.council.transcript import TITLE
 from swarmgate.council.windows import material_sections
+from swarmgate.domain.council_limits import MOST_TEXT
 from swarmgate.domain.debate import MESSAGE_ID, Ballot, Seat, message_id
 from swarmgate.errors import EndpointFailed, ModelError
 
 STEP = "debate"
-
-MOST_TEXT = 12_000
-"""Characters of one speech that are kept and shown to the others."""
 
 _EXAMPLE = json.dumps(
     {

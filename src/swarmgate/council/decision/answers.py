@@ -20,9 +20,6 @@ from swarmgate.agents.answers import TEXT, Answer, Form, called
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.council.decision.model import VOTING, Decision, DecisionSeat, Stand, Strategy
 
-MOST_TEXT = 12_000
-"""Characters of one contribution that are kept and shown to the others."""
-
 MOST_PROPOSAL = 4_000
 """Characters of a proposal that are kept."""
 

@@ -12,7 +12,7 @@ from swarmgate.agents.desk import Desk
 from swarmgate.council.asking import ask, bounded
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.decision import preparing
-from swarmgate.council.decision.answers import MOST_TEXT, PROPOSAL, Said, form_of
+from swarmgate.council.decision.answers import PROPOSAL, Said, form_of
 from swarmgate.council.decision.brief import (
     check_windows,
     contribution_brief,
@@ -36,6 +36,7 @@ from swarmgate.council.decision.rules import DecisionRules
 from swarmgate.council.decision.state import FACILITATE, PREPARE, State, Step, ended, held, prepared_so_far
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.council_limits import MOST_TEXT
 from swarmgate.domain.debate import Seat, message_id
 from swarmgate.errors import ConfigError, CouncilFailed, CouncilRefused, MissingRequirement, ModelError
 

@@ -10,7 +10,6 @@ from pydantic import BeforeValidator, Field
 
 from swarmgate.agents.answer_text import Unread, squeezed
 from swarmgate.agents.answers import TEXT, Answer, Form, called
-from swarmgate.council.debate.voting import MOST_TEXT
 from swarmgate.council.discussion.agreement import agreed_by
 from swarmgate.council.discussion.model import (
     HISTORIAN,
@@ -24,6 +23,7 @@ from swarmgate.council.discussion.model import (
 )
 from swarmgate.council.discussion.table import Table, constraints_section
 from swarmgate.council.discussion.values import Ids, Spoken, Text, Texts, items_of, known, texts_in
+from swarmgate.domain.council_limits import MOST_TEXT
 from swarmgate.domain.debate import MESSAGE_ID
 from swarmgate.errors import CouncilFailed
 

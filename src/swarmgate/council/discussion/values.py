@@ -17,7 +17,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from swarmgate.agents.answer_text import objects_of, without_objects
 from swarmgate.agents.answers import TEXT, Answer
-from swarmgate.council.debate.voting import MOST_TEXT
+from swarmgate.domain.council_limits import MOST_TEXT
 from swarmgate.domain.debate import MESSAGE_ID
 
 SPOKEN = (
