@@ -57,9 +57,7 @@ class Council(Section):
     whole_s: float = Field(
         1800, ge=1, le=1800, description="Longest time of one discussion, decision or critique in one sitting, seconds."
     )
-    store: Literal["files", "sqlite"] = Field(
-        "files", description="Where the records of the council are kept."
-    )
+    store: Literal["files", "sqlite"] = Field("files", description="Where the records of the council are kept.")
     cache: bool = Field(True, description="Whether a request that was answered before is answered from its record.")
     similarity: float = Field(90, ge=50, le=100, description="Likeness of two claims, in percent, that makes one old.")
     usd: float | None = Field(

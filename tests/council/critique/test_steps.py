@@ -14,9 +14,9 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.checks import Unchecked
 from swarmgate.council.critique.model import Criterion, Critique, CritiqueOutcome, Iteration, Score
 from swarmgate.council.critique.request import critique_of
-from swarmgate.council.critique.rules import State
+from swarmgate.council.critique.rules import RULES, State
 from swarmgate.council.critique.steps import CRITIQUE, Work, prepared
-from swarmgate.council.critique.view import record_of, score_lines
+from swarmgate.council.critique.view import score_lines
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.record import Record, Records
 from swarmgate.council.run import run
@@ -194,7 +194,7 @@ async def test_when_its_time_is_over_the_best_so_far_is_given_and_another_sittin
     standing = bench.record.standing
     assert (standing.status, standing.why) == ("paused", "the time of the whole critique was up")
     assert standing.usage == outcome.usage
-    record = record_of(bench.record.standing)
+    record = RULES.record(bench.record.standing)
     assert (record.status, record.outcome) == ("paused", outcome)
     assert bench.told[-1].event == "completed"
     assert bench.told[-1].outcome["ended_by"] == "timeout"
@@ -202,14 +202,14 @@ async def test_when_its_time_is_over_the_best_so_far_is_given_and_another_sittin
     assert (again.ended_by, again.version, again.iterations, again.usage.calls) == ("passed", "v2", 2, 4)
     assert bench.asked("improve") == []  # the version at work was on record
     standing = bench.record.standing
-    assert (standing.status, standing.why, record_of(bench.record.standing).outcome) == ("complete", "", again)
+    assert (standing.status, standing.why, RULES.record(bench.record.standing).outcome) == ("complete", "", again)
 
 
 @pytest.mark.slow
 async def test_a_sitting_in_which_nothing_could_be_judged_is_paused_too(bench: Bench) -> None:
     with pytest.raises(CouncilFailed, match="in 0 whole iterations; its 1 s are over"):
         await bench.improve(said("evaluate", None, {"fault": {"kind": "hang"}}), whole_s=1)
-    record = record_of(bench.record.standing)
+    record = RULES.record(bench.record.standing)
     assert (record.status, record.outcome, bench.record.standing.usage.calls) == ("paused", None, 1)
     assert score_lines(record)[-1] == "No version was judged yet: the time of the whole critique was up."
     outcome = await bench.improve(said("evaluate", None, scored(0.9, 0.9)), whole_s=1)

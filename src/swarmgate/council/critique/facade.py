@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from swarmgate.council.critique.model import Critique, CritiqueOutcome, CritiqueRecord, CritiqueSummary
 from swarmgate.council.critique.rules import RULES
 from swarmgate.council.critique.scoring import learnt_weights
-from swarmgate.council.critique.view import record_of
 from swarmgate.council.shared import Shared, new_id
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import ConfigError, SwarmError
@@ -189,7 +188,7 @@ class Critiques:
             CouncilRefused: there is no such critique.
             LedgerError: its record is damaged, or was changed by hand; the message names what.
         """
-        return record_of(self._shared.record(RULES, id).standing)
+        return RULES.record(self._shared.record(RULES, id).standing)
 
     # --- inside ---
 

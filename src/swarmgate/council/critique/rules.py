@@ -18,6 +18,7 @@ from swarmgate.council.critique.model import (
     Criterion,
     Critique,
     CritiqueOutcome,
+    CritiqueRecord,
     CritiqueSummary,
     Evaluation,
     Iteration,
@@ -26,6 +27,7 @@ from swarmgate.council.critique.model import (
     Written,
 )
 from swarmgate.council.critique.scoring import best, evaluated, improvement, missed, unchanged, version_of
+from swarmgate.council.critique.view import text_lines
 from swarmgate.council.events import CouncilEvent
 from swarmgate.council.lifecycle import Completed, Resumed, Standing, Status, Stopped, TimeUp
 from swarmgate.council.rules import Rules
@@ -257,22 +259,28 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
             id=standing.id, began=standing.created_at, status=status, task=asked.task, name=asked.name
         )
 
+    def record(self, standing: Standing[State]) -> CritiqueRecord:
+        """All that is kept of a critique; one whose time was up has the outcome so far, if a version was judged."""
+        return CritiqueRecord(
+            critique=standing.own.asked,
+            status="open" if standing.status == "prepared" else standing.status,
+            why=TIME_IS_UP if standing.status == "paused" else standing.why,
+            iterations=standing.own.done,
+            outcome=self.outcome(standing),
+        )
+
     def damaged(self, id: str, began: str, why: str) -> CritiqueSummary:  # noqa: A002, ARG002 - as of the rules
         """What is damaged stands in the place of the task."""
         return CritiqueSummary(id=id, began="", status="damaged", task=why)
 
     def data(self, standing: Standing[State]) -> dict[str, Any]:
         """The record."""
-        from swarmgate.council.critique.view import record_of  # noqa: PLC0415 - late: it reads by these rules
-
-        record = record_of(standing)
+        record = self.record(standing)
         return {"id": standing.id, "status": record.status, **record.model_dump(mode="json")}
 
     def lines(self, standing: Standing[State]) -> list[str]:
         """Every iteration, and the best version."""
-        from swarmgate.council.critique.view import record_of, text_lines  # noqa: PLC0415 - late, as above
-
-        return text_lines(record_of(standing))
+        return text_lines(self.record(standing))
 
     def summary(self, standing: Standing[State]) -> str:
         """Which version is the best one, and whether it is good enough."""

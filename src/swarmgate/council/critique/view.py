@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from swarmgate.council.critique.model import CritiqueRecord, Iteration, Score
-from swarmgate.council.critique.rules import RULES, TIME_IS_UP, State
 from swarmgate.council.critique.scoring import missed
-from swarmgate.council.lifecycle import Standing
 from swarmgate.domain.usage import Usage
 
 
@@ -44,17 +42,6 @@ def score_lines(record: CritiqueRecord) -> list[str]:
     if any(score.clamped is not None for each in record.iterations for score in _scores_of(each)):
         lines.append("* clamped: what was given lay outside of 0 to 1.")
     return [*lines, _ended(record)]
-
-
-def record_of(standing: Standing[State]) -> CritiqueRecord:
-    """All that is kept of a critique; one whose time was up has the outcome so far, if a version was judged."""
-    return CritiqueRecord(
-        critique=standing.own.asked,
-        status="open" if standing.status == "prepared" else standing.status,
-        why=TIME_IS_UP if standing.status == "paused" else standing.why,
-        iterations=standing.own.done,
-        outcome=RULES.outcome(standing),
-    )
 
 
 def _weight(record: CritiqueRecord, name: str, weight: float) -> str:
