@@ -243,10 +243,13 @@ class DispatchRules(Rules[Dispatch, DispatchState, DispatchResult]):
         del before
         if isinstance(event, Tried):
             told = {"pattern": self.name, "id": after.id, "number": event.number, "step": ""}
-            failed = event.failed or (f"was not run: {event.not_run}" if event.not_run else "")
             who = after.own.asked.tasks[event.number - 1].name
-            what = "" if failed else "answered"
-            yield stream.Contributed(**told, who=who, what=what, failed=failed, usage=event.usage)
+            if event.not_run:
+                words = f"task {event.number}, {who} was not run: {event.not_run}"
+                yield stream.Told(pattern=self.name, id=after.id, kind="notice", text=words)
+            else:
+                what = "" if event.failed else "answered"
+                yield stream.Contributed(**told, who=who, what=what, failed=event.failed, usage=event.usage)
 
     # --- inside ---
 
