@@ -245,3 +245,14 @@ def test_a_body_is_milliseconds_and_a_name_in_many_files_is_not_seconds(project:
     began = time.process_time()
     assert ("contract-parameter-kind-changed", "pkg/lib.py", 1) in found(project)
     assert time.process_time() - began < 10  # a busy machine; it takes half a second
+
+
+def test_a_file_of_code_that_is_called_env_is_code(project: Project) -> None:
+    use = "const lib = require('./lib');\nlib.load(1);\n"
+    project.commit_files({"lib.js": "exports.load = function (a) { return a; };\n", "env.js": use})
+    project.write("lib.js", "exports.store = function (a) { return a; };\n")
+    result = project.gate("diff")
+    assert result.status is GateStatus.FAIL
+    assert "env.js" in {each.path for each in result.findings}, result.findings
+    project.write("env.py", "def upgrade(:\n")
+    assert project.gate("syntax_check").status is GateStatus.FAIL

@@ -86,8 +86,12 @@ _BY_NAME = {
     ".bashrc": "bash", ".zshrc": "bash", ".profile": "bash", ".npmrc": "ini", ".pypirc": "ini", ".editorconfig": "ini",
     # Named .json by tradition, read with comments by their tools.
     "tsconfig.json": "jsonc", "jsconfig.json": "jsonc", "devcontainer.json": "jsonc", ".eslintrc.json": "jsonc",
+    ".devcontainer.json": "jsonc", ".oxlintrc.json": "jsonc", "tslint.json": "jsonc", "api-extractor.json": "jsonc",
     ".babelrc": "jsonc", ".swcrc": "jsonc", "language-configuration.json": "jsonc",
 }  # fmt: skip
+_NEVER_MARKUP = {"typescript", "rust"}
+"""Code that cannot begin with a declaration of XML, and whose suffix files of XML have as well."""
+
 _NOT_RECIPES = {
     "md", "markdown", "rst", "txt", "json", "yaml", "yml", "toml", "dockerignore", "containerignore", "in", "j2",
     "jinja", "jinja2", "tmpl", "tpl", "template", "erb", "mustache", "lock", "html", "xml",
@@ -237,8 +241,14 @@ class FileFilter(Frozen):
 
 
 def language_of(path: str, content: bytes = b"") -> str:
-    """The language of a file by its name, in lower case, else by its first line's interpreter; empty if unknown."""
-    return _by_name(path) or _by_first_line(content)
+    """The language of a file by its name, in lower case, else by its first line's interpreter; empty if unknown.
+
+    What begins as XML is no code, whatever its suffix: Qt's translations are called `.ts`.
+    """
+    language = _by_name(path)
+    if language in _NEVER_MARKUP and content.lstrip(b"\xef\xbb\xbf").startswith((b"<?xml", b"<!DOCTYPE")):
+        return "xml"
+    return language or _by_first_line(content)
 
 
 def _by_first_line(content: bytes) -> str:
@@ -253,13 +263,11 @@ def _by_name(path: str) -> str:
         return _BY_NAME[name]
     if _is_recipe(plain):
         return "dockerfile"
-    if name == ".env" or name.startswith((".env.", "env.")):
-        return "ini"
-    if name.startswith("tsconfig.") and name.endswith(".json"):
+    if name.endswith(".json") and (name.startswith(("tsconfig.", "tsconfig-")) or path.startswith(".vscode/")):
         return "jsonc"
-    if path.startswith(".vscode/") and name.endswith(".json"):
-        return "jsonc"
-    return _BY_SUFFIX.get(name.rpartition(".")[2], "") if "." in name else ""
+    known = _BY_SUFFIX.get(name.rpartition(".")[2], "") if "." in name else ""
+    # `.env.local` and `env.sample` hold settings; `env.py` is what its suffix says, as any other name is.
+    return known or ("ini" if name.removeprefix(".").partition(".")[0] == "env" else "")
 
 
 def _is_recipe(name: str) -> bool:

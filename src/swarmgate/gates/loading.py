@@ -121,7 +121,7 @@ def _loaded(root: Path, source: Source, contents: Mapping[str, bytes]) -> Source
     content = _beginning(root, source.path, READ_BYTES) if large else contents.get(source.path)
     if content is None:
         return replace(source, traits=source.traits | {Trait.UNREAD})
-    language = source.language or language_of(source.path, content)
+    language = language_of(source.path, content)
     return replace(source, language=language, content=content if large else in_utf8(language, content))
 
 
