@@ -32,7 +32,7 @@ BY_FULL_NAME = {
 }  # fmt: skip
 SUFFIXES = {
     "py": "python", "pyi": "python", "go": "go", "ts": "typescript", "tsx": "typescript", "js": "javascript",
-    "mjs": "javascript", "java": "java", "rs": "rust", "c": "c", "cc": "cpp", "rb": "ruby", "php": "php", "kt": "kotlin",
+    "mjs": "javascript", "java": "java", "rs": "rust", "c": "c", "cc": "cpp", "rb": "ruby", "php": "php",
     "sh": "bash", "json": "json", "yaml": "yaml", "toml": "toml", "md": "markdown", "txt": "text", "html": "html",
 }  # fmt: skip
 
