@@ -8,7 +8,9 @@ match, and so do renamed files, because both sides are taken under the new path.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import masking
@@ -20,8 +22,19 @@ if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
 
 
+ALIKE = 0.5
+"""The share of words and marks that a line keeps when it is edited and not written anew."""
+
+_WORDS = re.compile(r"\w+|[^\w\s]")
+
+
 def compare(
-    source: Source, findings: Sequence[Finding], base: bytes, base_findings: Iterable[Finding]
+    source: Source,
+    findings: Sequence[Finding],
+    base: bytes,
+    base_findings: Sequence[Finding],
+    *,
+    edited: bool = False,
 ) -> list[Finding]:
     """Fingerprint the findings of one file and mark as old those that the base revision had as well.
 
@@ -32,6 +45,8 @@ def compare(
         findings: what was found in it.
         base: its content in the base revision.
         base_findings: what the same scanner found there.
+        edited: whether a finding is old, too, whose words are those of one on a line that the change edited: right for
+            style and types, which an edit beside them leaves; never for weaknesses, which it may make reachable.
     """
     was = _Plain(base)
     budget = Counter(_kind(finding, was) for finding in base_findings)
@@ -44,7 +59,27 @@ def compare(
         untouched_first = sorted(indexes, key=lambda index: (marked[index].line in source.added_lines, index))
         for index in untouched_first[: budget[kind]]:
             marked[index] = marked[index].model_copy(update={"new": False})
+        budget[kind] -= len(untouched_first)
+    if edited:
+        gone = [each for each in base_findings if budget[_kind(each, was)] > 0]
+        _match_edited(marked, gone, now, was)
     return marked
+
+
+def _match_edited(marked: list[Finding], gone: list[Finding], now: _Plain, was: _Plain) -> None:
+    """Mark as old each new finding that says what one said that is gone, on a line that is like that one's."""
+    for index, finding in enumerate(marked):
+        words = _WORDS.findall(now.line(finding.line))
+        alike = (
+            place
+            for place, other in enumerate(gone)
+            if (other.rule, other.message) == (finding.rule, finding.message)
+            and SequenceMatcher(None, words, _WORDS.findall(was.line(other.line)), autojunk=False).ratio() >= ALIKE
+        )
+        place = next(alike, None) if finding.new and finding.line else None
+        if place is not None:
+            del gone[place]
+            marked[index] = finding.model_copy(update={"new": False})
 
 
 def may_be_old(source: Source, findings: Iterable[Finding], base: bytes) -> bool:

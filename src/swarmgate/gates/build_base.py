@@ -68,7 +68,7 @@ def mark(
                         added_lines=lines.get(path, frozenset()))  # fmt: skip
         here = [each for each in found if each.path == path]
         there = [each for each in before if each.path == base_path] if base_path or not path else []
-        marked += baseline.compare(source, here, was.get(base_path, b""), there)
+        marked += baseline.compare(source, here, was.get(base_path, b""), there, edited=True)
     return marked
 
 

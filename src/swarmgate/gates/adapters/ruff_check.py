@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from swarmgate.domain.finding import Severity
 from swarmgate.gates import baseline, ruff
 from swarmgate.gates.encodings import in_utf8, in_utf8_on_disk, is_utf8
 from swarmgate.gates.outcome import Outcome
@@ -33,6 +34,7 @@ async def run(job: Job) -> Outcome:
     old_paths = [source.base_path for source in affected if source.base_path]
     contents = await asyncio.to_thread(job.repository.read_many, job.change.base, old_paths) if old_paths else {}
     turn = asyncio.Semaphore(_PARALLEL)
+    configured = set(ruff.by_config(job.repository.root, by_path).get(True, []))
 
     async def compared(source: Source) -> list[Finding] | Broken:
         before: tuple[Finding, ...] = ()
@@ -44,7 +46,8 @@ async def run(job: Job) -> Outcome:
             if isinstance(was, Broken):
                 return was
             before = was.findings
-        return baseline.compare(source, by_path[source.path], content, before)
+        marked = baseline.compare(source, by_path[source.path], content, before, edited=True)
+        return marked if source.path in configured else _lived_with(marked, before)
 
     known = {source.path for source in affected}
     findings = [finding for finding in linted.findings if finding.path not in known]  # fail closed: new
@@ -54,9 +57,16 @@ async def run(job: Job) -> Outcome:
         findings += each
     unread = sorted(linted.unread)
     if not unread:
-        return Outcome(tuple(findings), len(job.sources), ruff.tool())
+        return Outcome(tuple(findings), len(job.sources), ruff.tool(), linted.notes)
     told, files = f"ruff cannot read {', '.join(unread)}: not UTF-8", len(job.sources) - len(unread)
-    return Outcome(tuple(findings), files, ruff.tool(), (told,) if files else (), error="" if files else told)
+    notes = (*linted.notes, *((told,) if files else ()))
+    return Outcome(tuple(findings), files, ruff.tool(), notes, error="" if files else told)
+
+
+def _lived_with(findings: list[Finding], before: tuple[Finding, ...]) -> list[Finding]:
+    """The findings, those of habits that the file had before the change as information."""
+    habits = ruff.LIVED_WITH & {each.rule for each in before}
+    return [each.model_copy(update={"severity": Severity.LOW}) if each.rule in habits else each for each in findings]
 
 
 async def _linted(job: Job) -> ruff.Linted | Broken:
@@ -74,6 +84,7 @@ async def _linted(job: Job) -> ruff.Linted | Broken:
         if isinstance(said, Broken):
             return said
         linted = ruff.Linted(
-            (*linted.findings, *said.findings), linted.unparsed | said.unparsed, linted.excluded, linted.unread
-        )
+            (*linted.findings, *said.findings), linted.unparsed | said.unparsed, linted.excluded, linted.unread,
+            linted.notes,
+        )  # fmt: skip
     return linted

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.errors import WorkspaceError
 from swarmgate.gates import baseline, build_base
-from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder
+from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder, is_adopted
 from swarmgate.gates.tool import Broken, invoke, with_files
 from swarmgate.gates.tools import program
 from swarmgate.workspace import atomic
@@ -92,9 +92,16 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
             said = done[-1].output.strip()[:300]
             ran += Ran(error=f"{linter.name} failed without a finding: {said}", tools=(linter.name,))
             continue
-        placed = build_base.relative(findings, root, folder)
+        placed = [_weighed(linter, root, each) for each in build_base.relative(findings, root, folder)]
         ran += Ran(tuple(_marked(sources, placed)), len(paths), (linter.name,))
     return ran
+
+
+def _weighed(linter: Linter, root: Path, finding: Finding) -> Finding:
+    """The finding; where the project never took the linter up, one that is no error informs."""
+    if finding.severity is not Severity.MEDIUM or is_adopted(linter, root, finding.path):
+        return finding
+    return finding.model_copy(update={"severity": Severity.LOW})
 
 
 def _marked(sources: dict[str, Source], findings: Sequence[Finding]) -> list[Finding]:
