@@ -29,7 +29,7 @@ class Linter:
 
     `configs` are the names of files that say that a project uses it (none: every project does); it runs where the
     nearest one above a file is. `exit_codes` are those with which it has done its work. `fix` is empty where it fixes
-    nothing. `env` hides settings in the user's home: the project alone decides. `adopted`: of a linter that every project
+    nothing. `env` hides settings in the user's home: the project alone decides. `adopted`: of one that every project
     uses, settings that say that it is wanted; without them, only its errors block.
     """
 
