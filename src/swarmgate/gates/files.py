@@ -29,8 +29,9 @@ READ_BYTES = 4_000_000
 class Trait(StrEnum):
     """What is special about a file, seen from its path, mode, size, content and the project's attributes.
 
-    `nul`: text with a stray NUL byte, which makes git and most tools call it binary. `unread`: its content is not here,
-    so a gate that would look at it is an error.
+    `nul`: text with a stray NUL byte, which makes git and most tools call it binary. `input`: what tests read, compare
+    with or judge, which may be wrong on purpose. `unread`: its content is not here, so a gate that would look at it is an
+    error.
     """
 
     BINARY = "binary"
@@ -43,6 +44,7 @@ class Trait(StrEnum):
     LINK = "link"
     SUBMODULE = "submodule"
     TEST = "test"
+    INPUT = "input"
     DOC = "doc"
     UNREAD = "unread"
 
@@ -123,6 +125,11 @@ _GENERATED = re.compile(
 )
 _TEST_FOLDERS = {"test", "tests", "spec", "specs", "__tests__", "testdata", "fixtures"}
 _TEST_NAME = re.compile(r"^(test_.*|.*_tests?|.*[._]spec|.*\.test|conftest|.*Tests?)$")
+_INPUT_FOLDERS = {"testdata", "test-data", "test_data", "fixtures", "__fixtures__", "__snapshots__"}
+_INPUT_BELOW_TESTS = {"data", "golden", "goldens", "snapshots", "inputs"}
+_INPUT_NAME = re.compile(r"\.(?:golden|snap|approved\.\w+)$")
+_COLLECTED = re.compile(r"^(?:test_.*|.*_test|.*[._]spec|.*\.test|conftest|__init__|.*Tests?)$")
+"""Code among the inputs that a test runner collects, or a package needs, is no input."""
 _DOCS = {"markdown", "rst", "text"}
 
 
@@ -292,9 +299,17 @@ def traits_of(path: str) -> frozenset[Trait]:
         Trait.GENERATED: bool(folders & _GENERATED_FOLDERS or _GENERATED.search(name)),
         Trait.LOCK: name in _LOCKS,
         Trait.TEST: bool(folders & _TEST_FOLDERS or _TEST_NAME.match(parts.stem)),
+        Trait.INPUT: _is_input(folders, parts.stem, name),
         Trait.DOC: language_of(path) in _DOCS,
     }
     return frozenset(trait for trait, holds in found.items() if holds)
+
+
+def _is_input(folders: set[str], stem: str, name: str) -> bool:
+    if _INPUT_NAME.search(name):
+        return True
+    below = folders & _TEST_FOLDERS and folders & _INPUT_BELOW_TESTS
+    return bool(folders & _INPUT_FOLDERS or below) and not _COLLECTED.match(stem)
 
 
 def _on_disk(path: str) -> str:
