@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     "path",
     [
-        "tests/data/broken.py", "pkg/testdata/src/a/a.go", "test/fixtures/app/index.js", "src/__snapshots__/a.test.js.snap",
+        "tests/data/broken.py", "pkg/testdata/src/a/a.go", "test/fixtures/app/index.js", "src/__snapshots__/a.js.snap",
         "cmd/out.json.golden", "tests/lint/data/deep/x.yaml", "spec/fixtures/bad.rb", "tests/golden/page.html",
         "tests/report.approved.json",
     ],

@@ -60,10 +60,19 @@ def compare(
         for index in untouched_first[: budget[kind]]:
             marked[index] = marked[index].model_copy(update={"new": False})
         budget[kind] -= len(untouched_first)
+    _match_values(marked, base_findings)
     if edited:
         gone = [each for each in base_findings if budget[_kind(each, was)] > 0]
         _match_edited(marked, gone, now, was)
     return marked
+
+
+def _match_values(marked: list[Finding], before: Sequence[Finding]) -> None:
+    """Mark as old each secret whose value the file held before, on whatever line: it is told, and no further leak."""
+    known = {masking.hashes(each) for each in before} - {""}
+    for index, finding in enumerate(marked):
+        if finding.new and known and masking.hashes(finding) in known:
+            marked[index] = finding.model_copy(update={"new": False})
 
 
 def _match_edited(marked: list[Finding], gone: list[Finding], now: _Plain, was: _Plain) -> None:

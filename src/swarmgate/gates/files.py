@@ -30,8 +30,8 @@ class Trait(StrEnum):
     """What is special about a file, seen from its path, mode, size, content and the project's attributes.
 
     `nul`: text with a stray NUL byte, which makes git and most tools call it binary. `input`: what tests read, compare
-    with or judge, which may be wrong on purpose. `unread`: its content is not here, so a gate that would look at it is an
-    error.
+    with or judge, which may be wrong on purpose. `unread`: its content is not here, so a gate that would look at it is
+    an error.
     """
 
     BINARY = "binary"
@@ -123,7 +123,10 @@ _GENERATED_FOLDERS = {"dist"}
 _GENERATED = re.compile(
     r"(\.min\.(js|css|mjs)|\.(js|css)\.map|_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.snap)$", re.IGNORECASE
 )
-_TEST_FOLDERS = {"test", "tests", "spec", "specs", "__tests__", "testdata", "fixtures"}
+_TEST_FOLDERS = {
+    "test", "tests", "spec", "specs", "__tests__", "testdata", "fixtures", "testsuite", "testsuites", "e2e",
+    "unittests", "unit_tests", "integration_tests", "integration-tests",
+}  # fmt: skip
 _TEST_NAME = re.compile(r"^(test_.*|.*_tests?|.*[._]spec|.*\.test|conftest|.*Tests?)$")
 _INPUT_FOLDERS = {"testdata", "test-data", "test_data", "fixtures", "__fixtures__", "__snapshots__"}
 _INPUT_BELOW_TESTS = {"data", "golden", "goldens", "snapshots", "inputs"}

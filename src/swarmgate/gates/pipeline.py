@@ -17,7 +17,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
-from swarmgate.gates import confining, loading, looking, masking, remarks, watched
+from swarmgate.gates import confining, loading, looking, masking, watched
 from swarmgate.gates.adapters import prepare
 from swarmgate.gates.cache_key import cache_key
 from swarmgate.gates.definition import Stage
@@ -298,8 +298,7 @@ class _Run:
             outcome.findings, self._accepted, {source.path: source for source in sources}, acceptances.today()
         )
         self._expired += expired
-        settled = remarks.settled(gate.adapter, found, sources, self.repository, self.scope)
-        outcome = replace(outcome, findings=settled)
+        outcome = replace(outcome, findings=tuple(found))
         if selection.unread:
             outcome = replace(outcome, skip="", failure="", error=_unread(outcome, selection.unread))
         note = "" if gate.adapter in _WHOLE_CHANGE else selection.note

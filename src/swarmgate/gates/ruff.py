@@ -49,7 +49,7 @@ _KEPT = "F401,F841"
 
 _ERRORS = ("E9", "F821", "F822", "F823", "F63", "F7")
 _SECURITY = re.compile(r"S\d{3}$")
-_SYNTAX = "invalid-syntax"
+SYNTAX = "invalid-syntax"
 _UNREADABLE = "E902"
 
 SETTINGS = ruff_settings.FILES
@@ -246,7 +246,7 @@ def parse(output: str, root: Path, notebooks: Mapping[str, bytes] | None = None)
         failed = [item["filename"] for item in items if item["code"] == _UNREADABLE]
     except (ValueError, KeyError, TypeError) as error:
         return Broken(f"ruff's output is not understood: {error}")
-    unparsed = frozenset(finding.path for finding in findings if finding.rule == _SYNTAX)
+    unparsed = frozenset(finding.path for finding in findings if finding.rule == SYNTAX)
     return Linted(
         tuple(findings), unparsed, unread=frozenset(_relative(name, root) for name in failed if os.path.lexists(name))
     )
@@ -259,12 +259,12 @@ def _argv(*, configured: bool, fix: bool) -> list[str]:
 
 
 def _finding(item: dict[str, Any], root: Path, notebooks: Mapping[str, bytes]) -> Finding:
-    rule, path, line = item["code"] or _SYNTAX, _relative(item["filename"], root), item["location"]["row"]
+    rule, path, line = item["code"] or SYNTAX, _relative(item["filename"], root), item["location"]["row"]
     if item.get("cell") and path in notebooks:
         from swarmgate.gates.syntax.python import line_of_cell  # noqa: PLC0415 - late: few changes have a notebook
 
         line = line_of_cell(notebooks[path], item["cell"], line)
-    serious = rule == _SYNTAX or rule.startswith(_ERRORS)
+    serious = rule == SYNTAX or rule.startswith(_ERRORS)
     fix = item.get("fix") or {}
     return Finding(
         rule=rule,

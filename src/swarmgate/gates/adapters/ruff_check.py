@@ -47,6 +47,8 @@ async def run(job: Job) -> Outcome:
                 return was
             before = was.findings
         marked = baseline.compare(source, by_path[source.path], content, before, edited=True)
+        if any(each.rule == ruff.SYNTAX for each in before):
+            return _torn(marked)
         return marked if source.path in configured else _lived_with(marked, before)
 
     known = {source.path for source in affected}
@@ -61,6 +63,13 @@ async def run(job: Job) -> Outcome:
     told, files = f"ruff cannot read {', '.join(unread)}: not UTF-8", len(job.sources) - len(unread)
     notes = (*linted.notes, *((told,) if files else ()))
     return Outcome(tuple(findings), files, ruff.tool(), notes, error="" if files else told)
+
+
+def _torn(findings: list[Finding]) -> list[Finding]:
+    """The findings of a file that did not parse before the change: what follows a wrong line is mostly its echo."""
+    return [
+        each if each.rule == ruff.SYNTAX else each.model_copy(update={"severity": Severity.LOW}) for each in findings
+    ]
 
 
 def _lived_with(findings: list[Finding], before: tuple[Finding, ...]) -> list[Finding]:
