@@ -46,7 +46,8 @@ def mark(
     """The findings of the changed tree, those that the base had as well marked as old.
 
     Other than a scanner's, a build's finding may stand in a file that the change did not touch: its line is compared
-    with the same line of the base.
+    with the same line of the base. One in a file that is no part of the tree (installed packages, what git ignores) is
+    old: nobody wrote it here.
 
     Args:
         repository: the user's repository.
@@ -68,7 +69,9 @@ def mark(
                         added_lines=lines.get(path, frozenset()))  # fmt: skip
         here = [each for each in found if each.path == path]
         there = [each for each in before if each.path == base_path] if base_path or not path else []
-        marked += baseline.compare(source, here, was.get(base_path, b""), there, edited=True)
+        compared = baseline.compare(source, here, was.get(base_path, b""), there, edited=True)
+        elsewhere = path and path not in now
+        marked += [each.model_copy(update={"new": False}) for each in compared] if elsewhere else compared
     return marked
 
 

@@ -47,9 +47,7 @@ async def run(job: Job) -> Outcome:
                 return was
             before = was.findings
         marked = baseline.compare(source, by_path[source.path], content, before, edited=True)
-        if any(each.rule == ruff.SYNTAX for each in before):
-            return _torn(marked)
-        return marked if source.path in configured else _lived_with(marked, before)
+        return _weighed(marked, {each.rule for each in before}, configured=source.path in configured)
 
     known = {source.path for source in affected}
     findings = [finding for finding in linted.findings if finding.path not in known]  # fail closed: new
@@ -57,25 +55,28 @@ async def run(job: Job) -> Outcome:
         if isinstance(each, Broken):
             return Outcome(tool=ruff.tool(), error=each.reason)
         findings += each
+    return _outcome(job, findings, linted)
+
+
+def _outcome(job: Job, findings: list[Finding], linted: ruff.Linted) -> Outcome:
     unread = sorted(linted.unread)
-    if not unread:
-        return Outcome(tuple(findings), len(job.sources), ruff.tool(), linted.notes)
-    told, files = f"ruff cannot read {', '.join(unread)}: not UTF-8", len(job.sources) - len(unread)
-    notes = (*linted.notes, *((told,) if files else ()))
+    told, files = f"ruff cannot read {', '.join(unread)}: not UTF-8" if unread else "", len(job.sources) - len(unread)
+    notes = (*linted.notes, *((told,) if files and told else ()))
     return Outcome(tuple(findings), files, ruff.tool(), notes, error="" if files else told)
 
 
-def _torn(findings: list[Finding]) -> list[Finding]:
-    """The findings of a file that did not parse before the change: what follows a wrong line is mostly its echo."""
+def _weighed(findings: list[Finding], before: set[str], *, configured: bool) -> list[Finding]:
+    """The findings, some as information, by the rules that the file broke before the change.
+
+    In one that did not parse, what follows a wrong line is mostly its echo; without settings, habits stay habits.
+    """
+    torn, habits = ruff.SYNTAX in before, frozenset() if configured else ruff.LIVED_WITH & before
     return [
-        each if each.rule == ruff.SYNTAX else each.model_copy(update={"severity": Severity.LOW}) for each in findings
+        each.model_copy(update={"severity": Severity.LOW})
+        if each.rule in habits or (torn and each.rule != ruff.SYNTAX)
+        else each
+        for each in findings
     ]
-
-
-def _lived_with(findings: list[Finding], before: tuple[Finding, ...]) -> list[Finding]:
-    """The findings, those of habits that the file had before the change as information."""
-    habits = ruff.LIVED_WITH & {each.rule for each in before}
-    return [each.model_copy(update={"severity": Severity.LOW}) if each.rule in habits else each for each in findings]
 
 
 async def _linted(job: Job) -> ruff.Linted | Broken:
