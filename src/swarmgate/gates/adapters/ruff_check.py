@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.finding import Severity
 from swarmgate.gates import baseline, ruff
 from swarmgate.gates.encodings import in_utf8, in_utf8_on_disk, is_utf8
+from swarmgate.gates.files import Trait
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.tool import Broken
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
@@ -47,7 +50,8 @@ async def run(job: Job) -> Outcome:
                 return was
             before = was.findings
         marked = baseline.compare(source, by_path[source.path], content, before, edited=True)
-        return _weighed(marked, {each.rule for each in before}, configured=source.path in configured)
+        habits = frozenset[str]() if source.path in configured else _habits(source, before)
+        return _weighed(marked, habits)
 
     known = {source.path for source in affected}
     findings = [finding for finding in linted.findings if finding.path not in known]  # fail closed: new
@@ -65,17 +69,21 @@ def _outcome(job: Job, findings: list[Finding], linted: ruff.Linted) -> Outcome:
     return Outcome(tuple(findings), files, ruff.tool(), notes, error="" if files else told)
 
 
-def _weighed(findings: list[Finding], before: set[str], *, configured: bool) -> list[Finding]:
-    """The findings, some as information, by the rules that the file broke before the change.
+def _habits(source: Source, before: tuple[Finding, ...]) -> frozenset[str]:
+    """The rules that a file without settings lives with: those that it broke before; in a test, all that may be one."""
+    if Trait.TEST in source.traits:
+        return ruff.LIVED_WITH
+    return ruff.LIVED_WITH & {each.rule for each in before}
 
-    In one that did not parse, what follows a wrong line is mostly its echo; without settings, habits stay habits.
+
+def _weighed(findings: list[Finding], habits: Container[str]) -> list[Finding]:
+    """The findings; those of habits inform, and so do all of a file that does not parse, before the change as after it.
+
+    What follows a wrong line is mostly its echo.
     """
-    torn, habits = ruff.SYNTAX in before, frozenset() if configured else ruff.LIVED_WITH & before
+    torn = any(each.rule == ruff.SYNTAX and not each.new for each in findings)
     return [
-        each.model_copy(update={"severity": Severity.LOW})
-        if each.rule in habits or (torn and each.rule != ruff.SYNTAX)
-        else each
-        for each in findings
+        each.model_copy(update={"severity": Severity.LOW}) if torn or each.rule in habits else each for each in findings
     ]
 
 
