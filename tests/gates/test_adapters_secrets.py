@@ -226,6 +226,7 @@ def test_basic_authorization_in_tests_does_not_block() -> None:
         ("docker-compose.yml", "POSTGRES_USER: shopfront\n      POSTGRES_PASSWORD: shopfront\n"),
         ("docker-compose.yml", "services:\n  shopfront:\n    environment:\n      DB_PASSWORD: shopfront\n"),
         (".github/workflows/a.yml", "POSTGRES_PASSWORD: shopfront\n  POSTGRES_DB: shopfront\n"),
+        ("run.sh", "psql --user=shopfront\nexport PGPASSWORD=shopfront\n"),
         (".env", "MYSQL_DATABASE=shopfront\nMYSQL_PASSWORD=shopfront\n"),
         ("a.json", '{"user": "shopfront", "password": "' + 'shopfront"}\n'),
     ],
