@@ -94,6 +94,22 @@ def test_a_habit_of_the_file_informs_and_a_first_one_blocks(project: Project) ->
     assert [each.path for each in result.new_findings if each.severity is not Severity.LOW] == ["neat.py"]
 
 
+def test_a_module_that_only_passes_names_on_may_do_so(project: Project) -> None:
+    project.commit_files({"pkg/new.py": "def load():\n    return 1\n"})
+    project.write("pkg/old.py", '"""Moved."""\n\nfrom pkg.new import *\nfrom pkg.new import load\n')
+    assert project.gate("lint_check").status is GateStatus.PASS
+    project.write("pkg/old.py", '"""Moved."""\n\nfrom pkg.new import *\n\nx = load()\n')
+    assert project.gate("lint_check").status is GateStatus.FAIL
+
+
+def test_a_name_that_was_undefined_before_comes_from_elsewhere(project: Project) -> None:
+    project.commit_files({"a.py": "print(_('one'))\n"})
+    project.write("a.py", "print(_('one'))\nprint(_('two'))\n")
+    assert project.gate("lint_check").status is GateStatus.PASS
+    project.write("a.py", "print(_('one'))\nprint(gone)\n")
+    assert project.gate("lint_check").status is GateStatus.FAIL
+
+
 def test_unused_names_inform_in_tests_and_broken_ones_block(project: Project) -> None:
     project.write("tests/test_a.py", "def test_it():\n    from os import sep\n\n    x = 1\n")
     assert project.gate("lint_check").status is GateStatus.PASS

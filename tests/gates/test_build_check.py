@@ -342,3 +342,15 @@ def test_a_type_checker_of_another_version_than_is_pinned_informs(
     assert (result.status is GateStatus.FAIL) is blocks
     assert len(result.findings) == 1
     assert blocks or "mypy 9.99.0 is not 1.4.1, which the project pins: what it finds informs" in result.reason
+
+
+def test_a_rule_that_the_base_breaks_everywhere_informs(project: Project, fake: Callable[[str, str], None]) -> None:
+    lines = "".join(f"old.py:{n}:1: error: Bad {n}  [assignment]\n" for n in range(1, 21))
+    project.commit_files({"mypy.ini": "[mypy]\nfiles = .\n", "old.py": "x = 1\n" * 20})
+    project.write("a.py", "x = 1\n")
+    fake("mypy", f"printf '{lines}'; test -e a.py && echo 'a.py:1:1: error: Bad  [assignment]'; exit 1")
+    result = project.gate("build_check")
+    assert (result.status, len(result.new_findings)) == (GateStatus.PASS, 1)
+    assert "the base breaks mypy:assignment everywhere: that informs" in result.reason
+    fake("mypy", f"printf '{lines}'; test -e a.py && echo 'a.py:1:1: error: Bad  [arg-type]'; exit 1")
+    assert project.gate("build_check").status is GateStatus.FAIL

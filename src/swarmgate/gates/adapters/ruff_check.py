@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates import baseline, ruff
+from swarmgate.gates import baseline, python_source, ruff
 from swarmgate.gates.encodings import in_utf8, in_utf8_on_disk, is_utf8
 from swarmgate.gates.files import Trait
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.tool import Broken
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Sequence
 
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.files import Source
@@ -50,8 +51,7 @@ async def run(job: Job) -> Outcome:
                 return was
             before = was.findings
         marked = baseline.compare(source, by_path[source.path], content, before, edited=True)
-        habits = frozenset[str]() if source.path in configured else _habits(source, before)
-        return _weighed(marked, habits)
+        return _weighed(marked, lambda each: source.path not in configured and _is_lived_with(each, source, before))
 
     known = {source.path for source in affected}
     findings = [finding for finding in linted.findings if finding.path not in known]  # fail closed: new
@@ -69,22 +69,41 @@ def _outcome(job: Job, findings: list[Finding], linted: ruff.Linted) -> Outcome:
     return Outcome(tuple(findings), files, ruff.tool(), notes, error="" if files else told)
 
 
-def _habits(source: Source, before: tuple[Finding, ...]) -> frozenset[str]:
-    """The rules that a file without settings lives with: those that it broke before; in a test, all that may be one."""
-    if Trait.TEST in source.traits:
-        return ruff.LIVED_WITH
-    return ruff.LIVED_WITH & {each.rule for each in before}
-
-
-def _weighed(findings: list[Finding], habits: Container[str]) -> list[Finding]:
-    """The findings; those of habits inform, and so do all of a file that does not parse, before the change as after it.
+def _weighed(findings: list[Finding], informs: Callable[[Finding], bool]) -> list[Finding]:
+    """The findings; some inform, and so do all of a file that does not parse, before the change as after it.
 
     What follows a wrong line is mostly its echo.
     """
     torn = any(each.rule == ruff.SYNTAX and not each.new for each in findings)
-    return [
-        each.model_copy(update={"severity": Severity.LOW}) if torn or each.rule in habits else each for each in findings
-    ]
+    return [each.model_copy(update={"severity": Severity.LOW}) if torn or informs(each) else each for each in findings]
+
+
+def _is_lived_with(finding: Finding, source: Source, before: Sequence[Finding]) -> bool:
+    """Whether a project without settings lives with a finding: a habit of the file, or what is no mistake in such one.
+
+    A name that was undefined in the file before comes from elsewhere, as translations and build tools put them there.
+    """
+    if finding.rule == "F821":
+        return any((each.rule, each.message) == (finding.rule, finding.message) for each in before)
+    if finding.rule not in ruff.LIVED_WITH:
+        return False
+    return Trait.TEST in source.traits or _passes_on(source) or any(each.rule == finding.rule for each in before)
+
+
+def _passes_on(source: Source) -> bool:
+    """Whether a module only takes names from others, so that they are found in it, too."""
+    try:
+        body = python_source.parse(source.content).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return all(isinstance(each, ast.ImportFrom) or _is_word(each) for each in body)
+
+
+def _is_word(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring, or a name such as `__all__`."""
+    if isinstance(statement, ast.Assign):
+        return all(isinstance(each, ast.Name) and each.id.startswith("__") for each in statement.targets)
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 async def _linted(job: Job) -> ruff.Linted | Broken:
