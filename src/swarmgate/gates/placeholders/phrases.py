@@ -53,7 +53,11 @@ MARKER = re.compile(
     rf"|(?<![\w\-/'\"`])({_WORD})(?::(?!:)|\([\w .@#/:-]+\)|\s*$)"
     r"|^\s*@?((?i:todo|fixme)):(?!:)|^\s*@(todo|fixme)\b|^\s*\.\. (todo)::"
 )
-REFERENCE = re.compile(r"#\d+|https?://\S+|\b[A-Z][A-Z0-9]+-\d+\b|\b(?:issue|bug|ticket|b/) ?\d+", re.IGNORECASE)
+REFERENCE = re.compile(
+    r"#\d+|https?://\S+|\w/(?:issues|pull|merge_requests|browse)/\w*-?\d+|\b[A-Z][A-Z0-9]+-\d+\b"
+    r"|\b(?:issue|bug|ticket|b/) ?\d+",
+    re.IGNORECASE,
+)
 
 _PARTS = (
     r"(?:code|methods?|functions?|implementations?|logic|imports?|fields?|tests?|class(?:es)?"

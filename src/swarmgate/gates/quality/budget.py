@@ -25,7 +25,7 @@ NAMED = 5
 """As many public names or functions are named in one message; the others are counted."""
 
 FAR = 2
-"""So many times the default blocks, of sizes and of the budget of complexity: a new function beyond 15 (NIST SP 500-235,
+"""So many times the default blocks, of sizes and of the budget of complexity: a new function beyond 15 (NIST 500-235,
 2.5: the limit that experienced teams kept to), an old one that grew by more than 10. What is less informs."""
 
 SMALL = 50
