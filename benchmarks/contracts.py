@@ -22,7 +22,7 @@ import contracts_trees
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.gates.contracts import analysis
-from swarmgate.gates.files import MAX_BYTES, Trait, language_of, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

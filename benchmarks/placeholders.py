@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.adapters import placeholders
-from swarmgate.gates.files import MAX_BYTES, Source, Trait, language_of, traits_of
 from swarmgate.gates.placeholders import trees
+from swarmgate.gates.project.files import MAX_BYTES, Source, Trait, language_of, traits_of
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.adapters import sast
 from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition
-from swarmgate.gates.files import Source, language_of
 from swarmgate.gates.job import Job
+from swarmgate.gates.project.files import Source, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

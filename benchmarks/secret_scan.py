@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Severity
 from swarmgate.gates.adapters import secrets
-from swarmgate.gates.files import MAX_BYTES, Source, language_of, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Source, language_of, traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.adapters import syntax
-from swarmgate.gates.files import MAX_BYTES, Source, Trait, language_of, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Source, Trait, language_of, traits_of
 from swarmgate.gates.syntax import lexicon, trees
 from swarmgate.workspace import grammars
 

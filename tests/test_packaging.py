@@ -201,7 +201,7 @@ def test_nothing_in_the_wheel_is_a_secret(wheel: Path) -> None:
     """The project's own secret scan, over every file that is shipped."""
     from swarmgate.domain.finding import Severity
     from swarmgate.gates.adapters.secrets import look
-    from swarmgate.gates.files import Source, language_of, traits_of
+    from swarmgate.gates.project.files import Source, language_of, traits_of
 
     with zipfile.ZipFile(wheel) as archive:
         # RECORD holds the hashes of all files.

@@ -11,7 +11,7 @@ import pytest
 from swarmgate.domain.finding import Finding, GateStatus
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted
-from swarmgate.gates.files import Source
+from swarmgate.gates.project.files import Source
 
 if TYPE_CHECKING:
     from pathlib import Path

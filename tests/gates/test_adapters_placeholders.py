@@ -8,7 +8,7 @@ import pytest
 
 from swarmgate.domain.finding import GateStatus
 from swarmgate.gates.adapters import placeholders
-from swarmgate.gates.files import Source, language_of, traits_of
+from swarmgate.gates.project.files import Source, language_of, traits_of
 
 if TYPE_CHECKING:
     Project = Any

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
-from swarmgate.gates.files import Source
+from swarmgate.gates.project.files import Source
 from swarmgate.gates.sast import flow, semgrep
 from swarmgate.gates.sast.hit import Hit
 from swarmgate.gates.sast.merge import merge

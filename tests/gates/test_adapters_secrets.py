@@ -16,7 +16,7 @@ from swarmgate import assets
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates import masking, secret_rules
 from swarmgate.gates.adapters import secrets
-from swarmgate.gates.files import Source, language_of, traits_of
+from swarmgate.gates.project.files import Source, language_of, traits_of
 
 if TYPE_CHECKING:
     Project = Any

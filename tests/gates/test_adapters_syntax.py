@@ -10,7 +10,7 @@ import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates.adapters import syntax
-from swarmgate.gates.files import Source, language_of
+from swarmgate.gates.project.files import Source, language_of
 from swarmgate.gates.syntax import trees
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.domain.finding import Finding
-from swarmgate.gates import baseline
-from swarmgate.gates.files import Source
+from swarmgate.gates.project.files import Source
+from swarmgate.gates.source import baseline
 
 
 def scan(content: bytes) -> list[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swarmgate.gates.files import FileFilter, Source, Trait, language_of, traits_of
+from swarmgate.gates.project.files import FileFilter, Source, Trait, language_of, traits_of
 
 
 @pytest.mark.parametrize(

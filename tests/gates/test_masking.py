@@ -14,10 +14,10 @@ from swarmgate.gates import masking
 from swarmgate.gates.accepted import entry
 from swarmgate.gates.adapters import secrets
 from swarmgate.gates.cache import Cache
-from swarmgate.gates.files import Source
 from swarmgate.gates.formats import FORMATS, render
 from swarmgate.gates.memory import Memory
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.project.files import Source
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
-from swarmgate.gates import encodings, loading, recognise
 from swarmgate.gates.adapters import ruff_fix
-from swarmgate.gates.files import Source, language_of
+from swarmgate.gates.project.files import Source, language_of
 from swarmgate.gates.quality import functions
 from swarmgate.gates.sast import semgrep
+from swarmgate.gates.source import encodings, loading, recognise
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,8 +17,8 @@ import pytest
 from swarmgate.errors import ConfigError
 from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition
-from swarmgate.gates.files import Source, language_of
 from swarmgate.gates.job import Job
+from swarmgate.gates.project.files import Source, language_of
 from swarmgate.gates.sast import flow, flows, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned

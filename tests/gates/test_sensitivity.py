@@ -8,7 +8,7 @@ import pytest
 
 from swarmgate.domain.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.errors import ConfigError
-from swarmgate.gates.files import Source, language_of, traits_of
+from swarmgate.gates.project.files import Source, language_of, traits_of
 from swarmgate.gates.sensitivity.definition import FILE, load, parsed
 from swarmgate.gates.sensitivity.judging import sensitive
 from swarmgate.gates.sensitivity.uses import Kind, uses

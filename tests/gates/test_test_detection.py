@@ -10,8 +10,8 @@ import pytest
 from swarmgate import assets
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates.adapters.placeholders import look
-from swarmgate.gates.files import Source, traits_of
 from swarmgate.gates.placeholders.test_detection import RULE
+from swarmgate.gates.project.files import Source, traits_of
 
 if TYPE_CHECKING:
     Project = Any

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.errors import ConfigError
-from swarmgate.gates import baseline, masking
+from swarmgate.gates import masking
+from swarmgate.gates.source import baseline
 from swarmgate.workspace import atomic, regular
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.project.files import Source
     from swarmgate.workspace.repository import Repository
 
 FILE = ".swarm/gates/baseline.json"

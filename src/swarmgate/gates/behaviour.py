@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
+from swarmgate.gates.source import python_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ def _essence(path: str, content: bytes) -> object:
 
 
 def _python(content: bytes) -> str:
-    tree = python_source.parse(content)
-    for node in python_source.walk(tree):
+    tree = python_tree.parse(content)
+    for node in python_tree.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [each for each in node.body if not _is_remark(each)]
     return ast.dump(tree)

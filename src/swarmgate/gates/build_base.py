@@ -7,8 +7,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import baseline, build_cache
-from swarmgate.gates.files import Source
+from swarmgate.gates import build_cache
+from swarmgate.gates.project.files import Source
+from swarmgate.gates.source import baseline
 from swarmgate.workspace import temporary
 from swarmgate.workspace.paths import encode
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from swarmgate.config import Quality, Size
     from swarmgate.domain.change import ChangeSet
     from swarmgate.gates.definition import GateDefinition
-    from swarmgate.gates.files import Source
     from swarmgate.gates.memory import Memory
     from swarmgate.gates.outcome import Outcome
+    from swarmgate.gates.project.files import Source
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
 

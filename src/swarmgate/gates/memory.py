@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from swarmgate.domain.change import ChangeSet
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.project.files import Source
     from swarmgate.workspace.repository import Repository
 
     Looked = Mapping[str, Sequence[Finding]]

@@ -17,15 +17,16 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
-from swarmgate.gates import confining, loading, looking, masking, remarks, watched
+from swarmgate.gates import confining, looking, masking, remarks, watched
 from swarmgate.gates.adapters import prepare
 from swarmgate.gates.cache_key import cache_key
 from swarmgate.gates.definition import Stage
-from swarmgate.gates.files import Trait
 from swarmgate.gates.job import Job
 from swarmgate.gates.merge import merge
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project.files import Trait
+from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.source import loading
 from swarmgate.gates.verdict import FINDINGS_PER_RULE, judge
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet
     from swarmgate.gates.accepted import Accepted
     from swarmgate.gates.definition import GateDefinition
-    from swarmgate.gates.files import Source
     from swarmgate.gates.memory import Memory
+    from swarmgate.gates.project.files import Source
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
 

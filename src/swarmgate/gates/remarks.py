@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
-    from swarmgate.gates.scope import Scope
+    from swarmgate.gates.project.files import Source
+    from swarmgate.gates.project.scope import Scope
     from swarmgate.workspace.repository import Repository
 
 _ANY_CASE = re.IGNORECASE

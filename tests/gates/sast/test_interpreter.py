@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates.files import Source
+from swarmgate.gates.project.files import Source
 from swarmgate.gates.sast import flow, rules
 
 VIEW = """import os, re, configparser, io, subprocess, random

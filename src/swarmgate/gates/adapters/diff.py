@@ -12,8 +12,8 @@ from swarmgate.config import Size
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates import loosening, size
 from swarmgate.gates.contracts import analysis
-from swarmgate.gates.files import MAX_BYTES
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.project.files import MAX_BYTES
 from swarmgate.workspace.paths import encode
 from swarmgate.workspace.revisions import EMPTY_TREES
 

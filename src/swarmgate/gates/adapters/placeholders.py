@@ -12,20 +12,20 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import comments, python_source
-from swarmgate.gates.files import Trait
 from swarmgate.gates.placeholders import data, python, skipped, test_detection, trees, words
 from swarmgate.gates.placeholders.bodies import Function, finding, judge
-from swarmgate.gates.scan import scan
+from swarmgate.gates.project.files import Trait
+from swarmgate.gates.source import comments, python_tree
+from swarmgate.gates.source.scan import scan
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from swarmgate.gates.comments import Remark
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
+    from swarmgate.gates.project.files import Source
+    from swarmgate.gates.source.comments import Remark
 
 _PROSE = {"markdown", "rst"}
 _TESTS = re.compile(r"(?:^|/)[\w.-]*[._-]?(?:tests?|specs?|testing)/|(?:^|/)(?:[\w.-]*[a-z.]Tests?)/")
@@ -92,7 +92,7 @@ def _python(source: Source, text: str) -> Iterator[Finding]:
     remarks = comments.of("python", text)
     yield from _remarks(source, remarks)
     try:
-        tree = python_source.parse(source.content)
+        tree = python_tree.parse(source.content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # the syntax gate names it
     seen = python.survey(tree)

@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from swarmgate import __version__
-from swarmgate.gates import baseline
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source import baseline
 from swarmgate.workspace.revisions import EMPTY_TREES
 
 if TYPE_CHECKING:

@@ -6,15 +6,16 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import baseline, ruff
-from swarmgate.gates.encodings import in_utf8, in_utf8_on_disk, is_utf8
+from swarmgate.gates import ruff
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.encodings import in_utf8, in_utf8_on_disk, is_utf8
 from swarmgate.gates.tool import Broken
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.project.files import Source
 
 _PARALLEL = 4
 

@@ -12,14 +12,14 @@ import os
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import ruff
-from swarmgate.gates.encodings import BYTE_ORDER_MARK, in_utf8_on_disk
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source.encodings import BYTE_ORDER_MARK, in_utf8_on_disk
 from swarmgate.gates.tool import Broken, invoke, with_files
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.project.files import Source
 
 _PARALLEL = 4
 _WOULD_REFORMAT = 1

@@ -17,21 +17,21 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
-from swarmgate.gates import baseline
-from swarmgate.gates.encodings import in_utf8
-from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.gates.sast import bandit_tests, commands, flow, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.encodings import in_utf8
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.project.files import Source
     from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
 

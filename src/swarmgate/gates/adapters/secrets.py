@@ -10,17 +10,17 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import recognise
-from swarmgate.gates.files import Trait
 from swarmgate.gates.masking import mask
-from swarmgate.gates.scan import scan
+from swarmgate.gates.project.files import Trait
+from swarmgate.gates.source import recognise
+from swarmgate.gates.source.scan import scan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
+    from swarmgate.gates.project.files import Source
     from swarmgate.gates.secret_search import Candidate
 
 _NOISY = frozenset({Trait.LOCK, Trait.GENERATED, Trait.MINIFIED, Trait.VENDORED})

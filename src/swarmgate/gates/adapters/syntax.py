@@ -13,18 +13,18 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import encodings
-from swarmgate.gates.files import MAX_BYTES, Trait
-from swarmgate.gates.scan import scan
+from swarmgate.gates.project.files import MAX_BYTES, Trait
+from swarmgate.gates.source import encodings
+from swarmgate.gates.source.scan import scan
 from swarmgate.gates.syntax import conflicts, documents
 from swarmgate.gates.syntax.problem import Problem, blank
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
+    from swarmgate.gates.project.files import Source
     from swarmgate.gates.syntax.versions import Judge
 
 _MARKUP = frozenset({"html", "svelte", "vue"})

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import baseline
 from swarmgate.gates.contracts import change as changes
 from swarmgate.gates.contracts.project import Project
-from swarmgate.gates.files import Source, language_of
+from swarmgate.gates.project.files import Source, language_of
+from swarmgate.gates.source import baseline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.change import ChangeKind
-from swarmgate.gates.files import MAX_BYTES, Trait, language_of, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Trait, language_of, traits_of
 
 if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet

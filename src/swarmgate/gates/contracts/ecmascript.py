@@ -17,7 +17,7 @@ from swarmgate.gates.contracts.ecmascript_members import (
 )
 from swarmgate.gates.contracts.model import Surface, Symbol
 from swarmgate.gates.contracts.nodes import child, flat, header, line, name, named, text
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:

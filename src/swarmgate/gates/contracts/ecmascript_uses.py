@@ -11,7 +11,7 @@ from swarmgate.gates.contracts.ecmascript import unit
 from swarmgate.gates.contracts.ecmascript_members import MAKER
 from swarmgate.gates.contracts.nodes import child, flat, name, named, text
 from swarmgate.gates.contracts.tree_uses import Use, arguments, use
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:

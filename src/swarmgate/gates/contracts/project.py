@@ -9,7 +9,7 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from swarmgate.gates.files import MAX_BYTES, Trait, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Trait, traits_of
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:

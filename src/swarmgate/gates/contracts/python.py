@@ -13,9 +13,9 @@ import posixpath
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.contracts.python_facts import OPEN_CLASS, Facts, Unreadable, decode, parse
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     import griffe
@@ -47,7 +47,7 @@ def read(path: str, content: bytes) -> Surface:
     text = decode(content)
     facts = Facts(parse(content), path)
     try:
-        with python_source.quiet():
+        with python_tree.quiet():
             module = griffe.visit("m", PurePosixPath(path), text)  # type: ignore[arg-type]  # it only looks at the name
     except Exception as error:  # griffe's visitor has no error of its own for code that it does not expect
         raise Unreadable(str(error)) from error

@@ -8,8 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates import baseline
-from swarmgate.gates.files import Source, Trait, language_of, traits_of
 from swarmgate.gates.imports import cycles, importers, lookalikes, python_source, test_code, unused
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
 from swarmgate.gates.imports.golang import GoChecker
@@ -17,7 +15,9 @@ from swarmgate.gates.imports.model import View
 from swarmgate.gates.imports.python_check import PythonChecker
 from swarmgate.gates.imports.rust import RustChecker
 from swarmgate.gates.imports.script_check import ScriptChecker
+from swarmgate.gates.project.files import Source, Trait, language_of, traits_of
 from swarmgate.gates.sbom import formats
+from swarmgate.gates.source import baseline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.imports import known_python as known
 from swarmgate.gates.imports import python_declared, python_names, python_source
 from swarmgate.gates.imports.environment import Environment
@@ -19,6 +18,7 @@ from swarmgate.gates.imports.python_modules import PythonNames
 from swarmgate.gates.imports.python_names import Origin
 from swarmgate.gates.imports.python_project import PythonProject
 from swarmgate.gates.imports.surroundings import Builds, Kind, kind_of
+from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.gates.sbom.model import normal
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
 from swarmgate.gates.imports.model import Guard, Import
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,7 +44,7 @@ class Definitions:
     dynamic: bool = False
 
 
-_tree = lru_cache(maxsize=8)(python_source.parse)
+_tree = lru_cache(maxsize=8)(python_tree.parse)
 
 
 @lru_cache(maxsize=KEPT)
@@ -52,7 +52,7 @@ def imports(content: bytes) -> tuple[Import, ...]:
     """Every import of a file, those in functions and by `importlib.import_module("literal")` too.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: see `gates.python_source.parse`.
+        SyntaxError, ValueError, RecursionError, MemoryError: see `gates.python_tree.parse`.
     """
     reader = _Imports(calls=any(name.encode() in content for name in _LOADERS))
     for statement in _tree(content).body:
@@ -99,7 +99,7 @@ class _Imports:
             self.found.append(_from(node, guard, deferred=deferred))
         elif isinstance(node, ast.Call):
             self._call(node, guard, deferred=deferred)
-        parts = python_source.children(node)
+        parts = python_tree.children(node)
         for child, own in _guarded(node, parts, guard):
             if self._calls or not isinstance(child, ast.expr | ast.expr_context):
                 self.look(child, own, deferred=deferred or isinstance(node, _EXECUTES))
@@ -151,7 +151,7 @@ def _catches(handler: ast.ExceptHandler) -> bool:
 def _expects(call: ast.expr) -> bool:
     """`contextlib.suppress(ImportError)`, `pytest.raises(ImportError)` and their like."""
     return isinstance(call, ast.Call) and any(
-        getattr(kind, "id", getattr(kind, "attr", "")) in _CATCHES for kind in python_source.walk(call)
+        getattr(kind, "id", getattr(kind, "attr", "")) in _CATCHES for kind in python_tree.walk(call)
     )
 
 
@@ -170,7 +170,7 @@ def _of_module(tree: ast.Module, *, globals_too: bool) -> Iterator[ast.AST]:
         nested = isinstance(node, (*_EXECUTES, ast.ClassDef))
         if nested and not globals_too:
             continue
-        stack.extend((child, own and not nested) for child in reversed(python_source.children(node)))
+        stack.extend((child, own and not nested) for child in reversed(python_tree.children(node)))
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

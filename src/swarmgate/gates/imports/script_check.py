@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.imports import known_npm as known
 from swarmgate.gates.imports import script_source
 from swarmgate.gates.imports.model import Guard, ancestors
 from swarmgate.gates.imports.script_project import ScriptProject
 from swarmgate.gates.imports.surroundings import Builds, Kind, kind_of
+from swarmgate.gates.project.files import Trait, traits_of
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.files import Trait, traits_of
+from swarmgate.gates.project.files import Trait, traits_of
 
 if TYPE_CHECKING:
     from swarmgate.gates.imports.model import View

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.errors import WorkspaceError
-from swarmgate.gates import baseline, build_base
+from swarmgate.gates import build_base
 from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder
+from swarmgate.gates.source import baseline
 from swarmgate.gates.tool import Broken, invoke, with_files
 from swarmgate.gates.tools import program
 from swarmgate.workspace import atomic
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.lint.linters import Formatter, Linter
+    from swarmgate.gates.project.files import Source
 
 _PARALLEL = 4
 

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.files import Trait
 from swarmgate.gates.placeholders.bodies import finding
+from swarmgate.gates.project.files import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.project.files import Source
 
 _FILLER = re.compile(r"\blorem ipsum\b", re.IGNORECASE)
 _APART = re.compile(

@@ -11,7 +11,7 @@ from swarmgate.gates.placeholders.bodies import finding
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.project.files import Source
 
 _SCRIPT = r"^\s*(?:x(?:it|test|describe)\s*\(|(?:it|test|describe|suite|context)\.(?:skip|todo)\s*\()"
 _ANNOTATED = r"^\s*@(?:Disabled|Ignore)(?:\(\s*\))?\s*(?:$|(?=@|public|fun|void))"

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate import assets
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import comments
 from swarmgate.gates.placeholders import asking
 from swarmgate.gates.placeholders.bodies import finding
+from swarmgate.gates.source import comments
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Collection, Iterator, Mapping
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.project.files import Source
 
 RULE = "test-detection"
 

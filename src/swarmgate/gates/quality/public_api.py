@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
+from swarmgate.gates.source import python_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _exposed(path: str) -> bool:
 
 def _python(content: bytes) -> Iterator[tuple[str, bool]]:
     try:
-        module = python_source.parse(content)
+        module = python_tree.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # the syntax gate names it
     if content.startswith(b"#!") or any(_is_main(node) for node in module.body):
@@ -156,7 +156,7 @@ def _reachable(file: File, names: set[str]) -> list[tuple[str, bool]]:
     if not names or file.source.language != "python" or "__all__" in file.was:
         return []
     try:
-        module = python_source.parse(file.before)
+        module = python_tree.parse(file.before)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     imports = (node for node in module.body if isinstance(node, ast.Import | ast.ImportFrom))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.encodings import in_utf8
-from swarmgate.gates.files import Trait, language_of, traits_of
+from swarmgate.gates.project.files import Trait, language_of, traits_of
+from swarmgate.gates.source.encodings import in_utf8
 
 if TYPE_CHECKING:
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.project.files import Source
 
 _CODE = frozenset(
     {
@@ -92,7 +92,7 @@ def is_code(path: str, language: str) -> bool:
 
 def read(job: Job) -> Change:
     """The code files of the job with their base content, read in one go; deleted ones that the gate asks for too."""
-    from swarmgate.gates.files import Source  # noqa: PLC0415 - late: for the deleted files alone
+    from swarmgate.gates.project.files import Source  # noqa: PLC0415 - late: for the deleted files alone
 
     sources = [source for source in job.sources if is_code(source.path, source.language)]
     if not sources:

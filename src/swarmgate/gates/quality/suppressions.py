@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import comments
+from swarmgate.gates.source import comments
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:

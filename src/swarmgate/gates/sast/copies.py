@@ -13,7 +13,7 @@ from swarmgate.workspace import temporary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.project.files import Source
 
 _SUFFIXES = {
     "bash": (".sh", ".bash"), "c": (".c", ".h"), "cpp": (".cpp", ".cc", ".cxx", ".h", ".hh", ".hpp", ".hxx"),

@@ -13,8 +13,8 @@ from swarmgate.gates.tool import Broken, invoke
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.project.files import Source
     from swarmgate.gates.sast.copies import Copies
 
 _NEWER_SYNTAX = "on Python 3"

@@ -26,8 +26,8 @@ from swarmgate.workspace import trusted
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.project.files import Source
     from swarmgate.gates.sast.copies import Copies
 
 _FLAGS = (

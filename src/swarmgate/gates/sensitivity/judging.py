@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import behaviour
-from swarmgate.gates.files import UNREADABLE, Trait, Trust, language_of, traits_of
+from swarmgate.gates.project.files import UNREADABLE, Trait, Trust, language_of, traits_of
 from swarmgate.gates.sensitivity.around import Around
 from swarmgate.gates.sensitivity.uses import LANGUAGES, Kind, Use, uses
 from swarmgate.workspace import globs
@@ -15,7 +15,7 @@ from swarmgate.workspace.grammars import TooSlow
 
 if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.project.files import Source
     from swarmgate.gates.sensitivity.definition import Patterns, SensitiveKind, Sensitivity
 
 _NEVER = frozenset({Trait.TEST, Trait.DOC, Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOCK})

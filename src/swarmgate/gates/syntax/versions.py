@@ -20,8 +20,8 @@ from swarmgate.workspace import regular, temporary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.project.files import Source
 
 OLDEST = 7
 """The first minor version that ruff's `--target-version` knows."""

@@ -12,7 +12,7 @@ from swarmgate.workspace.paths import encode
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.project.files import Source
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$", re.DOTALL)

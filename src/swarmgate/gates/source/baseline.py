@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import masking
-from swarmgate.gates.files import Source
+from swarmgate.gates.project.files import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,10 +8,11 @@ import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import attributes, recognise
-from swarmgate.gates.encodings import in_utf8
-from swarmgate.gates.files import MAX_BYTES, READ_BYTES, SAID, UNREADABLE, Source, Trait, language_of, traits_of
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project import attributes
+from swarmgate.gates.project.files import MAX_BYTES, READ_BYTES, SAID, UNREADABLE, Source, Trait, language_of, traits_of
+from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.source import recognise
+from swarmgate.gates.source.encodings import in_utf8
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:

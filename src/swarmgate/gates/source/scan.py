@@ -7,16 +7,16 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import baseline
-from swarmgate.gates.encodings import in_utf8
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.encodings import in_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.project.files import Source
 
     Scanner = Callable[[Source], Sequence[Finding] | str]
     """Looks at one file: its findings, or in a word why it cannot look at such a file."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.files import Trait
+from swarmgate.gates.project.files import Trait
 from swarmgate.workspace import paths, temporary
 from swarmgate.workspace.driver import call, failure
 
