@@ -11,7 +11,7 @@ import pytest
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates.adapters import syntax
 from swarmgate.gates.project.files import Source, language_of
-from swarmgate.gates.syntax import trees
+from swarmgate.gates.source import grammar_tree
 
 if TYPE_CHECKING:
     Project = Any
@@ -172,7 +172,7 @@ def test_the_tool_names_what_judged(project: Project) -> None:
 
 
 def test_a_grammar_that_is_too_slow_is_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "TIME_LIMIT_S", 0.0)
+    monkeypatch.setattr(grammar_tree, "TIME_LIMIT_S", 0.0)
     project.write("a.go", "package a\n" + "var x = 1\n" * 20_000)
     result = project.gate("syntax_check")
     assert (result.status, "go (grammar too slow) (1)" in result.reason) == (GateStatus.SKIP, True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.project.files import language_of
-from swarmgate.gates.source import python_tree
+from swarmgate.gates.source import grammar_tree, python_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _essence(path: str, content: bytes) -> object:
 
 
 def _python(content: bytes) -> str:
-    tree = python_tree.parse(content)
+    tree = python_tree.own(content)
     for node in python_tree.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [each for each in node.body if not _is_remark(each)]
@@ -110,7 +110,7 @@ def _tree(grammar: str, content: bytes, language: str) -> Iterator[tuple[str, by
 
     The brackets tell `return x` from `return` and `x` on the next line.
     """
-    stack: list[Node | None] = [grammars.parse(grammar, content).root_node]
+    stack: list[Node | None] = [grammar_tree.parse(content, grammar).root_node]
     read = 0
     while stack:
         node = stack.pop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import posixpath
 import re
 from collections import Counter
@@ -22,9 +21,8 @@ class Unreadable(Exception):
     """No valid Python of this interpreter's version."""
 
 
-@functools.lru_cache(maxsize=8)
 def parse(content: bytes) -> ast.Module:
-    """The syntax tree, which nobody changes: the last few are kept.
+    """The syntax tree, which nobody changes.
 
     Raises:
         Unreadable: it does not parse.

@@ -99,7 +99,7 @@ class Edges:
 def _read(path: str, content: bytes) -> tuple[Import, ...]:
     """The imports of a file; none of one that does not parse."""
     try:
-        return python_source.imports(content) if path.endswith(PYTHON) else script_source.imports(path, content)
+        return python_source.imports(content) if path.endswith(PYTHON) else script_source.imports(content, path)
     except (SyntaxError, ValueError, RecursionError, MemoryError, grammars.TooSlow):
         return ()
 

@@ -198,7 +198,7 @@ def _public(path: str, content: bytes) -> set[str]:
         return set(python_source.definitions(content).names)
     from swarmgate.gates.imports import script_source  # noqa: PLC0415 - late: Python changes need no grammar
 
-    return set(script_source.exports(path, content).names)
+    return set(script_source.exports(content, path).names)
 
 
 def _is_code(path: str) -> bool:

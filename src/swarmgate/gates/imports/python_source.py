@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.imports.model import Guard, Import
 from swarmgate.gates.source import python_tree
+from swarmgate.gates.source.readings import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-KEPT = 256
-"""So many files' readings are kept: head and base, the checks and the graph ask for the same."""
+KEPT_BYTES = 8_000_000
+"""Of so much source the readings are kept: head and base, the checks and the graph ask for the same."""
 
 _CATCHES = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 _PROBES = re.compile(
@@ -44,10 +44,7 @@ class Definitions:
     dynamic: bool = False
 
 
-_tree = lru_cache(maxsize=8)(python_tree.parse)
-
-
-@lru_cache(maxsize=KEPT)
+@once(KEPT_BYTES)
 def imports(content: bytes) -> tuple[Import, ...]:
     """Every import of a file, those in functions and by `importlib.import_module("literal")` too.
 
@@ -55,7 +52,7 @@ def imports(content: bytes) -> tuple[Import, ...]:
         SyntaxError, ValueError, RecursionError, MemoryError: see `gates.python_tree.parse`.
     """
     reader = _Imports(calls=any(name.encode() in content for name in _LOADERS))
-    for statement in _tree(content).body:
+    for statement in python_tree.parse(content).body:
         reader.look(statement, Guard.NONE, deferred=False)
     return tuple(
         replace(each, guard=Guard.OPTIONAL) if not each.level and each.module.split(".")[0] in reader.skipped else each
@@ -63,11 +60,11 @@ def imports(content: bytes) -> tuple[Import, ...]:
     )
 
 
-@lru_cache(maxsize=KEPT)
+@once(KEPT_BYTES)
 def definitions(content: bytes) -> Definitions:
     """What a module defines. What does not parse counts as dynamic: the syntax gate speaks of it."""
     try:
-        tree = _tree(content)
+        tree = python_tree.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Definitions(dynamic=True)
     names: dict[str, int] = {}

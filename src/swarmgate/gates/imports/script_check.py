@@ -41,7 +41,7 @@ class ScriptChecker:
         if kind_of(path) is Kind.DATA:
             return []
         try:
-            found = [each for each in script_source.imports(path, content) if each.guard is not Guard.OPTIONAL]
+            found = [each for each in script_source.imports(content, path) if each.guard is not Guard.OPTIONAL]
         except grammars.TooSlow:
             return []
         targets = [

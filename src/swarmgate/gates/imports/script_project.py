@@ -113,7 +113,7 @@ class ScriptProject:
         if path not in self._exports:
             content = self.view.content(path)
             readable = path.endswith(READABLE) and content is not None
-            self._exports[path] = script_source.exports(path, content or b"") if readable else Exports(open=True)
+            self._exports[path] = script_source.exports(content or b"", path) if readable else Exports(open=True)
         return self._exports[path]
 
     def _exports_name(self, path: str, name: str, seen: set[str]) -> bool:

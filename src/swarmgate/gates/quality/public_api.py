@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source import python_tree
+from swarmgate.gates.source import grammar_tree, python_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def names(language: str, path: str, content: bytes) -> list[tuple[str, bool]]:
     if reader is None or not grammar:
         return []
     try:
-        root = grammars.parse(grammar, content).root_node
+        root = grammar_tree.parse(content, grammar).root_node
     except grammars.TooSlow:
         return []
     return list(dict.fromkeys(reader(root)))

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source import comments
+from swarmgate.gates.source import comments, grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _attributes(language: str, path: str, text: str) -> Iterator[Suppression]:
     if syntax is None or not syntax.mark.search(text):
         return
     try:
-        root = grammars.parse(grammars.grammar_of(path, language), text.encode()).root_node
+        root = grammar_tree.parse(text.encode(), grammars.grammar_of(path, language)).root_node
     except grammars.TooSlow:
         return
     for node in grammars.walk(root):

@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.source import python_tree
+from swarmgate.gates.source import grammar_tree, python_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def parse(content: bytes) -> tuple[ast.Module, bytes]:
         if text == content:
             raise
         try:
-            tree = python_tree.parse(text)
+            tree = python_tree.own(text)
         except (SyntaxError, ValueError):
             raise error from None
         return _Restored(names).visit(tree), text
@@ -52,7 +52,7 @@ def rewritten(content: bytes) -> tuple[bytes, dict[str, str | bytes]]:
         The source, and what the names in it stand for that took the place of strings.
     """
     try:
-        tree = grammars.parse("python", content)
+        tree = grammar_tree.parse(content, "python")
     except grammars.TooSlow:
         return content, {}
     writer = _Writer(content)

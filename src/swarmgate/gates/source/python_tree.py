@@ -50,6 +50,15 @@ def parse(content: bytes) -> ast.Module:
         ValueError: NUL bytes.
         RecursionError, MemoryError: nested too deeply for this interpreter.
     """
+    return own(content)
+
+
+def own(content: bytes) -> ast.Module:
+    """A tree that the caller may change, for it is shared with nobody.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: see `parse`.
+    """
     _silence()
     return ast.parse(content, _NAME)
 

@@ -29,7 +29,7 @@ def once(limit: int) -> Callable[[Callable[Concatenate[bytes, P], T]], Callable[
     """Makes a pure function of a content (and of further hashable arguments) read each content once.
 
     Nobody may change what it returns: all who ask share it. It may read no other content through a function that waits
-    for this one. That a content is wrong (`SyntaxError`, `ValueError`) is kept as well; any other error is not.
+    for this one. An error is kept as well, but for those that depend on who asks (`RecursionError`, `MemoryError`).
 
     Args:
         limit: the bytes of contents whose readings are kept; those that were not asked for the longest go first.
@@ -59,7 +59,9 @@ def once(limit: int) -> Callable[[Callable[Concatenate[bytes, P], T]], Callable[
                 if not found.made and found.error is None:
                     try:
                         found.made.append(read(content, *args, **kwargs))
-                    except (SyntaxError, ValueError) as error:
+                    except (RecursionError, MemoryError):
+                        raise
+                    except Exception as error:  # noqa: BLE001 - of whatever kind, it says what the content is
                         found.error = error
             if found.error is not None:
                 raise found.error.with_traceback(None)
