@@ -27,7 +27,8 @@ from swarmgate.gates.adapters import sast
 from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.job import Job
-from swarmgate.gates.project.files import Source, language_of
+from swarmgate.gates.project.files import language_of
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,7 @@ def clock(files: Sequence[Path]) -> None:
 def scan(files: Sequence[Path]) -> dict[str, list[Finding]]:
     """The findings by file name, as if every file were new."""
     gate = GateDefinition(id="sast_scan", title="measured", adapter="sast")
-    sources = [Source(f"app/{path.name}", language_of(path.name), content=path.read_bytes()) for path in files]
+    sources = [SourceFile.of(f"app/{path.name}", language_of(path.name), content=path.read_bytes()) for path in files]
     found: dict[str, list[Finding]] = {path.name: [] for path in files}
     repository: Any = SimpleNamespace(root=Path.cwd())
     change: Any = SimpleNamespace(base="")

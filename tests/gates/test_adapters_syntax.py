@@ -10,8 +10,9 @@ import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates.adapters import syntax
-from swarmgate.gates.project.files import Source, language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source import grammar_tree
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     Project = Any
@@ -21,7 +22,7 @@ OURS, BASE, THEIRS = "<" * 7 + " HEAD\n", "|" * 7 + " 0123456\n", ">" * 7 + " th
 
 def look(path: str, content: str | bytes) -> Any:
     raw = content.encode() if isinstance(content, str) else content
-    return syntax.look(Source(path, language_of(path), content=raw))
+    return syntax.look(SourceFile.of(path, language_of(path), content=raw))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from swarmgate.workspace import regular
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from swarmgate.gates.project.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 _LOWEST = re.compile(r"(?:>=|~=|==|\^|~|>)\s*3\.(\d+)")
 _OLDEST = 7
@@ -32,7 +32,7 @@ def target(root: Path) -> int | None:
     return min(versions) if versions else None
 
 
-def look(source: Source, minor: int | None) -> list[Finding] | str:
+def look(source: SourceFile, minor: int | None) -> list[Finding] | str:
     """What keeps one file from compiling; a word where this interpreter cannot tell."""
     if source.language != "python":
         return source.language or "unknown"

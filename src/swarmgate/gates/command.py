@@ -15,7 +15,7 @@ from swarmgate.workspace.paths import encode
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.job import Job
-    from swarmgate.gates.project.files import Source
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.process import Completed
 
 
@@ -97,7 +97,7 @@ def _marked(job: Job, findings: list[Finding]) -> list[Finding]:
     return marked
 
 
-def _with_news(job: Job, source: Source, finding: Finding) -> Finding:
+def _with_news(job: Job, source: SourceFile, finding: Finding) -> Finding:
     new = (
         job.definition.baseline is Baseline.NONE
         or source.added

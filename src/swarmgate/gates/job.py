@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.memory import Memory
     from swarmgate.gates.outcome import Outcome
-    from swarmgate.gates.project.files import Source
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -34,7 +34,7 @@ class Job:
     definition: GateDefinition
     repository: Repository
     change: ChangeSet
-    sources: tuple[Source, ...]
+    sources: tuple[SourceFile, ...]
     timeout_s: float
     quality: Quality | None = None
     size: Size | None = None

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.accepted import Accepted
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.memory import Memory
-    from swarmgate.gates.project.files import Source
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -169,7 +169,7 @@ class _Run:
         entries = acceptances.in_tree(repository, scope.reference or base) if accepted is None else accepted
         self._accepted = {entry.fingerprint: entry for entry in entries}
         self._expired = 0
-        self._loaded: tuple[ChangeSet, tuple[Source, ...]] | None = None
+        self._loaded: tuple[ChangeSet, tuple[SourceFile, ...]] | None = None
 
     def tell(self, result: GateResult) -> None:
         if self._on_result:
@@ -193,7 +193,7 @@ class _Run:
         bare = () if self._in_run else confining.told(self._commands)
         return (*bare, *skipped, *expired, *not_followed(self.repository))
 
-    async def _sources(self, change: ChangeSet) -> tuple[Source, ...]:
+    async def _sources(self, change: ChangeSet) -> tuple[SourceFile, ...]:
         if self._loaded is None or self._loaded[0] is not change:
             self._loaded = change, await asyncio.to_thread(loading.load, self.repository, change, self.scope)
             if self._memory:
@@ -271,7 +271,7 @@ class _Run:
 
         return await asyncio.to_thread(differing)
 
-    async def _run(self, gate: GateDefinition, change: ChangeSet, sources: tuple[Source, ...]) -> GateResult:
+    async def _run(self, gate: GateDefinition, change: ChangeSet, sources: tuple[SourceFile, ...]) -> GateResult:
         started = time.monotonic()
         left_out = self._left_out(gate)
         if left_out:
@@ -317,7 +317,7 @@ class _Run:
         """How many times its time limit a gate has: the limits are made for changes, and here a tree may be judged."""
         return max(1.0, files / _FILES_IN_TIME) if self.scope.whole else 1.0
 
-    def _prepare(self, sources: tuple[Source, ...]) -> None:
+    def _prepare(self, sources: tuple[SourceFile, ...]) -> None:
         """Import what the checks need while a fix, which is a process of its own, is waited for."""
         names = [gate.adapter for gate in sorted(self.checks, key=_cost) if gate.adapter and not self._left_out(gate)]
         languages = frozenset(source.language for source in sources)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.project.files import Source
     from swarmgate.gates.project.scope import Scope
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
 
 _ANY_CASE = re.IGNORECASE
@@ -30,7 +30,7 @@ _BEFORE = re.compile(r"nextline|nosemgrep", _ANY_CASE)
 
 
 def settled(
-    adapter: str, findings: Sequence[Finding], sources: Sequence[Source], repository: Repository, scope: Scope
+    adapter: str, findings: Sequence[Finding], sources: Sequence[SourceFile], repository: Repository, scope: Scope
 ) -> tuple[Finding, ...]:
     """The findings, those with a remark accepted that the reference has on the same line of the same file.
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
-    from swarmgate.gates.project.files import Source
     from swarmgate.gates.source.comments import Remark
+    from swarmgate.gates.source.file import SourceFile
 
 _PROSE = {"markdown", "rst"}
 _TESTS = re.compile(r"(?:^|/)[\w.-]*[._-]?(?:tests?|specs?|testing)/|(?:^|/)(?:[\w.-]*[a-z.]Tests?)/")
@@ -40,7 +40,7 @@ async def run(job: Job) -> Outcome:
     return await scan(job, look, tool="swarmgate", nothing="no comment syntax known for the changed files")
 
 
-def look(source: Source) -> list[Finding] | str:
+def look(source: SourceFile) -> list[Finding] | str:
     """The placeholders of one file; its language when nothing is known of it."""
     if Trait.DOC in source.traits and source.language not in _PROSE:
         return "text"
@@ -61,7 +61,7 @@ def look(source: Source) -> list[Finding] | str:
     return list({(each.rule, each.line): each for each in reversed(list(found))}.values())[::-1]
 
 
-def _apart(source: Source) -> bool:
+def _apart(source: SourceFile) -> bool:
     """Whether a file is no part of the product: a test, or documentation."""
     return bool(source.traits & {Trait.TEST, Trait.DOC})
 
@@ -74,7 +74,7 @@ def _text(content: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _prose(source: Source, text: str) -> Iterator[Finding]:
+def _prose(source: SourceFile, text: str) -> Iterator[Finding]:
     """Documentation: markers and filler inform, they never block. Code samples in it may leave things out."""
     fenced = False
     for number, line in enumerate(text.split("\n"), 1):
@@ -88,7 +88,7 @@ def _prose(source: Source, text: str) -> Iterator[Finding]:
                 yield finding("filler-text", source.path, number, Severity.LOW, "filler text in the documentation")
 
 
-def _python(source: Source, text: str) -> Iterator[Finding]:
+def _python(source: SourceFile, text: str) -> Iterator[Finding]:
     remarks = comments.of("python", text)
     yield from _remarks(source, remarks)
     try:
@@ -111,14 +111,14 @@ def _python(source: Source, text: str) -> Iterator[Finding]:
         yield from skipped.tests(source, text, {remark.line for remark in remarks})
 
 
-def _tree(source: Source, grammar: str, text: str) -> Iterator[Finding]:
+def _tree(source: SourceFile, grammar: str, text: str) -> Iterator[Finding]:
     try:
         yield from _parsed(source, grammar, text, 0)
     except grammars.TooSlow:
         yield from _lexed(source, text)
 
 
-def _parsed(source: Source, grammar: str, text: str, before: int) -> Iterator[Finding]:
+def _parsed(source: SourceFile, grammar: str, text: str, before: int) -> Iterator[Finding]:
     """A file, or a script in a page that begins after `before` lines."""
     code = text.encode("utf-8", "surrogateescape")
     tree = trees.parse(grammar, code)
@@ -140,11 +140,11 @@ def _parsed(source: Source, grammar: str, text: str, before: int) -> Iterator[Fi
             yield from _parsed(source, inner, _text(content), before + lines)
 
 
-def _lexed(source: Source, text: str) -> Iterator[Finding]:
+def _lexed(source: SourceFile, text: str) -> Iterator[Finding]:
     yield from _remarks(source, comments.of(source.language, text))
 
 
-def _functions(source: Source, functions: Iterator[Function]) -> Iterator[Finding]:
+def _functions(source: SourceFile, functions: Iterator[Function]) -> Iterator[Finding]:
     for function in functions:
         # Doubles in tests are empty by design; only the test cases themselves are judged there.
         if function.test or Trait.TEST not in source.traits:
@@ -153,7 +153,7 @@ def _functions(source: Source, functions: Iterator[Function]) -> Iterator[Findin
                 yield verdict
 
 
-def _remarks(source: Source, remarks: list[Remark]) -> Iterator[Finding]:
+def _remarks(source: SourceFile, remarks: list[Remark]) -> Iterator[Finding]:
     test = Trait.TEST in source.traits
     for remark in remarks:
         yield from _line(source, remark, test=test)
@@ -162,7 +162,7 @@ def _remarks(source: Source, remarks: list[Remark]) -> Iterator[Finding]:
         yield from _wording(source, block)
 
 
-def _line(source: Source, remark: Remark, *, test: bool) -> Iterator[Finding]:
+def _line(source: SourceFile, remark: Remark, *, test: bool) -> Iterator[Finding]:
     word = words.marker(remark.text)
     if word:
         # An issue holds the work, and a test without it is no broken promise: both inform.
@@ -176,7 +176,7 @@ def _line(source: Source, remark: Remark, *, test: bool) -> Iterator[Finding]:
         yield finding("elided-code", source.path, remark.line, Severity.HIGH, message)
 
 
-def _wording(source: Source, block: Sequence[Remark]) -> Iterator[Finding]:
+def _wording(source: SourceFile, block: Sequence[Remark]) -> Iterator[Finding]:
     said = "\n".join(remark.text for remark in block)
     place = words.stub_wording(said)
     if place >= 0:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from swarmgate.gates import ruff
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.source import baseline
-from swarmgate.gates.source.encodings import in_utf8, in_utf8_on_disk, is_utf8
+from swarmgate.gates.source.encodings import in_utf8_on_disk, is_utf8
 from swarmgate.gates.tool import Broken
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.job import Job
-    from swarmgate.gates.project.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 _PARALLEL = 4
 
@@ -31,21 +31,18 @@ async def run(job: Job) -> Outcome:
     for finding in linted.findings:
         by_path.setdefault(finding.path, []).append(finding)
     affected = [source for source in job.sources if source.path in by_path]
-    old_paths = [source.base_path for source in affected if source.base_path]
-    contents = await asyncio.to_thread(job.repository.read_many, job.change.base, old_paths) if old_paths else {}
     turn = asyncio.Semaphore(_PARALLEL)
 
-    async def compared(source: Source) -> list[Finding] | Broken:
+    async def compared(source: SourceFile) -> list[Finding] | Broken:
         before: tuple[Finding, ...] = ()
-        content = in_utf8(source.language, contents.get(source.base_path, b""))
-        if source.base_path in contents:
+        if source.old:
             async with turn:
                 # The old name decides which per-file ignores held for the old content.
-                was = await ruff.check_content(job, source.path, content, under=source.base_path)
+                was = await ruff.check_content(job, source.path, source.before, under=source.base_path)
             if isinstance(was, Broken):
                 return was
             before = was.findings
-        return baseline.compare(source, by_path[source.path], content, before)
+        return baseline.compare(source, by_path[source.path], before)
 
     known = {source.path for source in affected}
     findings = [finding for finding in linted.findings if finding.path not in known]  # fail closed: new

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
-    from swarmgate.gates.project.files import Source
     from swarmgate.gates.secret_search import Candidate
+    from swarmgate.gates.source.file import SourceFile
 
 _NOISY = frozenset({Trait.LOCK, Trait.GENERATED, Trait.MINIFIED, Trait.VENDORED})
 _PROSE = frozenset({"", "markdown", "rst", "text"})
@@ -42,7 +42,7 @@ def _rules() -> int:
     return secret_rules.load().count
 
 
-def look(source: Source) -> list[Finding] | str:
+def look(source: SourceFile) -> list[Finding] | str:
     """The secrets of one file.
 
     Lock files, generated, minified and vendored files are full of hashes, random names and other people's examples:
@@ -70,7 +70,7 @@ def _readings(content: bytes) -> list[bytes]:
     return [*([content.decode(order, "replace").encode()] if order else []), content.replace(b"\0", b"")]
 
 
-def _nuls(source: Source) -> list[Finding]:
+def _nuls(source: SourceFile) -> list[Finding]:
     """A finding for code or configuration with NULs: its interpreter drops them, and other gates skip the file."""
     content = source.content
     if b"\0" not in content or source.language in _PROSE or not _hides_text(source):
@@ -88,7 +88,7 @@ def _nuls(source: Source) -> list[Finding]:
     ]
 
 
-def _hides_text(source: Source) -> bool:
+def _hides_text(source: SourceFile) -> bool:
     """Whether a content with NULs is neither a binary file by another name nor sound UTF-16 that its mark announces."""
     content = source.content
     if content[:2] in _WIDE_MARKS and source.language not in _BYTEWISE:
@@ -105,7 +105,7 @@ def _lines_of(text: bytes, found: Sequence[Candidate]) -> list[int]:
     return numbers
 
 
-def _finding(source: Source, candidate: Candidate, number: int) -> Finding:
+def _finding(source: SourceFile, candidate: Candidate, number: int) -> Finding:
     severity = Severity.CRITICAL if candidate.certain else Severity.HIGH
     suffix = ", which only repeats the user, database or service beside it" if candidate.local else ""
     if candidate.local or (not candidate.certain and Trait.TEST in source.traits):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.contracts import change as changes
 from swarmgate.gates.contracts.project import Project
-from swarmgate.gates.project.files import Source, language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source import baseline
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -172,7 +173,7 @@ def _marked(project: Project, findings: list[Finding]) -> list[Finding]:
     return [
         finding
         for path, each in by_path.items()
-        for finding in baseline.fingerprint(Source(path, "", content=contents.get(path, b"")), each)
+        for finding in baseline.fingerprint(SourceFile.of(path, "", content=contents.get(path, b"")), each)
     ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,9 +14,10 @@ from swarmgate.gates.imports.model import View
 from swarmgate.gates.imports.python_check import PythonChecker
 from swarmgate.gates.imports.rust import RustChecker
 from swarmgate.gates.imports.script_check import ScriptChecker
-from swarmgate.gates.project.files import Source, Trait, language_of, traits_of
+from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.sbom import formats
 from swarmgate.gates.source import baseline
+from swarmgate.gates.source.file import Revision, SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -47,7 +47,7 @@ _CHECKERS: dict[str, Callable[[View], Checker]] = {
 }  # fmt: skip
 
 
-def concerns(change: ChangeSet, sources: Sequence[Source]) -> bool:
+def concerns(change: ChangeSet, sources: Sequence[SourceFile]) -> bool:
     """Whether the change touches code of these languages or a manifest."""
     if any(source.language in _CHECKERS for source in sources):
         return True
@@ -130,7 +130,13 @@ class Judge:
             if content is None or language not in _CHECKERS or traits_of(path) & _NOT_OURS:
                 continue
             findings = self._head.check(path, language, content)
-            source = Source(path, language, traits_of(path), content, base_path=path)
+            source = SourceFile.of(
+                path,
+                language,
+                traits_of(path),
+                content,
+                old=Revision(path, language, self._base.view.content(path) or b""),
+            )
             found += [each for each in self._against_base(source, findings) if each.new]
         return found
 
@@ -165,12 +171,9 @@ class Judge:
         sides = self._head.view, self._base.view, self._job.change, checker.environment
         return [*unused.unused(*sides), *lookalikes.lookalikes(*sides)]
 
-    def _against_base(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
-        if not source.base_path:
-            return baseline.compare(source, findings, b"", ())
-        content = self._base.view.content(source.base_path) or b""
-        before = self._base.check(source.base_path, source.language, content)
-        return baseline.compare(replace(source, path=source.path), findings, content, before)
+    def _against_base(self, source: SourceFile, findings: Sequence[Finding]) -> list[Finding]:
+        before = self._base.check(source.base_path, source.language, source.before) if source.old else ()
+        return baseline.compare(source, findings, before)
 
     def _taken_away(self) -> list[str]:
         """The files of the base that are gone, or that lost a name that others may import."""

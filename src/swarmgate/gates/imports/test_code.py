@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from swarmgate.gates.imports.cycles import Graph
-    from swarmgate.gates.project.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 RULE = "imports-test"
 
 
-def imported(sources: Iterable[Source], graph: Graph, before: Callable[[], Graph]) -> Iterator[Finding]:
+def imported(sources: Iterable[SourceFile], graph: Graph, before: Callable[[], Graph]) -> Iterator[Finding]:
     """The imports of tests by changed files of the product; those of files that the base's product uses inform.
 
     Args:

@@ -12,7 +12,7 @@ from swarmgate.gates.source.encodings import in_utf8
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job
-    from swarmgate.gates.project.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 _CODE = frozenset(
     {
@@ -29,7 +29,7 @@ _FURTHER = (".m", ".mm", ".sol", ".f90", ".f95", ".f03", ".f08")
 class File:
     """One code file of the change. `before` is its content in the base, empty for an added file."""
 
-    source: Source
+    source: SourceFile
     before: bytes = b""
 
     @property
@@ -92,14 +92,14 @@ def is_code(path: str, language: str) -> bool:
 
 def read(job: Job) -> Change:
     """The code files of the job with their base content, read in one go; deleted ones that the gate asks for too."""
-    from swarmgate.gates.project.files import Source  # noqa: PLC0415 - late: for the deleted files alone
+    from swarmgate.gates.source.file import SourceFile  # noqa: PLC0415 - late: for the deleted files alone
 
     sources = [source for source in job.sources if is_code(source.path, source.language)]
     if not sources:
         return Change(())
     wanted = job.definition.files
     deleted = [
-        Source(path=file.path, language=language_of(file.path), traits=traits_of(file.path))
+        SourceFile.of(path=file.path, language=language_of(file.path), traits=traits_of(file.path))
         for file in job.change.files
         if not file.exists and not file.binary and file.old_mode.startswith("100")
     ]

@@ -19,10 +19,10 @@ from swarmgate.gates.source import python_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from swarmgate.gates.project.files import Source
     from swarmgate.gates.sast.rules import Rule
     from swarmgate.gates.sast.state import Found
     from swarmgate.gates.sast.values import Origins
+    from swarmgate.gates.source.file import SourceFile
 
 _INJECTIONS = "20 22 74 77 78 79 88 89 90 91 94 95 113 117 134 470 501 502 601 611 643 918 943 1333 1336"
 INJECTIONS = frozenset(f"CWE-{number}" for number in _INJECTIONS.split())
@@ -41,13 +41,13 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Parsed:
     """A Python file that this interpreter reads: `text` is its content, or that in words of an older syntax."""
 
-    source: Source
+    source: SourceFile
     tree: ast.Module
     text: bytes
 
 
 def parse(
-    python: Iterable[Source], stopped: Callable[[], bool] = lambda: False
+    python: Iterable[SourceFile], stopped: Callable[[], bool] = lambda: False
 ) -> tuple[dict[str, Parsed], dict[str, str]]:
     """The files that parse, and why the others do not, by path; those until it is to stop."""
     parsed: dict[str, Parsed] = {}

@@ -12,28 +12,37 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import masking
-from swarmgate.gates.project.files import Source
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from swarmgate.domain.finding import Finding
 
 
-def compare(
-    source: Source, findings: Sequence[Finding], base: bytes, base_findings: Iterable[Finding]
-) -> list[Finding]:
+def judged(pair: SourceFile, check: Callable[[SourceFile], Sequence[Finding] | str]) -> list[Finding] | str:
+    """What a check finds in a file as it is now, each marked as old or new; or why it cannot look at such a file.
+
+    The base is looked at only where something was found.
+    """
+    found = check(pair)
+    if isinstance(found, str) or not found:
+        return found if isinstance(found, str) else []
+    before = check(pair.past) if pair.old else ()
+    return compare(pair, found, () if isinstance(before, str) else before)
+
+
+def compare(source: SourceFile, findings: Sequence[Finding], base_findings: Iterable[Finding]) -> list[Finding]:
     """Fingerprint the findings of one file and mark as old those that the base revision had as well.
 
     Where the change repeats a line that was bad before, the findings on lines that it added are the new ones.
 
     Args:
-        source: the file as it is now.
+        source: the file as it is now, and as it was.
         findings: what was found in it.
-        base: its content in the base revision.
-        base_findings: what the same scanner found there.
+        base_findings: what the same scanner found in the base.
     """
-    was = _Plain(base)
+    was = _Plain(source.before)
     budget = Counter(_kind(finding, was) for finding in base_findings)
     marked = fingerprint(source, findings)
     now = _Plain(source.content)
@@ -47,19 +56,19 @@ def compare(
     return marked
 
 
-def may_be_old(source: Source, findings: Iterable[Finding], base: bytes) -> bool:
+def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:
     """Whether one of a file's findings stands on a line that the base revision has as well, or on none."""
-    lines, was = _Plain(source.content), {" ".join(line.split()) for line in _lines(base)}
+    lines, was = _Plain(source.content), {" ".join(line.split()) for line in _lines(source.before)}
     # A finding on no line, or on an empty one, is told apart by its message.
     return any(not (content := lines.line(each.line)) or content in was for each in findings)
 
 
-def nowhere(path: str) -> Source:
+def nowhere(path: str) -> SourceFile:
     """Stands for a file whose content is not at hand: findings are told apart by their messages."""
-    return Source(path, "")
+    return SourceFile.of(path, "")
 
 
-def fingerprint(source: Source, findings: Iterable[Finding], *, path: str = "") -> list[Finding]:
+def fingerprint(source: SourceFile, findings: Iterable[Finding], *, path: str = "") -> list[Finding]:
     """The findings of one file, sorted by line, each with its fingerprint; with `path`, as if it had that name."""
     lines, seen = _Plain(source.content), Counter[tuple[str, str]]()
     begun: dict[tuple[str, str], hashlib._Hash] = {}
