@@ -7,20 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.project.files import language_of
+from swarmgate.gates.project.files import DATA, language_of
 from swarmgate.gates.source import grammar_tree, python_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_DATA = frozenset(
-    {
-        "cmake", "css", "dockerfile", "html", "ini", "json", "jsonc", "jsonl", "less", "makefile", "markdown", "rst",
-        "scss", "terraform", "text", "toml", "xml", "yaml",
-    }
-)  # fmt: skip
-"""Languages of data, markup, prose and builds: a test seldom sees them."""
 _OTHER = {
     "documents": "adoc asciidoc bib bibtex doc docx epub odp ods odt org pdf ppt pptx rtf tex textile wiki xls xlsx",
     "data": "approved arrow avro bin csv dat data db dic dump expected feather golden h5 hdf5 ics lst mo npy npz orc",
@@ -62,7 +55,7 @@ def is_code(path: str, content: bytes = b"") -> bool:
     if path.endswith(_NOTEBOOK):
         return True
     if language := language_of(path, content):
-        return language not in _DATA
+        return language not in DATA
     name, _, ending = path.rpartition("/")[2].lower().rpartition(".")
     return bool(name) and ending not in _NO_CODE and not ending.isdigit()
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.placeholders import data, python, skipped, test_detection, trees, words
 from swarmgate.gates.placeholders.bodies import Function, finding, judge
-from swarmgate.gates.project.files import Trait
-from swarmgate.gates.source import comments, python_tree
+from swarmgate.gates.project.files import Trait, is_of_tests
+from swarmgate.gates.source import comments
+from swarmgate.gates.source.file import text_of
 from swarmgate.gates.source.scan import scan
 from swarmgate.workspace import grammars
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from swarmgate.gates.source.file import SourceFile
 
 _PROSE = {"markdown", "rst"}
-_TESTS = re.compile(r"(?:^|/)[\w.-]*[._-]?(?:tests?|specs?|testing)/|(?:^|/)(?:[\w.-]*[a-z.]Tests?)/")
 _SAMPLE = re.compile(r"^(?:#|//|>>>)|\s(?:#|//) ")
 """A comment in a comment, or in a docstring: a sample of code."""
 
@@ -48,15 +48,15 @@ def look(source: SourceFile) -> list[Finding] | str:
     known = source.language in comments.languages() or source.language in _PROSE or trees.reads(grammar)
     if not known:
         return source.language or "unknown"
-    if _TESTS.search(source.path):
+    if is_of_tests(source.path):
         source = replace(source, traits=source.traits | {Trait.TEST})
-    text = _text(source.content)
+    text = source.now.text
     if source.language in _PROSE:
         found = _prose(source, text)
     elif source.language == "python":
         found = _python(source, text)
     else:
-        other = _tree(source, grammar, text) if trees.reads(grammar) else _lexed(source, text)
+        other = _tree(source, grammar, text) if trees.reads(grammar) else _lexed(source)
         found = other if _apart(source) else chain(other, test_detection.in_text(source, text))
     return list({(each.rule, each.line): each for each in reversed(list(found))}.values())[::-1]
 
@@ -64,14 +64,6 @@ def look(source: SourceFile) -> list[Finding] | str:
 def _apart(source: SourceFile) -> bool:
     """Whether a file is no part of the product: a test, or documentation."""
     return bool(source.traits & {Trait.TEST, Trait.DOC})
-
-
-def _text(content: bytes) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")  # every byte is a character: ASCII markers are found all the same
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _prose(source: SourceFile, text: str) -> Iterator[Finding]:
@@ -89,10 +81,10 @@ def _prose(source: SourceFile, text: str) -> Iterator[Finding]:
 
 
 def _python(source: SourceFile, text: str) -> Iterator[Finding]:
-    remarks = comments.of("python", text)
+    remarks = source.now.comments
     yield from _remarks(source, remarks)
     try:
-        tree = python_tree.parse(source.content)
+        tree = source.now.tree
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # the syntax gate names it
     seen = python.survey(tree)
@@ -115,7 +107,7 @@ def _tree(source: SourceFile, grammar: str, text: str) -> Iterator[Finding]:
     try:
         yield from _parsed(source, grammar, text, 0)
     except grammars.TooSlow:
-        yield from _lexed(source, text)
+        yield from _lexed(source)
 
 
 def _parsed(source: SourceFile, grammar: str, text: str, before: int) -> Iterator[Finding]:
@@ -137,11 +129,11 @@ def _parsed(source: SourceFile, grammar: str, text: str, before: int) -> Iterato
     yield from (each.model_copy(update={"line": each.line + before}) if before else each for each in made)
     for inner, content, lines in trees.embedded(tree) if grammar in trees.EMBEDDED else ():
         if inner:
-            yield from _parsed(source, inner, _text(content), before + lines)
+            yield from _parsed(source, inner, text_of(content), before + lines)
 
 
-def _lexed(source: SourceFile, text: str) -> Iterator[Finding]:
-    yield from _remarks(source, comments.of(source.language, text))
+def _lexed(source: SourceFile) -> Iterator[Finding]:
+    yield from _remarks(source, source.now.comments)
 
 
 def _functions(source: SourceFile, functions: Iterator[Function]) -> Iterator[Finding]:
@@ -153,7 +145,7 @@ def _functions(source: SourceFile, functions: Iterator[Function]) -> Iterator[Fi
                 yield verdict
 
 
-def _remarks(source: SourceFile, remarks: list[Remark]) -> Iterator[Finding]:
+def _remarks(source: SourceFile, remarks: Sequence[Remark]) -> Iterator[Finding]:
     test = Trait.TEST in source.traits
     for remark in remarks:
         yield from _line(source, remark, test=test)

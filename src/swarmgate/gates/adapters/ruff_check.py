@@ -38,7 +38,7 @@ async def run(job: Job) -> Outcome:
         if source.old:
             async with turn:
                 # The old name decides which per-file ignores held for the old content.
-                was = await ruff.check_content(job, source.path, source.before, under=source.base_path)
+                was = await ruff.check_content(job, source.path, source.was.content, under=source.base_path)
             if isinstance(was, Broken):
                 return was
             before = was.findings

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.project.files import MAX_BYTES, Trait
+from swarmgate.gates.project.files import CODE, MAX_BYTES, Trait
 from swarmgate.gates.source import encodings
 from swarmgate.gates.source.scan import scan
 from swarmgate.gates.syntax import conflicts, documents
@@ -31,37 +31,6 @@ _MARKUP = frozenset({"html", "svelte", "vue"})
 MOST = 3
 """Findings of one file: what follows the first error is mostly its echo."""
 
-_CODE = frozenset(
-    [
-        "bash",
-        "c",
-        "cpp",
-        "csharp",
-        "dart",
-        "elixir",
-        "erlang",
-        "go",
-        "groovy",
-        "haskell",
-        "java",
-        "javascript",
-        "kotlin",
-        "lua",
-        "perl",
-        "php",
-        "powershell",
-        "python",
-        "r",
-        "ruby",
-        "rust",
-        "scala",
-        "svelte",
-        "swift",
-        "typescript",
-        "vue",
-        "zig",
-    ]
-)
 _RECIPES = frozenset({"dockerfile", "makefile"})
 _TEXT_WITH_TAGS = frozenset({"css", "dockerfile", "html", "less", "makefile", "scss", "sql"})
 _ZSH = re.compile(r"(?:\.zsh|\.?z(?:shrc|shenv|profile|login))$|-theme$")
@@ -113,7 +82,7 @@ def look(source: SourceFile, judge: Judge | None = None, on: Container[str] = fr
 
 def _too_large(source: SourceFile) -> list[Finding] | str:
     """Code that no gate reads, because of its size, is judged by nobody: for people, it is too large as well."""
-    if source.language not in _CODE or source.traits & {Trait.GENERATED, Trait.MINIFIED, Trait.LOCK}:
+    if source.language not in CODE or source.traits & {Trait.GENERATED, Trait.MINIFIED, Trait.LOCK}:
         return "large"
     message = (
         f"{MAX_BYTES / 1e6:g} MB or more of code in one file are too large to be judged: split it, "

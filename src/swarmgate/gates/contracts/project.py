@@ -9,7 +9,7 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from swarmgate.gates.project.files import MAX_BYTES, Trait, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Trait, suffixes_of, traits_of
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Project:
             _any_of(names),
             rb"(?<!\w)(?:%s)(?!\w)" % b"|".join(re.escape(each.encode()) for each in names),
         )
-        suffixes = tuple(suffix for each in languages for suffix in _SUFFIXES[each])
+        suffixes = suffixes_of(*languages)
         root, hits = os.fsencode(self.repository.root), []
         for path in sorted(each for each in self.paths if each.endswith(suffixes)):
             if self.stopped():
@@ -83,10 +83,6 @@ class Project:
         return {path: content for path, content in self.read_many(hits).items() if words.search(content)}
 
 
-_SUFFIXES = {
-    "python": (".py", ".pyi", ".pyw"), "javascript": (".js", ".jsx", ".mjs", ".cjs"), "go": (".go",),
-    "typescript": (".ts", ".tsx", ".mts", ".cts"), "rust": (".rs",), "java": (".java",),
-}  # fmt: skip
 _FEW = 6
 
 

@@ -172,7 +172,7 @@ class Judge:
         return [*unused.unused(*sides), *lookalikes.lookalikes(*sides)]
 
     def _against_base(self, source: SourceFile, findings: Sequence[Finding]) -> list[Finding]:
-        before = self._base.check(source.base_path, source.language, source.before) if source.old else ()
+        before = self._base.check(source.base_path, source.language, source.was.content) if source.old else ()
         return baseline.compare(source, findings, before)
 
     def _taken_away(self) -> list[str]:

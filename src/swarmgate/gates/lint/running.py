@@ -127,7 +127,7 @@ async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
             return wanted
         if wanted is None or wanted == source.content:
             return [], None
-        was = source.old is None or await formatted(source, source.before) == source.before
+        was = source.old is None or await formatted(source, source.was.content) == source.was.content
         message = f"not formatted as {formatter.name} does"
         finding = Finding(rule=formatter.name, path=source.path, severity=Severity.LOW, message=message)
         marked = [each.model_copy(update={"new": was}) for each in baseline.fingerprint(source, [finding])]

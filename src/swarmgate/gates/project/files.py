@@ -69,6 +69,23 @@ _LANGUAGES = {
     "swift": "swift", "terraform": "tf tfvars hcl", "text": "txt", "toml": "toml", "typescript": "ts tsx mts cts",
     "vue": "vue", "xml": "xml svg xsd xsl", "yaml": "yaml yml", "zig": "zig",
 }  # fmt: skip
+CODE = frozenset(
+    {
+        "bash", "c", "cpp", "csharp", "dart", "elixir", "erlang", "go", "groovy", "haskell", "java", "javascript",
+        "kotlin", "lua", "perl", "php", "powershell", "python", "r", "ruby", "rust", "scala", "svelte", "swift",
+        "typescript", "vue", "zig",
+    }
+)  # fmt: skip
+"""The languages of programs. All others hold data, markup, styles, prose, or steer a build."""
+
+DATA = frozenset(
+    {
+        "cmake", "css", "dockerfile", "html", "ini", "json", "jsonc", "jsonl", "less", "makefile", "markdown", "rst",
+        "scss", "terraform", "text", "toml", "xml", "yaml",
+    }
+)  # fmt: skip
+"""The languages of data, markup, prose and builds: a test seldom sees them."""
+
 _BY_SUFFIX = {suffix: language for language, suffixes in _LANGUAGES.items() for suffix in suffixes.split()}
 _BY_NAME = {
     "dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile",
@@ -107,7 +124,8 @@ _GENERATED_FOLDERS = {"dist"}
 _GENERATED = re.compile(
     r"(\.min\.(js|css|mjs)|\.(js|css)\.map|_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.snap)$", re.IGNORECASE
 )
-_TEST_FOLDERS = {"test", "tests", "spec", "specs", "__tests__", "testdata", "fixtures"}
+_TEST_FOLDER = re.compile(r"^(?:tests?|specs?|__tests__|testdata|fixtures|.*[._-](?:tests?|specs?))$|^.*[a-z.]Tests?$")
+"""`tests`, `integration-tests`, `Core.Tests`; `testing` as well, but only at the root: in a package it is a product."""
 _TEST_NAME = re.compile(r"^(test_.*|.*_tests?|.*[._]spec|.*\.test|conftest|.*Tests?)$")
 _DOCS = {"markdown", "rst", "text"}
 
@@ -153,16 +171,36 @@ def _is_recipe(name: str) -> bool:
 def traits_of(path: str) -> frozenset[Trait]:
     """What the path alone tells of a file."""
     parts = PurePosixPath(_on_disk(path))
-    folders = {part.lower() for part in parts.parts[:-1]}
+    named = parts.parts[:-1]
+    folders = {part.lower() for part in named}
     name = parts.name.lower()
     found = {
         Trait.VENDORED: bool(folders & _VENDORED),
         Trait.GENERATED: bool(folders & _GENERATED_FOLDERS or _GENERATED.search(name)),
         Trait.LOCK: name in _LOCKS,
-        Trait.TEST: bool(folders & _TEST_FOLDERS or _TEST_NAME.match(parts.stem)),
+        Trait.TEST: named_as_test(parts.name) or named[:1] == ("testing",) or any(map(_is_test_folder, named)),
         Trait.DOC: language_of(path) in _DOCS,
     }
     return frozenset(trait for trait, holds in found.items() if holds)
+
+
+def named_as_test(name: str) -> bool:
+    """Whether a file's own name, without its folders, says that it is a test or steers tests."""
+    return _TEST_NAME.match(PurePosixPath(name).stem) is not None
+
+
+def is_of_tests(path: str) -> bool:
+    """Whether a file is a test, or what a package offers to who tests with it (`numpy/testing`): that is a product."""
+    return Trait.TEST in traits_of(path) or "testing" in path.lower().split("/")[:-1]
+
+
+def _is_test_folder(name: str) -> bool:
+    return bool(_TEST_FOLDER.match(name) or _TEST_FOLDER.match(name.lower()))
+
+
+def suffixes_of(*languages: str) -> tuple[str, ...]:
+    """How names of files in these languages end, with the dot."""
+    return tuple(f".{suffix}" for language in languages for suffix in _LANGUAGES[language].split())
 
 
 def _on_disk(path: str) -> str:

@@ -42,7 +42,7 @@ def compare(source: SourceFile, findings: Sequence[Finding], base_findings: Iter
         findings: what was found in it.
         base_findings: what the same scanner found in the base.
     """
-    was = _Plain(source.before)
+    was = _Plain(source.was.content)
     budget = Counter(_kind(finding, was) for finding in base_findings)
     marked = fingerprint(source, findings)
     now = _Plain(source.content)
@@ -58,7 +58,7 @@ def compare(source: SourceFile, findings: Sequence[Finding], base_findings: Iter
 
 def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:
     """Whether one of a file's findings stands on a line that the base revision has as well, or on none."""
-    lines, was = _Plain(source.content), {" ".join(line.split()) for line in _lines(source.before)}
+    lines, was = _Plain(source.content), {" ".join(line.split()) for line in _lines(source.was.content)}
     # A finding on no line, or on an empty one, is told apart by its message.
     return any(not (content := lines.line(each.line)) or content in was for each in findings)
 

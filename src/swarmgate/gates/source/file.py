@@ -118,14 +118,19 @@ class SourceFile:
         return self.old.path if self.old else ""
 
     @property
-    def before(self) -> bytes:
-        """What the base holds; empty for an added file."""
-        return self.old.content if self.old else b""
+    def was(self) -> Revision:
+        """The revision of the base; of an added file, an empty one."""
+        return self.old or Revision("", self.language)
 
     @property
     def added(self) -> bool:
         """Whether the base revision has no such file."""
         return self.old is None
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is a test, or lies among tests."""
+        return Trait.TEST in self.traits
 
     @property
     def cut(self) -> bool:
@@ -135,7 +140,7 @@ class SourceFile:
     @property
     def past(self) -> SourceFile:
         """The base's content as if it were that of now: judged under the same name, and by what is said of it."""
-        return self.holding(self.before)
+        return self.holding(self.was.content)
 
     def holding(self, content: bytes) -> SourceFile:
         """The file with another content."""

@@ -166,7 +166,7 @@ def _without_own_word(source: SourceFile, said: Mapping[Trait, bool]) -> SourceF
     """
     unproven = _claimed(source) - set(said)
     if unproven:
-        unproven -= recognise.traits(source.language, source.before)
+        unproven -= recognise.traits(source.language, source.was.content)
     return replace(source, traits=source.traits - unproven) if unproven else source
 
 
