@@ -28,6 +28,7 @@ from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.job import Job
 from swarmgate.gates.project.files import language_of
+from swarmgate.gates.project.index import Project
 from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -103,9 +104,9 @@ def scan(files: Sequence[Path]) -> dict[str, list[Finding]]:
     change: Any = SimpleNamespace(base="")
     for start in range(0, len(sources), _BATCH):
         batch = tuple(sources[start : start + _BATCH])
-        outcome = asyncio.run(
-            sast.run(Job(gate, repository, change, batch, 600.0, commands=lambda: by_hand(Path.cwd())))
-        )
+        project = Project.of(repository, "", "")
+        job = Job(gate, repository, change, batch, 600.0, project=project, commands=lambda: by_hand(Path.cwd()))
+        outcome = asyncio.run(sast.run(job))
         for finding in outcome.findings:
             found[finding.path.removeprefix("app/")].append(finding)
         for word in (outcome.error, *outcome.notes[1:]):

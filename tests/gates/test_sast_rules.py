@@ -19,6 +19,7 @@ from swarmgate.gates.confining import by_hand
 from swarmgate.gates.definition import GateDefinition
 from swarmgate.gates.job import Job
 from swarmgate.gates.project.files import language_of
+from swarmgate.gates.project.index import Project
 from swarmgate.gates.sast import flow, flows, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
@@ -49,9 +50,9 @@ def scan(tmp_path: Path, contents: dict[str, bytes]) -> Scanned:
     repository: Any = SimpleNamespace(root=tmp_path)
     change: Any = SimpleNamespace(base="")
     with copies(sources) as files:
-        return asyncio.run(
-            semgrep.scan(Job(gate, repository, change, sources, 60.0, commands=lambda: by_hand(tmp_path)), files)
-        )
+        project, confined = Project.of(repository, "", ""), by_hand(tmp_path)
+        job = Job(gate, repository, change, sources, 60.0, project=project, commands=lambda: confined)
+        return asyncio.run(semgrep.scan(job, files))
 
 
 @pytest.mark.slow

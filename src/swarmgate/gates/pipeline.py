@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from swarmgate.gates.accepted import Accepted
     from swarmgate.gates.definition import GateDefinition
     from swarmgate.gates.memory import Memory
+    from swarmgate.gates.project.index import Project
     from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
@@ -170,6 +171,7 @@ class _Run:
         self._accepted = {entry.fingerprint: entry for entry in entries}
         self._expired = 0
         self._loaded: tuple[ChangeSet, tuple[SourceFile, ...]] | None = None
+        self._project: tuple[ChangeSet, Project] | None = None
 
     def tell(self, result: GateResult) -> None:
         if self._on_result:
@@ -199,6 +201,11 @@ class _Run:
             if self._memory:
                 self._memory.enter(self.repository, change)
         return self._loaded[1]
+
+    def _project_of(self, change: ChangeSet, sources: tuple[SourceFile, ...]) -> Project:
+        if self._project is None or self._project[0] is not change:
+            self._project = change, loading.project_of(self.repository, change, sources)
+        return self._project[1]
 
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:
         """Run a gate that changes files; what it changed is read from git, and must be part of the change."""
@@ -286,7 +293,8 @@ class _Run:
         options, quality = self.options, self.options.quality.over(gate.limits)
         job = Job(
             gate, self.repository, change, selection.sources, limit, quality, options.size, options.tested,
-            options.announced, self._memory, commands=self._commands_of_gates, in_run=self._in_run,
+            options.announced, self._memory, project=self._project_of(change, sources),
+            commands=self._commands_of_gates, in_run=self._in_run,
         )  # fmt: skip
         question = cache_key(job, self._memory.surroundings) if self._memory else ""
         known = self._memory.recall(question) if self._memory else None

@@ -10,11 +10,11 @@ from swarmgate.domain.finding import Severity
 from swarmgate.gates.imports import cycles, importers, lookalikes, python_source, test_code, unused
 from swarmgate.gates.imports.edges import PYTHON, SCRIPT
 from swarmgate.gates.imports.golang import GoChecker
-from swarmgate.gates.imports.model import View
 from swarmgate.gates.imports.python_check import PythonChecker
 from swarmgate.gates.imports.rust import RustChecker
 from swarmgate.gates.imports.script_check import ScriptChecker
 from swarmgate.gates.project.files import Trait, language_of, traits_of
+from swarmgate.gates.project.view import View
 from swarmgate.gates.sbom import formats
 from swarmgate.gates.source import baseline
 from swarmgate.gates.source.file import Revision, SourceFile
@@ -73,8 +73,7 @@ class Judge:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        known = {source.path: source.content for source in job.sources if source.content}
-        self._head = _Side(View(job.repository, job.change.tree, known))
+        self._head = _Side(job.project.head)
         self._used: dict[str, bool] = {}
         self._earlier: Graph | None = None
         self.files = 0
@@ -82,9 +81,7 @@ class Judge:
 
     @cached_property
     def _base(self) -> _Side:
-        view = View(self._job.repository, self._job.change.base)
-        view.fetch(source.base_path for source in self._job.sources if source.base_path)
-        return _Side(view)
+        return _Side(self._job.project.base)
 
     def changed_files(self) -> list[Finding]:
         """The findings of the changed files; those that the base revision had in its own tree are old."""

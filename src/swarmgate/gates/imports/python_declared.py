@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import toml_text
-from swarmgate.gates.imports.model import ancestors
+from swarmgate.gates.project.view import ancestors
 from swarmgate.gates.sbom import formats, requirements
 from swarmgate.gates.sbom.formats import Role
 from swarmgate.gates.sbom.model import normal
@@ -23,7 +23,7 @@ from swarmgate.gates.source import python_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 _REQUIREMENT = re.compile(r"^\s*['\"]?([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^\]]*)\])?\s*(?:[<>=!~;@(,]|$|#|['\"]|\s)")
 _INSTALLS = re.compile(

@@ -15,7 +15,7 @@ from swarmgate.gates.imports.script_source import Exports
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 SCRIPT_SUFFIXES = (
     ".ts", ".tsx", ".d.ts", ".mts", ".cts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue",

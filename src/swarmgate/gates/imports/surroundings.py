@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.project.files import is_of_tests, named_as_test
 
 if TYPE_CHECKING:
-    from swarmgate.gates.imports.model import View
+    from swarmgate.gates.project.view import View
 
 _DATA = re.compile(
     r"^(?:.*[-_.])?(?:fixtures?|testdata|test[-_]?data|test[-_]?files?|samples?|snapshots?|cassettes|corpus|golden|"

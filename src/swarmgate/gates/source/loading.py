@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.project import attributes
 from swarmgate.gates.project.files import MAX_BYTES, READ_BYTES, SAID, UNREADABLE, Trait, language_of, traits_of
+from swarmgate.gates.project.index import Project
 from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.project.view import View
 from swarmgate.gates.source import recognise
 from swarmgate.gates.source.encodings import in_utf8
 from swarmgate.gates.source.file import Revision, SourceFile
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from swarmgate.domain.change import ChangedFile, ChangeSet
@@ -46,7 +48,10 @@ def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) 
     scope = scope or Scope()
     sources = _within_bounds(repository.root, [_described(repository.root, file) for file in change.present])
     small = [each for each in sources if not each.traits & UNREADABLE]
-    wanted = {change.tree: [each.path for each in small], change.base: [each.base_path for each in small]}
+    wanted = {change.tree: [each.path for each in small]}
+    wanted[change.base] = [each.base_path for each in small]
+    # What is asked for below is read along.
+    wanted.setdefault(scope.reference or change.base, []).extend(attributes.places(each.path for each in sources))
     contents = repository.read_trees(wanted)
     sources = [_loaded(repository.root, each, contents[change.tree]) for each in sources]
     large = [each.base_path for each in sources if Trait.LARGE in each.traits and not each.traits & _UNREAD]
@@ -58,6 +63,14 @@ def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) 
         sources = [_without_own_word(each, said.get(each.path, {})) for each in sources]
     written = _written(repository, change, scope)
     return tuple(_doubted(each, said.get(each.path, {}), scope) if each.path in written else each for each in sources)
+
+
+def project_of(repository: Repository, change: ChangeSet, sources: Sequence[SourceFile]) -> Project:
+    """Both trees of a change, whose files are known as far as they were loaded."""
+    whole = [each for each in sources if Trait.LARGE not in each.traits]
+    before = {each.base_path: each.was.content for each in whole if each.was.content}
+    now = {each.path: each.content for each in whole if each.content}
+    return Project(View(repository, change.base, before), View(repository, change.tree, now))
 
 
 def _written(repository: Repository, change: ChangeSet, scope: Scope) -> set[str]:
