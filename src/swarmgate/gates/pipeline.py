@@ -204,7 +204,7 @@ class _Run:
 
     def _project_of(self, change: ChangeSet, sources: tuple[SourceFile, ...]) -> Project:
         if self._project is None or self._project[0] is not change:
-            self._project = change, loading.project_of(self.repository, change, sources)
+            self._project = change, loading.project_of(self.repository, change, sources, self.scope)
         return self._project[1]
 
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:

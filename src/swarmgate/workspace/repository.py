@@ -504,6 +504,8 @@ class Repository:
             start = out.index(b"\n", position) + 1
             found = _OBJECT.fullmatch(out, position, start - 1)  # else: `<name> missing`, or `submodule`
             size = int(found[2]) if found else -1
+            if found and found[1] == b"blob":
+                self._sizes[out[position : out.index(b" ", position)].decode()] = size
             contents.append(out[start : start + size] if found and found[1] == b"blob" else None)
             position = start + size + 1
         return contents

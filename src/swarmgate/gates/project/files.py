@@ -119,6 +119,11 @@ _LOCKS = {
     "package-lock.json", "package.resolved", "packages.lock.json", "pdm.lock", "pipfile.lock", "pnpm-lock.yaml",
     "podfile.lock", "poetry.lock", "pubspec.lock", "pylock.toml", "uv.lock", "yarn.lock",
 }  # fmt: skip
+_STEERS = re.compile(
+    r"^(?:setup\.(?:py|cfg)|pyproject\.toml|pipfile|requirements[\w.-]*\.(?:txt|in)|conftest\.py|tox\.ini|noxfile\.py|"
+    r"package\.json|[tj]sconfig[\w.-]*\.json|go\.mod|cargo\.toml|meson\.build|cmakelists\.txt|makefile|justfile|"
+    r"manifest\.in|\.(?:git|npm)ignore)$"
+)
 _VENDORED = {"node_modules", "vendor", "third_party", "thirdparty", "bower_components", "site-packages", "_vendor"}
 _GENERATED_FOLDERS = {"dist"}
 _GENERATED = re.compile(
@@ -187,6 +192,11 @@ def traits_of(path: str) -> frozenset[Trait]:
 def named_as_test(name: str) -> bool:
     """Whether a file's own name, without its folders, says that it is a test or steers tests."""
     return _TEST_NAME.match(PurePosixPath(name).stem) is not None
+
+
+def steers(path: str) -> bool:
+    """Whether a file declares, builds or configures a project: its manifests, build files and what git ignores."""
+    return _STEERS.match(path.rpartition("/")[2].lower()) is not None
 
 
 def is_of_tests(path: str) -> bool:

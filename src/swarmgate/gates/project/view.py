@@ -8,12 +8,16 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from swarmgate.gates.project.files import MAX_BYTES, Trait, suffixes_of, traits_of
+from swarmgate.gates.project.files import MAX_BYTES, Trait, steers, suffixes_of, traits_of
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
+
+
+_STEERING = 100
+"""So many of the files that steer a project are read at once."""
 
 
 class Trees(Protocol):
@@ -31,13 +35,27 @@ class Trees(Protocol):
 
 
 class View:
-    """One tree. `shared` keeps what is learnt of all of it; several gates may ask at once."""
+    """One tree. `shared` keeps what is learnt of all of it; several gates may ask at once.
 
-    def __init__(self, repository: Trees, tree: str, known: Mapping[str, bytes] | None = None) -> None:
-        """`known` are contents that the caller has already."""
+    Args:
+        repository: holds the tree.
+        tree: its id.
+        known: contents that the caller has already.
+        twin: a view of another tree, and the paths at which the two differ: all else is asked there.
+    """
+
+    def __init__(
+        self,
+        repository: Trees,
+        tree: str,
+        known: Mapping[str, bytes] | None = None,
+        *,
+        twin: tuple[View, Collection[str]] | None = None,
+    ) -> None:
         self.repository = repository
         self.tree = tree
         self.shared: dict[type, Any] = {}
+        self._twin = twin
         self._contents: dict[str, bytes | None] = dict(known or {})
 
     @cached_property
@@ -53,10 +71,24 @@ class View:
     def fetch(self, paths: Iterable[str]) -> None:
         """Read those of `paths` that are files and not read yet, with one call of git."""
         listed = self.__dict__.get("files")
-        wanted = [path for path in set(paths) if path not in self._contents and (listed is None or path in listed)]
+        wanted = {path for path in paths if path not in self._contents and (listed is None or path in listed)}
+        if self._twin and (same := wanted - set(self._twin[1])):
+            other = self._twin[0].contents(same)
+            self._contents |= {path: other.get(path) for path in same}
+            wanted -= same
         if wanted:
-            found = self.repository.read_many(self.tree, wanted)
+            wanted |= self._steering()
+            found = self.repository.read_many(self.tree, sorted(wanted))
             self._contents |= {path: found.get(path) for path in wanted}
+
+    def _steering(self) -> set[str]:
+        """What is read along once the tree is known: nearly every check asks for some of it."""
+        if self._twin or "files" not in self.__dict__ or self.shared.setdefault(View, False):
+            return set()
+        self.shared[View] = True
+        return {
+            path for path in [each for each in self.files if steers(each)][:_STEERING] if path not in self._contents
+        }
 
     def contents(self, paths: Collection[str]) -> dict[str, bytes]:
         """The contents of those of `paths` that are files."""

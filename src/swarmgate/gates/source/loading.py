@@ -65,12 +65,15 @@ def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) 
     return tuple(_doubted(each, said.get(each.path, {}), scope) if each.path in written else each for each in sources)
 
 
-def project_of(repository: Repository, change: ChangeSet, sources: Sequence[SourceFile]) -> Project:
-    """Both trees of a change, whose files are known as far as they were loaded."""
+def project_of(repository: Repository, change: ChangeSet, sources: Sequence[SourceFile], scope: Scope) -> Project:
+    """Both trees of a change, whose files are known as far as they were loaded; where it is all, the rest is equal."""
     whole = [each for each in sources if Trait.LARGE not in each.traits]
     before = {each.base_path: each.was.content for each in whole if each.was.content}
     now = {each.path: each.content for each in whole if each.content}
-    return Project(View(repository, change.base, before), View(repository, change.tree, now))
+    head = View(repository, change.tree, now)
+    differing = {path for file in change.files for path in file.touched}
+    twin = None if scope.whole or scope.paths else (head, differing)
+    return Project(View(repository, change.base, before, twin=twin), head)
 
 
 def _written(repository: Repository, change: ChangeSet, scope: Scope) -> set[str]:
