@@ -7,15 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates import baseline, ruff
-from swarmgate.gates.encodings import in_utf8, in_utf8_on_disk, is_utf8
+from swarmgate.gates import ruff
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.encodings import in_utf8_on_disk, is_utf8
 from swarmgate.gates.tool import Broken
 
 if TYPE_CHECKING:
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.source.file import SourceFile
 
 _PARALLEL = 4
 
@@ -31,22 +32,19 @@ async def run(job: Job) -> Outcome:
     for finding in linted.findings:
         by_path.setdefault(finding.path, []).append(finding)
     affected = [source for source in job.sources if source.path in by_path]
-    old_paths = [source.base_path for source in affected if source.base_path]
-    contents = await asyncio.to_thread(job.repository.read_many, job.change.base, old_paths) if old_paths else {}
     turn = asyncio.Semaphore(_PARALLEL)
     configured = set(ruff.by_config(job.repository.root, by_path).get(True, []))
 
-    async def compared(source: Source) -> list[Finding] | Broken:
+    async def compared(source: SourceFile) -> list[Finding] | Broken:
         before: tuple[Finding, ...] = ()
-        content = in_utf8(source.language, contents.get(source.base_path, b""))
-        if source.base_path in contents:
+        if source.old:
             async with turn:
                 # The old name decides which per-file ignores held for the old content.
-                was = await ruff.check_content(job, source.path, content, under=source.base_path)
+                was = await ruff.check_content(job, source.path, source.was.content, under=source.base_path)
             if isinstance(was, Broken):
                 return was
             before = was.findings
-        marked = baseline.compare(source, by_path[source.path], content, before, edited=True)
+        marked = baseline.compare(source, by_path[source.path], before, edited=True)
         return _weighed(marked, {each.rule for each in before}, configured=source.path in configured)
 
     known = {source.path for source in affected}
