@@ -87,7 +87,6 @@ def test_mypy_blocks_what_the_change_broke_elsewhere(project: Project) -> None:
     assert result.status is GateStatus.FAIL
     assert _found(result) == [("mypy:arg-type", "use.py", 3)]
     assert _found(result, new=False) == [("mypy:assignment", "use.py", 4)]
-    assert "1 stood there before" in result.reason
     assert not (project.root / ".mypy_cache").exists()
 
 

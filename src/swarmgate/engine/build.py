@@ -90,6 +90,7 @@ async def _judged(
         base=ctx.repository.tree_of(base or "HEAD"),
         config=GatesOptions(
             skip=gates.skip,
+            require=gates.require,
             timeout_s=gates.timeout_s,
             quality=gates.quality,
             size=gates.size,
