@@ -12,7 +12,7 @@ import pytest
 
 from swarmgate.domain.finding import Finding, GateReport, GateResult, GateStatus, Severity, Unchecked
 from swarmgate.domain.screen import Screen
-from swarmgate.gates.report import PATCH_LINES, findings, lines
+from swarmgate.gates.report import PATCH_LINES, lines, rejection
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,14 +140,14 @@ def test_what_is_wrapped_is_indented_and_a_long_word_stays_whole() -> None:
     word = "x" * 70
     told = TODO.model_copy(update={"message": f"one two three {word} four", "code": ""})
     result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
-    assert findings((result,), Screen(40))[1:4] == ["  3 medium marker: one two three", f"    {word}", "    four [g]"]
+    assert rejection((result,), Screen(40))[1:4] == ["  3 medium marker: one two three", f"    {word}", "    four [g]"]
 
 
 def test_long_code_is_cut_around_what_the_caret_points_at() -> None:
     code = "call(" + "argument, " * 30 + "wanted)" + " # tail" * 20
     told = SHELL.model_copy(update={"code": code, "column": code.index("wanted") + 1})
     result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
-    source, caret = findings((result,), Screen(60))[-4:-2]
+    source, caret = rejection((result,), Screen(60))[-5:-3]
     assert max(len(source), len(caret)) <= 60
     assert source[caret.index("^") : caret.rindex("^") + 1] == "wanted"
 
@@ -158,7 +158,7 @@ def test_long_code_is_cut_around_what_the_caret_points_at() -> None:
 def test_the_caret_stands_below_its_word(code: str, column: int) -> None:
     told = SHELL.model_copy(update={"code": code, "column": column})
     result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
-    source, caret = findings((result,), Screen(60))[-4:-2]
+    source, caret = rejection((result,), Screen(60))[-5:-3]
     assert set(caret.strip().removeprefix("|").strip()) == {"^"}
     if code.startswith("\t"):
         assert source[caret.index("^") :].startswith("if")

@@ -69,9 +69,9 @@ def lines(report: GateReport, about: str = "", screen: Screen = PIPE) -> list[st
     return _shown(_report(report, about, screen.width), screen)
 
 
-def findings(results: Sequence[GateResult], screen: Screen = PIPE) -> list[str]:
-    """What blocks, and some of what informs, of these results: by file, with the code."""
-    return _shown(_findings(results, screen.width), screen)
+def rejection(results: Sequence[GateResult], screen: Screen = PIPE) -> list[str]:
+    """What these results are about: findings by file, with the code, then the gates."""
+    return _shown((*_findings(results, screen.width), *_gates(results)), screen)
 
 
 def _shown(told: Iterable[Line], screen: Screen) -> list[str]:
