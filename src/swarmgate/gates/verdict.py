@@ -57,6 +57,6 @@ def _verdict(
     if lacking:
         told = "; ".join(f"{each.what}: {each.why}" for each in lacking)
         return GateStatus.ERROR, f"not checked, and required (gates.require): {told}"
-    if outcome.skip or not outcome.files:
+    if outcome.skip or not (outcome.files or findings):
         return GateStatus.SKIP, outcome.skip or _NOTHING
     return GateStatus.PASS, ""

@@ -38,7 +38,7 @@ async def run(job: Job) -> Outcome:
     nothing = "" if names else "no build or type check is known for the changed files"
     return Outcome(
         findings=(*compiled.findings, *(finding for verdict in verdicts for finding in verdict.findings)),
-        files=len(job.change.present) if ran else compiled.files,
+        files=len(job.change.files) if ran else compiled.files,
         tool=", ".join(names),
         notes=tuple(verdict.note for verdict in verdicts if verdict.note),
         error="; ".join(errors),
