@@ -153,13 +153,16 @@ def test_long_code_is_cut_around_what_the_caret_points_at() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "column"), [("\tif x:", 2), ("名前 = x", 6), ("a" * 400, 500), ("x", 0), ("é = 1", 1)]
+    ("code", "column"), [("\tif x:", 2), ("名前 = x", 6), ("a" * 400, 500), ("x", 0), ("é = 1", 1), ("f(x", 4)]
 )
 def test_the_caret_stands_below_its_word(code: str, column: int) -> None:
     told = SHELL.model_copy(update={"code": code, "column": column})
     result = GateResult(gate="g", status=GateStatus.FAIL, findings=(told,), files=1)
     source, caret = rejection((result,), Screen(60))[-5:-3]
     assert set(caret.strip().removeprefix("|").strip()) == {"^"}
+    if column == len(code) + 1:
+        assert caret.endswith("^")
+        assert caret.index("^") == len(source)
     if code.startswith("\t"):
         assert source[caret.index("^") :].startswith("if")
 

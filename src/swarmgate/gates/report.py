@@ -212,8 +212,8 @@ def _finding(result: GateResult, finding: Finding, width: int) -> Iterator[Line]
 def _code(finding: Finding, gutter: int, width: int) -> Iterator[Line]:
     """The line of code, with carets below the word that begins at the column, or below all of it."""
     code = finding.code
-    first = finding.column - 1 if 0 < finding.column <= len(code) else len(code) - len(code.lstrip())
-    last = _end(code, first) if 0 < finding.column <= len(code) else len(code)
+    first = min(finding.column - 1, len(code)) if finding.column else len(code) - len(code.lstrip())
+    last = _end(code, first) if finding.column else len(code)
     before, marked, after = (flat(part.expandtabs(4)) for part in (code[:first], code[first:last], code[last:]))
     room = max((width or _CODE) - gutter - 5, 20)
     if len(before) + len(marked) > room:  # what the caret points at has to be seen
