@@ -43,7 +43,7 @@ class Place:
     def scan(self, *, exits: int) -> dict[str, Any]:
         told = self.json("run", *GATES, exits=exits)
         (result,) = [each for each in told["results"] if each["gate"] == "placeholder_scan"]
-        return {"reason": result["reason"], "notes": told["notes"]}
+        return {"reason": result["reason"], "findings": result["findings"], "notes": told["notes"]}
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ the change as a whole
 PASS   imports           1 informing
 PASS   lint_check        1 accepted, 1 old
 FAIL   placeholder_scan  1 blocking; new at or above medium
-ERROR  mine              no-such-tool was not found; optional
+ERROR  mine              no-such-tool was not found  optional
 ERROR  build_check       make ended with exit code 3
 
 4 findings: 1 blocking, 1 informing, 1 accepted, 1 old (2 files looked at, 1500 ms, tree 0123456789ab)

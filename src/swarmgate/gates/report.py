@@ -86,15 +86,12 @@ def _shown(told: Iterable[Line], screen: Screen) -> list[str]:
 def row(result: GateResult, width: int = 0) -> Line:
     """One gate: its status, its findings by what they mean, its reason."""
     counts = Counter(result.standing(finding) for finding in result.findings)
-    parts = [told] if (told := counted(counts)) else []
+    parts = [count] if (count := counted(counts)) else []
     parts += [f"fixed {len(result.fixed)}: {', '.join(result.fixed)}"] if result.fixed else []
     parts += [result.reason] if result.reason else []
-    parts += ["cached"] if result.cached else []
-    parts += ["optional"] if not result.required else []
+    told = "  ".join(filter(None, ("; ".join(parts), "cached" * result.cached, "optional" * (not result.required))))
     head = f"{result.gate:<{width}}  "
-    return Line(
-        ((f"{result.status:<5}", _STATUSES[result.status]), ("  ", ""), (head, "bold"), (flat("; ".join(parts)), "")), 9
-    )
+    return Line(((f"{result.status:<5}", _STATUSES[result.status]), ("  ", ""), (head, "bold"), (flat(told), "")), 9)
 
 
 def counted(counts: Mapping[Standing, int]) -> str:
