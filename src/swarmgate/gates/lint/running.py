@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.finding import Finding, Severity, Unchecked
 from swarmgate.errors import WorkspaceError
 from swarmgate.gates import build_base
 from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder, is_adopted
@@ -31,12 +31,12 @@ _PARALLEL = 4
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What the tools of a change said together. `missing` names tools that are asked for and not installed."""
+    """What the tools of a change said together. `missing`: what was left undone for want of a tool."""
 
     findings: tuple[Finding, ...] = ()
     files: int = 0
     tools: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[Unchecked, ...] = ()
     error: str = ""
 
     def __add__(self, other: Ran) -> Ran:
@@ -75,7 +75,7 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
     for folder, paths in by_folder(linter, root, sources).items():
         found = program(root, folder, linter.check[0])
         if found is None:
-            ran += Ran(missing=(f"{linter.name} is not installed",))
+            ran += Ran(missing=(Unchecked(what="lint", why=f"{linter.name} is not installed"),))
             continue
         there = replace(job, repository=Repository(root / folder))
         names = [path.removeprefix(f"{folder}/") if folder else path for path in paths]
@@ -119,7 +119,7 @@ async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
         return Ran()
     path = program(job.repository.root, "", formatter.name)
     if path is None:
-        return Ran(missing=(f"{formatter.name} is not installed",))
+        return Ran(missing=(Unchecked(what="format", why=f"{formatter.name} is not installed"),))
     turn = asyncio.Semaphore(_PARALLEL)
 
     async def formatted(source: SourceFile, content: bytes) -> bytes | Broken | None:
