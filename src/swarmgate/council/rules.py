@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from swarmgate.council import stream
-from swarmgate.council.lifecycle import Completed, Resumed, Standing, Status
+from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status
+from swarmgate.council.views import stream
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilFailed, SwarmError
 
 if TYPE_CHECKING:
-    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.views.events import CouncilEvent
 
 Q = TypeVar("Q", bound=Frozen)
 S = TypeVar("S")

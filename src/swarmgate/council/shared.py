@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from swarmgate import __version__
 from swarmgate.config import nearest
 from swarmgate.council.context import CouncilContext
-from swarmgate.council.masking import NAMES, masked
 from swarmgate.council.patterns import PATTERNS
-from swarmgate.council.record import Record, Records
+from swarmgate.council.records.record import Record, Records
+from swarmgate.council.records.redaction import NAMES, masked
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, LedgerCorrupt, LedgerError, SwarmError
@@ -27,9 +27,9 @@ from swarmgate.project import Project
 
 # Late imports are here for start-up time: who looks at records needs no voices.
 if TYPE_CHECKING:
-    from swarmgate.council.events import CouncilEvent
     from swarmgate.council.pattern import Pattern, Where
     from swarmgate.council.rules import Rules
+    from swarmgate.council.views.events import CouncilEvent
 
 Q = TypeVar("Q", bound=Frozen)
 S = TypeVar("S")
@@ -105,9 +105,9 @@ class Shared:
             BudgetExhausted: a budget is used up; the hint says how it goes on.
             LedgerError: its record is damaged.
         """
-        from swarmgate.council.progress import teller  # noqa: PLC0415
+        from swarmgate.council.participants.session import opened as session  # noqa: PLC0415
         from swarmgate.council.run import run  # noqa: PLC0415
-        from swarmgate.council.session import opened as session  # noqa: PLC0415
+        from swarmgate.council.views.progress import teller  # noqa: PLC0415
 
         id = str(getattr(request, "id"))  # noqa: A001, B009 - every request has one
         self.records.check_id(id, pattern.name)
@@ -268,7 +268,7 @@ class Shared:
 
     def _settle(self, name: str) -> None:
         """Has the ledger count a session that was killed between the end of its record and that."""
-        from swarmgate.council.session import settle  # noqa: PLC0415
+        from swarmgate.council.participants.session import settle  # noqa: PLC0415
 
         if self.project.session(name).open:
             settle(self.project)
@@ -306,7 +306,7 @@ def new_id() -> str:
 
 def _whole() -> str:
     """The orchestration that a record which begins now is a step of; empty: none."""
-    from swarmgate.council.session import TOGETHER  # noqa: PLC0415
+    from swarmgate.council.participants.session import TOGETHER  # noqa: PLC0415
 
     together = TOGETHER.get()
     return together.record if together else ""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.council.debate.model import Claim, Round, Speech
-from swarmgate.council.transcript import GIST_LINE, Transcript, reason_line
+from swarmgate.council.debate.transcript import GIST_LINE, Transcript, reason_line
 from swarmgate.domain.debate import Ballot, Reason, Vote, message_id
 from swarmgate.errors import CouncilRefused
 

@@ -11,8 +11,8 @@ from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Limits
 from swarmgate.agents.house_rules import HouseRules, everywhere
 from swarmgate.council.debate.model import Debate
-from swarmgate.council.transcript import GIST_LINE
-from swarmgate.council.windows import Window, check_fits, material_sections, window_of
+from swarmgate.council.debate.transcript import GIST_LINE
+from swarmgate.council.participants.windows import Window, check_fits, material_sections, window_of
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import CouncilRefused
 

@@ -12,7 +12,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from swarmgate.council import stream
 from swarmgate.council.critique.model import (
     Checked,
     Criterion,
@@ -28,9 +27,10 @@ from swarmgate.council.critique.model import (
 )
 from swarmgate.council.critique.scoring import best, evaluated, improvement, missed, unchanged, version_of
 from swarmgate.council.critique.view import text_lines
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Completed, Resumed, Standing, Status, Stopped, TimeUp
+from swarmgate.council.records.lifecycle import Completed, Resumed, Standing, Status, Stopped, TimeUp
 from swarmgate.council.rules import Rules
+from swarmgate.council.views import stream
+from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import CouncilFailed, IllegalMove, SwarmError

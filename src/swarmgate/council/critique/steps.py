@@ -10,7 +10,6 @@ from typing import Any
 
 from swarmgate.agents.brief import Brief
 from swarmgate.agents.desk import Desk
-from swarmgate.council.asking import Heard, ask, bounded
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.answers import evaluation_of, version_in
 from swarmgate.council.critique.briefs import evaluating, generating, improving, prompt_tokens, too_large
@@ -28,10 +27,11 @@ from swarmgate.council.critique.rules import (
     given_up,
 )
 from swarmgate.council.critique.scoring import best, version_of
-from swarmgate.council.lifecycle import Standing
+from swarmgate.council.participants.asking import Heard, ask, bounded
+from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Pattern, Where
+from swarmgate.council.records.lifecycle import Standing
 from swarmgate.council.run import run
-from swarmgate.council.voices import Voices
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.council_limits import WHOLE_SECONDS
 from swarmgate.domain.debate import Seat

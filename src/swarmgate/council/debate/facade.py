@@ -72,7 +72,7 @@ class Debates:
         """
         from swarmgate.council.debate.request import debate_of, seat, seats_for
         from swarmgate.council.debate.steps import DEBATING
-        from swarmgate.council.material import OF_A_DEBATE, gathered
+        from swarmgate.council.participants.material import OF_A_DEBATE, gathered
 
         settings, folder = self._project.config.council, self._project.folder
         debate = debate_of(

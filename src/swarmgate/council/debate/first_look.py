@@ -10,8 +10,8 @@ from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, submit
 from swarmgate.council.debate.answers import WHAT_IS_MISSING, ballot_of, voted
 from swarmgate.council.debate.model import Speech
-from swarmgate.council.overheard import overheard
-from swarmgate.council.windows import material_sections
+from swarmgate.council.participants.overheard import overheard
+from swarmgate.council.participants.windows import material_sections
 from swarmgate.domain.debate import Ballot, message_id
 from swarmgate.errors import ModelError
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from swarmgate.council import stream
 from swarmgate.council.debate.model import (
     Compared,
     Debate,
@@ -23,14 +22,15 @@ from swarmgate.council.debate.model import (
     SynthesisFailed,
     tally,
 )
-from swarmgate.council.lifecycle import Resumed, Standing
+from swarmgate.council.records.lifecycle import Resumed, Standing
 from swarmgate.council.rules import Rules
+from swarmgate.council.views import stream
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import Seat, Vote, in_words, message_id
 from swarmgate.errors import IllegalMove
 
 if TYPE_CHECKING:
-    from swarmgate.council.events import CouncilEvent
+    from swarmgate.council.views.events import CouncilEvent
 
 RESULT = "result.json"
 

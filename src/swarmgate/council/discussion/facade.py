@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-from swarmgate.council.discussion.graph import graph
+from swarmgate.council.discussion.argument.graph import graph
 from swarmgate.council.discussion.model import Cast, Discussion, DiscussionRecord, Expert, Mode
 from swarmgate.council.discussion.people import FOLLOWING, People
 from swarmgate.council.discussion.personas import given, proposed
@@ -21,9 +21,9 @@ from swarmgate.council.discussion.rules import RULES, completed
 from swarmgate.council.discussion.state import State
 from swarmgate.council.discussion.view.page import page
 from swarmgate.council.discussion.view.words import all_rounds
-from swarmgate.council.record import Record
+from swarmgate.council.records.record import Record
 from swarmgate.council.shared import Shared, new_id
-from swarmgate.council.stream import PatternEvent, Started
+from swarmgate.council.views.stream import PatternEvent, Started
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import ConfigError, CouncilRefused, SwarmError
@@ -94,7 +94,7 @@ class Discussions:
         """
         from swarmgate.council.discussion.pattern import DISCUSSION, Session
         from swarmgate.council.discussion.request import discussion_of
-        from swarmgate.council.material import gathered
+        from swarmgate.council.participants.material import gathered
 
         settings = self._project.config.council
         given_cast, roles = given(personas, models or {})

@@ -30,10 +30,10 @@ from swarmgate.council.dispatch.model import (
 )
 from swarmgate.council.dispatch.request import in_words
 from swarmgate.council.dispatch.rules import DispatchRules, DispatchState, GiveUp, Hold, Try
-from swarmgate.council.overheard import overheard
+from swarmgate.council.participants.overheard import overheard
+from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.run import run
-from swarmgate.council.voices import Voices
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.debate import Seat
 from swarmgate.domain.usage import Usage

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from swarmgate.council import stream
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import Resumed, Standing, Status, Stopped, TimeUp
 from swarmgate.council.orchestration import view
 from swarmgate.council.orchestration.bounds import handled, inside
 from swarmgate.council.orchestration.model import Leaf, MapStep, Orchestration, ParallelStep, Step, Value
 from swarmgate.council.orchestration.results import OrchestrationOutcome, OrchestrationRecord, StepResult
 from swarmgate.council.orchestration.texts import joined
+from swarmgate.council.records.lifecycle import Resumed, Standing, Status, Stopped, TimeUp
 from swarmgate.council.rules import Rules
+from swarmgate.council.views import stream
+from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import IllegalMove, SwarmError

@@ -14,7 +14,7 @@ from swarmgate.agents.answers import Form
 from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.participant import ROLE, AskedOnceMore, speak, submit
-from swarmgate.council.overheard import overheard
+from swarmgate.council.participants.overheard import overheard
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import EndpointFailed, ModelError
 

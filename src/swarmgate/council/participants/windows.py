@@ -9,7 +9,7 @@ from swarmgate.agents.brief import Brief, Section
 from swarmgate.agents.desk import Desk
 from swarmgate.agents.house_rules import sections
 from swarmgate.council.debate.model import Debate
-from swarmgate.council.transcript import GIST_LINE
+from swarmgate.council.debate.transcript import GIST_LINE
 from swarmgate.errors import CouncilRefused
 
 _SHARE = 0.6

@@ -17,9 +17,18 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from swarmgate.config import nearest
-from swarmgate.council.events import CouncilEvent
-from swarmgate.council.lifecycle import LIFECYCLE, Begun, Completed, Resumed, Standing, Stopped, TimeUp, Unanswering
+from swarmgate.council.records.lifecycle import (
+    LIFECYCLE,
+    Begun,
+    Completed,
+    Resumed,
+    Standing,
+    Stopped,
+    TimeUp,
+    Unanswering,
+)
 from swarmgate.council.rules import Rules
+from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Entry, Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import CouncilRefused, LedgerError

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from swarmgate.config import toml_text
 from swarmgate.config.refusals import unknown
-from swarmgate.council.toml_lines import Place, line_of
+from swarmgate.council.requests.toml_lines import Place, line_of
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
 from swarmgate.workspace import regular

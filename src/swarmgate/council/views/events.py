@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from swarmgate.council.stream import PatternEvent
+from swarmgate.council.views.stream import PatternEvent
 
 CouncilEvent = PatternEvent
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from swarmgate.council.events import (
+from swarmgate.council.views.events import (
     CouncilEvent,
 )
-from swarmgate.council.stream import (
+from swarmgate.council.views.stream import (
     Completed,
     Contributed,
     Converged,

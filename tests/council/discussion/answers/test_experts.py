@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from swarmgate.agents.answer_text import Unread
-from swarmgate.council.discussion.answers import Part, Reader
+from swarmgate.council.discussion.answers.experts import Part, Reader
+from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of
 from swarmgate.council.discussion.model import Relation, ShiftKind
-from swarmgate.council.discussion.moderation import assessment_of, framing_of, question_of
 
 READER = Reader("ann", {"r1-msg-001": "ann", "r1-msg-002": "bob", "r1-msg-003": "moderator"})
 

@@ -7,8 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.council.discussion.records import CAST, held, lightweight, message, records, standard
 
-from swarmgate.council.discussion.agreement import agreed_by
-from swarmgate.council.discussion.argument import (
+from swarmgate.council.discussion.argument.agreement import agreed_by
+from swarmgate.council.discussion.argument.graph import GIST, gist, graph
+from swarmgate.council.discussion.argument.structure import (
     consensus_of,
     integrity_problem,
     key,
@@ -16,7 +17,6 @@ from swarmgate.council.discussion.argument import (
     shown_before,
     steel_manned,
 )
-from swarmgate.council.discussion.graph import GIST, gist, graph
 from swarmgate.council.discussion.model import (
     EXTENTS,
     Cast,

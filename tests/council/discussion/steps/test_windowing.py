@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.council.discussion.records import message, records, standard
 
 from swarmgate.council.discussion.model import EXTENTS, DiscussionRecord, Message, Mode
-from swarmgate.council.discussion.windowing import (
+from swarmgate.council.discussion.steps.windowing import (
     DIRECTION,
     GIST,
     GIST_LINE,

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.council.discussion.records import lightweight, message, records, standard
 
-from swarmgate.council.discussion.graph import Graph
+from swarmgate.council.discussion.argument.graph import Graph
 from swarmgate.council.discussion.model import Cast, DiscussionRecord, DiscussionRound
 from swarmgate.council.discussion.view.artifacts import artifacts
 from swarmgate.council.discussion.view.lines import text_lines
-from swarmgate.council.discussion.view.markdown import item, quote
 from swarmgate.council.discussion.view.mermaid import label
+from swarmgate.council.views.markdown import item, quote
 from swarmgate.domain.markdown import line
 
 HOSTILE = (

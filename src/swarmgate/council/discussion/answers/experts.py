@@ -14,9 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from swarmgate.agents.answer_text import Unread, squeezed
 from swarmgate.agents.answers import Answer, Form, called
-from swarmgate.council.discussion.argument import link_problem, steel_manned
-from swarmgate.council.discussion.model import Link, Position, Relation, Shift, ShiftKind
-from swarmgate.council.discussion.values import (
+from swarmgate.council.discussion.answers.values import (
     ID_KEYS,
     Ids,
     Number,
@@ -31,6 +29,8 @@ from swarmgate.council.discussion.values import (
     shortened,
     text_of,
 )
+from swarmgate.council.discussion.argument.structure import link_problem, steel_manned
+from swarmgate.council.discussion.model import Link, Position, Relation, Shift, ShiftKind
 from swarmgate.domain.debate import MESSAGE_ID
 
 Part = dict[str, Any]

@@ -9,9 +9,8 @@ from pydantic import BeforeValidator, Field
 
 from swarmgate.agents.answer_text import Unread, squeezed
 from swarmgate.agents.answers import Answer, Form, called
-from swarmgate.council.discussion.answers import Part
-from swarmgate.council.discussion.model import Assessment, FaultLine, Framing, Insight, Recommendation
-from swarmgate.council.discussion.values import (
+from swarmgate.council.discussion.answers.experts import Part
+from swarmgate.council.discussion.answers.values import (
     SPOKEN,
     Ids,
     Number,
@@ -27,6 +26,7 @@ from swarmgate.council.discussion.values import (
     shortened,
     text_of,
 )
+from swarmgate.council.discussion.model import Assessment, FaultLine, Framing, Insight, Recommendation
 
 _BUDGET, _USUAL_BUDGET = (3, 6), 4
 _MARKS = (1, 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from swarmgate.council.discussion.argument import link_problem
+from swarmgate.council.discussion.argument.structure import link_problem
 from swarmgate.council.discussion.model import Cast, DiscussionRound, Relation, ShiftKind
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from swarmgate.council.discussion.argument import steel_manned
+from swarmgate.council.discussion.argument.structure import steel_manned
 from swarmgate.council.discussion.model import USER, Camel, DiscussionRound, Message, Relation, Shift, ShiftKind, Step
 from swarmgate.domain.base import Line
 from swarmgate.domain.debate import SeatId

@@ -12,10 +12,10 @@ from swarmgate.agents.answer_text import Unread
 from swarmgate.agents.answers import Answer, Form, called
 from swarmgate.agents.brief import Brief, Section, one_line
 from swarmgate.agents.desk import Desk
-from swarmgate.council.asking import ask, brief_for
+from swarmgate.council.discussion.answers.values import Text, dicts_of, ids_of
 from swarmgate.council.discussion.model import MODERATOR, Cast, Discussion, Expert, Tension
 from swarmgate.council.discussion.request import RESERVED
-from swarmgate.council.discussion.values import Text, dicts_of, ids_of
+from swarmgate.council.participants.asking import ask, brief_for
 from swarmgate.domain.council_limits import PERSONA
 from swarmgate.errors import CouncilFailed
 

@@ -10,7 +10,8 @@ from pydantic import BeforeValidator, Field
 
 from swarmgate.agents.answer_text import Unread, squeezed
 from swarmgate.agents.answers import TEXT, Answer, Form, called
-from swarmgate.council.discussion.agreement import agreed_by
+from swarmgate.council.discussion.answers.values import Ids, Spoken, Text, Texts, items_of, known, texts_in
+from swarmgate.council.discussion.argument.agreement import agreed_by
 from swarmgate.council.discussion.model import (
     HISTORIAN,
     MODERATOR,
@@ -21,8 +22,7 @@ from swarmgate.council.discussion.model import (
     DiscussionRound,
     Unresolved,
 )
-from swarmgate.council.discussion.table import Table, constraints_section
-from swarmgate.council.discussion.values import Ids, Spoken, Text, Texts, items_of, known, texts_in
+from swarmgate.council.discussion.steps.table import Table, constraints_section
 from swarmgate.domain.council_limits import MOST_TEXT
 from swarmgate.domain.debate import MESSAGE_ID
 from swarmgate.errors import CouncilFailed
@@ -107,7 +107,7 @@ async def concluded(table: Table, rounds: Sequence[DiscussionRound]) -> Conclusi
 class Checks:
     """What a conclusion is held to: the ids of messages that there are, and how an agreement on some came about.
 
-    `agreed_by` is `council.discussion.agreement.agreed_by` of the discussion.
+    `agreed_by` is `council.discussion.argument.agreement.agreed_by` of the discussion.
     """
 
     ids: frozenset[str]

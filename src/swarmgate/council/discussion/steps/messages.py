@@ -8,14 +8,14 @@ from typing import Any
 
 from swarmgate.agents.answers import Form
 from swarmgate.agents.brief import Section
-from swarmgate.council.discussion.answers import Part, Reader
-from swarmgate.council.discussion.argument import consensus_of, measured
+from swarmgate.council.discussion.answers.experts import Part, Reader
+from swarmgate.council.discussion.answers.moderation import assessment_of, framing_of, question_of, record_of
+from swarmgate.council.discussion.argument.structure import consensus_of, measured
 from swarmgate.council.discussion.model import DiscussionRound, Message, Step
-from swarmgate.council.discussion.moderation import assessment_of, framing_of, question_of, record_of
 from swarmgate.council.discussion.planning import Heat, heat
 from swarmgate.council.discussion.state import Say
-from swarmgate.council.discussion.table import Table
-from swarmgate.council.discussion.windowing import Told, measured_line
+from swarmgate.council.discussion.steps.table import Table
+from swarmgate.council.discussion.steps.windowing import Told, measured_line
 
 Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]
 """The form of an answer; or, of prose, what its text comes to."""

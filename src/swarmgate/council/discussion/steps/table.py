@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from swarmgate.agents.answers import Form
 from swarmgate.agents.brief import Section, harmless, one_line
 from swarmgate.agents.desk import Desk
-from swarmgate.council.asking import Heard, ask, bounded, brief_for
-from swarmgate.council.discussion.casting import persona
 from swarmgate.council.discussion.model import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
-from swarmgate.council.discussion.windowing import DIRECTION, Both, Told, least_room, measured_line, told
-from swarmgate.council.voices import Voices
-from swarmgate.council.windows import Window, window_of
+from swarmgate.council.discussion.steps.casting import persona
+from swarmgate.council.discussion.steps.windowing import DIRECTION, Both, Told, least_room, measured_line, told
+from swarmgate.council.participants.asking import Heard, ask, bounded, brief_for
+from swarmgate.council.participants.voices import Voices
+from swarmgate.council.participants.windows import Window, window_of
 from swarmgate.domain.debate import Seat
 from swarmgate.errors import ConfigError, CouncilRefused, MissingRequirement
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from swarmgate.agents.brief import Section, cut, harmless, one_line
-from swarmgate.council.discussion.argument import ORDER
-from swarmgate.council.discussion.graph import said
+from swarmgate.council.discussion.argument.graph import said
+from swarmgate.council.discussion.argument.structure import ORDER
 from swarmgate.council.discussion.model import (
     CONTRIBUTIONS,
     Assessment,

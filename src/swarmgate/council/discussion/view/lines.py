@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from swarmgate.council.discussion.graph import graph
+from swarmgate.council.discussion.argument.graph import graph
 from swarmgate.council.discussion.model import Cast, Cited, Conclusion, DiscussionRecord, DiscussionRound, Message
+from swarmgate.council.discussion.steps.windowing import facts, measured_line
 from swarmgate.council.discussion.view import words
-from swarmgate.council.discussion.windowing import facts, measured_line
 
 
 def text_lines(record: DiscussionRecord) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from swarmgate.agents.brief import cut, one_line
-from swarmgate.council.discussion.argument import places, slots
-from swarmgate.council.discussion.graph import said
+from swarmgate.council.discussion.argument.graph import said
+from swarmgate.council.discussion.argument.structure import places, slots
 from swarmgate.council.discussion.model import (
     Choice,
     Conclusion,
@@ -17,8 +17,8 @@ from swarmgate.council.discussion.model import (
     ShiftKind,
     Step,
 )
+from swarmgate.council.discussion.steps.windowing import measured_line
 from swarmgate.council.discussion.view import words
-from swarmgate.council.discussion.windowing import measured_line
 
 HEAD = "# Discussion: {}\n"
 GIST = 200

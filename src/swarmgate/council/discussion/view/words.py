@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from swarmgate.council.discussion.argument import measured
-from swarmgate.council.discussion.graph import Evolution, Stand
+from swarmgate.council.discussion.argument.graph import Evolution, Stand
+from swarmgate.council.discussion.argument.structure import measured
 from swarmgate.council.discussion.model import (
     Cast,
     Choice,
