@@ -231,9 +231,10 @@ def _id(name: str, which: str = "") -> Any:
 
 
 def _shared(repo: Path | None) -> Shared:
-    from swarmgate.engine.swarm import Swarm
+    from swarmgate.council.shared import Shared
+    from swarmgate.project import Project
 
-    return Swarm(repo).council.shared
+    return Shared(Project((repo or Path.cwd()).resolve()))
 
 
 def _request(name: str, file: Path, record: str) -> Any:

@@ -22,10 +22,10 @@ from swarmgate.council.decision.model import (
     Strategy,
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
-from swarmgate.council.discussion.answers.values import said_in, shortened
-from swarmgate.council.discussion.view.words import cost
+from swarmgate.council.participants.prose import said_in, shortened
 from swarmgate.council.records.lifecycle import Completed, Standing, Stopped
 from swarmgate.council.views import markdown, stream
+from swarmgate.council.views.words import cost
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.markdown import line
 from swarmgate.domain.usage import Usage

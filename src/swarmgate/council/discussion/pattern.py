@@ -9,7 +9,6 @@ from typing import cast as typed
 
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.discussion import personas
-from swarmgate.council.discussion.answers.values import shortened
 from swarmgate.council.discussion.events import (
     CastConfirmed,
     CastProposed,
@@ -51,6 +50,7 @@ from swarmgate.council.discussion.steps.casting import cast_for
 from swarmgate.council.discussion.steps.concluding import concluded
 from swarmgate.council.discussion.steps.messages import message_of
 from swarmgate.council.discussion.steps.table import Table, provisional, seated, topic_sections
+from swarmgate.council.participants.prose import shortened
 from swarmgate.council.pattern import Pattern, Where
 from swarmgate.council.records.lifecycle import Standing, Unanswering
 from swarmgate.domain.base import Frozen

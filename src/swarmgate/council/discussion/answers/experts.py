@@ -24,13 +24,11 @@ from swarmgate.council.discussion.answers.values import (
     first_of,
     known,
     message_ids,
-    prose_of,
-    said_in,
-    shortened,
     text_of,
 )
 from swarmgate.council.discussion.argument.structure import link_problem, steel_manned
 from swarmgate.council.discussion.model import Link, Position, Relation, Shift, ShiftKind
+from swarmgate.council.participants.prose import prose_of, said_in, shortened
 from swarmgate.domain.debate import MESSAGE_ID
 
 Part = dict[str, Any]

@@ -11,7 +11,6 @@ from swarmgate.agents.answer_text import Unread, squeezed
 from swarmgate.agents.answers import Answer, Form, called
 from swarmgate.council.discussion.answers.experts import Part
 from swarmgate.council.discussion.answers.values import (
-    SPOKEN,
     Ids,
     Number,
     Spoken,
@@ -21,12 +20,10 @@ from swarmgate.council.discussion.answers.values import (
     ids_of,
     items_of,
     known,
-    prose_of,
-    said_in,
-    shortened,
     text_of,
 )
 from swarmgate.council.discussion.model import Assessment, FaultLine, Framing, Insight, Recommendation
+from swarmgate.council.participants.prose import SPOKEN, prose_of, said_in, shortened
 
 _BUDGET, _USUAL_BUDGET = (3, 6), 4
 _MARKS = (1, 5)

@@ -15,7 +15,8 @@ from swarmgate.council.discussion.model import DiscussionRound, Message, Step
 from swarmgate.council.discussion.planning import Heat, heat
 from swarmgate.council.discussion.state import Say
 from swarmgate.council.discussion.steps.table import Table
-from swarmgate.council.discussion.steps.windowing import Told, measured_line
+from swarmgate.council.discussion.steps.windowing import Told
+from swarmgate.council.discussion.view.message import measured_line
 
 Read = Callable[[Reader], Form[Any, Part] | Callable[[str], Part]]
 """The form of an answer; or, of prose, what its text comes to."""

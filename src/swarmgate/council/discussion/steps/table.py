@@ -12,7 +12,8 @@ from swarmgate.agents.brief import Section, harmless, one_line
 from swarmgate.agents.desk import Desk
 from swarmgate.council.discussion.model import CONTRARIAN, HISTORIAN, MODERATOR, Cast, Discussion, DiscussionRound
 from swarmgate.council.discussion.steps.casting import persona
-from swarmgate.council.discussion.steps.windowing import DIRECTION, Both, Told, least_room, measured_line, told
+from swarmgate.council.discussion.steps.windowing import DIRECTION, Both, Told, least_room, told
+from swarmgate.council.discussion.view.message import measured_line
 from swarmgate.council.participants.asking import Heard, ask, bounded, brief_for
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.participants.windows import Window, window_of

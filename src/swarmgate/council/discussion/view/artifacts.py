@@ -10,11 +10,12 @@ from collections.abc import Iterator
 
 from swarmgate.council.discussion.argument.graph import Graph, graph
 from swarmgate.council.discussion.model import Cited, Conclusion, DiscussionRecord, Unresolved
-from swarmgate.council.discussion.steps.windowing import scores
 from swarmgate.council.discussion.view import words
 from swarmgate.council.discussion.view.mermaid import mermaid
+from swarmgate.council.discussion.view.message import scores
 from swarmgate.council.discussion.view.page import page
 from swarmgate.council.views.markdown import item, quote, section, table
+from swarmgate.council.views.words import cost
 from swarmgate.domain.markdown import line
 from swarmgate.domain.printable import escaped
 
@@ -84,7 +85,7 @@ def _synthesis(record: DiscussionRecord, whole: Graph) -> Iterator[str]:
         yield from section("Corrected by swarmgate", map(item, record.conclusion.noted))
     yield from section("Measured", _measured(record))
     yield from section("Choices", (item(words.choice(each)) for each in record.choices))
-    yield from section("Cost", [line(words.cost(record.usage, record.seconds))])
+    yield from section("Cost", [line(cost(record.usage, record.seconds))])
     yield from section("Voices that failed", map(item, words.failures(record) or ["none"]))
 
 

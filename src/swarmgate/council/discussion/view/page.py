@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from swarmgate.agents.brief import cut, one_line
 from swarmgate.council.discussion.argument.graph import Graph
 from swarmgate.council.discussion.model import Cited, Conclusion, DiscussionRecord, Expert, Message, Relation
-from swarmgate.council.discussion.steps.windowing import facts
 from swarmgate.council.discussion.view import words
 from swarmgate.council.discussion.view.drawing import HEIGHT, WIDTH, positions, relations
+from swarmgate.council.discussion.view.message import facts
 from swarmgate.domain.debate import MESSAGE_ID
 from swarmgate.html import rendered
 
