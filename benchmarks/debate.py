@@ -25,7 +25,7 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate.model import Outcome
 from swarmgate.council.debate.request import debate_of
 from swarmgate.council.debate.steps import DEBATING
-from swarmgate.council.records.record import Records
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import RoundCompleted, RoundStarted

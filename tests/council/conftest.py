@@ -24,7 +24,7 @@ from swarmgate.council.debate.request import debate_of
 from swarmgate.council.debate.rules import RULES, DebateState
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.records.lifecycle import Standing
-from swarmgate.council.records.record import Records
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.debate import Seat

@@ -16,7 +16,8 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Pattern, Unfinished
 from swarmgate.council.records.lifecycle import Standing, TimeUp
-from swarmgate.council.records.record import Record, Records
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.domain.base import Frozen

@@ -216,7 +216,7 @@ def app_of(verb: str) -> typer.Typer:
 def told(terminal: Terminal, repo: Path | None, name: str, record: str) -> int:
     """Prints a record as the rules of its pattern have it; gives the exit code of that."""
     rules = patterns.rules(name)
-    standing = _shared(repo).record(rules, record).standing
+    standing = _shared(repo).standing(rules, record)
     terminal.result(rules.data(standing), rules.lines(standing))
     return rules.exit_code(standing)
 

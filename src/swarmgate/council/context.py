@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swarmgate.council.participants.voices import Voices
-from swarmgate.council.records.record import Records
+from swarmgate.council.records.store import Records
 from swarmgate.council.views.events import CouncilEvent
 
 

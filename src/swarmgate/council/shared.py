@@ -17,8 +17,9 @@ from swarmgate import __version__
 from swarmgate.config import nearest
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.patterns import PATTERNS
-from swarmgate.council.records.record import Record, Records
+from swarmgate.council.records.record import Record
 from swarmgate.council.records.redaction import NAMES, masked
+from swarmgate.council.records.store import Records
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, LedgerCorrupt, LedgerError, SwarmError
@@ -28,6 +29,7 @@ from swarmgate.project import Project
 # Late imports are here for start-up time: who looks at records needs no voices.
 if TYPE_CHECKING:
     from swarmgate.council.pattern import Pattern, Where
+    from swarmgate.council.records.lifecycle import Standing
     from swarmgate.council.rules import Rules
     from swarmgate.council.views.events import CouncilEvent
 
@@ -187,6 +189,14 @@ class Shared:
                 ) from None
             raise self.refused(pattern.name, id, error) from None
 
+    def standing(self, rules: Rules[Q, S, O], id: str) -> Standing[S]:  # noqa: A002 - as above
+        """How far a record is, with what waits beside it.
+
+        Raises:
+            SwarmError: as `record`; or what waits cannot be read.
+        """
+        return rules.waiting(self.record(rules, id).standing, self.records.documents)
+
     def rows(self, rules: Rules[Q, S, O], *, parts: bool = True) -> list[Any]:
         """A row for each record of a pattern, the newest first; a damaged one is named as such.
 
@@ -262,7 +272,7 @@ class Shared:
 
     def _row(self, rules: Rules[Q, S, O], id: str) -> Any:  # noqa: A002 - as above
         try:
-            return rules.row(self.record(rules, id).standing)
+            return rules.row(self.standing(rules, id))
         except SwarmError as error:
             return rules.damaged(id, self.records.began(id), error.message)
 

@@ -17,7 +17,8 @@ from swarmgate.council.critique.request import critique_of
 from swarmgate.council.critique.rules import RULES, State
 from swarmgate.council.critique.steps import CRITIQUE, Work, prepared
 from swarmgate.council.critique.view import score_lines
-from swarmgate.council.records.record import Record, Records
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import PATTERN_EVENT

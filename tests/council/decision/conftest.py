@@ -19,7 +19,8 @@ from swarmgate.council.decision.request import decision_of
 from swarmgate.council.decision.state import State
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.decision.view import record_of
-from swarmgate.council.records.record import Record, Records
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.stream import PATTERN_EVENT, PatternEvent
 from swarmgate.domain.debate import Seat

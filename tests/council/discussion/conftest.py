@@ -30,7 +30,8 @@ from swarmgate.council.discussion.model import (
 from swarmgate.council.discussion.pattern import DISCUSSION, Session
 from swarmgate.council.discussion.people import FOLLOWING, Confirmed, Pause, People
 from swarmgate.council.discussion.request import discussion_of
-from swarmgate.council.records.record import Record, Records
+from swarmgate.council.records.record import Record
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.stream import PATTERN_EVENT, PatternEvent
 from swarmgate.domain.debate import Seat

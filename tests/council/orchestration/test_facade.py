@@ -19,7 +19,7 @@ from swarmgate.council.orchestration.results import StepResult
 from swarmgate.council.orchestration.rules import Ended
 from swarmgate.council.orchestration.steps import ORCHESTRATION
 from swarmgate.council.records.lifecycle import Completed, Resumed
-from swarmgate.council.records.record import Records
+from swarmgate.council.records.store import Records
 from swarmgate.council.shared import Shared
 from swarmgate.domain.budget import PROJECT
 from swarmgate.domain.metrics import PatternMetrics

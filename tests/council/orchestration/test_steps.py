@@ -21,8 +21,9 @@ from swarmgate.council.orchestration.runner import Came
 from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.records.lifecycle import Resumed
-from swarmgate.council.records.record import Record, Records
+from swarmgate.council.records.record import Record
 from swarmgate.council.records.redaction import masked
+from swarmgate.council.records.store import Records
 from swarmgate.council.run import run
 from swarmgate.council.views.events import CouncilEvent
 from swarmgate.council.views.stream import PATTERN_EVENT

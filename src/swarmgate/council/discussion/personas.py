@@ -35,7 +35,7 @@ from swarmgate.council.discussion.model import (
     Tension,
 )
 from swarmgate.council.discussion.request import FIXED, check_experts
-from swarmgate.council.records.record import Documents
+from swarmgate.council.records.documents import Documents
 from swarmgate.council.requests import described
 from swarmgate.domain.council_limits import PARTICIPANTS, PERSONA
 from swarmgate.errors import CouncilRefused

@@ -17,7 +17,7 @@ from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.debate.voting import vote
 from swarmgate.council.participants.asking import together
 from swarmgate.council.participants.voices import Voices
-from swarmgate.council.records.record import Records
+from swarmgate.council.records.store import Records
 from swarmgate.domain.debate import Tally, Vote
 from swarmgate.errors import BudgetExhausted, CouncilFailed, EndpointFailed, SwarmError
 from swarmgate.evaluation.debate.arms import Arm, Job, Setup, ballots_of, debate_of, jobs, material, question
