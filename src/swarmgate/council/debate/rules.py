@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from swarmgate.council.debate.model import (
+    DISPATCH,
+    PART,
     Compared,
     Debate,
     DebateRecord,
@@ -213,7 +215,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         rounds, synthesis = state.rounds, state.synthesised.synthesis if state.synthesised else None
         count = tally(rounds[-1].speeches)
         return Outcome(
-            id=standing.id,
+            id=_goes_by(standing),
             verdict=synthesis.verdict if synthesis else count.verdict,
             decided_by="synthesis" if synthesis else "majority",
             tally=count,
@@ -228,7 +230,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         """All that is kept of a debate: its whole rounds, and one in which everybody failed."""
         state = standing.own
         return DebateRecord(
-            debate=state.debate,
+            debate=state.debate.model_copy(update={"id": _goes_by(standing)}),
             rounds=(*state.rounds, state.held()) if state.spoken and state.silent else state.rounds,
             outcome=self.outcome(standing),
             failed=standing.why if standing.status == "failed" else "",
@@ -253,7 +255,7 @@ class DebateRules(Rules[Debate, DebateState, Outcome]):
         """When it began, for people too; its verdict, and the question."""
         record, began = self.record(standing), f"{standing.created_at[:19].replace('T', ' ')} UTC"
         status = record.outcome.verdict if record.outcome else "failed" if record.failed else "open"
-        return {"id": standing.id, "began": began, "status": status, "question": record.debate.question}
+        return {"id": record.debate.id, "began": began, "status": status, "question": record.debate.question}
 
     def damaged(self, id: str, began: str, why: str) -> dict[str, str]:  # noqa: A002, ARG002 - as of the rules
         """What is damaged stands in the place of the question."""
@@ -406,6 +408,12 @@ def _came(held: Round) -> str:
     new = sum(each.new for each in held.novelty)
     told = "; nothing new, so to the vote" if held.converged else ""
     return f"{new} of {len(held.novelty)} claims are new{told}"
+
+
+def _goes_by(standing: Standing[DebateState]) -> str:
+    """The id that users know it by: that of its dispatch, where it is the debate of one."""
+    part = standing.own.debate.about == DISPATCH and standing.id == f"{standing.part_of}.{PART}"
+    return standing.part_of if part else standing.id
 
 
 def _named_after(name: str) -> str:
