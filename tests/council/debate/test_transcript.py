@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarmgate.council.debate.model import Claim, Round, Speech
-from swarmgate.council.debate.transcript import GIST_LINE, Transcript, reason_line
-from swarmgate.domain.debate import Ballot, Reason, Vote, message_id
+from swarmgate.council.debate.model import Claim, Debate, Round, Speech
+from swarmgate.council.debate.transcript import GIST_LINE, Transcript, check_fits, reason_line
+from swarmgate.council.participants.windows import Window
+from swarmgate.domain.debate import Ballot, Reason, Seat, Vote, message_id
 from swarmgate.errors import CouncilRefused
 
 SEATS = ("advocate", "challenger")
@@ -179,3 +180,33 @@ def test_the_longest_gist_line_keeps_to_its_bound() -> None:
         Transcript([Round(number=5, final=True, order=(seat,), speeches=(said,))], (seat,)).told(GIST_LINE).section.text
     )
     assert len(text) + 2 <= GIST_LINE
+
+
+# --- who can read it ---
+
+DEBATE = Debate(id="d", question="Is it?", material="m" * 1_000, seats=(Seat(id="a"), Seat(id="b")), rounds=3)
+LINES = 3 * 2 * GIST_LINE
+
+
+def test_who_can_read_a_line_of_each_message_can_take_part() -> None:
+    check_fits(DEBATE, [("a", Window(9_000, LINES)), ("b", Window(9_000, 9_000))])
+
+
+def test_who_can_read_least_is_named_with_the_sizes() -> None:
+    windows = [("a", Window(9_000, 8_000)), ("the moderator", Window(6_000, LINES - 1)), ("b", Window(5_000, 4_000))]
+    with pytest.raises(CouncilRefused) as caught:
+        check_fits(DEBATE, windows)
+    assert caught.value.message == (
+        "`material` has 1,000 characters and `question` 6: with the prompt, "
+        f"and {LINES:,} for the transcript, that is 6,001, and the moderator can read 6,000 "
+        "(60% of its window, at 4 characters a token)"
+    )
+    assert "larger window" in caught.value.hint
+
+
+def test_more_rounds_and_seats_need_more_room() -> None:
+    windows = [("a", Window(9_000, LINES))]
+    with pytest.raises(CouncilRefused):
+        check_fits(DEBATE.model_copy(update={"rounds": 4}), windows)
+    with pytest.raises(CouncilRefused):
+        check_fits(DEBATE.model_copy(update={"seats": (*DEBATE.seats, Seat(id="c"))}), windows)

@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from swarmgate.agents.brief import Section, cut, one_line
-from swarmgate.council.debate.model import Round, Speech
+from swarmgate.council.debate.model import Debate, Round, Speech
+from swarmgate.council.participants.windows import PER_TOKEN, SHARE, Window
 from swarmgate.domain.debate import Reason
 from swarmgate.errors import CouncilRefused
 from swarmgate.llm.parsing.json_objects import PLACES, Mixed, taken_apart, unfenced
@@ -104,6 +105,28 @@ class Transcript:
         if speech.id not in self._whole:
             self._whole[speech.id] = "\n".join(_lines(speech))
         return self._whole[speech.id]
+
+
+def check_fits(debate: Debate, windows: Sequence[tuple[str, Window]]) -> None:
+    """Whether everybody can read question, material and at least a line of each message.
+
+    Args:
+        debate: what is to be held.
+        windows: by the name of the reader.
+
+    Raises:
+        CouncilRefused: somebody cannot; the message names the sizes.
+    """
+    lines = debate.rounds * len(debate.seats) * GIST_LINE
+    name, least = min(windows, key=lambda each: each[1].room)
+    if least.room >= lines:
+        return
+    raise CouncilRefused(
+        f"`material` has {len(debate.material):,} characters and `question` {len(debate.question):,}: with the prompt, "
+        f"and {lines:,} for the transcript, that is {least.size - least.room + lines:,}, and {name} can read "
+        f"{least.size:,} ({SHARE:.0%} of its window, at {PER_TOKEN} characters a token)",
+        hint="debate a smaller piece, or give that voice a model with a larger window ([roles.X] context_tokens)",
+    )
 
 
 def _head(speech: Speech) -> str:
