@@ -216,7 +216,7 @@ def app_of(verb: str) -> typer.Typer:
 def told(terminal: Terminal, repo: Path | None, name: str, record: str) -> int:
     """Prints a record as the rules of its pattern have it; gives the exit code of that."""
     rules = patterns.rules(name)
-    standing = _shared(repo).record(rules, record).standing
+    standing = _shared(repo).standing(rules, record)
     terminal.result(rules.data(standing), rules.lines(standing))
     return rules.exit_code(standing)
 
@@ -231,9 +231,10 @@ def _id(name: str, which: str = "") -> Any:
 
 
 def _shared(repo: Path | None) -> Shared:
-    from swarmgate.engine.swarm import Swarm
+    from swarmgate.council.shared import Shared
+    from swarmgate.project import Project
 
-    return Swarm(repo).council.shared
+    return Shared(Project((repo or Path.cwd()).resolve()))
 
 
 def _request(name: str, file: Path, record: str) -> Any:
@@ -244,7 +245,7 @@ def _request(name: str, file: Path, record: str) -> Any:
     """
     from pydantic import ValidationError
 
-    from swarmgate.council.described import begins, tables_of, text_of
+    from swarmgate.council.requests.described import begins, tables_of, text_of
 
     text = text_of(file, f"{name} file", hint=f"Give the path of a TOML file that describes a {name}.")
     try:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.columns import at, columns, gist
-from swarmgate.cli.council import group
+from swarmgate.cli.columns import at, gist
+from swarmgate.cli.council import add_list, group
 from swarmgate.cli.flags import in_flags
 from swarmgate.cli.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
 from swarmgate.cli.terminal import Terminal, boundary
@@ -44,7 +44,6 @@ _FLAGS = {
 """The flags of the keys of a request; what `--personas` gave keeps its keys, which stand in a file."""
 
 _Id = Annotated[str, typer.Argument(metavar="ID", callback=filled, help="The id of a discussion, as `list` shows it.")]
-_All = Annotated[bool, typer.Option("--all", help="Those that a decision or an orchestration held, too.")]
 _Mode = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", callback=filled, help="deep, standard or lightweight.")
 ]
@@ -217,16 +216,14 @@ def show(
         terminal.result(data(council, record), saved or text_lines(record))
 
 
-@app.command("list")
-def listing(every: _All = False, repo: Repo = None, json: Json = False) -> None:
-    """List the discussions of the project, the newest first: the id, when it began, how far it is, and the topic.
-
-    Example: swarm discuss list
-    """
-    with boundary(json) as terminal:
-        found = _council(repo).discussions(parts=every)
-        lines = columns([[each.id, at(each.began), each.status, gist(each.topic)] for each in found])
-        terminal.result(list(found), lines or ["There is no discussion here yet."])
+add_list(
+    app,
+    "discussion",
+    "List the discussions of the project, the newest first: the id, when it began, how far it is, and the topic.\n\n"
+    "Example: swarm discuss list",
+    lambda each: [each.id, at(each.began), each.status, gist(each.topic)],
+    every="Those that a decision or an orchestration held, too.",
+)
 
 
 def _council(repo: Path | None) -> Council:

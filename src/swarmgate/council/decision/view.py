@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from swarmgate.agents.brief import cut, one_line
-from swarmgate.council import stream
 from swarmgate.council.decision.model import (
     Contribution,
     Decision,
@@ -23,10 +22,10 @@ from swarmgate.council.decision.model import (
     Strategy,
 )
 from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, PREPARE, State, Step, outcome_of
-from swarmgate.council.discussion.values import said_in, shortened
-from swarmgate.council.discussion.view import markdown
-from swarmgate.council.discussion.view.words import cost
-from swarmgate.council.lifecycle import Completed, Standing, Stopped
+from swarmgate.council.participants.prose import said_in, shortened
+from swarmgate.council.records.lifecycle import Completed, Standing, Stopped
+from swarmgate.council.views import markdown, stream
+from swarmgate.council.views.words import cost
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.markdown import line
 from swarmgate.domain.usage import Usage

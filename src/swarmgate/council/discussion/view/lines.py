@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from swarmgate.council.discussion.graph import graph
+from swarmgate.council.discussion.argument.graph import graph
 from swarmgate.council.discussion.model import Cast, Cited, Conclusion, DiscussionRecord, DiscussionRound, Message
 from swarmgate.council.discussion.view import words
-from swarmgate.council.discussion.windowing import facts, measured_line
+from swarmgate.council.discussion.view.message import facts, measured_line
+from swarmgate.council.views.words import cost
 
 
 def text_lines(record: DiscussionRecord) -> list[str]:
@@ -33,7 +34,7 @@ def conclusion_lines(record: DiscussionRecord) -> list[str]:
     lines += _items("Confidence over the rounds", paths)
     lines += _items("Open questions", words.open_questions(record))
     lines += _items("Voices that failed", words.failures(record))
-    return [*lines, words.cost(record.usage, record.seconds)]
+    return [*lines, cost(record.usage, record.seconds)]
 
 
 def _concluded(conclusion: Conclusion) -> Iterator[str]:
@@ -85,7 +86,7 @@ def _round(held: DiscussionRound) -> Iterator[str]:
 
 def _message(message: Message) -> Iterator[str]:
     model = ", a person" if message.human else f" ({message.model})" if message.model else ""
-    about = "" if message.human else f"  {words.cost(message.usage, message.seconds)}"
+    about = "" if message.human else f"  {cost(message.usage, message.seconds)}"
     yield ""
     yield f"  {message.id} {message.author}{model}, {message.step}{about}"
     if message.failed:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from swarmgate.agents.brief import cut, one_line
-from swarmgate.council.discussion.argument import places, slots
-from swarmgate.council.discussion.graph import said
+from swarmgate.council.discussion.argument.graph import said
+from swarmgate.council.discussion.argument.structure import places, slots
 from swarmgate.council.discussion.model import (
     Choice,
     Conclusion,
@@ -18,7 +18,8 @@ from swarmgate.council.discussion.model import (
     Step,
 )
 from swarmgate.council.discussion.view import words
-from swarmgate.council.discussion.windowing import measured_line
+from swarmgate.council.discussion.view.message import measured_line
+from swarmgate.council.views.words import many
 
 HEAD = "# Discussion: {}\n"
 GIST = 200
@@ -98,7 +99,7 @@ def _words(message: Message) -> Iterable[str]:
         yield _moved(message.shift)
     if message.framing:
         budget = f"budget {message.framing.disagreement_budget} of 10"
-        yield f"{words.many(len(message.framing.fault_lines), 'fault line')}, {budget}"
+        yield f"{many(len(message.framing.fault_lines), 'fault line')}, {budget}"
     if message.assessment:
         yield f"overall {message.assessment.overall} of 5, recommends: {message.assessment.recommendation}"
 
