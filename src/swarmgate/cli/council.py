@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -240,8 +239,7 @@ def described(name: str, given: str, meant: str, hint: str) -> dict[str, Any]:
         UsageError: another file, or a folder, has this name.
     """
     if given.endswith(".toml"):
-        found: dict[str, Any] = import_module(f"swarmgate.council.{name}.file").read(Path(given))
-        return found
+        return patterns.reader(name)(Path(given))
     no_path(given, meant, f"{hint} A file that describes a {name} ends with .toml.")
     return {}
 
