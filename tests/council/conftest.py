@@ -21,7 +21,8 @@ from swarmgate.config import Config
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.debate.model import Debate, DebateRecord, Outcome, Round
 from swarmgate.council.debate.request import debate_of
-from swarmgate.council.debate.rules import RULES, DebateState
+from swarmgate.council.debate.rules import RULES
+from swarmgate.council.debate.state import DebateState
 from swarmgate.council.debate.steps import DEBATING
 from swarmgate.council.records.lifecycle import Standing
 from swarmgate.council.records.store import Records

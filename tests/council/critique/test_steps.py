@@ -14,7 +14,8 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.critique.checks import Unchecked
 from swarmgate.council.critique.model import Criterion, Critique, CritiqueOutcome, Iteration, Score
 from swarmgate.council.critique.request import critique_of
-from swarmgate.council.critique.rules import RULES, State
+from swarmgate.council.critique.rules import RULES
+from swarmgate.council.critique.state import State
 from swarmgate.council.critique.steps import CRITIQUE, Work, prepared
 from swarmgate.council.critique.view import score_lines
 from swarmgate.council.records.record import Record

@@ -16,7 +16,7 @@ from tests.project import Project, rule
 from swarmgate.council.decision.steps import DECISION
 from swarmgate.council.orchestration import map_reduce, sequence, step, when
 from swarmgate.council.orchestration.results import StepResult
-from swarmgate.council.orchestration.rules import Ended
+from swarmgate.council.orchestration.state import Ended
 from swarmgate.council.orchestration.steps import ORCHESTRATION
 from swarmgate.council.records.lifecycle import Completed, Resumed
 from swarmgate.council.records.store import Records

@@ -16,8 +16,9 @@ from swarmgate.council.context import CouncilContext
 from swarmgate.council.orchestration import map_reduce, parallel, sequence, step, when
 from swarmgate.council.orchestration.model import Orchestration
 from swarmgate.council.orchestration.results import OrchestrationOutcome, StepResult
-from swarmgate.council.orchestration.rules import RULES, Ended, State, outcome_of, under_way
+from swarmgate.council.orchestration.rules import RULES
 from swarmgate.council.orchestration.runner import Came
+from swarmgate.council.orchestration.state import Ended, State, outcome_of, under_way
 from swarmgate.council.orchestration.steps import ORCHESTRATION, Work
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.records.lifecycle import Resumed

@@ -16,17 +16,9 @@ from swarmgate.council.critique.briefs import evaluating, generating, improving,
 from swarmgate.council.critique.checks import Checks, Unchecked
 from swarmgate.council.critique.model import Checked, Critique, CritiqueOutcome, Iteration, Judged, Written
 from swarmgate.council.critique.request import critique_of
-from swarmgate.council.critique.rules import (
-    EVALUATOR,
-    Check,
-    CritiqueRules,
-    Judge,
-    State,
-    Write,
-    by_voice,
-    given_up,
-)
+from swarmgate.council.critique.rules import CritiqueRules, given_up
 from swarmgate.council.critique.scoring import best, version_of
+from swarmgate.council.critique.state import EVALUATOR, Check, Judge, State, Write, by_voice
 from swarmgate.council.participants.asking import Heard, ask, bounded
 from swarmgate.council.participants.voices import Voices
 from swarmgate.council.pattern import Pattern, Where

@@ -15,7 +15,8 @@ from swarmgate.council.debate.model import Compared, Debate, Moderated, Outcome,
 from swarmgate.council.debate.moderating import moderated, moderator_brief
 from swarmgate.council.debate.novelty import claims_in, judged
 from swarmgate.council.debate.request import check, check_desks
-from swarmgate.council.debate.rules import Compare, DebateRules, DebateState, GiveUp, Moderate, Speak, Synthesise
+from swarmgate.council.debate.rules import DebateRules
+from swarmgate.council.debate.state import Compare, DebateState, GiveUp, Moderate, Speak, Synthesise
 from swarmgate.council.debate.synthesising import synthesis_brief, synthesised
 from swarmgate.council.debate.transcript import Transcript, check_fits
 from swarmgate.council.debate.voting import VOTE, bounded, brief_of, speech_of

@@ -15,7 +15,7 @@ from swarmgate.agents.participant import submit
 from swarmgate.council.debate.answers import Reasons, closing_reasons, lines_as_reasons, reasons_of, reasons_of_all
 from swarmgate.council.debate.closing import closing
 from swarmgate.council.debate.model import Debate, Round, Speech, Synthesis, tally
-from swarmgate.council.debate.rules import against_the_votes
+from swarmgate.council.debate.state import against_the_votes
 from swarmgate.council.debate.transcript import Transcript
 from swarmgate.council.participants.overheard import overheard
 from swarmgate.council.participants.windows import material_sections, window_of

@@ -19,7 +19,6 @@ from swarmgate.council.discussion.events import (
     Paused,
     Said,
 )
-from swarmgate.council.discussion.masking import masked_cast
 from swarmgate.council.discussion.model import (
     MODERATOR,
     USER,
@@ -46,7 +45,7 @@ from swarmgate.council.discussion.state import (
     State,
     next_round,
 )
-from swarmgate.council.discussion.steps.casting import cast_for
+from swarmgate.council.discussion.steps.casting import cast_for, masked_cast
 from swarmgate.council.discussion.steps.concluding import concluded
 from swarmgate.council.discussion.steps.messages import message_of
 from swarmgate.council.discussion.steps.table import Table, provisional, seated, topic_sections
