@@ -14,7 +14,7 @@ import typer
 
 from swarmgate.cli.columns import at, columns, gist
 from swarmgate.cli.default_verb import DefaultVerb
-from swarmgate.cli.options import Json, Repo, Tokens, Usd, filled
+from swarmgate.cli.options import Json, Repo, Tokens, Usd, filled, no_path
 from swarmgate.cli.terminal import Terminal, boundary
 from swarmgate.council import patterns
 from swarmgate.errors import CouncilRefused
@@ -223,6 +223,32 @@ def told(terminal: Terminal, repo: Path | None, name: str, record: str) -> int:
 
 def _finish(terminal: Terminal, repo: Path | None, name: str, record: str) -> None:
     raise typer.Exit(told(terminal, repo, name, record))
+
+
+def described(name: str, given: str, meant: str, hint: str) -> dict[str, Any]:
+    """What the file says whose name is given in the place of words; empty: they are words.
+
+    Args:
+        name: of the pattern.
+        given: on the command line.
+        meant: what the words would be: `question`.
+        hint: how a file is spoken about; as of `no_path`.
+
+    Raises:
+        CouncilRefused: the file cannot be read, or does not describe what the pattern holds.
+        UsageError: another file, or a folder, has this name.
+    """
+    if given.endswith(".toml"):
+        return patterns.reader(name)(Path(given))
+    no_path(given, meant, f"{hint} A file that describes a {name} ends with .toml.")
+    return {}
+
+
+def council_of(repo: Path | None) -> Council:
+    """The council of the project."""
+    from swarmgate.engine.swarm import Swarm
+
+    return Swarm(repo).council
 
 
 def _id(name: str, which: str = "") -> Any:

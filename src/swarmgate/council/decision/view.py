@@ -25,7 +25,7 @@ from swarmgate.council.decision.state import CONTRIBUTE, FACILITATE, PREPARE, St
 from swarmgate.council.participants.prose import said_in, shortened
 from swarmgate.council.records.lifecycle import Completed, Standing, Stopped
 from swarmgate.council.views import markdown, stream
-from swarmgate.council.views.words import cost
+from swarmgate.council.views.words import cost, indented
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.markdown import line
 from swarmgate.domain.usage import Usage
@@ -279,10 +279,6 @@ def _converged(state: State) -> Iterator[stream.PatternEvent]:
 # --- forms ---
 
 
-def _indented(text: str) -> Iterator[str]:
-    return (f"  {line}".rstrip() for line in text.splitlines())
-
-
 def _short(text: str) -> Iterator[str]:
     cut = text.strip()
     cut = cut if len(cut) <= _SHOWN else f"{cut[:_SHOWN].rstrip()} ... ({len(cut):,} characters)"
@@ -295,5 +291,5 @@ def _quoted(text: str) -> Iterator[str]:
     yield ""
 
 
-_TERMINAL = _Form(line=str, block=_indented, prose=_short)
+_TERMINAL = _Form(line=str, block=lambda text: indented(text, 2), prose=_short)
 _PAGE = _Form(line=line, block=_quoted, prose=_quoted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -38,8 +38,17 @@ def seat_of(value: Seat | Mapping[str, Any], name: str) -> Seat:
     return value if isinstance(value, Seat) else checked(Seat, value, name)
 
 
-def checked(model: type[M], fields: Any, name: str) -> M:
-    """The fields as a model; `name` is the parameter's, for messages.
+def checked(
+    model: type[M], fields: Any, name: str, *, first: int = 0, words: Callable[[Any, Any], str] = lambda *_: ""
+) -> M:
+    """The fields as a model.
+
+    Args:
+        model: of pydantic.
+        fields: of it.
+        name: the parameter's, for messages; empty: the fields are parameters themselves.
+        first: what places in a list count from, in messages.
+        words: what is said of a mistake, as pydantic has it, in a model; empty: as everywhere.
 
     Raises:
         CouncilRefused: they are none.
@@ -47,7 +56,8 @@ def checked(model: type[M], fields: Any, name: str) -> M:
     try:
         return model.model_validate(fields)  # type: ignore[attr-defined,no-any-return]  # a pydantic model
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in ([name] if name else []) + list(first["loc"])) or name
-        what = _SEAT_ID if first["type"] == "string_pattern_mismatch" else first["msg"]
-        raise CouncilRefused(f"`{place}`: {what}") from None
+        mistake = error.errors(include_url=False, include_input=False)[0]
+        way = (str(part + first if isinstance(part, int) else part) for part in mistake["loc"])
+        usual = _SEAT_ID if mistake["type"] == "string_pattern_mismatch" else mistake["msg"]
+        place = ".".join([*([name] if name else []), *way])
+        raise CouncilRefused(f"`{place}`: {words(mistake, model) or usual}") from None

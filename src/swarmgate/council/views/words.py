@@ -15,3 +15,14 @@ def cost(usage: Usage, seconds: float) -> str:
 def many(number: int, noun: str) -> str:
     """`1 call`, `2 calls`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def indented(text: str, by: int) -> list[str]:
+    """The lines of a text, so many blanks further in."""
+    return [f"{' ' * by}{line}".rstrip() for line in text.splitlines()]
+
+
+def item(text: str, by: int) -> list[str]:
+    """A text as an item of a list, so many blanks further in."""
+    first, *more = text.splitlines() or [""]
+    return [f"{' ' * by}- {first}", *(f"{' ' * (by + 2)}{line}" for line in more)]

@@ -37,14 +37,13 @@ def progress(record: DiscussionRecord) -> str:
 
 def newest(held: DiscussionRound) -> str:
     """What the newest step of a round adds to it; where the round is whole, what was counted too."""
-    *_, last = _sections(held.model_copy(update={"measured": None}))
-    return last + (_round_text(held) if held.measured else "")
+    return "".join(_sections(held, len(held.done) - 1))
 
 
-def _sections(held: DiscussionRound) -> list[str]:
-    """A text for each step, and what stands after the last one of a whole round."""
+def _sections(held: DiscussionRound, after: int = 0) -> list[str]:
+    """A text for each step but the first ones, `after`, and what stands after the last one of a whole round."""
     at, parts = list(zip(places(held), held.messages, strict=True)), []
-    for slot, step in zip(slots(held.done), held.done, strict=True):
+    for slot, step in [*zip(slots(held.done), held.done, strict=True)][after:]:
         spoken = [each for place, each in at if place[1] == slot]
         said = _step_text(held, [each for each in spoken if not each.human], step)
         parts.append("".join([said, *(_step_text(held, [each], None) for each in spoken if each.human)]))
