@@ -8,14 +8,15 @@ import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates.adapters import placeholders
-from swarmgate.gates.files import Source, language_of, traits_of
+from swarmgate.gates.project.files import language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     Project = Any
 
 
 def rules(path: str, text: str) -> Any:
-    said = placeholders.look(Source(path, language_of(path), traits_of(path), text.encode()))
+    said = placeholders.look(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
     return said if isinstance(said, str) else [(finding.rule, finding.line) for finding in said]
 
 

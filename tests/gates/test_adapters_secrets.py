@@ -16,7 +16,8 @@ from swarmgate import assets
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates import masking, secret_rules
 from swarmgate.gates.adapters import secrets
-from swarmgate.gates.files import Source, language_of, traits_of
+from swarmgate.gates.project.files import language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     Project = Any
@@ -62,7 +63,7 @@ PEM = "-----BEGIN RSA " + "PRIVATE KEY-----\nMII" + RANDOM + "\n" + RANDOM + "\n
 
 
 def look(path: str, text: str) -> Any:
-    return secrets.look(Source(path, language_of(path), traits_of(path), text.encode()))
+    return secrets.look(SourceFile.of(path, language_of(path), traits_of(path), text.encode()))
 
 
 def _basic(text: str) -> str:
@@ -280,7 +281,7 @@ def test_a_long_line_takes_linear_time(unit: str) -> None:
 
 
 def test_utf_16_is_read() -> None:
-    source = Source("a.env", "ini", content=f"DB_PASSWORD={RANDOM[:14]}\r\n".encode("utf-16"))
+    source = SourceFile.of("a.env", "ini", content=f"DB_PASSWORD={RANDOM[:14]}\r\n".encode("utf-16"))
     assert len(secrets.look(source)) == 1
 
 

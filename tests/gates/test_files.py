@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.gates.files import FileFilter, Source, Trait, language_of, traits_of
+from swarmgate.gates.project.files import Trait, language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
+from swarmgate.gates.source.selection import FileFilter
 
 
 @pytest.mark.parametrize(
@@ -83,8 +85,11 @@ def test_traits(path: str, traits: set[Trait]) -> None:
 
 def test_selection_counts_what_it_leaves_out() -> None:
     paths = ["a.py", "b.py", "vendor/c.py", "uv.lock", "d.js"]
-    sources = [Source(path, language_of(path), traits_of(path)) for path in paths]
-    sources += [Source("e.py", "python", frozenset({Trait.LARGE})), Source("l.py", "python", frozenset({Trait.LINK}))]
+    sources = [SourceFile.of(path, language_of(path), traits_of(path)) for path in paths]
+    sources += [
+        SourceFile.of("e.py", "python", frozenset({Trait.LARGE})),
+        SourceFile.of("l.py", "python", frozenset({Trait.LINK})),
+    ]
     selection = FileFilter(languages=("python",), exclude=("b.py",)).select(sources)
     assert [source.path for source in selection.sources] == ["a.py"]
     assert selection.note == "3 skipped: 1 large, 1 link, 1 vendored"
@@ -98,9 +103,9 @@ def test_narrower() -> None:
 
 
 def test_a_gate_may_ask_for_large_files_and_text_with_nuls_and_for_no_others() -> None:
-    large = Source("a.txt", "text", frozenset({Trait.LARGE}), content=b"x", size=5_000_000)
-    nul = Source("b.txt", "text", frozenset({Trait.NUL}), content=b"x\0")
-    binary = Source("c.txt", "text", frozenset({Trait.BINARY}))
+    large = SourceFile.of("a.txt", "text", frozenset({Trait.LARGE}), content=b"x", size=5_000_000)
+    nul = SourceFile.of("b.txt", "text", frozenset({Trait.NUL}), content=b"x\0")
+    binary = SourceFile.of("c.txt", "text", frozenset({Trait.BINARY}))
     asking = FileFilter(skip=(), read=(Trait.LARGE, Trait.NUL))
     selection = asking.select([large, nul, binary])
     assert [source.path for source in selection.sources] == ["a.txt", "b.txt"]

@@ -10,7 +10,7 @@ import pytest
 from swarmgate.domain.finding import GateStatus
 from swarmgate.gates.definition import load
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project.scope import Scope
 from swarmgate.workspace.repository import Repository
 from swarmgate.workspace.revisions import empty_tree
 

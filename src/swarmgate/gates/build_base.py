@@ -7,8 +7,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import baseline, build_cache
-from swarmgate.gates.files import Source
+from swarmgate.gates import build_cache
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.file import Revision, SourceFile
 from swarmgate.workspace import temporary
 from swarmgate.workspace.paths import encode
 
@@ -56,20 +57,21 @@ def mark(
         before: findings in `change.base`, under the paths of the base.
     """
     former = {file.path: file.old_path or file.path for file in change.files if file.old_mode}
-    added = {file.path for file in change.files if not file.old_mode}
+    new = {file.path for file in change.files if not file.old_mode}
     lines = {file.path: frozenset(file.added_lines) for file in change.files}
     paths = sorted({each.path for each in found})
     now = repository.read_many(change.tree, paths)
-    base_paths = {path: "" if path in added else former.get(path, path) for path in paths}
+    base_paths = {path: "" if path in new else former.get(path, path) for path in paths}
     was = repository.read_many(change.base, [path for path in base_paths.values() if path])
     marked: list[Finding] = []
     for path in paths:
         base_path = base_paths[path]
-        source = Source(path, "", content=now.get(path, b""), base_path=base_path,
-                        added_lines=lines.get(path, frozenset()))  # fmt: skip
+        old = Revision(base_path, content=was.get(base_path, b"")) if base_path else None
+        added = lines.get(path, frozenset())
+        source = SourceFile.of(path, content=now.get(path, b""), old=old, added_lines=added)
         here = [each for each in found if each.path == path]
         there = [each for each in before if each.path == base_path] if base_path or not path else []
-        compared = baseline.compare(source, here, was.get(base_path, b""), there, edited=True)
+        compared = baseline.compare(source, here, there, edited=True)
         foreign = _is_foreign(repository.root, change, path, in_tree=path in now)
         marked += [each.model_copy(update={"new": False}) for each in compared] if foreign else compared
     return marked

@@ -36,12 +36,21 @@ _ANY_EXIT = range(256)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work."""
+    """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work.
+
+    `asks`: the file that asks for a toolchain that is not installed.
+    """
 
     findings: tuple[Finding, ...] = ()
     missing: str = ""
     error: str = ""
     note: str = ""
+    asks: str = ""
+
+    @property
+    def unbuilt(self) -> str:
+        """Why it was not built, with who asks for it; empty where it was."""
+        return f"{self.missing} ({self.asks} asks for it)" if self.asks else self.missing
 
 
 async def run(job: Job, build: Build, ends: float) -> Verdict:
@@ -55,7 +64,7 @@ async def run(job: Job, build: Build, ends: float) -> Verdict:
     root = job.repository.root
     path = tools.program(root, build.folder, build.program)
     if path is None:
-        return Verdict(missing=f"{build.program} is not installed ({build.why} asks for it)")
+        return Verdict(missing=f"{build.program} is not installed", asks=build.why)
     cache = build_tools.cache_folder(root, confined=_is_confined(job))
     left = [root / build.folder / name for name in build.leaves if not (root / build.folder / name).exists()]
     with build_cache.fresh(cache / "tree", root, job.change.paths):
@@ -114,7 +123,7 @@ async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -
         there = replace(job, commands=lambda: around)
         found = await _once(there, build, tool, root, ends)
     if isinstance(found, Verdict):
-        return [], f"{build.name}: the base could not be built to compare with ({found.error or found.missing})"
+        return [], f"{build.name}: the base could not be built to compare with ({found.error or found.unbuilt})"
     return found, ""
 
 

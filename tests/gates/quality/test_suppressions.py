@@ -8,7 +8,7 @@ import pytest
 
 from swarmgate.config import Quality
 from swarmgate.domain.finding import GateStatus, Severity
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.gates.quality.suppressions import find
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from swarmgate.config import Size
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates import loosening, size
 from swarmgate.gates.contracts import analysis
-from swarmgate.gates.files import MAX_BYTES
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.project.files import MAX_BYTES
 from swarmgate.workspace.paths import encode
 from swarmgate.workspace.revisions import EMPTY_TREES
 
@@ -33,7 +33,7 @@ async def run(job: Job) -> Outcome:
     if not job.change:
         return Outcome(tool="git", failure="nothing was changed")
     findings = await asyncio.to_thread(lambda: [*_look(job), *_measured(job), *_loosened(job), *_installed(job)])
-    broken, notes = await asyncio.to_thread(analysis.analyse, job.repository, job.change, job.stop.is_set)
+    broken, notes = await asyncio.to_thread(analysis.analyse, job.project.until(job.stop.is_set), job.change)
     kinds = Counter(file.kind.value for file in job.change.files)
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     lines = f"+{sum(file.added for file in job.change.files)} -{sum(file.removed for file in job.change.files)}"

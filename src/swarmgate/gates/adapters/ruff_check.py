@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates import baseline, python_source, ruff
-from swarmgate.gates.encodings import in_utf8, in_utf8_on_disk, is_utf8
-from swarmgate.gates.files import Trait
+from swarmgate.gates import ruff
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.encodings import in_utf8_on_disk, is_utf8
 from swarmgate.gates.tool import Broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.source.file import SourceFile
 
 _PARALLEL = 4
 
@@ -35,22 +35,19 @@ async def run(job: Job) -> Outcome:
     for finding in linted.findings:
         by_path.setdefault(finding.path, []).append(finding)
     affected = [source for source in job.sources if source.path in by_path]
-    old_paths = [source.base_path for source in affected if source.base_path]
-    contents = await asyncio.to_thread(job.repository.read_many, job.change.base, old_paths) if old_paths else {}
     turn = asyncio.Semaphore(_PARALLEL)
     configured = set(ruff.by_config(job.repository.root, by_path).get(True, []))
 
-    async def compared(source: Source) -> list[Finding] | Broken:
+    async def compared(source: SourceFile) -> list[Finding] | Broken:
         before: tuple[Finding, ...] = ()
-        content = in_utf8(source.language, contents.get(source.base_path, b""))
-        if source.base_path in contents:
+        if source.old:
             async with turn:
                 # The old name decides which per-file ignores held for the old content.
-                was = await ruff.check_content(job, source.path, content, under=source.base_path)
+                was = await ruff.check_content(job, source.path, source.was.content, under=source.base_path)
             if isinstance(was, Broken):
                 return was
             before = was.findings
-        marked = baseline.compare(source, by_path[source.path], content, before, edited=True)
+        marked = baseline.compare(source, by_path[source.path], before, edited=True)
         return _weighed(marked, lambda each: source.path not in configured and _is_lived_with(each, source, before))
 
     known = {source.path for source in affected}
@@ -78,7 +75,7 @@ def _weighed(findings: list[Finding], informs: Callable[[Finding], bool]) -> lis
     return [each.model_copy(update={"severity": Severity.LOW}) if torn or informs(each) else each for each in findings]
 
 
-def _is_lived_with(finding: Finding, source: Source, before: Sequence[Finding]) -> bool:
+def _is_lived_with(finding: Finding, source: SourceFile, before: Sequence[Finding]) -> bool:
     """Whether a project without settings lives with a finding: a habit of the file, or what is no mistake in such one.
 
     A name that was undefined in the file before comes from elsewhere, as translations and build tools put them there.
@@ -87,13 +84,13 @@ def _is_lived_with(finding: Finding, source: Source, before: Sequence[Finding]) 
         return any((each.rule, each.message) == (finding.rule, finding.message) for each in before)
     if finding.rule not in ruff.LIVED_WITH:
         return False
-    return Trait.TEST in source.traits or _passes_on(source) or any(each.rule == finding.rule for each in before)
+    return source.is_test or _passes_on(source) or any(each.rule == finding.rule for each in before)
 
 
-def _passes_on(source: Source) -> bool:
+def _passes_on(source: SourceFile) -> bool:
     """Whether a module only takes names from others, so that they are found in it, too."""
     try:
-        body = python_source.parse(source.content).body
+        body = source.now.tree.body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return all(isinstance(each, ast.ImportFrom) or _is_word(each) for each in body)

@@ -12,14 +12,14 @@ import os
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import ruff
-from swarmgate.gates.encodings import BYTE_ORDER_MARK, in_utf8_on_disk
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source.encodings import BYTE_ORDER_MARK, in_utf8_on_disk
 from swarmgate.gates.tool import Broken
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.source.file import SourceFile
 
 _PARALLEL = 4
 _WOULD_REFORMAT = 1
@@ -63,7 +63,7 @@ def _restore_marks(job: Job) -> None:
             place.write_bytes(BYTE_ORDER_MARK + now)
 
 
-async def _to_format(job: Job, sources: list[Source]) -> list[str]:
+async def _to_format(job: Job, sources: list[SourceFile]) -> list[str]:
     contents = await _before(job, sources)
     # An empty file is formatted in every style: it tells no more than one that was not there.
     fresh = [source.path for source in sources if not contents.get(source.path, b"").strip()]
@@ -72,7 +72,7 @@ async def _to_format(job: Job, sources: list[Source]) -> list[str]:
     edited = [source for source in edited if _on_disk(job, source) != contents[source.path]]
     turn = asyncio.Semaphore(_PARALLEL)
 
-    async def was_formatted(source: Source) -> bool:
+    async def was_formatted(source: SourceFile) -> bool:
         argv = [ruff.program(), "format", "--check", "--quiet", "--no-cache"]
         codes = (0, _WOULD_REFORMAT, _UNPARSED)
         async with turn:
@@ -83,7 +83,7 @@ async def _to_format(job: Job, sources: list[Source]) -> list[str]:
     return wanted + [source.path for source, formatted in zip(edited, kept, strict=True) if formatted]
 
 
-async def _before(job: Job, sources: list[Source]) -> dict[str, bytes]:
+async def _before(job: Job, sources: list[SourceFile]) -> dict[str, bytes]:
     """The base revision's content of the files that have one, by their present paths."""
     edited = [source for source in sources if source.base_path]
     if not edited:
@@ -94,7 +94,7 @@ async def _before(job: Job, sources: list[Source]) -> dict[str, bytes]:
     return {source.path: contents.get(source.base_path, b"") for source in edited}
 
 
-def _on_disk(job: Job, source: Source) -> bytes:
+def _on_disk(job: Job, source: SourceFile) -> bytes:
     """What the file holds now, after the fixes; nothing when it is gone meanwhile."""
     try:
         return (job.repository.root / os.fsdecode(encode(source.path))).read_bytes()

@@ -12,10 +12,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates import recognise
-from swarmgate.gates.files import Source, Trait, language_of, traits_of
 from swarmgate.gates.masking import mask
-from swarmgate.gates.scan import scan
+from swarmgate.gates.project.files import Trait, language_of, traits_of
+from swarmgate.gates.source import recognise
+from swarmgate.gates.source.file import SourceFile
+from swarmgate.gates.source.scan import scan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     contents = job.repository.read_many(job.change.base, [path for path in old if Trait.TEST in traits_of(path)])
     before = Counter[str]()
     for path, content in contents.items():
-        said = look(Source(path, language_of(path, content), traits_of(path), content))
+        said = look(SourceFile.of(path, language_of(path, content), traits_of(path), content))
         before.update(each.rule for each in said if not isinstance(each, str))
     return tuple(
         each.model_copy(update={"severity": Severity.LOW, "message": f"{each.message}, in the place of another one"})
@@ -65,7 +66,7 @@ def _rules() -> int:
     return secret_rules.load().count
 
 
-def look(source: Source) -> list[Finding] | str:
+def look(source: SourceFile) -> list[Finding] | str:
     """The secrets of one file.
 
     Lock files, generated, minified and vendored files are full of hashes, random names and other people's examples:
@@ -93,7 +94,7 @@ def _readings(content: bytes) -> list[bytes]:
     return [*([content.decode(order, "replace").encode()] if order else []), content.replace(b"\0", b"")]
 
 
-def _nuls(source: Source) -> list[Finding]:
+def _nuls(source: SourceFile) -> list[Finding]:
     """A finding for code or configuration with NULs: its interpreter drops them, and other gates skip the file."""
     content = source.content
     if b"\0" not in content or source.language in _PROSE or not _hides_text(source):
@@ -111,7 +112,7 @@ def _nuls(source: Source) -> list[Finding]:
     ]
 
 
-def _hides_text(source: Source) -> bool:
+def _hides_text(source: SourceFile) -> bool:
     """Whether a content with NULs is neither a binary file by another name nor sound UTF-16 that its mark announces."""
     content = source.content
     if content[:2] in _WIDE_MARKS and source.language not in _BYTEWISE:
@@ -128,7 +129,7 @@ def _lines_of(text: bytes, found: Sequence[Candidate]) -> list[int]:
     return numbers
 
 
-def _finding(source: Source, candidate: Candidate, number: int) -> Finding:
+def _finding(source: SourceFile, candidate: Candidate, number: int) -> Finding:
     severity = Severity.CRITICAL if candidate.certain else Severity.HIGH
     suffix = ", which only repeats the user, database or service beside it" if candidate.local else ""
     if candidate.local or (not candidate.certain and Trait.TEST in source.traits):

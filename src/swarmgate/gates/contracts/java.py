@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.contracts.nodes import child, fields, flat, header, line, name, named, text
-from swarmgate.workspace import grammars
+from swarmgate.gates.source import grammar_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def read(path: str, content: bytes) -> Surface:
     Raises:
         grammars.TooSlow: see there.
     """
-    root = grammars.parse("java", content).root_node
+    root = grammar_tree.parse(content, "java").root_node
     packages = named(root, "package_declaration")
     inside = [each for each in named(packages[0]) if each.type.endswith("identifier")] if packages else []
     surface = Surface(unit(path, flat(inside[0]) if inside else ""), path, torn=content if root.has_error else b"")

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from swarmgate.config import Quality
     from swarmgate.gates.quality.complexity import Grown
     from swarmgate.gates.quality.functions import Code, Token
-    from swarmgate.gates.quality.sides import Change, File
+    from swarmgate.gates.quality.sides import Change
+    from swarmgate.gates.source.file import SourceFile
 
 NAMED = 5
 """As many public names or functions are named in one message; the others are counted."""
@@ -69,7 +70,7 @@ def judge(
     """
     result = Measured()
     codes = {
-        file.path: functions.measure(file.path, file.now)
+        file.path: functions.measure(file.path, file.now.text)
         for file in change.product
         if _may_cost(file, change.fresh[file.path], limits) and not stopped()
     }
@@ -101,13 +102,13 @@ _BRANCH = re.compile(
 """Whatever one of lizard's readers may count as a decision, and more."""
 
 
-def _may_cost(file: File, fresh: frozenset[int], limits: Quality) -> bool:
+def _may_cost(file: SourceFile, fresh: frozenset[int], limits: Quality) -> bool:
     """Whether the new lines of a file could exceed a limit that takes lizard to see: most edits are too few."""
     if limits.max_duplication_ratio is not None and len(fresh) >= duplication.LINES:
         return True
     if limits.max_function_lines is not None and len(fresh) > limits.max_function_lines * sizes.SHARE:
         return True
-    lines = file.now.split("\n")
+    lines = file.now.text.split("\n")
     branches = sum(len(_BRANCH.findall(lines[number - 1])) for number in fresh)
     return limits.max_complexity_delta is not None and branches > limits.max_complexity_delta
 
@@ -117,14 +118,14 @@ class Base:
 
     def __init__(self, change: Change) -> None:
         past = (*change.product, *(file for file in change.gone if not file.is_test))
-        self._files = {file.path: file for file in past if file.before}
+        self._files = {file.path: file for file in past if file.was.content}
         self._codes: dict[str, Code] = {}
 
     def code(self, path: str) -> Code:
         """One file's functions and tokens; none of an added file."""
         if path not in self._codes:
             file = self._files.get(path)
-            self._codes[path] = functions.measure(path, file.was) if file else functions.Code()
+            self._codes[path] = functions.measure(path, file.was.text) if file else functions.Code()
         return self._codes[path]
 
     def tokens(self) -> list[tuple[Token, ...]]:
@@ -200,7 +201,7 @@ def _duplication(
     neighbours: Callable[[set[str]], Mapping[str, bytes]],
 ) -> None:
     sides = [
-        Side(file.path, file.now, codes[file.path], change.fresh[file.path])
+        Side(file.path, file.now.text, codes[file.path], change.fresh[file.path])
         for file in change.product
         if file.path in codes and not duplication.stands_alone(file.path)
     ]
@@ -244,7 +245,7 @@ def _tests(result: Measured, change: Change, limits: Quality, code: int, tests: 
     limit, strict = limits.min_test_to_code_ratio, _is_set(limits, "min_test_to_code_ratio")
     if limit is None or code < proportion.FLOOR or tests >= code * limit:
         return
-    place = max(change.product, key=lambda file: len(file.source.added_lines))
+    place = max(change.product, key=lambda file: len(file.added_lines))
     told = f"{tests} lines of tests for {code} of code ({tests / code:.2f}, at least {limit:g})"
     blocks = tested and (strict or code >= SMALL)
     result.add("test-ratio", place.path, 0, told, Severity.MEDIUM if blocks else Severity.LOW)

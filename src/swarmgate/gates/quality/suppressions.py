@@ -11,13 +11,13 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import comments
+from swarmgate.gates.source import comments, grammar_tree
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from swarmgate.gates.quality.sides import File
+    from swarmgate.gates.source.file import SourceFile
 
 _LIST = r"[\w\-./:@]+(?:\s*,\s*[\w\-./:@]+)*"
 _FORMS: dict[str, str] = {
@@ -84,7 +84,7 @@ _WORDS = (
 _WHOLE_FILE = re.compile(
     r"(?:ruff|flake8): ?noqa|mypy: ?ignore[-_]errors(?: ?= ?true)?|pylint: ?(?:skip-file|disable=all|disable-all)"
     r"|(?:eslint|oxlint|stylelint)-disable|tslint:disable|@ts-nocheck|biome-ignore-all(?: +lint)?|deno-lint-ignore-file"
-    r"|phpcs:(?:ignore|disable)(?:File)?|(?:rubocop|standard): ?disable all|swiftlint:disable all|codeql ?\[\]"
+    r"|phpcs:(?:ignore|disable)(?:SourceFile)?|(?:rubocop|standard): ?disable all|swiftlint:disable all|codeql ?\[\]"
     r"|allow (?:warnings|clippy::all|unused)|CHECKSTYLE[.:] ?OFF",
     re.IGNORECASE,
 )
@@ -137,7 +137,7 @@ class Suppression:
     line: int
 
 
-def added(files: Iterable[File], gone: Iterable[File]) -> list[Suppression]:
+def added(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> list[Suppression]:
     """The suppressions that the change has and the base had not, ordered by place.
 
     Of equal ones (same form, same rules) those on added lines are the new ones.
@@ -151,24 +151,24 @@ def added(files: Iterable[File], gone: Iterable[File]) -> list[Suppression]:
         return []
     # What a string holds counts on both sides alike, so both can be read as plain text.
     forms = {kind: re.compile(_FORMS[kind]) for kind, _ in fresh if kind in _FORMS}
-    risen = Counter(key for file in files for key in _anywhere(file, file.now, forms))
-    risen.subtract(key for file in (*files, *gone) for key in _anywhere(file, file.was, forms))
+    risen = Counter(key for file in files for key in _anywhere(file, file.now.text, forms))
+    risen.subtract(key for file in (*files, *gone) for key in _anywhere(file, file.was.text, forms))
     found = [each for key, places in fresh.items() for each in places[len(places) - max(risen[key], 0) :]]
     return sorted(found, key=lambda each: (each.path, each.line, each.kind))
 
 
-def _on_added_lines(file: File) -> list[Suppression]:
-    lines = file.now.split("\n")
-    added = "\n".join(lines[number - 1] for number in file.source.added_lines if number <= len(lines)).lower()
+def _on_added_lines(file: SourceFile) -> list[Suppression]:
+    lines = file.now.text.split("\n")
+    added = "\n".join(lines[number - 1] for number in file.added_lines if number <= len(lines)).lower()
     if not any(word in added for word in _WORDS):
         return []
-    return [each for each in find(file.source.language, file.path, file.now) if each.line in file.source.added_lines]
+    return [each for each in find(file.language, file.path, file.now.text) if each.line in file.added_lines]
 
 
-def _anywhere(file: File, text: str, forms: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, str]]:
+def _anywhere(file: SourceFile, text: str, forms: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, str]]:
     for kind, form in forms.items():
         yield from ((kind, _spelled(_said(match[0]))) for match in form.finditer(text))
-    for each in _attributes(file.source.language, file.path, text):
+    for each in _attributes(file.language, file.path, text):
         yield each.kind, _spelled(each.text)
 
 
@@ -216,7 +216,7 @@ def _attributes(language: str, path: str, text: str) -> Iterator[Suppression]:
     if syntax is None or not syntax.mark.search(text):
         return
     try:
-        root = grammars.parse(grammars.grammar_of(path, language), text.encode()).root_node
+        root = grammar_tree.parse(text.encode(), grammars.grammar_of(path, language)).root_node
     except grammars.TooSlow:
         return
     for node in grammars.walk(root):
