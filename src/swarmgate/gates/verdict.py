@@ -26,7 +26,7 @@ def judge(
     return GateResult(
         gate=gate.id,
         status=status,
-        required=gate.required or bool(lacking),
+        required=gate.required or any(what in required for what in gate.subjects),
         blocks_from=gate.severity,
         reason="; ".join(filter(None, (reason, *outcome.notes, note, weakened))),
         findings=tuple(ordered),
