@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.config import Quality, Size
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus
+from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus, Unchecked
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
 from swarmgate.gates import confining, loading, looking, masking, quoting, remarks, watched
@@ -26,7 +26,7 @@ from swarmgate.gates.job import Job
 from swarmgate.gates.merge import merge
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.scope import Scope
-from swarmgate.gates.verdict import judge, left_out
+from swarmgate.gates.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -208,7 +208,7 @@ class _Run:
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:
         """Run a gate that changes files; what it changed is read from git, and must be part of the change."""
         if not allowed and gate.enabled:
-            skip = self._unwanted(gate) or self._elsewhere(gate) or "fixing is switched off"
+            skip = self._left_out(gate) or "fixing is switched off"
             return judge(gate, Outcome(skip=skip), seconds=0.0), change
         fixable = await asyncio.to_thread(self.scope.change_to_fix, self.repository, change)
         result = await self._run(gate, fixable, await self._sources(fixable))
@@ -278,10 +278,9 @@ class _Run:
 
     async def _run(self, gate: GateDefinition, change: ChangeSet, sources: tuple[Source, ...]) -> GateResult:
         started = time.monotonic()
-        if elsewhere := self._elsewhere(gate):
-            return judge(gate, Outcome(skip=elsewhere), seconds=0.0)
-        if unwanted := self._unwanted(gate):
-            said = Outcome(skip=unwanted, unchecked=left_out(gate, unwanted))
+        left_out = self._left_out(gate)
+        if left_out:
+            said = Outcome(skip=left_out, unchecked=self._unwanted(gate, left_out))
             return judge(gate, said, seconds=0.0, required=self.options.require)
         selection = gate.files.select(sources)
         if not selection.sources and gate.adapter not in _WHOLE_CHANGE:
@@ -326,8 +325,7 @@ class _Run:
 
     def _prepare(self, sources: tuple[Source, ...]) -> None:
         """Import what the checks need while a fix, which is a process of its own, is waited for."""
-        wanted = [gate for gate in self.checks if not (self._unwanted(gate) or self._elsewhere(gate))]
-        names = [gate.adapter for gate in sorted(wanted, key=_cost) if gate.adapter]
+        names = [gate.adapter for gate in sorted(self.checks, key=_cost) if gate.adapter and not self._left_out(gate)]
         languages = frozenset(source.language for source in sources)
         self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names, languages)
 
@@ -336,19 +334,22 @@ class _Run:
             question, outcome = self._said[gate.id]
             self._memory.keep(question if certain else "", outcome)
 
-    def _unwanted(self, gate: GateDefinition) -> str:
-        """Why the user's settings leave a gate out."""
+    def _left_out(self, gate: GateDefinition) -> str:
         if not gate.enabled:
             return f"disabled in {gate.source}"
-        return "skipped by configuration (gates.skip)" if gate.id in self.options.skip else ""
-
-    def _elsewhere(self, gate: GateDefinition) -> str:
-        """Why a gate has no business in this run."""
+        if gate.id in self.options.skip:
+            return "skipped by configuration (gates.skip)"
         if self.options.only and gate.id not in self.options.only:
             return NOT_SELECTED
         if self.scope.whole and gate.adapter in _DIFFERENCES:
             return "it judges a difference, and files are judged whole here"
         return ""
+
+    def _unwanted(self, gate: GateDefinition, why: str) -> tuple[Unchecked, ...]:
+        """What is not checked where the settings leave a gate out, and not only this run."""
+        unwanted = not gate.enabled or gate.id in self.options.skip
+        asked = not self.options.only or gate.id in self.options.only
+        return tuple(Unchecked(what=what, why=why) for what in gate.subjects) if unwanted and asked else ()
 
 
 def not_followed(repository: Repository) -> tuple[str, ...]:
