@@ -284,7 +284,7 @@ def test_a_gate_that_is_left_out_is_told_and_where_it_is_required_an_error(proje
     project.write("a.py", "x = 1\n")
     report = project.run(skip=("secret_scan", "build_check", "lint_fix"))
     assert report.passed
-    why = "skipped by configuration (gates.skip)"
+    why = "left out by gates.skip or --skip"
     assert report.summary == f"passed; not checked: secrets, build, types ({why})"
     report = project.run(skip=("secret_scan", "build_check"), require=("types",), only=("build_check",))
     assert [result.gate for result in report.blocking] == ["build_check"]

@@ -280,7 +280,7 @@ class _Run:
         started = time.monotonic()
         left_out = self._left_out(gate)
         if left_out:
-            said = Outcome(skip=left_out, unchecked=self._unwanted(gate, left_out))
+            said = Outcome(skip=left_out, unchecked=self._unwanted(gate))
             return judge(gate, said, seconds=0.0, required=self.options.require)
         selection = gate.files.select(sources)
         if not selection.sources and gate.adapter not in _WHOLE_CHANGE:
@@ -345,10 +345,11 @@ class _Run:
             return "it judges a difference, and files are judged whole here"
         return ""
 
-    def _unwanted(self, gate: GateDefinition, why: str) -> tuple[Unchecked, ...]:
+    def _unwanted(self, gate: GateDefinition) -> tuple[Unchecked, ...]:
         """What is not checked where the settings leave a gate out, and not only this run."""
         unwanted = not gate.enabled or gate.id in self.options.skip
         asked = not self.options.only or gate.id in self.options.only
+        why = "left out by gates.skip or --skip" if gate.enabled else f"disabled in {gate.source}"
         return tuple(Unchecked(what=what, why=why) for what in gate.subjects) if unwanted and asked else ()
 
 
