@@ -15,7 +15,7 @@ from swarmgate.gates import adapters, pipeline
 from swarmgate.gates.definition import GateDefinition, load
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.pipeline import GatesOptions, run_pipeline
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project.scope import Scope
 from swarmgate.workspace import revisions
 from swarmgate.workspace.repository import Repository
 

@@ -11,7 +11,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import build_base, build_cache, build_tools, tools
+from swarmgate.domain.finding import Severity
+from swarmgate.gates import build_base, build_cache, build_pins, build_tools, tools
 from swarmgate.gates.tool import Broken, excerpt, invoke
 from swarmgate.workspace import driver
 from swarmgate.workspace.repository import Repository
@@ -73,7 +74,25 @@ async def run(job: Job, build: Build, ends: float) -> Verdict:
         return Verdict(note=build.partial)
     before, note = await _before(job, build, (path, cache / "base"), ends)
     marked = await asyncio.to_thread(build_base.mark, job.repository, job.change, found, before)
-    return Verdict(tuple(marked), note="; ".join(filter(None, (build.partial, note))))
+    other = await _other_version(job, build, path) if any(each.new for each in marked) else ""
+    if other:
+        marked = [each.model_copy(update={"severity": min(each.severity, Severity.LOW, key=_rank)}) for each in marked]
+    return Verdict(tuple(marked), note="; ".join(filter(None, (build.partial, note, other))))
+
+
+async def _other_version(job: Job, build: Build, path: str) -> str:
+    """That the program is of another version than the project pins, and what follows; empty where it is not."""
+    if build.name != "mypy":
+        return ""
+    pinned = await asyncio.to_thread(build_pins.mypy, job.repository.root / build.folder)
+    said = await invoke(job, [(path, "--version")], exit_codes=_ANY_EXIT) if pinned else Broken("")
+    if isinstance(said, Broken) or not build_pins.is_another(pinned, said[0].stdout):
+        return ""
+    return f"{said[0].stdout.split('(')[0].strip()} is not {pinned}, which the project pins: what it finds informs"
+
+
+def _rank(severity: Severity) -> int:
+    return severity.rank
 
 
 async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -> tuple[list[Finding], str]:

@@ -294,7 +294,7 @@ def _below(changed: list[str], folder: str) -> list[str]:
 
 
 def _is_test(path: str) -> bool:
-    from swarmgate.gates.files import Trait, traits_of  # noqa: PLC0415 - beside its one use
+    from swarmgate.gates.project.files import Trait, traits_of  # noqa: PLC0415 - beside its one use
 
     return Trait.TEST in traits_of(path)
 

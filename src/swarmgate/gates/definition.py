@@ -18,7 +18,7 @@ from swarmgate.config import Quality, toml_text
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.finding import Severity
 from swarmgate.errors import ConfigError
-from swarmgate.gates.files import FileFilter
+from swarmgate.gates.source.selection import FileFilter
 from swarmgate.workspace import regular
 
 if TYPE_CHECKING:

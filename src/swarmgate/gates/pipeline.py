@@ -17,15 +17,16 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus, Unchecked
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
-from swarmgate.gates import confining, loading, looking, masking, quoting, remarks, watched
+from swarmgate.gates import confining, looking, masking, quoting, watched
 from swarmgate.gates.adapters import prepare
 from swarmgate.gates.cache_key import cache_key
 from swarmgate.gates.definition import Stage
-from swarmgate.gates.files import Trait
 from swarmgate.gates.job import Job
 from swarmgate.gates.merge import merge
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.scope import Scope
+from swarmgate.gates.project.files import Trait
+from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.source import loading
 from swarmgate.gates.verdict import judge
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
     from swarmgate.domain.change import ChangeSet
     from swarmgate.gates.accepted import Accepted
     from swarmgate.gates.definition import GateDefinition
-    from swarmgate.gates.files import Source
     from swarmgate.gates.memory import Memory
+    from swarmgate.gates.project.index import Project
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
     from swarmgate.workspace.sandbox.running import CommandRunner
 
@@ -169,7 +171,8 @@ class _Run:
         entries = acceptances.in_tree(repository, scope.reference or base) if accepted is None else accepted
         self._accepted = {entry.fingerprint: entry for entry in entries}
         self._expired = 0
-        self._loaded: tuple[ChangeSet, tuple[Source, ...]] | None = None
+        self._loaded: tuple[ChangeSet, tuple[SourceFile, ...]] | None = None
+        self._project: tuple[ChangeSet, Project] | None = None
 
     def tell(self, result: GateResult) -> None:
         if self._on_result:
@@ -194,16 +197,21 @@ class _Run:
         return (*bare, *skipped, *expired, *not_followed(self.repository))
 
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[SourceFile, ...]:
         """The files of the change that were read last."""
         return self._loaded[1] if self._loaded else ()
 
-    async def _sources(self, change: ChangeSet) -> tuple[Source, ...]:
+    async def _sources(self, change: ChangeSet) -> tuple[SourceFile, ...]:
         if self._loaded is None or self._loaded[0] is not change:
             self._loaded = change, await asyncio.to_thread(loading.load, self.repository, change, self.scope)
             if self._memory:
                 self._memory.enter(self.repository, change)
         return self._loaded[1]
+
+    def _project_of(self, change: ChangeSet, sources: tuple[SourceFile, ...]) -> Project:
+        if self._project is None or self._project[0] is not change:
+            self._project = change, loading.project_of(self.repository, change, sources, self.scope)
+        return self._project[1]
 
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:
         """Run a gate that changes files; what it changed is read from git, and must be part of the change."""
@@ -276,7 +284,7 @@ class _Run:
 
         return await asyncio.to_thread(differing)
 
-    async def _run(self, gate: GateDefinition, change: ChangeSet, sources: tuple[Source, ...]) -> GateResult:
+    async def _run(self, gate: GateDefinition, change: ChangeSet, sources: tuple[SourceFile, ...]) -> GateResult:
         started = time.monotonic()
         left_out = self._left_out(gate)
         if left_out:
@@ -292,7 +300,8 @@ class _Run:
         options, quality = self.options, self.options.quality.over(gate.limits)
         job = Job(
             gate, self.repository, change, selection.sources, limit, quality, options.size, options.tested,
-            options.announced, self._memory, commands=self._commands_of_gates, in_run=self._in_run,
+            options.announced, self._memory, project=self._project_of(change, sources),
+            commands=self._commands_of_gates, in_run=self._in_run,
         )  # fmt: skip
         question = cache_key(job, self._memory.surroundings) if self._memory else ""
         known = self._memory.recall(question) if self._memory else None
@@ -305,8 +314,7 @@ class _Run:
             outcome.findings, self._accepted, {source.path: source for source in sources}, acceptances.today()
         )
         self._expired += expired
-        settled = remarks.settled(gate.adapter, found, sources, self.repository, self.scope)
-        outcome = replace(outcome, findings=settled)
+        outcome = replace(outcome, findings=tuple(found))
         if selection.unread:
             outcome = replace(outcome, skip="", failure="", error=_unread(outcome, selection.unread))
         note = "" if gate.adapter in _WHOLE_CHANGE else selection.note
@@ -323,7 +331,7 @@ class _Run:
         """How many times its time limit a gate has: the limits are made for changes, and here a tree may be judged."""
         return max(1.0, files / _FILES_IN_TIME) if self.scope.whole else 1.0
 
-    def _prepare(self, sources: tuple[Source, ...]) -> None:
+    def _prepare(self, sources: tuple[SourceFile, ...]) -> None:
         """Import what the checks need while a fix, which is a process of its own, is waited for."""
         names = [gate.adapter for gate in sorted(self.checks, key=_cost) if gate.adapter and not self._left_out(gate)]
         languages = frozenset(source.language for source in sources)

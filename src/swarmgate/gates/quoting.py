@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from swarmgate.domain.finding import Finding, GateResult
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.source.file import SourceFile
     from swarmgate.workspace.repository import Repository
 
 _CHARACTERS = 300
@@ -26,7 +26,7 @@ _IN_CELLS = ".ipynb"
 
 
 def quoted(
-    results: Sequence[GateResult], sources: Sequence[Source], repository: Repository, tree: str
+    results: Sequence[GateResult], sources: Sequence[SourceFile], repository: Repository, tree: str
 ) -> tuple[GateResult, ...]:
     """The results, each finding that names a line with that line.
 
@@ -63,7 +63,7 @@ def _with_code(finding: Finding, lines: Mapping[tuple[str, int], str]) -> Findin
 def _lines(
     wanted: Mapping[str, set[int]],
     hidden: AbstractSet[str],
-    sources: Sequence[Source],
+    sources: Sequence[SourceFile],
     repository: Repository,
     tree: str,
 ) -> dict[tuple[str, int], str]:

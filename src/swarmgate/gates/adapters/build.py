@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.finding import Unchecked
 from swarmgate.gates import build_python
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.scan import scan
+from swarmgate.gates.source.scan import scan
 
 if TYPE_CHECKING:
     from swarmgate.gates.build_run import Verdict
