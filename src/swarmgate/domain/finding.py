@@ -29,7 +29,8 @@ class Finding(Frozen):
     (rule, path, normalised line, occurrence). `new` is False for what stood in the base revision already: reported, and
     never blocking. `cwe` is `CWE-89` where known. A secret's value never stands in `message`; a masked prefix does.
     `accepted` is the reason that the project's baseline gives for living with it: counted, and never blocking.
-    `also` names other gates that found the same weakness at the same place and do not repeat it.
+    `also` names other gates that found the same weakness at the same place and do not repeat it. `subject` is what the
+    finding is about where its line does not tell: a dotted name, the hash of a secret. Findings are compared by it.
     """
 
     rule: str
@@ -44,6 +45,7 @@ class Finding(Frozen):
     new: bool = True
     accepted: str = ""
     also: tuple[str, ...] = ()
+    subject: str = ""
 
     @property
     def counts(self) -> bool:

@@ -1,7 +1,7 @@
 """What the change introduced and what stood there before: findings of both revisions compared by fingerprint.
 
 A fingerprint is the SHA-256 of rule, path, the line's content with white space collapsed, and the how-manieth finding
-of that kind it is in the file; of a secret, also the value's hash. Lines that moved or were indented anew therefore
+of that kind it is in the file; where it has a subject, also that. Lines that moved or were indented anew therefore
 match, and so do renamed files, because both sides are taken under the new path.
 """
 
@@ -11,7 +11,6 @@ import hashlib
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import masking
 from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -106,7 +105,6 @@ def _lines(content: bytes) -> list[str]:
 
 
 def _kind(finding: Finding, lines: _Plain) -> tuple[str, str]:
-    """Rule and content; of a secret also its hash, for its line may hold only where it begins."""
-    found = masking.hashes(finding)
+    """Rule, content and subject: a line may hold two findings of a rule, or only the beginning of what is meant."""
     content = lines.line(finding.line) or finding.message
-    return finding.rule, f"{content}\0{found}" if found else content
+    return finding.rule, f"{content}\0{finding.subject}" if finding.subject else content
