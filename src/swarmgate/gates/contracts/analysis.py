@@ -73,7 +73,7 @@ def _relevant(path: str) -> bool:
     return any(language_of(path) in languages for languages in _FAMILIES.values())
 
 
-def _family(name: str, project: Project, pairs: list[changes.Pair]) -> Family:
+def _family(name: str, project: Project, pairs: list[SourceFile]) -> Family:
     if name == "python":
         from swarmgate.gates.contracts.python_change import PythonChange  # noqa: PLC0415 - late: another language
 

@@ -101,8 +101,7 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
 def _marked(sources: dict[str, SourceFile], findings: Sequence[Finding]) -> list[Finding]:
     marked = []
     for path, source in sources.items():
-        here = baseline.fingerprint(source, [each for each in findings if each.path == path])
-        marked += [each.model_copy(update={"new": source.added or each.line in source.added_lines}) for each in here]
+        marked += baseline.by_lines(source, [each for each in findings if each.path == path])
     return marked
 
 

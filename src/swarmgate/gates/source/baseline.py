@@ -55,6 +55,14 @@ def compare(source: SourceFile, findings: Sequence[Finding], base_findings: Iter
     return marked
 
 
+def by_lines(source: SourceFile, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings of a tool that is not asked about the base: what stands on no line that the change wrote is old."""
+    return [
+        each.model_copy(update={"new": source.added or not each.line or each.line in source.added_lines})
+        for each in fingerprint(source, findings)
+    ]
+
+
 def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:
     """Whether one of a file's findings stands on a line that the base revision has as well, or on none."""
     lines, was = _Plain(source.content), {" ".join(line.split()) for line in _lines(source.was.content)}
