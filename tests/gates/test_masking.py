@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PHRASE = "correct horse battery staple"
 KEY = "hU7gT2kQ" + "9zLmX4vB"
+GROUPS = ("::group::", "::endgroup::")
 TOKEN = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO2d4kzP"
 WEAK = f"""password = "{PHRASE}"
 
@@ -194,7 +195,9 @@ def test_no_name_or_message_acts_on_a_log(form: str) -> None:
     commands = [line for line in text.split("\n") if line.lstrip().startswith("::")]
     if form == "github":
         assert commands
-        assert all(line.startswith(("::error file=", "::error title=", "::warning title=")) for line in commands)
+        assert all(
+            line.startswith(("::error file=", "::error title=", "::warning title=", *GROUPS)) for line in commands
+        )
     else:
         assert commands == []
     if form == "json":
@@ -218,3 +221,18 @@ def test_it_takes_linear_time(unit: str) -> None:
     seconds(1_000)  # compiles the rules
     short = max(seconds(4_000), 0.05)
     assert any(seconds(16_000) < 8 * short for _ in range(3)), unit  # quadratic: 16 times as long
+
+
+def test_the_line_of_a_finding_shows_nothing_of_a_secret(project: Project) -> None:
+    project.write(
+        "a.py",
+        f'import sys\nkey = "{TOKEN}"; import os\nuser.login("{PHRASE}", password="{PHRASE}"); import os\n'
+        f'url = "https://bob:{KEY}@example.org/"  # TODO: move\n',
+    )
+    project.write("b.env", f"DB_PASSWORD={KEY}\n")
+    report = project.run(fix=False)
+    said = told(report) + report.model_dump_json()
+    for secret in (TOKEN, PHRASE, KEY):
+        assert secret not in said
+    codes = {(each.path, each.line): each.code for result in report.results for each in result.findings}
+    assert codes["a.py", 1] == "import sys", "what holds none is shown"

@@ -47,7 +47,8 @@ def mark(
     """The findings of the changed tree, those that the base had as well marked as old.
 
     Other than a scanner's, a build's finding may stand in a file that the change did not touch: its line is compared
-    with the same line of the base.
+    with the same line of the base. One in a file that is no part of the tree (installed packages, what git ignores) is
+    old: nobody wrote it here.
 
     Args:
         repository: the user's repository.
@@ -70,7 +71,9 @@ def mark(
         source = SourceFile.of(path, content=now.get(path, b""), old=old, added_lines=added)
         here = [each for each in found if each.path == path]
         there = [each for each in before if each.path == base_path] if base_path or not path else []
-        marked += baseline.compare(source, here, there)
+        compared = baseline.compare(source, here, there, edited=True)
+        elsewhere = path and path not in now
+        marked += [each.model_copy(update={"new": False}) for each in compared] if elsewhere else compared
     return marked
 
 

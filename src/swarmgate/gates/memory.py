@@ -95,16 +95,18 @@ class Memory:
 def _plain(said: Outcome) -> dict[str, Any]:
     outcome = masking.outcome(said)
     values = {field.name: getattr(outcome, field.name) for field in fields(Outcome)}
-    return {**values, "findings": [each.model_dump(mode="json", exclude_defaults=True) for each in outcome.findings]}
+    findings = [each.model_dump(mode="json", exclude_defaults=True) for each in outcome.findings]
+    return {**values, "findings": findings, "unchecked": [each.model_dump() for each in outcome.unchecked]}
 
 
 def _outcome(value: dict[str, Any]) -> Outcome | None:
-    from swarmgate.domain.finding import Finding  # noqa: PLC0415 - late: most answers hold none
+    from swarmgate.domain.finding import Finding, Unchecked  # noqa: PLC0415 - late: most answers hold none
 
     try:
         findings = tuple(Finding.model_validate(each) for each in value.pop("findings"))
+        unchecked = tuple(Unchecked.model_validate(each) for each in value.pop("unchecked"))
         lists = {name: tuple(each) for name, each in value.items() if isinstance(each, list)}
-        outcome = Outcome(**{**value, **lists}, findings=findings)
+        outcome = Outcome(**{**value, **lists}, findings=findings, unchecked=unchecked)
         like = all(type(getattr(outcome, each.name)) is type(each.default) for each in fields(Outcome))
         return outcome if like and all(isinstance(note, str) for note in outcome.notes) else None
     except (TypeError, ValueError, KeyError, AttributeError):

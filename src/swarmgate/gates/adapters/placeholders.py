@@ -6,8 +6,11 @@ Tests and documentation have rules of their own: see docs/gates/placeholder_scan
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections import Counter
 from dataclasses import replace
+from difflib import SequenceMatcher
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -21,7 +24,7 @@ from swarmgate.gates.source.scan import scan
 from swarmgate.workspace import grammars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from swarmgate.gates.job import Job
     from swarmgate.gates.outcome import Outcome
@@ -37,7 +40,50 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 async def run(job: Job) -> Outcome:
     """Look at the comments, functions and values of every language known here."""
-    return await scan(job, look, tool="swarmgate", nothing="no comment syntax known for the changed files")
+    outcome = await scan(job, look, tool="swarmgate", nothing="no comment syntax known for the changed files")
+    return replace(outcome, findings=await asyncio.to_thread(_moved, job, outcome.findings))
+
+
+def _moved(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings; a marker whose line the change took away elsewhere, or only edited, is old."""
+    new = [each for each in findings if each.new and each.rule == "marker"]
+    if not new:
+        return findings
+    contents = {source.path: source.now.text.split("\n") for source in job.sources}
+    lines = {each.fingerprint: contents[each.path][each.line - 1].strip() for each in new}
+    gone = _gone(job, lines.values())
+    old = set[str]()
+    for each in new:
+        line = lines[each.fingerprint]
+        word = each.message.partition(" ")[0]
+        match = next((past for past in gone if word in past.upper() and (past == line or _alike(past, line))), None)
+        if match is not None:
+            gone.remove(match)
+            old.add(each.fingerprint)
+    return tuple(each.model_copy(update={"new": False}) if each.fingerprint in old else each for each in findings)
+
+
+def _gone(job: Job, new: Iterable[str]) -> list[str]:
+    """The lines with a marker of all files of the base, less those that still stand where the change wrote none."""
+    before = [file.old_path or file.path for file in job.change.files if file.old_mode and not file.binary]
+    after = [file.path for file in job.change.present if not file.binary]
+    past = Counter(_marked(job.repository.read_many(job.change.base, before)))
+    past.subtract(_marked(job.repository.read_many(job.change.tree, after)))
+    past.update(new)
+    return sorted((+past).elements())
+
+
+def _marked(contents: Mapping[str, bytes]) -> Iterator[str]:
+    for content in contents.values():
+        yield from (line.strip() for line in text_of(content).split("\n") if words.may_mark(line))
+
+
+def _alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio() >= _SAME
+
+
+_SAME = 0.7
+"""The share of words that a marker's line keeps where only its wording was touched."""
 
 
 def look(source: SourceFile) -> list[Finding] | str:
@@ -147,20 +193,32 @@ def _functions(source: SourceFile, functions: Iterator[Function]) -> Iterator[Fi
 
 def _remarks(source: SourceFile, remarks: Sequence[Remark]) -> Iterator[Finding]:
     test = Trait.TEST in source.traits
+    linked = set(_linked(remarks))
     for remark in remarks:
-        yield from _line(source, remark, test=test)
+        yield from _line(source, remark, quiet=test or remark.line in linked)
     plain = (remark for remark in remarks if not _SAMPLE.search(remark.text))
     for block in () if test else comments.paragraphs(plain):
         yield from _wording(source, block)
 
 
-def _line(source: SourceFile, remark: Remark, *, test: bool) -> Iterator[Finding]:
+def _linked(remarks: Sequence[Remark]) -> Iterator[int]:
+    """The lines with a marker behind which, line by line and before the next marker, an issue is named."""
+    named, below = False, 0
+    for remark in reversed(remarks):
+        named = words.names_issue(remark.text) or (named and remark.line == below - 1)
+        if named and words.marker(remark.text):
+            yield remark.line
+            named = False
+        below = remark.line
+
+
+def _line(source: SourceFile, remark: Remark, *, quiet: bool) -> Iterator[Finding]:
     word = words.marker(remark.text)
     if word:
         # An issue holds the work, and a test without it is no broken promise: both inform.
-        severity = Severity.LOW if word[1] or test else Severity.MEDIUM
+        severity = Severity.LOW if word[1] or quiet else Severity.MEDIUM
         yield finding("marker", source.path, remark.line, severity, f"{word[0]} left in a {_kind(remark)}")
-    between = remark.alone and not test and not remark.docstring
+    between = remark.alone and Trait.TEST not in source.traits and not remark.docstring
     if _SAMPLE.search(remark.text):
         return
     if (not remark.docstring and words.elided(remark.text)) or (between and words.stands_for_code(remark.text)):

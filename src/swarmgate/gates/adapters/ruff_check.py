@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from swarmgate.domain.finding import Severity
 from swarmgate.gates import ruff
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.source import baseline
@@ -32,6 +33,7 @@ async def run(job: Job) -> Outcome:
         by_path.setdefault(finding.path, []).append(finding)
     affected = [source for source in job.sources if source.path in by_path]
     turn = asyncio.Semaphore(_PARALLEL)
+    configured = set(ruff.by_config(job.repository.root, by_path).get(True, []))
 
     async def compared(source: SourceFile) -> list[Finding] | Broken:
         before: tuple[Finding, ...] = ()
@@ -42,7 +44,8 @@ async def run(job: Job) -> Outcome:
             if isinstance(was, Broken):
                 return was
             before = was.findings
-        return baseline.compare(source, by_path[source.path], before)
+        marked = baseline.compare(source, by_path[source.path], before, edited=True)
+        return _weighed(marked, {each.rule for each in before}, configured=source.path in configured)
 
     known = {source.path for source in affected}
     findings = [finding for finding in linted.findings if finding.path not in known]  # fail closed: new
@@ -50,11 +53,28 @@ async def run(job: Job) -> Outcome:
         if isinstance(each, Broken):
             return Outcome(tool=ruff.tool(), error=each.reason)
         findings += each
+    return _outcome(job, findings, linted)
+
+
+def _outcome(job: Job, findings: list[Finding], linted: ruff.Linted) -> Outcome:
     unread = sorted(linted.unread)
-    if not unread:
-        return Outcome(tuple(findings), len(job.sources), ruff.tool())
-    told, files = f"ruff cannot read {', '.join(unread)}: not UTF-8", len(job.sources) - len(unread)
-    return Outcome(tuple(findings), files, ruff.tool(), (told,) if files else (), error="" if files else told)
+    told, files = f"ruff cannot read {', '.join(unread)}: not UTF-8" if unread else "", len(job.sources) - len(unread)
+    notes = (*linted.notes, *((told,) if files and told else ()))
+    return Outcome(tuple(findings), files, ruff.tool(), notes, error="" if files else told)
+
+
+def _weighed(findings: list[Finding], before: set[str], *, configured: bool) -> list[Finding]:
+    """The findings, some as information, by the rules that the file broke before the change.
+
+    In one that did not parse, what follows a wrong line is mostly its echo; without settings, habits stay habits.
+    """
+    torn, habits = ruff.SYNTAX in before, frozenset() if configured else ruff.LIVED_WITH & before
+    return [
+        each.model_copy(update={"severity": Severity.LOW})
+        if each.rule in habits or (torn and each.rule != ruff.SYNTAX)
+        else each
+        for each in findings
+    ]
 
 
 async def _linted(job: Job) -> ruff.Linted | Broken:
@@ -72,6 +92,7 @@ async def _linted(job: Job) -> ruff.Linted | Broken:
         if isinstance(said, Broken):
             return said
         linted = ruff.Linted(
-            (*linted.findings, *said.findings), linted.unparsed | said.unparsed, linted.excluded, linted.unread
-        )
+            (*linted.findings, *said.findings), linted.unparsed | said.unparsed, linted.excluded, linted.unread,
+            linted.notes,
+        )  # fmt: skip
     return linted

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates import ruff
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.source.encodings import BYTE_ORDER_MARK, in_utf8_on_disk
-from swarmgate.gates.tool import Broken, invoke, with_files
+from swarmgate.gates.tool import Broken
 from swarmgate.workspace.paths import encode
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ async def _fix(job: Job) -> Outcome:
     sources = [source for source in job.sources if source.path not in linted.unparsed | unread]
     wanted = await _to_format(job, sources)
     if wanted:
-        argv = [ruff.program(), "format", "--no-cache", "--quiet", "--force-exclude", "--"]
-        done = await invoke(job, with_files(argv, wanted), exit_codes=(0,), env=ruff.ENVIRONMENT, inert=True)
+        argv = [ruff.program(), "format", "--no-cache", "--quiet", "--force-exclude"]
+        done = await ruff.run(job, argv, wanted, exit_codes=(0,))
         if isinstance(done, Broken):
             return Outcome(tool=ruff.tool(), error=done.reason)
     notes = (f"ruff cannot read {', '.join(sorted(unread))}: not UTF-8",) if unread else ()
-    return Outcome((), len(job.sources) - len(unread), ruff.tool(), notes)
+    return Outcome((), len(job.sources) - len(unread), ruff.tool(), (*linted.notes, *notes))
 
 
 def _restore_marks(job: Job) -> None:
@@ -73,16 +73,11 @@ async def _to_format(job: Job, sources: list[SourceFile]) -> list[str]:
     turn = asyncio.Semaphore(_PARALLEL)
 
     async def was_formatted(source: SourceFile) -> bool:
-        name = os.fsdecode(encode(source.base_path))
-        argv = [ruff.program(), "format", "--check", "--quiet", "--no-cache", "--stdin-filename", name, "-"]
+        argv = [ruff.program(), "format", "--check", "--quiet", "--no-cache"]
+        codes = (0, _WOULD_REFORMAT, _UNPARSED)
         async with turn:
-            done = await invoke(
-                job,
-                [argv],
-                exit_codes=(0, _WOULD_REFORMAT, _UNPARSED), stdin=contents[source.path],
-                env=ruff.ENVIRONMENT, inert=True,
-            )  # fmt: skip
-        return not isinstance(done, Broken) and done[0].exit_code == 0
+            ran = await ruff.run(job, argv, [source.base_path], stdin=contents[source.path], exit_codes=codes)
+        return not isinstance(ran, Broken) and ran.done[0].exit_code == 0
 
     kept = await asyncio.gather(*map(was_formatted, edited))
     return wanted + [source.path for source, formatted in zip(edited, kept, strict=True) if formatted]

@@ -53,12 +53,13 @@ _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 
 @dataclass(slots=True)
 class _Looked:
-    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell."""
+    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell, what is broken."""
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rules: frozenset[str] = frozenset()
+    broken: list[SourceFile] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ async def run(job: Job) -> Outcome:
         if job.stop.is_set():
             return Outcome(error=job.late)
         findings = await _against_base(job, sources, now, past)
+    await _tell_broken(job, now)
     tool = _tool(python=any(source.language == "python" for source in sources))
     notes = (f"{len(now.rules)} rules", *now.notes, *(left_out if len(sources) < len(code) else ()))
     if not now.troubles:
@@ -218,13 +220,29 @@ def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source
             and not read
             and all(_NO_SYNTAX.match(mine[n].unread[source.path]) for n in judges)
         ):
-            broken.append(source.path)
+            broken.append(source)
         else:
-            (looked.notes if read else looked.troubles).extend(told)
+            (looked.notes if read or Trait.INPUT in source.traits else looked.troubles).extend(told)
+    looked.broken += broken
+
+
+async def _tell_broken(job: Job, now: _Looked) -> None:
+    """A file that does not parse is a trouble, but where it is a test's input, or was so before the change."""
+    if not now.broken:
+        return
+    before = [each.past for each in now.broken if each.old]
+    _, unparsed = await asyncio.to_thread(flow.parse, before, job.stop.is_set)
+    excused = [each.path for each in now.broken if Trait.INPUT in each.traits or each.path in unparsed]
+    broken = [each.path for each in now.broken if each.path not in excused]
     if broken:
-        more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
-        verb = "does" if len(broken) == 1 else "do"
-        looked.troubles.append(f"{', '.join(broken[:_NAMED])}{more} {verb} not parse: see syntax_check")
+        now.troubles.append(f"{_few(broken)} not parse: see syntax_check")
+    if excused:
+        now.notes.append(f"not looked at: {_few(excused)} not parse, an input of tests or as before the change")
+
+
+def _few(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return f"{', '.join(paths[:_NAMED])}{more} {'does' if len(paths) == 1 else 'do'}"
 
 
 async def _against_base(job: Job, sources: Sequence[SourceFile], now: _Looked, past: _Side) -> tuple[Finding, ...]:
@@ -248,7 +266,7 @@ async def _past(job: Job, before: Sequence[SourceFile], past: _Side) -> Mapping[
             async with _begun(job, late) as (side,):
                 looks.append(await _look(job, late, side))
         # A scanner that could not do all its work must not have said the last word on the past.
-        whole = not any(each.troubles or each.notes for each in looks) and not job.stop.is_set()
+        whole = not any(each.troubles or each.notes or each.broken for each in looks) and not job.stop.is_set()
         return {path: found for each in looks for path, found in each.findings.items()}, whole
 
     if job.memory is None or not before:

@@ -6,6 +6,8 @@ A value never leaves this module: a prefix and a hash do.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -33,7 +35,27 @@ _BYTEWISE = frozenset({"bash", "dockerfile", "javascript", "makefile", "perl", "
 async def run(job: Job) -> Outcome:
     """Search every text file for the formats of providers and for values that are assigned to telling names."""
     tool = f"google-re2 {version('google-re2')} + swarmgate rules"
-    return await scan(job, look, tool=tool, nothing="no text file in the change", rules=await asyncio.to_thread(_rules))
+    rules = await asyncio.to_thread(_rules)
+    outcome = await scan(job, look, tool=tool, nothing="no text file in the change", rules=rules)
+    return replace(outcome, findings=await asyncio.to_thread(_rotated, job, outcome.findings))
+
+
+def _rotated(job: Job, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings; in a test, a key in the place of one that was there informs: certificates of tests expire."""
+    new = {each.path for each in findings if each.new}
+    tests = [each for each in job.sources if each.path in new and Trait.TEST in each.traits and each.base_path]
+    before = Counter[tuple[str, str]]()
+    for source in tests:
+        said = look(source.past)
+        before.update((source.path, each.rule) for each in said if not isinstance(each, str))
+    now = Counter((each.path, each.rule) for each in findings)
+    replaced = {key for key, count in now.items() if count <= before[key]}
+    return tuple(
+        each.model_copy(update={"severity": Severity.LOW, "message": f"{each.message}, in the place of another one"})
+        if each.new and (each.path, each.rule) in replaced
+        else each
+        for each in findings
+    )
 
 
 def _rules() -> int:

@@ -34,6 +34,12 @@ def package(unit: str) -> str:
     return unit.rpartition(":")[2]
 
 
+def is_inside(unit: str, path: str) -> bool:
+    """Whether a file lies in the folder of a unit's package, of whatever source root."""
+    folder, inside = posixpath.dirname(path), package(unit).replace(".", "/")
+    return f"/{folder}".endswith(f"/{inside}") if inside else not folder
+
+
 def read(path: str, content: bytes) -> Surface:
     """The surface of one file of a package.
 
@@ -98,7 +104,10 @@ def _add(symbol: Symbol, member: Symbol) -> None:
             there.calls += member.calls
             there.traits &= member.traits
         elif member.public:
+            member.narrow += there.calls + there.narrow
             symbol.members[member.name] = member
+        else:
+            there.narrow += member.calls
     else:
         symbol.members[member.name] = member
 

@@ -169,6 +169,9 @@ class _Search:
         if not re.search("parameter-(removed|added|required)|overload", broken.rule) or not _closed(broken):
             return ""
         lenient = self.language == "ecmascript" and broken.path.endswith(("js", "jsx"))
+        near = self.language == "java" and java.is_inside(broken.unit, path)
+        if near and any(_least(call) <= use.given <= _most(call) for call in broken.new.narrow):
+            return ""
         method = self.language == "rust" and any(p.name == "self" for call in broken.old.calls for p in call.parameters)
         if method or not _fits(broken.old, use.given, lenient=lenient) or _fits(broken.new, use.given, lenient=lenient):
             return ""

@@ -7,10 +7,10 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swarmgate.domain.finding import Finding, Severity
+from swarmgate.domain.finding import Finding, Severity, Unchecked
 from swarmgate.errors import WorkspaceError
 from swarmgate.gates import build_base
-from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder
+from swarmgate.gates.lint.linters import FORMATTERS, LINTERS, by_folder, is_adopted
 from swarmgate.gates.source import baseline
 from swarmgate.gates.tool import Broken, invoke, with_files
 from swarmgate.gates.tools import program
@@ -31,12 +31,12 @@ _PARALLEL = 4
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What the tools of a change said together. `missing` names tools that are asked for and not installed."""
+    """What the tools of a change said together. `missing`: what was left undone for want of a tool."""
 
     findings: tuple[Finding, ...] = ()
     files: int = 0
     tools: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[Unchecked, ...] = ()
     error: str = ""
 
     def __add__(self, other: Ran) -> Ran:
@@ -75,7 +75,7 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
     for folder, paths in by_folder(linter, root, sources).items():
         found = program(root, folder, linter.check[0])
         if found is None:
-            ran += Ran(missing=(f"{linter.name} is not installed",))
+            ran += Ran(missing=(Unchecked(what="lint", why=f"{linter.name} is not installed"),))
             continue
         there = replace(job, repository=Repository(root / folder))
         names = [path.removeprefix(f"{folder}/") if folder else path for path in paths]
@@ -93,9 +93,16 @@ async def _lint(job: Job, linter: Linter, *, fix: bool) -> Ran:
             said = done[-1].output.strip()[:300]
             ran += Ran(error=f"{linter.name} failed without a finding: {said}", tools=(linter.name,))
             continue
-        placed = build_base.relative(findings, root, folder)
+        placed = [_weighed(linter, root, each) for each in build_base.relative(findings, root, folder)]
         ran += Ran(tuple(_marked(sources, placed)), len(paths), (linter.name,))
     return ran
+
+
+def _weighed(linter: Linter, root: Path, finding: Finding) -> Finding:
+    """The finding; where the project never took the linter up, one that is no error informs."""
+    if finding.severity is not Severity.MEDIUM or is_adopted(linter, root, finding.path):
+        return finding
+    return finding.model_copy(update={"severity": Severity.LOW})
 
 
 def _marked(sources: dict[str, SourceFile], findings: Sequence[Finding]) -> list[Finding]:
@@ -111,7 +118,7 @@ async def _format(job: Job, formatter: Formatter, *, fix: bool) -> Ran:
         return Ran()
     path = program(job.repository.root, "", formatter.name)
     if path is None:
-        return Ran(missing=(f"{formatter.name} is not installed",))
+        return Ran(missing=(Unchecked(what="format", why=f"{formatter.name} is not installed"),))
     turn = asyncio.Semaphore(_PARALLEL)
 
     async def formatted(source: SourceFile, content: bytes) -> bytes | Broken | None:

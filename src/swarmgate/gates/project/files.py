@@ -19,8 +19,9 @@ READ_BYTES = 4_000_000
 class Trait(StrEnum):
     """What is special about a file, seen from its path, mode, size, content and the project's attributes.
 
-    `nul`: text with a stray NUL byte, which makes git and most tools call it binary. `unread`: its content is not here,
-    so a gate that would look at it is an error.
+    `nul`: text with a stray NUL byte, which makes git and most tools call it binary. `input`: what tests read, compare
+    with or judge, which may be wrong on purpose. `unread`: its content is not here, so a gate that would look at it is
+    an error.
     """
 
     BINARY = "binary"
@@ -33,6 +34,7 @@ class Trait(StrEnum):
     LINK = "link"
     SUBMODULE = "submodule"
     TEST = "test"
+    INPUT = "input"
     DOC = "doc"
     UNREAD = "unread"
 
@@ -93,8 +95,12 @@ _BY_NAME = {
     ".bashrc": "bash", ".zshrc": "bash", ".profile": "bash", ".npmrc": "ini", ".pypirc": "ini", ".editorconfig": "ini",
     # Named .json by tradition, read with comments by their tools.
     "tsconfig.json": "jsonc", "jsconfig.json": "jsonc", "devcontainer.json": "jsonc", ".eslintrc.json": "jsonc",
+    ".devcontainer.json": "jsonc", ".oxlintrc.json": "jsonc", "tslint.json": "jsonc", "api-extractor.json": "jsonc",
     ".babelrc": "jsonc", ".swcrc": "jsonc", "language-configuration.json": "jsonc",
 }  # fmt: skip
+_NEVER_MARKUP = {"typescript", "rust"}
+"""Code that cannot begin with a declaration of XML, and whose suffix files of XML have as well."""
+
 _NOT_RECIPES = {
     "md", "markdown", "rst", "txt", "json", "yaml", "yml", "toml", "dockerignore", "containerignore", "in", "j2",
     "jinja", "jinja2", "tmpl", "tpl", "template", "erb", "mustache", "lock", "html", "xml",
@@ -129,15 +135,29 @@ _GENERATED_FOLDERS = {"dist"}
 _GENERATED = re.compile(
     r"(\.min\.(js|css|mjs)|\.(js|css)\.map|_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.snap)$", re.IGNORECASE
 )
-_TEST_FOLDER = re.compile(r"^(?:tests?|specs?|__tests__|testdata|fixtures|.*[._-](?:tests?|specs?))$|^.*[a-z.]Tests?$")
+_TEST_FOLDER = re.compile(
+    r"^(?:tests?|specs?|__tests__|testdata|fixtures|testsuites?|e2e|unittests|.*[._-](?:tests?|specs?))$"
+    r"|^.*[a-z.]Tests?$"
+)
 """`tests`, `integration-tests`, `Core.Tests`; `testing` as well, but only at the root: in a package it is a product."""
 _TEST_NAME = re.compile(r"^(test_.*|.*_tests?|.*[._]spec|.*\.test|conftest|.*Tests?)$")
+_INPUT_FOLDERS = {"testdata", "test-data", "test_data", "fixtures", "__fixtures__", "__snapshots__"}
+_INPUT_BELOW_TESTS = {"data", "golden", "goldens", "snapshots", "inputs"}
+_INPUT_NAME = re.compile(r"\.(?:golden|snap|approved\.\w+)$")
+_COLLECTED = re.compile(r"^(?:test_.*|.*_test|.*[._]spec|.*\.test|conftest|__init__|.*Tests?)$")
+"""Code among the inputs that a test runner collects, or a package needs, is no input."""
 _DOCS = {"markdown", "rst", "text"}
 
 
 def language_of(path: str, content: bytes = b"") -> str:
-    """The language of a file by its name, in lower case, else by its first line's interpreter; empty if unknown."""
-    return _by_name(path) or _by_first_line(content)
+    """The language of a file by its name, in lower case, else by its first line's interpreter; empty if unknown.
+
+    What begins as XML is no code, whatever its suffix: Qt's translations are called `.ts`.
+    """
+    language = _by_name(path)
+    if language in _NEVER_MARKUP and content.lstrip(b"\xef\xbb\xbf").startswith((b"<?xml", b"<!DOCTYPE")):
+        return "xml"
+    return language or _by_first_line(content)
 
 
 def _by_first_line(content: bytes) -> str:
@@ -152,13 +172,11 @@ def _by_name(path: str) -> str:
         return _BY_NAME[name]
     if _is_recipe(plain):
         return "dockerfile"
-    if name == ".env" or name.startswith((".env.", "env.")):
-        return "ini"
-    if name.startswith("tsconfig.") and name.endswith(".json"):
+    if name.endswith(".json") and (name.startswith(("tsconfig.", "tsconfig-")) or path.startswith(".vscode/")):
         return "jsonc"
-    if path.startswith(".vscode/") and name.endswith(".json"):
-        return "jsonc"
-    return _BY_SUFFIX.get(name.rpartition(".")[2], "") if "." in name else ""
+    known = _BY_SUFFIX.get(name.rpartition(".")[2], "") if "." in name else ""
+    # `.env.local` and `env.sample` hold settings; `env.py` is what its suffix says, as any other name is.
+    return known or ("ini" if name.removeprefix(".").partition(".")[0] == "env" else "")
 
 
 def _is_recipe(name: str) -> bool:
@@ -184,9 +202,17 @@ def traits_of(path: str) -> frozenset[Trait]:
         Trait.GENERATED: bool(folders & _GENERATED_FOLDERS or _GENERATED.search(name)),
         Trait.LOCK: name in _LOCKS,
         Trait.TEST: named_as_test(parts.name) or named[:1] == ("testing",) or any(map(_is_test_folder, named)),
+        Trait.INPUT: _is_input(folders, parts.stem, name),
         Trait.DOC: language_of(path) in _DOCS,
     }
     return frozenset(trait for trait, holds in found.items() if holds)
+
+
+def _is_input(folders: set[str], stem: str, name: str) -> bool:
+    if _INPUT_NAME.search(name):
+        return True
+    below = any(map(_is_test_folder, folders)) and folders & _INPUT_BELOW_TESTS
+    return bool(folders & _INPUT_FOLDERS or below) and not _COLLECTED.match(stem)
 
 
 def named_as_test(name: str) -> bool:

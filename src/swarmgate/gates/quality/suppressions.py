@@ -65,6 +65,9 @@ _FORMS: dict[str, str] = {
 }
 """What a user calls the form, and its text; it stands at the beginning of a comment or of a further mark in one."""
 
+OF_COVERAGE = frozenset({"no cover", "coverage ignore"})
+"""The forms that silence no judge of the code: they only say what a measurement of coverage leaves out."""
+
 _ANY = "|".join(f"(?P<_{index}>{form})" for index, form in enumerate(_FORMS.values()))
 _IN_COMMENT = re.compile(rf"(?:^|[#;]\s*|//\s*|--\s+|\s(?=@ts-|NOSONAR|NOLINT|nosec\b|nosemgrep\b|nolint:))(?:{_ANY})")
 _KINDS = tuple(_FORMS)
@@ -143,7 +146,7 @@ def added(files: Iterable[SourceFile], gone: Iterable[SourceFile]) -> list[Suppr
     fresh: defaultdict[tuple[str, str], list[Suppression]] = defaultdict(list)
     for file in files:
         for each in _on_added_lines(file):
-            fresh[each.kind, each.text].append(each)
+            fresh[each.kind, _spelled(each.text)].append(each)
     if not fresh:
         return []
     # What a string holds counts on both sides alike, so both can be read as plain text.
@@ -164,9 +167,9 @@ def _on_added_lines(file: SourceFile) -> list[Suppression]:
 
 def _anywhere(file: SourceFile, text: str, forms: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, str]]:
     for kind, form in forms.items():
-        yield from ((kind, _said(match[0])) for match in form.finditer(text))
+        yield from ((kind, _spelled(_said(match[0]))) for match in form.finditer(text))
     for each in _attributes(file.language, file.path, text):
-        yield each.kind, each.text
+        yield each.kind, _spelled(each.text)
 
 
 def find(language: str, path: str, text: str) -> list[Suppression]:
@@ -197,6 +200,11 @@ def _of(comment: str) -> Iterator[tuple[str, str]]:
     for match in _IN_COMMENT.finditer(comment):
         name = match.lastgroup or "_0"
         yield _KINDS[int(name[1:])], _said(match[name])
+
+
+def _spelled(text: str) -> str:
+    """The text as it is compared: `nocover`, `no cover` and `No-Cover` are one."""
+    return re.sub(r"[\s_-]+", "", text).lower()
 
 
 def _said(text: str) -> str:

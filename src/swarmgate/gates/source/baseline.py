@@ -8,15 +8,24 @@ match, and so do renamed files, because both sides are taken under the new path.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from swarmgate.gates import masking
 from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from swarmgate.domain.finding import Finding
+
+
+ALIKE = 0.5
+"""The share of words and marks that a line keeps when it is edited and not written anew."""
+
+_WORDS = re.compile(r"\w+|[^\w\s]")
 
 
 def judged(pair: SourceFile, check: Callable[[SourceFile], Sequence[Finding] | str]) -> list[Finding] | str:
@@ -31,7 +40,9 @@ def judged(pair: SourceFile, check: Callable[[SourceFile], Sequence[Finding] | s
     return compare(pair, found, () if isinstance(before, str) else before)
 
 
-def compare(source: SourceFile, findings: Sequence[Finding], base_findings: Iterable[Finding]) -> list[Finding]:
+def compare(
+    source: SourceFile, findings: Sequence[Finding], base_findings: Iterable[Finding], *, edited: bool = False
+) -> list[Finding]:
     """Fingerprint the findings of one file and mark as old those that the base revision had as well.
 
     Where the change repeats a line that was bad before, the findings on lines that it added are the new ones.
@@ -40,9 +51,11 @@ def compare(source: SourceFile, findings: Sequence[Finding], base_findings: Iter
         source: the file as it is now, and as it was.
         findings: what was found in it.
         base_findings: what the same scanner found in the base.
+        edited: whether a finding is old, too, whose words are those of one on a line that the change edited: right for
+            style and types, which an edit beside them leaves; never for weaknesses, which it may make reachable.
     """
-    was = _Plain(source.was.content)
-    budget = Counter(_kind(finding, was) for finding in base_findings)
+    before, was = list(base_findings), _Plain(source.was.content)
+    budget = Counter(_kind(finding, was) for finding in before)
     marked = fingerprint(source, findings)
     now = _Plain(source.content)
     by_kind: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
@@ -52,6 +65,11 @@ def compare(source: SourceFile, findings: Sequence[Finding], base_findings: Iter
         untouched_first = sorted(indexes, key=lambda index: (marked[index].line in source.added_lines, index))
         for index in untouched_first[: budget[kind]]:
             marked[index] = marked[index].model_copy(update={"new": False})
+        budget[kind] -= len(untouched_first)
+    _match_values(marked, before)
+    if edited:
+        gone = [each for each in before if budget[_kind(each, was)] > 0]
+        _match_edited(marked, gone, now, was)
     return marked
 
 
@@ -61,6 +79,30 @@ def by_lines(source: SourceFile, findings: Iterable[Finding]) -> list[Finding]:
         each.model_copy(update={"new": source.added or not each.line or each.line in source.added_lines})
         for each in fingerprint(source, findings)
     ]
+
+
+def _match_values(marked: list[Finding], before: Sequence[Finding]) -> None:
+    """Mark as old each secret whose value the file held before, on whatever line: it is told, and no further leak."""
+    known = {each.subject for each in before if each.cwe in masking.SECRET_CWES} - {""}
+    for index, finding in enumerate(marked):
+        if finding.new and finding.cwe in masking.SECRET_CWES and finding.subject in known:
+            marked[index] = finding.model_copy(update={"new": False})
+
+
+def _match_edited(marked: list[Finding], gone: list[Finding], now: _Plain, was: _Plain) -> None:
+    """Mark as old each new finding that says what one said that is gone, on a line that is like that one's."""
+    for index, finding in enumerate(marked):
+        words = _WORDS.findall(now.line(finding.line))
+        alike = (
+            place
+            for place, other in enumerate(gone)
+            if (other.rule, other.message) == (finding.rule, finding.message)
+            and SequenceMatcher(None, words, _WORDS.findall(was.line(other.line)), autojunk=False).ratio() >= ALIKE
+        )
+        place = next(alike, None) if finding.new and finding.line else None
+        if place is not None:
+            del gone[place]
+            marked[index] = finding.model_copy(update={"new": False})
 
 
 def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:

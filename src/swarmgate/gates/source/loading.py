@@ -141,7 +141,7 @@ def _loaded(root: Path, source: SourceFile, contents: Mapping[str, bytes]) -> So
     content = _beginning(root, source.path, READ_BYTES) if large else contents.get(source.path)
     if content is None:
         return replace(source, traits=source.traits | {Trait.UNREAD})
-    language = source.language or language_of(source.path, content)
+    language = language_of(source.path, content)
     new = Revision(source.path, language, content if large else in_utf8(language, content))
     return replace(source, new=new)
 
