@@ -32,7 +32,8 @@ class Finding(Frozen):
     never blocking. `cwe` is `CWE-89` where known. A secret's value never stands in `message`; a masked prefix does.
     `accepted` is the reason that the project's baseline gives for living with it: counted, and never blocking.
     `also` names other gates that found the same weakness at the same place and do not repeat it. `code` is the line as
-    it stands in the judged tree, cut where it is very long, and before a secret.
+    it stands in the judged tree, cut where it is very long, and before a secret. `subject` is what the finding is about
+    where its line does not tell: a dotted name, the hash of a secret. Findings are compared by it.
     """
 
     rule: str
@@ -47,6 +48,7 @@ class Finding(Frozen):
     new: bool = True
     accepted: str = ""
     also: tuple[str, ...] = ()
+    subject: str = ""
     code: str = ""
 
     @property
