@@ -80,7 +80,9 @@ def test_an_expected_value_without_a_change_of_the_product(
 
 
 @pytest.mark.parametrize(("announced", "severity"), [(None, "low"), ("Tidy up.\nKind: refactoring", "medium")])
-def test_an_expected_value_beside_a_change_of_the_product(tested: Project, announced: str | None, severity: str) -> None:
+def test_an_expected_value_beside_a_change_of_the_product(
+    tested: Project, announced: str | None, severity: str
+) -> None:
     edit(tested, "== 42", "== 43")
     edit(tested, "a * 2", "a + a + (a > 9)", path="src/code.py")
     assert told(tested, announced) == [("expected-changed", severity)]

@@ -69,7 +69,8 @@ def _defined(node: Node) -> Iterator[str]:
         elif left is not None and left.type == "identifier" and _at_top(node):
             yield text(left)
     elif node.type in {"variable_declarator", "var_spec"} and _at_top(node):
-        yield text(child(node, "name"))
+        if not text(child(node, "value"))[:_LONG].startswith("require("):  # an import
+            yield text(child(node, "name"))
 
 
 _LONG = 80
