@@ -68,9 +68,8 @@ def _defined(node: Node) -> Iterator[str]:
             yield text(member)
         elif left is not None and left.type == "identifier" and _at_top(node):
             yield text(left)
-    elif node.type in {"variable_declarator", "var_spec"} and _at_top(node):
-        if not text(child(node, "value"))[:_LONG].startswith("require("):  # an import
-            yield text(child(node, "name"))
+    elif node.type in {"variable_declarator", "var_spec"} and _at_top(node) and not _imports(child(node, "value")):
+        yield text(child(node, "name"))
 
 
 _LONG = 80
@@ -85,3 +84,7 @@ def _at_top(node: Node) -> bool:
             return True
         parent = parent.parent
     return parent is not None and parent.parent is not None and parent.parent.type == "class_definition"
+
+
+def _imports(value: Node | None) -> bool:
+    return text(value)[:_LONG].startswith("require(")
