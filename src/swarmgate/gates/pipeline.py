@@ -43,13 +43,16 @@ if TYPE_CHECKING:
 
     OnResult = Callable[[GateResult], None]
 
-_WHOLE_CHANGE = frozenset({"build", "diff", "imports", "sbom"})
+_WHOLE_CHANGE = frozenset({"build", "diff", "imports", "integrity", "sbom"})
 """The adapters that judge the change as a whole: they run even where no file is left to look at (a deleted lock)."""
 
-_DIFFERENCES = frozenset({"diff", "quality"})
+_DIFFERENCES = frozenset({"diff", "integrity", "quality"})
 """The adapters that judge a difference: they have nothing to say of files that are judged whole."""
 
-_SLOWEST = ("build", "sast", "diff", "imports", "quality", "placeholders", "secrets", "syntax", "lint_check", "sbom")
+_SLOWEST = (
+    "build", "sast", "diff", "imports", "quality", "placeholders", "integrity", "secrets", "syntax", "lint_check",
+    "sbom",
+)  # fmt: skip
 """Adapters, slowest first by their medians for one changed Python file of this repository. Commands, of which nothing
 is known, start before them all."""
 
