@@ -142,7 +142,7 @@ async def run_pipeline(
     listed = [results[gate.id] for gate in definitions]
     ordered = merge(listed) if run.options.merged else tuple(listed)
     ordered = await asyncio.to_thread(quoting.quoted, ordered, run.sources, repository, change.tree)
-    notes = (*edits, *run.notes())
+    notes = (*edits, *run.notes(), *_unjudged(change, ordered))
     return GateReport(tree=change.tree, results=ordered, seconds=time.monotonic() - started, notes=notes)
 
 
@@ -369,6 +369,13 @@ def not_followed(repository: Repository) -> tuple[str, ...]:
     return tuple(f"{path}/ is a repository without a commit: not looked at" for path in repository.not_followed)
 
 
+def _unjudged(change: ChangeSet, results: Sequence[GateResult]) -> tuple[str, ...]:
+    """The folders of installed packages, where the gate that tells of them was left out."""
+    told = any(rule == "not-ignored" for result in results for rule in {each.rule for each in result.findings})
+    names = () if told else change.installed
+    return tuple(f"{folder}/ holds packages or build output that git does not ignore: not judged" for folder in names)
+
+
 def _unread(outcome: Outcome, paths: Sequence[str]) -> str:
     """The error of a gate to which files were not given: what it says of the others is no verdict of the change."""
     said = outcome.error or outcome.failure
@@ -376,7 +383,7 @@ def _unread(outcome: Outcome, paths: Sequence[str]) -> str:
 
 
 def _nothing(change: ChangeSet, skipped: str) -> str:
-    if not change:
+    if not change.files:
         return "nothing was changed"
     if not change.present:
         return "the change only deletes files"

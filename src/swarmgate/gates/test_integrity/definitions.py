@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.contracts.nodes import child, text
-from swarmgate.gates.files import Trait, language_of, traits_of
+from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.test_integrity.reading import LANGUAGES
 from swarmgate.workspace import grammars
 

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from swarmgate.gates.contracts.nodes import child, line, name, named, text
-from swarmgate.gates.files import Trait, language_of, traits_of
+from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.test_integrity.model import Way, Weakening
 from swarmgate.workspace import grammars
 

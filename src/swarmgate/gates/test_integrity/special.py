@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.contracts.nodes import child, line, name, named, text
-from swarmgate.gates.files import language_of
+from swarmgate.gates.project.files import language_of
 from swarmgate.gates.test_integrity.change import holds_tests
 from swarmgate.gates.test_integrity.model import Way, Weakening
 from swarmgate.gates.test_integrity.reading import LANGUAGES, read
@@ -148,7 +148,7 @@ def _telling(value: Tokens) -> bool:
 
 def _suites(change: Change, functions: set[str]) -> list[Suite]:
     """The tests that name one of these functions, as they were and as they are."""
-    paths = change.project.mentioning(sorted(functions), sorted(LANGUAGES))
+    paths = change.project.head.mentioning(sorted(functions), sorted(LANGUAGES), change.project.stopped)
     changed = {suite.path for suite in change.new}
     suites = [*change.old, *change.new]
     for path, content in paths.items():
