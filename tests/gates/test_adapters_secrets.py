@@ -339,3 +339,16 @@ def test_a_key_of_a_test_may_be_exchanged_and_no_other(project: Project) -> None
     (project.root / "tests/other.pem").unlink()
     project.write("deploy/server.pem", fresh)
     assert {each.path for each in project.gate("secret_scan").blocking_findings} == {"deploy/server.pem"}
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('COLOURS = {Status.FAIL: "red", Status.PASS: "green", Status.SKIP: "dim"}', False),
+        ('{"pass": "bright1", "fail": "bright2"}', False),
+        ('{"user": "ann", "pass": "gr33n-Tree9"}', True),
+        ('db.pass = "gr33n-Tree9"  # fails without it', True),
+    ],
+)
+def test_a_verdict_that_is_called_pass_is_no_password(line: str, *, found: bool) -> None:
+    assert bool(secrets.look(SourceFile.of("a.py", "python", content=line.encode()))) is found

@@ -30,6 +30,9 @@ SILENCED = {
     "src/calc/price.py": ASKS,
     "ruff.toml": 'lint.per-file-ignores = {"src/**" = ["ALL"]}\n',
     "src/calc/quiet.py": "# ruff: noqa\nimport os\n",
+    "tests/test_calc.py": "import unittest\n\n\nclass TestStart(unittest.TestCase):\n"
+    "    @unittest.skip('flaky')\n    def test_start(self) -> None:\n        assert 1 + 1 == 2\n",
+    "tests/conftest.py": "def pytest_sessionfinish(session: object) -> None:\n    session.exitstatus = 0\n",
 }
 LARGE = "head -c 6000000 /dev/zero > data.bin"
 
@@ -114,6 +117,16 @@ def test_a_large_file(judged: dict[str, set[tuple[str, str]]]) -> None:
 def test_loosened_settings(judged: dict[str, set[tuple[str, str]]]) -> None:
     assert ("loosened-settings", "ruff.toml") in judged["diff"]
     assert ("suppression-of-file", "src/calc/quiet.py") in judged["quality_budget"]
+
+
+@case(
+    "lies",
+    "an old test is skipped with a reason; a hook sets the exit status of the tests to 0",
+    "`test_integrity` compares the tests with those of before, and reads what steers the runner",
+)
+def test_weakened_tests(judged: dict[str, set[tuple[str, str]]]) -> None:
+    assert ("test-switched-off", "tests/test_calc.py") in judged["test_integrity"]
+    assert ("test-hook", "tests/conftest.py") in judged["test_integrity"]
 
 
 HONEST = {

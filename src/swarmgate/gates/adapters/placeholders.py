@@ -145,8 +145,6 @@ def _python(source: SourceFile, text: str) -> Iterator[Finding]:
     for line in () if tests else seen.gaps:
         yield finding("elided-code", source.path, line, Severity.HIGH, "`...` stands for code that was left out")
     yield from _functions(source, python.functions(seen, {each.line: each.text for each in remarks}, tests=tests))
-    if tests:
-        yield from skipped.tests(source, text, {remark.line for remark in remarks})
 
 
 def _tree(source: SourceFile, grammar: str, text: str) -> Iterator[Finding]:

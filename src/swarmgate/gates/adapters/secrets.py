@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.masking import mask
+from swarmgate.gates.masking import digest, mask
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source import recognise
 from swarmgate.gates.source.file import SourceFile
@@ -140,6 +140,7 @@ def _finding(source: SourceFile, candidate: Candidate, number: int) -> Finding:
         line=number,
         severity=severity,
         cwe=candidate.cwe,
+        subject=digest(candidate.value),
         message=f"{candidate.title}: {mask(candidate.value)}{suffix}",
         suggestion="take it out, read it from the environment, and revoke it if it was ever real",
     )

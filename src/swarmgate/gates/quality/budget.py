@@ -26,8 +26,8 @@ NAMED = 5
 """As many public names or functions are named in one message; the others are counted."""
 
 FAR = 2
-"""So many times the default blocks, of sizes and of the budget of complexity: a new function beyond 15 (NIST 500-235,
-2.5: the limit that experienced teams kept to), an old one that grew by more than 10. What is less informs."""
+"""So many times the default blocks, of sizes and of the budget of complexity: a new function beyond 15, the limit that
+experienced teams kept to (NIST SP 500-235, 2.5), an old one that grew by more than 10. What is less informs."""
 
 SMALL = 50
 """Added lines of code below which a change is small: of it, suppressions and a lack of tests inform by default."""
