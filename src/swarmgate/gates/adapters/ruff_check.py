@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.finding import Severity
 from swarmgate.gates import ruff
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.project.files import Trait
 from swarmgate.gates.source import baseline
 from swarmgate.gates.source.encodings import in_utf8_on_disk, is_utf8
 from swarmgate.gates.tool import Broken
