@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
-from swarmgate.gates.files import Source
-from swarmgate.gates.sast import flow, semgrep
+from swarmgate.gates.sast import python_scan, semgrep, worker
+from swarmgate.gates.sast.flows import Flows
 from swarmgate.gates.sast.hit import Hit
 from swarmgate.gates.sast.merge import merge
 
@@ -156,12 +156,10 @@ def test_nothing_to_scan_is_a_skip(project: Project) -> None:
 
 def test_a_match_in_a_request_handler_needs_a_flow() -> None:
     text = b"def f(request):\n    v = request.GET\n    eval(other)\n\ndef g():\n    eval(other)\n"
-    sources = [Source("a.py", "python", content=text), Source("b.py", "python", content=b"def f(:")]
-    assert flow.parse(sources, lambda: True) == ({}, {})
-    parsed, unread = flow.parse(sources)
+    looked = worker.look("a.py", text, Flows([]), bandit=False, followed=False)
     said = [Hit("a.py", line, 5, line, 16, "bandit", "B307", "CWE-78", Severity.LOW, "eval") for line in (3, 6)]
-    assert [each.line for each in flow.plausible(parsed["a.py"], said)] == [6]
-    assert set(unread) == {"b.py"}
+    assert [each.line for each in python_scan.plausible(said, looked["handlers"])] == [6]
+    assert worker.look("b.py", b"def f(:", Flows([]), bandit=True, followed=True).keys() == {"unparsed"}
 
 
 def test_a_newer_syntax_than_this_interpreters_is_read(project: Project) -> None:

@@ -141,9 +141,9 @@ def test_what_the_base_had_is_not_scanned_again_while_the_change_is_worked_on(
     scanned: list[str] = []
     look = sast._look
 
-    async def told(job: Job, sources: Any, side: Any) -> Any:
+    async def told(job: Job, sources: Any, looked: Any, only: Any) -> None:
         scanned.extend(source.content.decode() for source in sources)
-        return await look(job, sources, side)
+        await look(job, sources, looked, only)
 
     monkeypatch.setattr(sast, "_look", told)
     gates = [gate.model_copy(update={"enabled": True}) for gate in load() if gate.id == "sast_scan"]

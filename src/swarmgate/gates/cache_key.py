@@ -17,7 +17,7 @@ _OF_FILES = frozenset({"placeholders", "sast", "secrets"})
 others may look anywhere in both trees."""
 
 
-_APART = frozenset({"memory", "repository", "change", "sources", "timeout_s", "stop", "commands", "in_run"})
+_APART = frozenset({"memory", "repository", "change", "sources", "timeout_s", "stop", "begun", "commands", "in_run"})
 """What of a job is in a key in another form, or changes no outcome that is kept."""
 
 

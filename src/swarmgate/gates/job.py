@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -44,13 +45,19 @@ class Job:
     commands: Callable[[], CommandRunner] = field(kw_only=True)
     in_run: bool = False
     stop: threading.Event = field(default_factory=threading.Event)
+    begun: list[tuple[str, float]] = field(default_factory=list)
+
+    def at(self, path: str) -> None:
+        """A file is begun: where the time ends, it is told which, and for how long it had been looked at."""
+        self.begun[:] = [(path, time.monotonic())]
 
     @property
     def late(self) -> str:
         """The error of a gate whose time is over, with what allows it more."""
         gate = self.definition
         key = f"`timeout_s` in .swarm/gates/{gate.id}.toml" if self.timeout_s >= gate.timeout_s else "`gates.timeout_s`"
-        return f"did not end within {self.timeout_s:g} s: raise {key}, or judge fewer files"
+        where = "".join(f"; it was at {path} for {time.monotonic() - since:.0f} s" for path, since in self.begun)
+        return f"did not end within {self.timeout_s:g} s{where}: raise {key}, or judge fewer files"
 
 
 class Adapter(Protocol):

@@ -290,7 +290,7 @@ class _Run:
         question = cache_key(job, self._memory.surroundings) if self._memory else ""
         known = self._memory.recall(question) if self._memory else None
         if known is None and gate.stage is Stage.FIX:
-            self._prepare(sources)
+            self._prepare()
         outcome = known or await looking.look(gate, job)
         if known is None:
             self._said[gate.id] = question, outcome
@@ -316,11 +316,10 @@ class _Run:
         """How many times its time limit a gate has: the limits are made for changes, and here a tree may be judged."""
         return max(1.0, files / _FILES_IN_TIME) if self.scope.whole else 1.0
 
-    def _prepare(self, sources: tuple[Source, ...]) -> None:
+    def _prepare(self) -> None:
         """Import what the checks need while a fix, which is a process of its own, is waited for."""
         names = [gate.adapter for gate in sorted(self.checks, key=_cost) if gate.adapter and not self._left_out(gate)]
-        languages = frozenset(source.language for source in sources)
-        self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names, languages)
+        self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names)
 
     def _keep(self, gate: GateDefinition, *, certain: bool = True) -> None:
         if self._memory and gate.id in self._said:

@@ -19,7 +19,7 @@ from swarmgate.workspace.paths import encode
 from swarmgate.workspace.process import again_if_killed, run
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from swarmgate.gates.job import Job
@@ -59,6 +59,7 @@ async def invoke(
     writable: Sequence[Path] = (),
     own: bool = False,
     inert: bool = False,
+    on_line: Callable[[bytes], None] | None = None,
 ) -> list[Completed] | Broken:
     """Run command lines in the repository's root, one after the other, within the job's time.
 
@@ -72,6 +73,7 @@ async def invoke(
         own: the program came with swarmgate, and nothing that the project says has a say: it is never confined.
         inert: the program came with swarmgate, and runs no code, whatever the project's settings say: in a run alone
             it is confined, where those settings would show files of the user's to agents.
+        on_line: hears each line that a program prints, while it runs.
 
     Raises:
         MissingRequirement: the program is not installed, or the sandbox that the settings name.
@@ -89,10 +91,19 @@ async def invoke(
         async def once(argv: Sequence[str] = argv) -> Completed:
             left, root = max(ends - time.monotonic(), 0.01), job.repository.root
             if commands is None:
-                return await run(argv, cwd=root, timeout_s=left, env=variables, stdin=stdin, output_limit=OUTPUT_LIMIT)
+                return await run(
+                    argv, cwd=root, timeout_s=left, env=variables, stdin=stdin, output_limit=OUTPUT_LIMIT,
+                    on_line=on_line,
+                )  # fmt: skip
             _require(argv[0], root)
             return await commands.at(root).run(
-                argv, timeout_s=left, env=variables, writable=writable, stdin=stdin, output_limit=OUTPUT_LIMIT
+                argv,
+                timeout_s=left,
+                env=variables,
+                writable=writable,
+                stdin=stdin,
+                output_limit=OUTPUT_LIMIT,
+                on_line=on_line,
             )
 
         completed = await again_if_killed(once)

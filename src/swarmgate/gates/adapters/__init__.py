@@ -29,19 +29,14 @@ ADAPTERS: dict[str, Adapter] = {name: _late(name) for name in SCANNERS}
 """Who does what a definition's `adapter` key names."""
 
 
-def prepare(names: Iterable[str], languages: frozenset[str]) -> None:
+def prepare(names: Iterable[str]) -> None:
     """Import what these adapters will need, while something else is waited for. Errors are theirs to tell.
 
     Args:
         names: of adapters that are about to run.
-        languages: of the changed files.
     """
     from swarmgate.gates import python_source  # noqa: PLC0415 - late: as the adapters
 
     for name in names:
         with contextlib.suppress(Exception), python_source.quiet():
             import_module(f"{__name__}.{name}")
-        if name == "sast" and "python" in languages:
-            from swarmgate.gates.sast import bandit_engine  # noqa: PLC0415 - late: as the adapters
-
-            bandit_engine.load()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -21,13 +20,13 @@ from swarmgate.gates import baseline
 from swarmgate.gates.encodings import in_utf8
 from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.sast import bandit_tests, commands, flow, ruff_tests, rules, semgrep
+from swarmgate.gates.sast import bandit_tests, python_scan, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+    from collections.abc import Awaitable, Container, Mapping, Sequence
 
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.files import Source
@@ -35,9 +34,9 @@ if TYPE_CHECKING:
     from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
 
+    _Rules = Mapping[str, frozenset[str]]
+    """Path -> ids of our own rules."""
 
-_TOGETHER = 40
-"""Up to so many changed files, the programs look at both revisions of Python files in one call."""
 
 _NO_SYNTAX = re.compile(r"line \d+: ")
 """How parsers begin to say what is wrong with a file, which is the business of another gate."""
@@ -54,27 +53,15 @@ _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 
 @dataclass(slots=True)
 class _Looked:
-    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell."""
+    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell.
+
+    `doubtful` are the paths of which another look may say more: a scanner failed there, or read them in part.
+    """
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    rules: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One revision of the files: what parses of it, its copies, and the programs that look at these."""
-
-    parsed: Mapping[str, flow.Parsed]
-    unparsed: Mapping[str, str]
-    files: Copies
-    programs: Mapping[str, asyncio.Task[list[Scanned]]]
-    number: int
-
-    async def said(self, program: str) -> Scanned:
-        """What a program says of this revision."""
-        return (await self.programs[program])[self.number]
+    doubtful: set[str] = field(default_factory=set)
 
 
 async def run(job: Job) -> Outcome:
@@ -87,21 +74,20 @@ async def run(job: Job) -> Outcome:
     if not sources:
         skip = left_out[0] if code else "no rules for the languages of the changed files"
         return Outcome(tool=_tool(python=False), skip=skip)
-    likely = await _likely(job, sources)
-    async with _begun(job, sources, likely) as (side, past):
-        now = await _look(job, sources, side)
-        if job.stop.is_set():
-            return Outcome(error=job.late)
-        findings = await _against_base(job, sources, now, past)
+    now = _Looked()
+    ours = {rule.id for rule in await asyncio.to_thread(semgrep.loaded, sources)}
+    findings = await _against_base(job, sources, await _remembered(job, sources, now, None), ours)
+    if job.stop.is_set():
+        return Outcome(error=job.late)
     tool = _tool(python=any(source.language == "python" for source in sources))
-    notes = (f"{len(now.rules)} rules", *now.notes, *(left_out if len(sources) < len(code) else ()))
+    notes = (f"{len(ours)} rules", *now.notes, *(left_out if len(sources) < len(code) else ()))
     if not now.troubles:
-        return Outcome(findings, len(sources), tool, notes, rules=len(now.rules))
+        return Outcome(findings, len(sources), tool, notes, rules=len(ours))
     told = "; ".join(now.troubles)
     limit = job.definition.severity.rank
     if any(finding.new and finding.severity.rank >= limit for finding in findings):
-        return Outcome(findings, len(sources), tool, (told, *notes), rules=len(now.rules))
-    return Outcome(findings, len(sources), tool, notes, error=told, rules=len(now.rules))
+        return Outcome(findings, len(sources), tool, (told, *notes), rules=len(ours))
+    return Outcome(findings, len(sources), tool, notes, error=told, rules=len(ours))
 
 
 def _rebuilt(job: Job, sources: Sequence[Source]) -> set[str]:
@@ -116,18 +102,6 @@ def _rebuilt(job: Job, sources: Sequence[Source]) -> set[str]:
     return {path for path, name in ids.items() if sizes.get(name, 0) > _BUNDLE_BYTES}
 
 
-async def _likely(job: Job, sources: Sequence[Source]) -> list[Source]:
-    """The base revisions that will most likely be asked for: the programs look at them together with the change.
-
-    In Python some finding that informs is the rule; of many files, those without one would cost more than is saved.
-    """
-    python = [each for each in sources if each.language == "python"]
-    if len(sources) > _TOGETHER or not python:
-        return []
-    before = _before(python, await _contents(job, python))
-    return await asyncio.to_thread(job.memory.unknown, "sast", before) if job.memory else before
-
-
 async def _contents(job: Job, sources: Sequence[Source]) -> Mapping[str, bytes]:
     paths = [source.base_path for source in sources if source.base_path]
     contents = await asyncio.to_thread(job.repository.read_many, job.change.base, paths) if paths else {}
@@ -135,85 +109,93 @@ async def _contents(job: Job, sources: Sequence[Source]) -> Mapping[str, bytes]:
     return {path: in_utf8("python" if path in python else "", each) for path, each in contents.items()}
 
 
-def _before(sources: Sequence[Source], contents: Mapping[str, bytes]) -> list[Source]:
-    return [replace(each, content=contents[each.base_path]) for each in sources if each.base_path in contents]
+async def _remembered(
+    job: Job, sources: Sequence[Source], looked: _Looked, only: _Rules | None
+) -> Mapping[str, Sequence[Finding]]:
+    """What is found in each file: what was kept of it, or what the scanners say now, who tell the rest to `looked`.
+
+    Args:
+        job: the gate's.
+        sources: the files.
+        looked: takes what went wrong.
+        only: of our own rules, those that are asked of each path; None for all.
+    """
+
+    async def look(unknown: Sequence[Source]) -> tuple[Mapping[str, Sequence[Finding]], Container[str]]:
+        await _look(job, unknown, looked, only)
+        whole = {source.path for source in unknown} if looked.troubles or job.stop.is_set() else set()
+        return looked.findings, whole | looked.doubtful
+
+    def kind(source: Source) -> str:
+        return "sast" if only is None else f"sast {sorted(only[source.path])}"
+
+    return await job.memory.of_files(kind, sources, look) if job.memory else (await look(sources))[0]
 
 
-@asynccontextmanager
-async def _begun(job: Job, *revisions: Sequence[Source]) -> AsyncIterator[list[_Side]]:
-    """Start the programs, one call of each for all revisions: they run beside what looks in this process."""
-    python = [[source for source in sources if source.language == "python"] for sources in revisions]
-    parses = [await asyncio.to_thread(flow.parse, each, job.stop.is_set) for each in python]
-    with copies(revisions[0]) as first:
-        sets = [first]
-        for sources in revisions[1:]:
-            last = replace(first, names={name: each for files in sets for name, each in files.names.items()})
-            sets.append(last.beside(sources))
-        followed = [(files, parsed) for files, (parsed, _) in zip(sets, parses, strict=True)]
-        programs = {"semgrep": asyncio.create_task(semgrep.scan_all(job, followed))}
-        if any(python):
-            programs["ruff"] = asyncio.create_task(ruff_tests.scan_all(job, sets))
-        try:
-            yield [
-                _Side(*parse, files, programs, number)
-                for number, (parse, files) in enumerate(zip(parses, sets, strict=True))
-            ]
-        finally:
-            for task in programs.values():
-                task.cancel()
-            await asyncio.gather(*programs.values(), return_exceptions=True)
-
-
-async def _look(job: Job, sources: Sequence[Source], side: _Side) -> _Looked:
-    paths = {source.path for source in sources}
-    parsed = {path: each for path, each in side.parsed.items() if path in paths}
-    files = replace(side.files, names={name: each for name, each in side.files.names.items() if each.path in paths})
-    python = any(source.language == "python" for source in sources)
-    scans: dict[str, Awaitable[Scanned]] = {"semgrep": side.said("semgrep")}
-    if python:
-        older = {path: each.text for path, each in parsed.items() if each.text != each.source.content}
-        scans["ruff"] = side.said("ruff")
-        scans["bandit"] = asyncio.to_thread(bandit_tests.scan, files, older, job.stop.is_set)
-        scans["flows"] = asyncio.to_thread(_flows, parsed, files, job)
-    ended = await asyncio.gather(*scans.values(), return_exceptions=True)
-    said = {name: _scanned(name, each) for name, each in zip(scans, ended, strict=True)}
-    if python:
-        said["bandit"].unread.update({path: why for path, why in side.unparsed.items() if path in paths})
-    looked = _Looked(rules=frozenset().union(*(scanned.rules for scanned in said.values())))
+async def _look(job: Job, sources: Sequence[Source], looked: _Looked, only: _Rules | None) -> None:
+    with copies(sources) as files:
+        said, trees = await _scans(job, files, only)
     _tell(looked, said, sources)
     hits: defaultdict[str, list[Hit]] = defaultdict(list)
     for scanned in said.values():
         for hit in scanned.hits:
             hits[hit.path].append(hit)
-    by_path = {source.path: source for source in sources}
-    for path, found in hits.items():
-        if path in paths:
-            kept = found
-            if path in parsed:
-                kept = commands.raised(parsed[path].tree, flow.plausible(parsed[path], found))
-            looked.findings[path] = merge(kept, quiet=Trait.TEST in by_path[path].traits)
-    return looked
+    for source in sources:
+        kept: Sequence[Hit] = hits.get(source.path, ())
+        if source.language == "python":
+            kept = python_scan.plausible(kept, trees.handlers.get(source.path, ()))
+            kept = python_scan.raised(kept, trees.open_calls.get(source.path, ()))
+        if kept:
+            looked.findings[source.path] = merge(kept, quiet=Trait.TEST in source.traits)
 
 
-def _flows(parsed: Mapping[str, flow.Parsed], files: Copies, job: Job) -> Scanned:
-    return flow.scan(parsed, semgrep.loaded(files.names.values()), job.stop.is_set)
+async def _scans(job: Job, files: Copies, only: _Rules | None) -> tuple[dict[str, Scanned], python_scan.Looked]:
+    """What each scanner says of the files."""
+    python = {source.path for source in files.names.values() if source.language == "python"}
+    if not python:
+        return {"semgrep": await _safely("semgrep", semgrep.scan(job, files, (), only))}, python_scan.Looked()
+    trees, engine, ruffed = await asyncio.gather(
+        _trees(job, files, only),
+        _safely("semgrep", semgrep.scan(job, files, python, only)),
+        _safely("ruff", ruff_tests.scan(job, files)),
+    )
+    ruffed.hits = [each if each.path in trees.asked else bandit_tests.named(each) for each in ruffed.hits]
+    trees.bandit.unread.update(trees.unparsed)
+    if trees.unparsed and not engine.error:
+        # The flows of what this Python cannot parse are followed by the engine.
+        engine.take(await _safely("semgrep", semgrep.scan(job, files.of_paths(trees.unparsed), (), only)))
+    return {"semgrep": engine, "ruff": ruffed, "bandit": trees.bandit, "flows": trees.flows}, trees
 
 
-def _scanned(name: str, ended: Scanned | BaseException) -> Scanned:
-    """A scanner that raised is that scanner's error: the others still speak."""
-    if not isinstance(ended, BaseException):
-        return ended
-    if not isinstance(ended, Exception):
-        raise ended
-    hint = f" ({ended.hint})" if isinstance(ended, SwarmError) and ended.hint else ""
-    return Scanned(error=f"{name}: {ended}{hint}")
+async def _trees(job: Job, files: Copies, only: _Rules | None) -> python_scan.Looked:
+    """What needs a syntax tree, of the Python files where there may be something."""
+    python = [source for source in files.names.values() if source.language == "python"]
+    flows = {rule.id: rule for rule in semgrep.loaded(python) if rule.flow}
+    followed = {source.path for source in python if only is None or flows.keys() & only[source.path]}
+    try:
+        return await python_scan.scan(job, files, flows, followed)
+    except Exception as error:  # noqa: BLE001 - a scanner that raised is that scanner's error: the others still speak
+        return python_scan.Looked(_broken("bandit and flows", error))
+
+
+async def _safely(name: str, scan: Awaitable[Scanned]) -> Scanned:
+    try:
+        return await scan
+    except Exception as error:  # noqa: BLE001 - as above
+        return _broken(name, error)
+
+
+def _broken(name: str, error: Exception) -> Scanned:
+    hint = f" ({error.hint})" if isinstance(error, SwarmError) and error.hint else ""
+    return Scanned(error=f"{name}: {error}{hint}")
 
 
 def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source]) -> None:
     """What went wrong: a trouble where a scanner is broken, or no scanner read a file; else a note."""
     for scanned in said.values():
         looked.troubles += [scanned.error] if scanned.error else []
-        looked.notes += scanned.notes
+        looked.notes += scanned.partly.values()
+        looked.doubtful |= {*scanned.partly, *scanned.unread}
     broken = []
     for source in sources:
         mine = {name: scanned for name, scanned in said.items() if name == "semgrep" or source.language == "python"}
@@ -239,43 +221,25 @@ def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source
         looked.troubles.append(f"{', '.join(broken[:_NAMED])}{more} {verb} not parse: see syntax_check")
 
 
-async def _against_base(job: Job, sources: Sequence[Source], now: _Looked, past: _Side) -> tuple[Finding, ...]:
-    """Mark what the base revision had as well; only files with findings are worth a look at their past."""
-    found = [source for source in sources if now.findings.get(source.path)]
-    contents = await _contents(job, found)
+async def _against_base(
+    job: Job, sources: Sequence[Source], found: Mapping[str, Sequence[Finding]], ours: Container[str]
+) -> tuple[Finding, ...]:
+    """Mark what the base revision had as well. Only findings are worth a look at their past, by the rules they name."""
+    affected = [source for source in sources if found.get(source.path)]
+    contents = await _contents(job, affected)
     doubtful = [
         source
-        for source in found
-        if baseline.may_be_old(source, now.findings[source.path], contents.get(source.base_path, b""))
+        for source in affected
+        if baseline.may_be_old(source, found[source.path], contents.get(source.base_path, b""))
     ]
-    was = await _past(job, _before(doubtful, contents), past)
+    before = [replace(each, content=contents[each.base_path]) for each in doubtful if each.base_path in contents]
+    only = {each.path: frozenset(one.rule for one in found[each.path] if one.rule in ours) for each in before}
+    was = await _remembered(job, before, _Looked(), only) if before else {}
     marked = [
-        baseline.compare(
-            source, now.findings[source.path], contents.get(source.base_path, b""), was.get(source.path, ())
-        )
-        for source in found
+        baseline.compare(source, found[source.path], contents.get(source.base_path, b""), was.get(source.path, ()))
+        for source in affected
     ]
     return tuple(finding for each in marked for finding in each)
-
-
-async def _past(job: Job, before: Sequence[Source], past: _Side) -> Mapping[str, Sequence[Finding]]:
-    """What was found in the base revision's files. It stays the same while the change is worked on: it is kept."""
-
-    async def look(sources: Sequence[Source]) -> tuple[Mapping[str, Sequence[Finding]], bool]:
-        begun = {source.path for source in past.files.names.values()}
-        early = [source for source in sources if source.path in begun]
-        late = [source for source in sources if source.path not in begun]
-        looks = [await _look(job, early, past)] if early else []
-        if late:
-            async with _begun(job, late) as (side,):
-                looks.append(await _look(job, late, side))
-        # A scanner that could not do all its work must not have said the last word on the past.
-        whole = not any(each.troubles or each.notes for each in looks) and not job.stop.is_set()
-        return {path: found for each in looks for path, found in each.findings.items()}, whole
-
-    if job.memory is None or not before:
-        return (await look(before))[0]
-    return await job.memory.of_files("sast", before, look)
 
 
 def _tool(*, python: bool) -> str:
