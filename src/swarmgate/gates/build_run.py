@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import shutil
-import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -39,13 +38,12 @@ class Verdict:
     note: str = ""
 
 
-async def run(job: Job, build: Build, ends: float) -> Verdict:
+async def run(job: Job, build: Build) -> Verdict:
     """Build the tree; findings that the base revision has as well come back as old.
 
     Args:
         job: the gate's job.
         build: what to run.
-        ends: when it must be over, as `time.monotonic` counts.
     """
     root = job.repository.root
     path = tools.program(root, build.folder, build.program)
@@ -55,19 +53,19 @@ async def run(job: Job, build: Build, ends: float) -> Verdict:
     left = [root / build.folder / name for name in build.leaves if not (root / build.folder / name).exists()]
     with build_cache.fresh(cache / "tree", root, job.change.paths):
         try:
-            found = await _once(job, build, (path, cache / "tree"), root, ends)
+            found = await _once(job, build, (path, cache / "tree"), root)
         finally:
             await asyncio.to_thread(_clean, root, left)
     if isinstance(found, Verdict):
         return found
     if not found:
         return Verdict(note=build.partial)
-    before, note = await _before(job, build, (path, cache / "base"), ends)
+    before, note = await _before(job, build, (path, cache / "base"))
     marked = await asyncio.to_thread(build_base.mark, job.repository, job.change, found, before)
     return Verdict(tuple(marked), note="; ".join(filter(None, (build.partial, note))))
 
 
-async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -> tuple[list[Finding], str]:
+async def _before(job: Job, build: Build, tool: tuple[str, Path]) -> tuple[list[Finding], str]:
     """What the same build says of the base revision; nothing, and why, where it cannot be built."""
     async with AsyncExitStack() as stack:
         place = build_base.checkout(job.repository, job.change.base, (build.folder,))
@@ -77,17 +75,17 @@ async def _before(job: Job, build: Build, tool: tuple[str, Path], ends: float) -
             return [], ""
         around = job.commands().around(root)
         there = replace(job, commands=lambda: around)
-        found = await _once(there, build, tool, root, ends)
+        found = await _once(there, build, tool, root)
     if isinstance(found, Verdict):
         return [], f"{build.name}: the base could not be built to compare with ({found.error or found.missing})"
     return found, ""
 
 
-async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path, ends: float) -> list[Finding] | Verdict:
+async def _once(job: Job, build: Build, tool: tuple[str, Path], root: Path) -> list[Finding] | Verdict:
     """Run the build below `root`; `tool` is the path of its program and the folder of its cache."""
     path, cache = tool
     cache.mkdir(parents=True, exist_ok=True)
-    there = replace(job, repository=Repository(root / build.folder), timeout_s=max(ends - time.monotonic(), 0.01))
+    there = replace(job, repository=Repository(root / build.folder))
     calls = [(path, *(part.replace(build_tools.CACHE, str(cache)) for part in call[1:])) for call in build.calls]
     variables = {**build.env, **(build.confined if _is_confined(job) else {})}
     env = {name: value.replace(build_tools.CACHE, str(cache)) for name, value in variables.items()}

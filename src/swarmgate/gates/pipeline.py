@@ -19,6 +19,7 @@ from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
 from swarmgate.gates import confining, loading, looking, masking, remarks, watched
 from swarmgate.gates.adapters import prepare
+from swarmgate.gates.adapters.records import Dependence
 from swarmgate.gates.cache_key import cache_key
 from swarmgate.gates.definition import Stage
 from swarmgate.gates.files import Trait
@@ -41,18 +42,8 @@ if TYPE_CHECKING:
 
     OnResult = Callable[[GateResult], None]
 
-_WHOLE_CHANGE = frozenset({"build", "diff", "imports", "sbom"})
-"""The adapters that judge the change as a whole: they run even where no file is left to look at (a deleted lock)."""
-
-_DIFFERENCES = frozenset({"diff", "quality"})
-"""The adapters that judge a difference: they have nothing to say of files that are judged whole."""
-
-_SLOWEST = ("build", "sast", "diff", "imports", "quality", "placeholders", "secrets", "syntax", "lint_check", "sbom")
-"""Adapters, slowest first by their medians for one changed Python file of this repository. Commands, of which nothing
-is known, start before them all."""
-
 _FILES_IN_TIME = 500
-"""Of files that are judged whole, so many are what a gate's time limit is for; more have more time."""
+"""So many files are what a gate's time limit is for; more have more time."""
 
 _PATCH_CHARACTERS = 40_000
 """Of what was fixed, so much is kept as a patch."""
@@ -276,11 +267,12 @@ class _Run:
         if left_out:
             return judge(gate, Outcome(skip=left_out), seconds=0.0)
         selection = gate.files.select(sources)
-        if not selection.sources and gate.adapter not in _WHOLE_CHANGE:
+        whole = gate.record.scope is Dependence.CHANGE
+        if not selection.sources and not whole:
             unread = _unread(Outcome(), selection.unread) if selection.unread else ""
             skip = "" if unread else _nothing(change, selection.note)
             return judge(gate, Outcome(skip=skip, error=unread), seconds=0.0)
-        limit = gate.timeout_s * self._times(len(selection.sources))
+        limit = gate.timeout_s * _times(len(selection.sources))
         limit = min(limit, self.options.timeout_s or limit)
         options, quality = self.options, self.options.quality.over(gate.limits)
         job = Job(
@@ -302,7 +294,7 @@ class _Run:
         outcome = replace(outcome, findings=settled)
         if selection.unread:
             outcome = replace(outcome, skip="", failure="", error=_unread(outcome, selection.unread))
-        note = "" if gate.adapter in _WHOLE_CHANGE else selection.note
+        note = "" if whole else selection.note
         seconds = time.monotonic() - started
         result = judge(gate, outcome, note=note, seconds=seconds, cap=self.options.findings_per_rule)
         return result.model_copy(update={"cached": True}) if known else result
@@ -311,10 +303,6 @@ class _Run:
         if self._commands is None:
             self._commands = self.by_hand()
         return self._commands
-
-    def _times(self, files: int) -> float:
-        """How many times its time limit a gate has: the limits are made for changes, and here a tree may be judged."""
-        return max(1.0, files / _FILES_IN_TIME) if self.scope.whole else 1.0
 
     def _prepare(self) -> None:
         """Import what the checks need while a fix, which is a process of its own, is waited for."""
@@ -333,9 +321,14 @@ class _Run:
             return "skipped by configuration (gates.skip)"
         if self.options.only and gate.id not in self.options.only:
             return NOT_SELECTED
-        if self.scope.whole and gate.adapter in _DIFFERENCES:
+        if self.scope.whole and gate.record.difference:
             return "it judges a difference, and files are judged whole here"
         return ""
+
+
+def _times(files: int) -> float:
+    """How many times its time limit a gate has: a tree, or all that a tool wrote anew, may be judged."""
+    return max(1.0, files / _FILES_IN_TIME)
 
 
 def not_followed(repository: Repository) -> tuple[str, ...]:
@@ -359,9 +352,7 @@ def _nothing(change: ChangeSet, skipped: str) -> str:
 
 def _cost(gate: GateDefinition) -> int:
     """Where a gate stands in the order of starting: the slowest begins first, so that it does not end last."""
-    if not gate.adapter:
-        return -1
-    return _SLOWEST.index(gate.adapter) if gate.adapter in _SLOWEST else len(_SLOWEST)
+    return -gate.record.cost
 
 
 def check_names(definitions: Sequence[GateDefinition], options: GatesOptions, *, skip: str = "gates.skip") -> None:

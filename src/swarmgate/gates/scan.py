@@ -42,6 +42,7 @@ def _scan(job: Job, scanner: Scanner, tool: str, nothing: str) -> Outcome:
     for source in job.sources:
         if job.stop.is_set():
             break
+        job.at(source.path)
         said = scanner(source)
         if isinstance(said, str):
             unseen[said] += 1

@@ -46,7 +46,6 @@ class Copies:
         """Those of some files alone, in a folder that no scanner of the others reads."""
         kept = [source for source in self.names.values() if source.path in paths]
         root = self.folder / "some"
-        root.mkdir()
         return Copies(self.folder, root, _written(root, kept))
 
     def of(self, language: str) -> dict[str, Source]:
@@ -59,13 +58,13 @@ def copies(sources: Sequence[Source]) -> Iterator[Copies]:
     """Write the sources, each below a numbered folder with its path made plain; all is gone at the end."""
     with temporary.folder("sast") as folder:
         root = folder / "code"
-        root.mkdir()
-        (root / ".semgrepignore").write_text("")  # the engine's default leaves tests out
         yield Copies(folder, root, _written(root, sources))
 
 
 def _written(root: Path, sources: Sequence[Source]) -> dict[str, Source]:
     names = {}
+    root.mkdir()
+    (root / ".semgrepignore").write_text("")  # the engine's default leaves tests out
     for number, source in enumerate(sources):
         name = f"{number}/{_UNSAFE.sub('_', source.path.encode(errors='replace').decode())}"
         if not name.lower().endswith(_SUFFIXES.get(source.language, ("",))):
