@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 from functools import partial
 from pathlib import Path
@@ -267,11 +268,20 @@ def test_a_right_checksum_over_a_strange_value_is_a_miss(project: Project, tmp_p
     shutil.rmtree(tmp_path, ignore_errors=True)
 
 
-def test_a_linter_that_is_not_there_is_looked_for_again(project: Project) -> None:
+def test_a_tool_that_is_not_there_is_looked_for_again_where_programs_are_installed(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "programs"
+    place.mkdir()
+    monkeypatch.setenv("PATH", f"{place}{os.pathsep}{os.environ['PATH']}")
+    project.commit_files({"mypy.ini": "[mypy]\n", "src/run.sh": "#!/bin/sh\n"})
     project.write("src/run.sh", "#!/bin/sh\necho $1\n")
-    gates = [gate for gate in load() if gate.id == "lint_check"]
-    for _ in range(2):
+    project.write("src/new.py", "x: int = 1\n")
+    gates = [gate.model_copy(update={"enabled": True}) for gate in load() if gate.id in {"lint_check", "build_check"}]
+    for known in (False, True):
         memory = Memory()
-        result = run(project.root, *gates, memory=memory).results[0]
-        assert "not installed" in result.reason
-        assert (result.cached, memory.complete) == (False, False)
+        results = run(project.root, *gates, memory=memory).results
+        assert all("not installed" in result.reason for result in results)
+        assert ([result.cached for result in results], memory.complete) == ([known, known], True)
+    (place / "something").touch()
+    assert not any(result.cached for result in run(project.root, *gates, memory=Memory()).results)

@@ -30,12 +30,16 @@ _ANY_EXIT = range(256)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work."""
+    """What one build said. `missing`: the toolchain is not on this machine; `error`: it did not do its work.
+
+    `started`: a program ran, so that more than the two trees and what is installed had a say.
+    """
 
     findings: tuple[Finding, ...] = ()
     missing: str = ""
     error: str = ""
     note: str = ""
+    started: bool = True
 
 
 async def run(job: Job, build: Build) -> Verdict:
@@ -48,7 +52,7 @@ async def run(job: Job, build: Build) -> Verdict:
     root = job.repository.root
     path = tools.program(root, build.folder, build.program)
     if path is None:
-        return Verdict(missing=f"{build.program} is not installed ({build.why} asks for it)")
+        return Verdict(missing=f"{build.program} is not installed ({build.why} asks for it)", started=False)
     cache = build_tools.cache_folder(root, confined=_is_confined(job))
     left = [root / build.folder / name for name in build.leaves if not (root / build.folder / name).exists()]
     with build_cache.fresh(cache / "tree", root, job.change.paths):

@@ -40,7 +40,7 @@ async def run(job: Job) -> Outcome:
         notes=_notes(verdicts, missing if names and not explicit else []),
         error="; ".join(errors),
         skip="" if names or errors else nothing,
-        volatile=bool(builds),
+        volatile=any(verdict.started for verdict in verdicts),
     )
 
 

@@ -38,10 +38,6 @@ def split(job: Job, *, notebooks: bool = False) -> tuple[Job | None, Job | None]
 
 def merged(ruffed: Outcome | None, ran: Ran) -> Outcome:
     """What both said. A linter that is missing is told; where none looked at anything, that is a skip."""
-    return replace(_together(ruffed, ran), volatile=bool(ran.missing))
-
-
-def _together(ruffed: Outcome | None, ran: Ran) -> Outcome:
     missing = tuple(dict.fromkeys(ran.missing))
     if ruffed is None:
         if not ran.tools:

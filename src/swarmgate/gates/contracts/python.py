@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import functools
-import logging
 import posixpath
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import python_source
+from swarmgate.gates.contracts import griffe_visitor
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.contracts.python_facts import OPEN_CLASS, Facts, Unreadable, decode, parse
 
@@ -41,14 +41,12 @@ def read(path: str, content: bytes) -> Surface:
     Raises:
         Unreadable: the file does not parse, or is nested too deeply.
     """
-    logging.getLogger("griffe").setLevel(logging.CRITICAL + 1)  # what it cannot resolve is no user's business
-    import griffe  # noqa: PLC0415 - late: 70 ms that only a changed contract is worth
-
+    griffe = griffe_visitor.load()
     text = decode(content)
     facts = Facts(parse(content), path)
     try:
         with python_source.quiet():
-            module = griffe.visit("m", PurePosixPath(path), text)  # type: ignore[arg-type]  # it only looks at the name
+            module = griffe.Visitor("m", PurePosixPath(path), text, griffe.load_extensions()).get_module()
     except Exception as error:  # griffe's visitor has no error of its own for code that it does not expect
         raise Unreadable(str(error)) from error
     return _Reader(module, facts, path).surface()
