@@ -43,8 +43,8 @@ def prepare(names: Iterable[str]) -> None:
     Args:
         names: of adapters that are about to run.
     """
-    from swarmgate.gates import python_source  # noqa: PLC0415 - late: as the adapters
+    from swarmgate.gates.source import python_tree  # noqa: PLC0415 - late: as the adapters
 
     for name in names:
-        with contextlib.suppress(Exception), python_source.quiet():
+        with contextlib.suppress(Exception), python_tree.quiet():
             import_module(f"{__name__}.{name}")

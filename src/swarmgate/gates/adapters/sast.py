@@ -10,29 +10,28 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import SwarmError
-from swarmgate.gates import baseline
-from swarmgate.gates.encodings import in_utf8
-from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.outcome import Outcome
-from swarmgate.gates.sast import bandit_tests, python_scan, ruff_tests, rules, semgrep
+from swarmgate.gates.project.files import Trait, traits_of
+from swarmgate.gates.sast import bandit_tests, python_scan, rewriting, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
 from swarmgate.gates.sast.merge import merge
+from swarmgate.gates.source import baseline
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Container, Mapping, Sequence
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.hit import Hit
+    from swarmgate.gates.source.file import Revision, SourceFile
 
     _Rules = Mapping[str, frozenset[str]]
     """Path -> ids of our own rules."""
@@ -53,7 +52,7 @@ _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 
 @dataclass(slots=True)
 class _Looked:
-    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell.
+    """What all scanners say of a set of files: findings by path, what went wrong, what else to tell, what is broken.
 
     `doubtful` are the paths of which another look may say more: a scanner failed there, or read them in part.
     """
@@ -62,6 +61,7 @@ class _Looked:
     troubles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     doubtful: set[str] = field(default_factory=set)
+    broken: list[SourceFile] = field(default_factory=list)
 
 
 async def run(job: Job) -> Outcome:
@@ -77,6 +77,7 @@ async def run(job: Job) -> Outcome:
     now = _Looked()
     ours = {rule.id for rule in await asyncio.to_thread(semgrep.loaded, sources)}
     findings = await _against_base(job, sources, await _remembered(job, sources, now, None), ours)
+    await asyncio.to_thread(_tell_broken, now)
     if job.stop.is_set():
         return Outcome(error=job.late)
     tool = _tool(python=any(source.language == "python" for source in sources))
@@ -90,7 +91,7 @@ async def run(job: Job) -> Outcome:
     return Outcome(findings, len(sources), tool, notes, error=told, rules=len(ours))
 
 
-def _rebuilt(job: Job, sources: Sequence[Source]) -> set[str]:
+def _rebuilt(job: Job, sources: Sequence[SourceFile]) -> set[str]:
     """The files that were bundles before the change, by name and size: a build rewrites them, out of judged code.
 
     The engine takes minutes for those of one library, and of their few long lines it cannot be told what is new.
@@ -102,15 +103,8 @@ def _rebuilt(job: Job, sources: Sequence[Source]) -> set[str]:
     return {path for path, name in ids.items() if sizes.get(name, 0) > _BUNDLE_BYTES}
 
 
-async def _contents(job: Job, sources: Sequence[Source]) -> Mapping[str, bytes]:
-    paths = [source.base_path for source in sources if source.base_path]
-    contents = await asyncio.to_thread(job.repository.read_many, job.change.base, paths) if paths else {}
-    python = {source.base_path for source in sources if source.language == "python"}
-    return {path: in_utf8("python" if path in python else "", each) for path, each in contents.items()}
-
-
 async def _remembered(
-    job: Job, sources: Sequence[Source], looked: _Looked, only: _Rules | None
+    job: Job, sources: Sequence[SourceFile], looked: _Looked, only: _Rules | None
 ) -> Mapping[str, Sequence[Finding]]:
     """What is found in each file: what was kept of it, or what the scanners say now, who tell the rest to `looked`.
 
@@ -121,18 +115,18 @@ async def _remembered(
         only: of our own rules, those that are asked of each path; None for all.
     """
 
-    async def look(unknown: Sequence[Source]) -> tuple[Mapping[str, Sequence[Finding]], Container[str]]:
+    async def look(unknown: Sequence[SourceFile]) -> tuple[Mapping[str, Sequence[Finding]], Container[str]]:
         await _look(job, unknown, looked, only)
         whole = {source.path for source in unknown} if looked.troubles or job.stop.is_set() else set()
         return looked.findings, whole | looked.doubtful
 
-    def kind(source: Source) -> str:
+    def kind(source: SourceFile) -> str:
         return "sast" if only is None else f"sast {sorted(only[source.path])}"
 
     return await job.memory.of_files(kind, sources, look) if job.memory else (await look(sources))[0]
 
 
-async def _look(job: Job, sources: Sequence[Source], looked: _Looked, only: _Rules | None) -> None:
+async def _look(job: Job, sources: Sequence[SourceFile], looked: _Looked, only: _Rules | None) -> None:
     with copies(sources) as files:
         said, trees = await _scans(job, files, only)
     _tell(looked, said, sources)
@@ -190,7 +184,7 @@ def _broken(name: str, error: Exception) -> Scanned:
     return Scanned(error=f"{name}: {error}{hint}")
 
 
-def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source]) -> None:
+def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[SourceFile]) -> None:
     """What went wrong: a trouble where a scanner is broken, or no scanner read a file; else a note."""
     for scanned in said.values():
         looked.troubles += [scanned.error] if scanned.error else []
@@ -212,33 +206,44 @@ def _tell(looked: _Looked, said: Mapping[str, Scanned], sources: Sequence[Source
             and not read
             and all(_NO_SYNTAX.match(mine[n].unread[source.path]) for n in judges)
         ):
-            broken.append(source.path)
+            broken.append(source)
         else:
-            (looked.notes if read else looked.troubles).extend(told)
+            (looked.notes if read or Trait.INPUT in source.traits else looked.troubles).extend(told)
+    looked.broken += broken
+
+
+def _tell_broken(now: _Looked) -> None:
+    """A file that does not parse is a trouble, but where it is a test's input, or was so before the change."""
+    excused = [each.path for each in now.broken if Trait.INPUT in each.traits or (each.old and not _parses(each.old))]
+    broken = [each.path for each in now.broken if each.path not in excused]
     if broken:
-        more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
-        verb = "does" if len(broken) == 1 else "do"
-        looked.troubles.append(f"{', '.join(broken[:_NAMED])}{more} {verb} not parse: see syntax_check")
+        now.troubles.append(f"{_few(broken)} not parse: see syntax_check")
+    if excused:
+        now.notes.append(f"not looked at: {_few(excused)} not parse, an input of tests or as before the change")
+
+
+def _parses(revision: Revision) -> bool:
+    try:
+        rewriting.parse(revision.content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _few(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return f"{', '.join(paths[:_NAMED])}{more} {'does' if len(paths) == 1 else 'do'}"
 
 
 async def _against_base(
-    job: Job, sources: Sequence[Source], found: Mapping[str, Sequence[Finding]], ours: Container[str]
+    job: Job, sources: Sequence[SourceFile], found: Mapping[str, Sequence[Finding]], ours: Container[str]
 ) -> tuple[Finding, ...]:
     """Mark what the base revision had as well. Only findings are worth a look at their past, by the rules they name."""
     affected = [source for source in sources if found.get(source.path)]
-    contents = await _contents(job, affected)
-    doubtful = [
-        source
-        for source in affected
-        if baseline.may_be_old(source, found[source.path], contents.get(source.base_path, b""))
-    ]
-    before = [replace(each, content=contents[each.base_path]) for each in doubtful if each.base_path in contents]
+    before = [each.past for each in affected if each.old and baseline.may_be_old(each, found[each.path])]
     only = {each.path: frozenset(one.rule for one in found[each.path] if one.rule in ours) for each in before}
     was = await _remembered(job, before, _Looked(), only) if before else {}
-    marked = [
-        baseline.compare(source, found[source.path], contents.get(source.base_path, b""), was.get(source.path, ()))
-        for source in affected
-    ]
+    marked = [baseline.compare(each, found[each.path], was.get(each.path, ())) for each in affected]
     return tuple(finding for each in marked for finding in each)
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from swarmgate.gates import python_source
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ def issues(name: str, content: bytes, tree: ast.Module) -> tuple[list[Any], str]
     if engine is None:
         return by_manager(name, content)
     try:
-        with python_source.quiet():
+        with python_tree.quiet():
             return engine.run(name, content, tree), ""
     except Exception:  # noqa: BLE001 - as bandit says it, whatever it was
         return [], "exception while scanning file"
@@ -75,7 +75,7 @@ def issues(name: str, content: bytes, tree: ast.Module) -> tuple[list[Any], str]
 def by_manager(name: str, content: bytes) -> tuple[list[Any], str]:
     """The same by bandit's own command."""
     logging.getLogger("stevedore").setLevel(logging.CRITICAL)  # it logs every report format that is not installed
-    with python_source.quiet():  # its plugin loader uses what is deprecated
+    with python_tree.quiet():  # its plugin loader uses what is deprecated
         from bandit.core.config import BanditConfig  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; late: 0.08 s
         from bandit.core.manager import BanditManager  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
 
@@ -84,7 +84,7 @@ def by_manager(name: str, content: bytes) -> tuple[list[Any], str]:
     place = Path(name).with_suffix(".bandit")
     place.write_bytes(content)
     manager.files_list = [str(place)]
-    with python_source.quiet():
+    with python_tree.quiet():
         manager.run_tests()
     return manager.results, next((why for _, why in manager.skipped), "")
 
@@ -103,7 +103,7 @@ def _imported() -> ModuleType:
     empty = {name: ModuleType(name) for name in _UNUSED}
     sys.modules.update(empty)
     try:
-        with python_source.quiet():
+        with python_tree.quiet():
             importlib.import_module("bandit.core.test_set")
             importlib.import_module("bandit.core.node_visitor")
     finally:
@@ -117,7 +117,7 @@ def _plugins() -> SimpleNamespace:
     from importlib import metadata  # noqa: PLC0415 - late: 10 ms that a file without bandit's words must not pay
 
     points = metadata.distribution("bandit").entry_points
-    with python_source.quiet():
+    with python_tree.quiet():
         tests = [SimpleNamespace(name=p.name, plugin=p.load()) for p in points.select(group="bandit.plugins")]
         listed = [p.load()() for p in points.select(group="bandit.blacklists")]
     blacklist: dict[str, list[dict[str, Any]]] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def _calls(node: ast.AST, scopes: tuple[_Scope, ...]) -> Iterator[tuple[ast.Call
             around = (*around, each)
         if isinstance(each, ast.Call):
             yield each, around
-        waiting += [(below, around) for below in python_source.children(each)]
+        waiting += [(below, around) for below in python_tree.children(each)]
 
 
 def _command_is_open(call: ast.Call, scopes: tuple[_Scope, ...]) -> bool:

@@ -13,7 +13,7 @@ from swarmgate.workspace import temporary
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 _SUFFIXES = {
     "bash": (".sh", ".bash"), "c": (".c", ".h"), "cpp": (".cpp", ".cc", ".cxx", ".h", ".hh", ".hpp", ".hxx"),
@@ -32,9 +32,9 @@ class Copies:
 
     folder: Path
     root: Path
-    names: dict[str, Source]
+    names: dict[str, SourceFile]
 
-    def source(self, path: str) -> Source:
+    def source(self, path: str) -> SourceFile:
         """The source whose copy a scanner calls `path`.
 
         Raises:
@@ -48,20 +48,20 @@ class Copies:
         root = self.folder / "some"
         return Copies(self.folder, root, _written(root, kept))
 
-    def of(self, language: str) -> dict[str, Source]:
+    def of(self, language: str) -> dict[str, SourceFile]:
         """Absolute path of the copy -> source, of one language."""
         return {str(self.root / name): each for name, each in self.names.items() if each.language == language}
 
 
 @contextmanager
-def copies(sources: Sequence[Source]) -> Iterator[Copies]:
+def copies(sources: Sequence[SourceFile]) -> Iterator[Copies]:
     """Write the sources, each below a numbered folder with its path made plain; all is gone at the end."""
     with temporary.folder("sast") as folder:
         root = folder / "code"
         yield Copies(folder, root, _written(root, sources))
 
 
-def _written(root: Path, sources: Sequence[Source]) -> dict[str, Source]:
+def _written(root: Path, sources: Sequence[SourceFile]) -> dict[str, SourceFile]:
     names = {}
     root.mkdir()
     (root / ".semgrepignore").write_text("")  # the engine's default leaves tests out

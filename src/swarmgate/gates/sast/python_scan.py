@@ -22,10 +22,10 @@ from swarmgate.workspace import trusted
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
     from swarmgate.gates.sast.copies import Copies
     from swarmgate.gates.sast.rules import Rule
+    from swarmgate.gates.source.file import SourceFile
 
 _INJECTIONS = "20 22 74 77 78 79 88 89 90 91 94 95 113 117 134 470 501 502 601 611 643 918 943 1333 1336"
 INJECTIONS = frozenset(f"CWE-{number}" for number in _INJECTIONS.split())
@@ -97,7 +97,7 @@ async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Con
     return looked
 
 
-def _shares(python: Mapping[str, Source]) -> list[list[str]]:
+def _shares(python: Mapping[str, SourceFile]) -> list[list[str]]:
     """The places dealt out to the workers, so that each has about as much to read."""
     total = sum(len(source.content) for source in python.values())
     most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -110,7 +110,7 @@ def _shares(python: Mapping[str, Source]) -> list[list[str]]:
     return shares
 
 
-async def _called(job: Job, python: Mapping[str, Source], request: bytes) -> list[dict[str, Any]] | Broken:
+async def _called(job: Job, python: Mapping[str, SourceFile], request: bytes) -> list[dict[str, Any]] | Broken:
     """What one worker says of its files."""
 
     def heard(line: bytes) -> None:

@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmgate.gates import python_source
 from swarmgate.gates.sast import bandit_engine, commands, flows, rewriting, sources
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def _followed(tree: ast.Module, concerned: flows.Flows) -> tuple[list[Any], bool
 def _handlers(tree: ast.Module) -> Iterator[tuple[int, int]]:
     """The lines of the functions that answer a request."""
     functions, asking = [], []
-    for node in python_source.walk(tree):
+    for node in python_tree.walk(tree):
         if isinstance(node, _Function):
             functions.append(node)
         elif isinstance(node, ast.Attribute) and _is_request(node.value):

@@ -12,7 +12,7 @@ from swarmgate.workspace.paths import encode
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from swarmgate.gates.files import Source
+    from swarmgate.gates.source.file import SourceFile
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$", re.DOTALL)
@@ -70,7 +70,7 @@ def is_utf8(content: bytes) -> bool:
     return True
 
 
-def in_utf8_on_disk(root: Path, source: Source) -> bool:
+def in_utf8_on_disk(root: Path, source: SourceFile) -> bool:
     """Whether the file itself is UTF-8, as a tool that reads it from the disk needs it; yes where it is gone."""
     if source.content.isascii():
         return True

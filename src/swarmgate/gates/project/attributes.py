@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.files import Trait
+from swarmgate.gates.project.files import Trait
 from swarmgate.workspace import paths, temporary
 from swarmgate.workspace.driver import call, failure
 
@@ -35,7 +35,7 @@ def declared(repository: Repository, tree: str, wanted: Iterable[str]) -> Mappin
         WorkspaceError: git failed.
     """
     names = list(wanted)
-    rules = repository.read_many(tree, sorted(_places(names)))
+    rules = repository.read_many(tree, sorted(places(names)))
     if not rules:
         return {}
     found: dict[str, dict[Trait, bool]] = {}
@@ -46,7 +46,7 @@ def declared(repository: Repository, tree: str, wanted: Iterable[str]) -> Mappin
     return found
 
 
-def _places(names: Iterable[str]) -> set[str]:
+def places(names: Iterable[str]) -> set[str]:
     """The `.gitattributes` that can hold for these paths."""
     places = {_NAME}
     for name in names:

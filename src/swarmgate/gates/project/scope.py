@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.change import ChangeKind, ChangeSet
+from swarmgate.gates import installed
 from swarmgate.workspace import revisions
 
 if TYPE_CHECKING:
@@ -28,10 +29,14 @@ class Scope(Frozen):
     by_hand: bool = False
 
     def change(self, repository: Repository, base: str, tree: str) -> ChangeSet:
-        """What is judged of `tree`."""
-        if self.whole:
-            return self._within(revisions.everything(base, tree, repository))
-        return self._within(repository.changes(base, tree))
+        """What is judged of `tree`: neither installed packages nor build output, where nobody tracks them."""
+        change = revisions.everything(base, tree, repository) if self.whole else repository.changes(base, tree)
+        found = installed.folders(repository, tree, change.files)
+        if found:
+            inside = tuple(f"{folder}/" for folder in found)
+            files = tuple(file for file in change.files if not file.path.startswith(inside))
+            change = change.model_copy(update={"files": files, "installed": found})
+        return self._within(change)
 
     def change_to_fix(self, repository: Repository, change: ChangeSet) -> ChangeSet:
         """The same files as a change of the reference: a fix has to know what a file looked like before."""

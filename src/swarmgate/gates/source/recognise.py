@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from swarmgate.gates.files import Trait
+from swarmgate.gates.project.files import Trait
 
 _PROBE = 8000
 """Bytes in which git looks for a NUL (xdiff-interface.c, FIRST_FEW_BYTES)."""

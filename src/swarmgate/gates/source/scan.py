@@ -7,18 +7,17 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import baseline
-from swarmgate.gates.encodings import in_utf8
 from swarmgate.gates.outcome import Outcome
+from swarmgate.gates.source import baseline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from swarmgate.domain.finding import Finding
-    from swarmgate.gates.files import Source
     from swarmgate.gates.job import Job
+    from swarmgate.gates.source.file import SourceFile
 
-    Scanner = Callable[[Source], Sequence[Finding] | str]
+    Scanner = Callable[[SourceFile], Sequence[Finding] | str]
     """Looks at one file: its findings, or in a word why it cannot look at such a file."""
 
 
@@ -37,33 +36,19 @@ async def scan(job: Job, scanner: Scanner, *, tool: str, nothing: str, rules: in
 
 
 def _scan(job: Job, scanner: Scanner, tool: str, nothing: str) -> Outcome:
-    found: list[tuple[Source, Sequence[Finding]]] = []
+    findings: list[Finding] = []
     unseen, files = Counter[str](), 0
     for source in job.sources:
         if job.stop.is_set():
             break
         job.at(source.path)
-        said = scanner(source)
+        said = baseline.judged(source, scanner)
         if isinstance(said, str):
             unseen[said] += 1
             continue
         files += 1
-        if said:
-            found.append((source, said))
+        findings += said
     words = ", ".join(f"{word} ({count})" for word, count in sorted(unseen.items()))
     if not files:
         return Outcome(tool=tool, skip=f"{nothing}: {words}" if words else nothing)
-    findings = tuple(finding for each in _against_base(job, scanner, found) for finding in each)
-    return Outcome(findings, files, tool, (f"not looked at: {words}",) if words else ())
-
-
-def _against_base(job: Job, scanner: Scanner, found: Sequence[tuple[Source, Sequence[Finding]]]) -> list[list[Finding]]:
-    # Only files with findings are worth a look at their past.
-    paths = [source.base_path for source, _ in found if source.base_path]
-    contents = job.repository.read_many(job.change.base, paths) if paths else {}
-    marked = []
-    for source, findings in found:
-        content = in_utf8(source.language, contents.get(source.base_path, b""))
-        before = () if source.added or job.stop.is_set() else scanner(replace(source, content=content))
-        marked.append(baseline.compare(source, findings, content, () if isinstance(before, str) else before))
-    return marked
+    return Outcome(tuple(findings), files, tool, (f"not looked at: {words}",) if words else ())

@@ -8,33 +8,54 @@ match, and so do renamed files, because both sides are taken under the new path.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from swarmgate.gates import masking
-from swarmgate.gates.files import Source
+from swarmgate.gates.source.file import SourceFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from swarmgate.domain.finding import Finding
 
 
+ALIKE = 0.5
+"""The share of words and marks that a line keeps when it is edited and not written anew."""
+
+_WORDS = re.compile(r"\w+|[^\w\s]")
+
+
+def judged(pair: SourceFile, check: Callable[[SourceFile], Sequence[Finding] | str]) -> list[Finding] | str:
+    """What a check finds in a file as it is now, each marked as old or new; or why it cannot look at such a file.
+
+    The base is looked at only where something was found.
+    """
+    found = check(pair)
+    if isinstance(found, str) or not found:
+        return found if isinstance(found, str) else []
+    before = check(pair.past) if pair.old else ()
+    return compare(pair, found, () if isinstance(before, str) else before)
+
+
 def compare(
-    source: Source, findings: Sequence[Finding], base: bytes, base_findings: Iterable[Finding]
+    source: SourceFile, findings: Sequence[Finding], base_findings: Iterable[Finding], *, edited: bool = False
 ) -> list[Finding]:
     """Fingerprint the findings of one file and mark as old those that the base revision had as well.
 
     Where the change repeats a line that was bad before, the findings on lines that it added are the new ones.
 
     Args:
-        source: the file as it is now.
+        source: the file as it is now, and as it was.
         findings: what was found in it.
-        base: its content in the base revision.
-        base_findings: what the same scanner found there.
+        base_findings: what the same scanner found in the base.
+        edited: whether a finding is old, too, whose words are those of one on a line that the change edited: right for
+            style and types, which an edit beside them leaves; never for weaknesses, which it may make reachable.
     """
-    was = _Plain(base)
-    budget = Counter(_kind(finding, was) for finding in base_findings)
+    before, was = list(base_findings), _Plain(source.was.content)
+    budget = Counter(_kind(finding, was) for finding in before)
     marked = fingerprint(source, findings)
     now = _Plain(source.content)
     by_kind: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
@@ -44,22 +65,51 @@ def compare(
         untouched_first = sorted(indexes, key=lambda index: (marked[index].line in source.added_lines, index))
         for index in untouched_first[: budget[kind]]:
             marked[index] = marked[index].model_copy(update={"new": False})
+        budget[kind] -= len(untouched_first)
+    _match_values(marked, before)
+    if edited:
+        gone = [each for each in before if budget[_kind(each, was)] > 0]
+        _match_edited(marked, gone, now, was)
     return marked
 
 
-def may_be_old(source: Source, findings: Iterable[Finding], base: bytes) -> bool:
+def _match_values(marked: list[Finding], before: Sequence[Finding]) -> None:
+    """Mark as old each secret whose value the file held before, on whatever line: it is told, and no further leak."""
+    known = {masking.hashes(each) for each in before} - {""}
+    for index, finding in enumerate(marked):
+        if finding.new and known and masking.hashes(finding) in known:
+            marked[index] = finding.model_copy(update={"new": False})
+
+
+def _match_edited(marked: list[Finding], gone: list[Finding], now: _Plain, was: _Plain) -> None:
+    """Mark as old each new finding that says what one said that is gone, on a line that is like that one's."""
+    for index, finding in enumerate(marked):
+        words = _WORDS.findall(now.line(finding.line))
+        alike = (
+            place
+            for place, other in enumerate(gone)
+            if (other.rule, other.message) == (finding.rule, finding.message)
+            and SequenceMatcher(None, words, _WORDS.findall(was.line(other.line)), autojunk=False).ratio() >= ALIKE
+        )
+        place = next(alike, None) if finding.new and finding.line else None
+        if place is not None:
+            del gone[place]
+            marked[index] = finding.model_copy(update={"new": False})
+
+
+def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:
     """Whether one of a file's findings stands on a line that the base revision has as well, or on none."""
-    lines, was = _Plain(source.content), {" ".join(line.split()) for line in _lines(base)}
+    lines, was = _Plain(source.content), {" ".join(line.split()) for line in _lines(source.was.content)}
     # A finding on no line, or on an empty one, is told apart by its message.
     return any(not (content := lines.line(each.line)) or content in was for each in findings)
 
 
-def nowhere(path: str) -> Source:
+def nowhere(path: str) -> SourceFile:
     """Stands for a file whose content is not at hand: findings are told apart by their messages."""
-    return Source(path, "")
+    return SourceFile.of(path, "")
 
 
-def fingerprint(source: Source, findings: Iterable[Finding], *, path: str = "") -> list[Finding]:
+def fingerprint(source: SourceFile, findings: Iterable[Finding], *, path: str = "") -> list[Finding]:
     """The findings of one file, sorted by line, each with its fingerprint; with `path`, as if it had that name."""
     lines, seen = _Plain(source.content), Counter[tuple[str, str]]()
     begun: dict[tuple[str, str], hashlib._Hash] = {}

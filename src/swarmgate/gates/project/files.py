@@ -1,23 +1,13 @@
-"""Which files of a change a gate looks at, by language, traits and globs; and why others are left out."""
+"""What a path tells of a file: its language, and what kind of file it is."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections import Counter
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
-from pydantic import field_validator
-
-from swarmgate.domain.base import Frozen
-from swarmgate.workspace.globs import matches
 from swarmgate.workspace.paths import encode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_BYTES = 1_000_000
 """A file above this size is large: skipped, and told so, but by a gate that asks to read large files."""
@@ -29,8 +19,9 @@ READ_BYTES = 4_000_000
 class Trait(StrEnum):
     """What is special about a file, seen from its path, mode, size, content and the project's attributes.
 
-    `nul`: text with a stray NUL byte, which makes git and most tools call it binary. `unread`: its content is not here,
-    so a gate that would look at it is an error.
+    `nul`: text with a stray NUL byte, which makes git and most tools call it binary. `input`: what tests read, compare
+    with or judge, which may be wrong on purpose. `unread`: its content is not here, so a gate that would look at it is
+    an error.
     """
 
     BINARY = "binary"
@@ -43,6 +34,7 @@ class Trait(StrEnum):
     LINK = "link"
     SUBMODULE = "submodule"
     TEST = "test"
+    INPUT = "input"
     DOC = "doc"
     UNREAD = "unread"
 
@@ -79,6 +71,23 @@ _LANGUAGES = {
     "swift": "swift", "terraform": "tf tfvars hcl", "text": "txt", "toml": "toml", "typescript": "ts tsx mts cts",
     "vue": "vue", "xml": "xml svg xsd xsl", "yaml": "yaml yml", "zig": "zig",
 }  # fmt: skip
+CODE = frozenset(
+    {
+        "bash", "c", "cpp", "csharp", "dart", "elixir", "erlang", "go", "groovy", "haskell", "java", "javascript",
+        "kotlin", "lua", "perl", "php", "powershell", "python", "r", "ruby", "rust", "scala", "svelte", "swift",
+        "typescript", "vue", "zig",
+    }
+)  # fmt: skip
+"""The languages of programs. All others hold data, markup, styles, prose, or steer a build."""
+
+DATA = frozenset(
+    {
+        "cmake", "css", "dockerfile", "html", "ini", "json", "jsonc", "jsonl", "less", "makefile", "markdown", "rst",
+        "scss", "terraform", "text", "toml", "xml", "yaml",
+    }
+)  # fmt: skip
+"""The languages of data, markup, prose and builds: a test seldom sees them."""
+
 _BY_SUFFIX = {suffix: language for language, suffixes in _LANGUAGES.items() for suffix in suffixes.split()}
 _BY_NAME = {
     "dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile",
@@ -86,8 +95,12 @@ _BY_NAME = {
     ".bashrc": "bash", ".zshrc": "bash", ".profile": "bash", ".npmrc": "ini", ".pypirc": "ini", ".editorconfig": "ini",
     # Named .json by tradition, read with comments by their tools.
     "tsconfig.json": "jsonc", "jsconfig.json": "jsonc", "devcontainer.json": "jsonc", ".eslintrc.json": "jsonc",
+    ".devcontainer.json": "jsonc", ".oxlintrc.json": "jsonc", "tslint.json": "jsonc", "api-extractor.json": "jsonc",
     ".babelrc": "jsonc", ".swcrc": "jsonc", "language-configuration.json": "jsonc",
 }  # fmt: skip
+_NEVER_MARKUP = {"typescript", "rust"}
+"""Code that cannot begin with a declaration of XML, and whose suffix files of XML have as well."""
+
 _NOT_RECIPES = {
     "md", "markdown", "rst", "txt", "json", "yaml", "yml", "toml", "dockerignore", "containerignore", "in", "j2",
     "jinja", "jinja2", "tmpl", "tpl", "template", "erb", "mustache", "lock", "html", "xml",
@@ -112,133 +125,39 @@ _LOCKS = {
     "package-lock.json", "package.resolved", "packages.lock.json", "pdm.lock", "pipfile.lock", "pnpm-lock.yaml",
     "podfile.lock", "poetry.lock", "pubspec.lock", "pylock.toml", "uv.lock", "yarn.lock",
 }  # fmt: skip
+_STEERS = re.compile(
+    r"^(?:setup\.(?:py|cfg)|pyproject\.toml|pipfile|requirements[\w.-]*\.(?:txt|in)|conftest\.py|tox\.ini|noxfile\.py|"
+    r"package\.json|[tj]sconfig[\w.-]*\.json|go\.mod|cargo\.toml|meson\.build|cmakelists\.txt|makefile|justfile|"
+    r"manifest\.in|\.(?:git|npm)ignore)$"
+)
 _VENDORED = {"node_modules", "vendor", "third_party", "thirdparty", "bower_components", "site-packages", "_vendor"}
 _GENERATED_FOLDERS = {"dist"}
 _GENERATED = re.compile(
     r"(\.min\.(js|css|mjs)|\.(js|css)\.map|_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.snap)$", re.IGNORECASE
 )
-_TEST_FOLDERS = {"test", "tests", "spec", "specs", "__tests__", "testdata", "fixtures"}
+_TEST_FOLDER = re.compile(
+    r"^(?:tests?|specs?|__tests__|testdata|fixtures|testsuites?|e2e|unittests|.*[._-](?:tests?|specs?))$"
+    r"|^.*[a-z.]Tests?$"
+)
+"""`tests`, `integration-tests`, `Core.Tests`; `testing` as well, but only at the root: in a package it is a product."""
 _TEST_NAME = re.compile(r"^(test_.*|.*_tests?|.*[._]spec|.*\.test|conftest|.*Tests?)$")
+_INPUT_FOLDERS = {"testdata", "test-data", "test_data", "fixtures", "__fixtures__", "__snapshots__"}
+_INPUT_BELOW_TESTS = {"data", "golden", "goldens", "snapshots", "inputs"}
+_INPUT_NAME = re.compile(r"\.(?:golden|snap|approved\.\w+)$")
+_COLLECTED = re.compile(r"^(?:test_.*|.*_test|.*[._]spec|.*\.test|conftest|__init__|.*Tests?)$")
+"""Code among the inputs that a test runner collects, or a package needs, is no input."""
 _DOCS = {"markdown", "rst", "text"}
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One present file of a change. `content` is empty where no gate reads it, `base_path` for an added file.
-
-    Of `traits`, `unproven` are those in `SAID` of a content that the base revision does not have; of these, `claimed`
-    are those that nothing but the name of a new file tells.
-    """
-
-    path: str
-    language: str
-    traits: frozenset[Trait] = frozenset()
-    content: bytes = b""
-    base_path: str = ""
-    added_lines: frozenset[int] = frozenset()
-    size: int = 0
-    unproven: frozenset[Trait] = frozenset()
-    claimed: frozenset[Trait] = frozenset()
-
-    def trusted(self, trust: Trust) -> Source:
-        """The file with no more of what is said of it than that is believed."""
-        doubted = {Trust.CONTENT: self.unproven, Trust.DECLARED: self.claimed, Trust.NAME: frozenset[Trait]()}[trust]
-        return replace(self, traits=self.traits - doubted) if doubted else self
-
-    @property
-    def cut(self) -> bool:
-        """Whether `content` is only the beginning of the file."""
-        return len(self.content) < self.size and Trait.LARGE in self.traits
-
-    @property
-    def added(self) -> bool:
-        """Whether the base revision has no such file."""
-        return not self.base_path
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The files a gate looks at, and how many of those that its globs and languages ask for were skipped, by trait.
-
-    `unread` are those that it would look at and whose content is not here.
-    """
-
-    sources: tuple[Source, ...]
-    skipped: Counter[str]
-    unread: tuple[str, ...] = ()
-
-    @property
-    def note(self) -> str:
-        """`3 skipped: 2 binary, 1 large`, or empty; and how many were not read to their end."""
-        parts = ", ".join(f"{count} {trait}" for trait, count in sorted(self.skipped.items()))
-        cut = sum(source.cut for source in self.sources)
-        told = [f"{self.skipped.total()} skipped: {parts}"] if parts else []
-        told += [f"{cut} not read beyond {READ_BYTES / 1e6:g} MB"] if cut else []
-        return "; ".join(told)
-
-
-class FileFilter(Frozen):
-    """What a gate asks for: files that match `include`, not `exclude`, are of a language, lack each `skip` trait.
-
-    Globs: see `workspace.globs`. No `include` and no `languages` means every file. Links, submodules and binary files
-    are never read; large ones (their beginning) and text with NUL bytes where `read` says so. `trust`: what is
-    believed of a file that the change wrote.
-    """
-
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    skip: tuple[Trait, ...] = (Trait.VENDORED, Trait.GENERATED, Trait.MINIFIED, Trait.LOCK)
-    read: tuple[Trait, ...] = ()
-    trust: Trust = Trust.NAME
-
-    @field_validator("read")
-    @classmethod
-    def _readable(cls, value: tuple[Trait, ...]) -> tuple[Trait, ...]:
-        if not set(value) <= OPTIONAL:
-            raise ValueError(f"a gate can ask to read {' and '.join(sorted(OPTIONAL))} files, no others")
-        return value
-
-    def wants(self, path: str, language: str) -> bool:
-        """Whether the globs and languages ask for this file, whatever its traits."""
-        path = _on_disk(path)
-        included = not self.include or any(matches(path, pattern) for pattern in self.include)
-        excluded = any(matches(path, pattern) for pattern in self.exclude)
-        return included and not excluded and (not self.languages or language in self.languages)
-
-    def select(self, sources: Iterable[Source]) -> Selection:
-        """Split the files of a change into those looked at and the count of those skipped for a trait."""
-        barred, taken, skipped = (UNREADABLE - set(self.read)) | frozenset(self.skip), [], Counter[str]()
-        unread = []
-        for source in sources:
-            if not self.wants(source.path, source.language):
-                continue
-            source = source.trusted(self.trust)  # noqa: PLW2901 - the same file, with less said of it
-            reasons = [trait for trait in Trait if trait in source.traits & barred]
-            if not reasons:
-                taken.append(source)
-            elif reasons == [Trait.UNREAD]:
-                unread.append(source.path)
-            else:
-                skipped[reasons[0].value] += 1
-        return Selection(tuple(taken), skipped, tuple(unread))
-
-    def narrower_than(self, base: FileFilter) -> tuple[str, ...]:
-        """What this filter leaves out and `base` does not, as far as the keys tell; empty when nothing."""
-        limits = {
-            "include": bool(self.include) and not (base.include and set(base.include) <= set(self.include)),
-            "exclude": not set(self.exclude) <= set(base.exclude),
-            "languages": bool(self.languages) and not (base.languages and set(base.languages) <= set(self.languages)),
-            "skip": not set(self.skip) <= set(base.skip),
-            "read": not set(base.read) <= set(self.read),
-            "trust": list(Trust).index(self.trust) > list(Trust).index(base.trust),
-        }
-        return tuple(key for key, narrower in limits.items() if narrower)
-
-
 def language_of(path: str, content: bytes = b"") -> str:
-    """The language of a file by its name, in lower case, else by its first line's interpreter; empty if unknown."""
-    return _by_name(path) or _by_first_line(content)
+    """The language of a file by its name, in lower case, else by its first line's interpreter; empty if unknown.
+
+    What begins as XML is no code, whatever its suffix: Qt's translations are called `.ts`.
+    """
+    language = _by_name(path)
+    if language in _NEVER_MARKUP and content.lstrip(b"\xef\xbb\xbf").startswith((b"<?xml", b"<!DOCTYPE")):
+        return "xml"
+    return language or _by_first_line(content)
 
 
 def _by_first_line(content: bytes) -> str:
@@ -253,13 +172,11 @@ def _by_name(path: str) -> str:
         return _BY_NAME[name]
     if _is_recipe(plain):
         return "dockerfile"
-    if name == ".env" or name.startswith((".env.", "env.")):
-        return "ini"
-    if name.startswith("tsconfig.") and name.endswith(".json"):
+    if name.endswith(".json") and (name.startswith(("tsconfig.", "tsconfig-")) or path.startswith(".vscode/")):
         return "jsonc"
-    if path.startswith(".vscode/") and name.endswith(".json"):
-        return "jsonc"
-    return _BY_SUFFIX.get(name.rpartition(".")[2], "") if "." in name else ""
+    known = _BY_SUFFIX.get(name.rpartition(".")[2], "") if "." in name else ""
+    # `.env.local` and `env.sample` hold settings; `env.py` is what its suffix says, as any other name is.
+    return known or ("ini" if name.removeprefix(".").partition(".")[0] == "env" else "")
 
 
 def _is_recipe(name: str) -> bool:
@@ -277,16 +194,49 @@ def _is_recipe(name: str) -> bool:
 def traits_of(path: str) -> frozenset[Trait]:
     """What the path alone tells of a file."""
     parts = PurePosixPath(_on_disk(path))
-    folders = {part.lower() for part in parts.parts[:-1]}
+    named = parts.parts[:-1]
+    folders = {part.lower() for part in named}
     name = parts.name.lower()
     found = {
         Trait.VENDORED: bool(folders & _VENDORED),
         Trait.GENERATED: bool(folders & _GENERATED_FOLDERS or _GENERATED.search(name)),
         Trait.LOCK: name in _LOCKS,
-        Trait.TEST: bool(folders & _TEST_FOLDERS or _TEST_NAME.match(parts.stem)),
+        Trait.TEST: named_as_test(parts.name) or named[:1] == ("testing",) or any(map(_is_test_folder, named)),
+        Trait.INPUT: _is_input(folders, parts.stem, name),
         Trait.DOC: language_of(path) in _DOCS,
     }
     return frozenset(trait for trait, holds in found.items() if holds)
+
+
+def _is_input(folders: set[str], stem: str, name: str) -> bool:
+    if _INPUT_NAME.search(name):
+        return True
+    below = any(map(_is_test_folder, folders)) and folders & _INPUT_BELOW_TESTS
+    return bool(folders & _INPUT_FOLDERS or below) and not _COLLECTED.match(stem)
+
+
+def named_as_test(name: str) -> bool:
+    """Whether a file's own name, without its folders, says that it is a test or steers tests."""
+    return _TEST_NAME.match(PurePosixPath(name).stem) is not None
+
+
+def steers(path: str) -> bool:
+    """Whether a file declares, builds or configures a project: its manifests, build files and what git ignores."""
+    return _STEERS.match(path.rpartition("/")[2].lower()) is not None
+
+
+def is_of_tests(path: str) -> bool:
+    """Whether a file is a test, or what a package offers to who tests with it (`numpy/testing`): that is a product."""
+    return Trait.TEST in traits_of(path) or "testing" in path.lower().split("/")[:-1]
+
+
+def _is_test_folder(name: str) -> bool:
+    return bool(_TEST_FOLDER.match(name) or _TEST_FOLDER.match(name.lower()))
+
+
+def suffixes_of(*languages: str) -> tuple[str, ...]:
+    """How names of files in these languages end, with the dot."""
+    return tuple(f".{suffix}" for language in languages for suffix in _LANGUAGES[language].split())
 
 
 def _on_disk(path: str) -> str:
