@@ -159,6 +159,31 @@ def test_what_the_base_had_is_not_scanned_again_while_the_change_is_worked_on(
     assert [each.new for each in reports[1].results[0].findings] == [False]
 
 
+def test_of_many_files_only_the_edited_one_is_looked_at_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from swarmgate.gates.adapters import placeholders
+
+    seen: list[str] = []
+    look = placeholders.look
+
+    def told(source: Any) -> Any:
+        seen.append(source.path)
+        return look(source)
+
+    monkeypatch.setattr(placeholders, "look", told)
+    gates = [gate for gate in load() if gate.id == "placeholder_scan"]
+    for name in "abc":
+        project.write(f"src/{name}.py", "x = 1  # TODO: later\n")
+    run(project.root, *gates, memory=Memory())
+    assert sorted(seen) == ["src/a.py", "src/b.py", "src/c.py"]
+    seen.clear()
+    project.write("src/b.py", "# more\nx = 1  # TODO: later\n")
+    report = run(project.root, *gates, memory=Memory())
+    assert seen == ["src/b.py"]
+    assert said(report) == said(run(project.root, *gates, memory=None))
+
+
 def test_the_base_counts(project: Project) -> None:
     project.commit_files({"src/app.py": "# TODO: old\ndef one():\n    return 1\n"})
     project.write("src/app.py", "# TODO: old\ndef one():\n    return 2\n")

@@ -77,6 +77,24 @@ class Memory:
                 self._cache.put(keys[source.path], _plain(Outcome(tuple(said.get(source.path, ())))))
         return {**found, **said}
 
+    def of_pair(self, kind: str, pair: SourceFile, judge: Callable[[SourceFile], Sequence[Finding] | str]) -> Any:
+        """What is found in a file as it is now, told apart from what the base had: kept, or judged now.
+
+        Args:
+            kind: names who judges; what it says depends on the file alone.
+            pair: the file.
+            judge: asked where nothing is kept; says why it cannot look at such a file, which is not kept.
+        """
+        key = key_of((self._key_of_file(kind, pair), sorted(pair.added_lines), pair.base_path, pair.was.content))
+        value = self._cache.get(key)
+        kept = _outcome(value) if value is not None else None
+        if kept is not None:
+            return kept.findings
+        said = judge(pair)
+        if not isinstance(said, str):
+            self._cache.put(key, _plain(Outcome(tuple(said))))
+        return said
+
     def _key_of_file(self, kind: str, source: SourceFile) -> str:
         traits = sorted(source.traits)
         return key_of((self.surroundings, "file", kind, source.path, source.language, traits, source.content))
