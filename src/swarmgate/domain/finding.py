@@ -171,8 +171,16 @@ class GateReport(Frozen):
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """What was asked for and not checked: what gates left undone, and optional ones that broke."""
-        told = [each for result in self.results for each in result.unchecked if each.asked]
+        """What was asked for and not checked: what gates left undone, and optional ones that broke.
+
+        A gate that blocks for just that says so itself.
+        """
+        told = [
+            each
+            for result in self.results
+            for each in result.unchecked
+            if each.asked and not (result.status is GateStatus.ERROR and each.why in result.reason)
+        ]
         broken = [each for each in self.results if each.status is GateStatus.ERROR and not each.blocks]
         told += [Unchecked(what=each.gate, why=each.reason) for each in broken]
         return tuple(dict.fromkeys(told))

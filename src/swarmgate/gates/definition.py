@@ -32,6 +32,7 @@ SCANNERS = (
     "build",
     "diff",
     "imports",
+    "integrity",
     "lint_check",
     "lint_fix",
     "placeholders",
