@@ -6,7 +6,7 @@ import ast
 import builtins
 import posixpath
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.contracts.python_facts import absolute
 from swarmgate.gates.contracts.python_scopes import Ref, Scope, function_scope, module_scope
@@ -244,8 +244,15 @@ def _is_star(node: ast.ImportFrom) -> bool:
     return any(each.name == "*" for each in node.names)
 
 
-def misfit(signature: Signature, call: ast.Call, *, skip: int = 0) -> str:
-    """Why these arguments cannot be bound to the parameters; empty when they can, or may.
+class Misfit(NamedTuple):
+    """Why arguments cannot be bound to parameters, in words that follow `it`, and the parameter that it is about."""
+
+    how: str
+    parameter: str = ""
+
+
+def misfit(signature: Signature, call: ast.Call, *, skip: int = 0) -> Misfit | None:
+    """Why these arguments cannot be bound to the parameters; None when they can, or may.
 
     `skip`: how many positional arguments go before the parameters (the object, in `Class.method(object)`).
     """
@@ -256,17 +263,17 @@ def misfit(signature: Signature, call: ast.Call, *, skip: int = 0) -> str:
     positional = [each for each in signature if each.kind.positional]
     kinds = {each.kind.name for each in signature}
     if given > len(positional) and "REST" not in kinds:
-        return f"passes {given} arguments by position, it takes {len(positional)}"
+        return Misfit(f"passes {given} arguments by position, it takes {len(positional)}")
     named = {each.name for each in signature if each.kind.name in {"EITHER", "KEYWORD"}}
     unknown = sorted(keywords - named)
     if unknown and "KEYWORD_REST" not in kinds:
-        return f"passes `{unknown[0]}=`, which is no parameter"
+        return Misfit(f"passes `{unknown[0]}=`, which is no parameter", unknown[0])
     filled = {each.name for each in positional[:given]}
     twice = sorted(filled & keywords & named)
     if twice:
-        return f"passes `{twice[0]}` twice"
+        return Misfit(f"passes `{twice[0]}` twice", twice[0])
     missing = [each for each in signature if _missing(each, filled | keywords, starred=starred, double=double)]
-    return f"does not pass `{missing[0].name}`" if missing else ""
+    return Misfit(f"does not pass `{missing[0].name}`", missing[0].name) if missing else None
 
 
 def _missing(parameter: Parameter, given: set[str], *, starred: bool, double: bool) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.contracts.nodes import child, line, name, named, text
 from swarmgate.gates.project.files import language_of
+from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.test_integrity.change import holds_tests
 from swarmgate.gates.test_integrity.model import Way, Weakening
 from swarmgate.gates.test_integrity.reading import LANGUAGES, read
@@ -59,7 +60,7 @@ def _of_file(file: File) -> Iterator[Branch]:
     if language not in LANGUAGES or not re.search(rb"==|\bis\b|\bin\b", file.new):
         return
     try:
-        tree = grammars.parse(grammars.grammar_of(file.path, language), file.new)
+        tree = grammar_tree.parse(file.new, grammars.grammar_of(file.path, language))
     except grammars.TooSlow:
         return
     old = file.old.decode("utf-8", "replace")
