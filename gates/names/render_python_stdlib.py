@@ -41,6 +41,7 @@ class Span:
     until: Version = LAST
 
     def within(self, other: Span) -> Span:
+        """The part of both."""
         return Span(max(self.since, other.since), min(self.until, other.until))
 
     def joined(self, other: Span) -> Span:
@@ -49,6 +50,7 @@ class Span:
 
     @property
     def empty(self) -> bool:
+        """Whether no version is left."""
         return self.since >= self.until
 
 
@@ -64,6 +66,7 @@ class Scope:
     open: bool = False
 
     def add(self, name: str, span: Span) -> None:
+        """Take up a name, which may be there already for other versions."""
         known = self.names.get(name)
         self.names[name] = known.joined(span) if known else span
 
@@ -87,6 +90,7 @@ class Typeshed:
                 self.modules[parent].add(last, self.life(name))
 
     def life(self, module: str) -> Span:
+        """The versions that have a module."""
         while module and module not in self.lives:
             module = module.rpartition(".")[0]
         return self.lives.get(module, Span())

@@ -1,4 +1,4 @@
-"""Names that do not exist: of the standard library, of the project's own modules and classes."""
+"""Names that do not exist: of the standard library, of Node, of the project's own modules and classes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates.imports.model import View
 from swarmgate.gates.imports.python_check import PythonChecker
+from swarmgate.gates.imports.script_check import ScriptChecker
 from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def _judge(project: Project, path: str, text: str, **others: str) -> list[Findin
     project.commit_files(files)
     repository = Repository.discover(project.root)
     view = View(repository, repository.head_tree())
-    return PythonChecker(view).check(path, text.encode())
+    checker = PythonChecker(view) if path.endswith(".py") else ScriptChecker(view)
+    return checker.check(path, text.encode())
 
 
 def _said(findings: list[Finding]) -> list[tuple[int, str, str]]:
@@ -171,6 +173,52 @@ def test_a_module_that_makes_names_and_a_name_of_a_scope_of_its_own(project: Pro
         "class C:\n    @property\n    def load(self): ...\n\n    @load.setter\n    def load(self, value): ...\n"
     )
     assert _judge(project, "src/shop/use.py", text, **{"src/shop/made.py": made}) == []
+
+
+def test_the_names_of_nodes_own_modules_are_known(project: Project) -> None:
+    text = (
+        "const fs = require('fs');\nconst { readFil, join } = require('path');\nimport * as os from 'os';\n"
+        "import util, { promisfy, type InspectOptions } from 'node:util';\nfs.readFil('x');\nfs.readFile('x');\n"
+        "os.cpuCount();\nrequire('crypto').sha256('x');\nutil.promisify(fs.readFile);\nfs.promises.readFile('x');\n"
+        "function f(fs) { return fs.whatever(); }\nfunction g(x) { return fs.readFileSyn(x); }\n"
+    )
+    found = _judge(project, "src/a.ts", text)
+    assert [(each.line, each.rule, each.message) for each in found] == [
+        (4, "unresolved-name", "Node's `node:util` has no `promisfy`"),
+        (2, "unresolved-attribute", "Node's `path` has no `readFil`"),
+        (5, "unresolved-attribute", "Node's `fs` has no `readFil`"),
+        (7, "unresolved-attribute", "Node's `os` has no `cpuCount`"),
+        (8, "unresolved-attribute", "Node's `crypto` has no `sha256`"),
+        (12, "unresolved-attribute", "Node's `fs` has no `readFileSyn`"),
+    ]
+    assert {each.severity for each in found} == {Severity.HIGH}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "const fs = require('fs');\nif (fs.foo) fs.foo();\n",
+        "const fs = require('fs');\nfs.foo && fs.foo();\n",
+        "const fs = require('fs');\nconst f = fs.foo || null;\n",
+        "const fs = require('fs');\nfs.foo?.();\n",
+        "const fs = require('fs');\ntry { fs.foo(); } catch { }\n",
+        "const fs = require('fs');\nfs.foo = 1;\nfs.foo();\n",
+        "let fs = require('fs');\nfs = wrap(fs);\nfs.foo();\n",
+        "const { foo = null } = require('fs');\n",
+        "const E = require('events');\nnew E(); E.once(); E.prototype.on; E.EventEmitter;\n",
+        "import { events } from './events';\nevents.foo();\n",
+        "const fs = require('fs');\nif (process.version > 'v30') fs.foo();\n",
+    ],
+)
+def test_what_a_script_asks_for_or_makes_is_left_alone(project: Project, text: str) -> None:
+    found = _judge(project, "src/a.js", text, **{"src/events.js": "export const events = 1;\n"})
+    assert found == []
+
+
+def test_a_package_of_the_name_of_a_module_goes_before_it(project: Project) -> None:
+    package = '{"name": "x", "dependencies": {"util": "1"}}'
+    text = "const util = require('util');\nutil.foo();\n"
+    assert _judge(project, "src/a.js", text, **{"package.json": package}) == []
 
 
 @pytest.mark.slow

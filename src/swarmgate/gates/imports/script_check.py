@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.finding import Finding, Severity
 from swarmgate.gates.files import Trait, traits_of
 from swarmgate.gates.imports import known_npm as known
-from swarmgate.gates.imports import script_source
-from swarmgate.gates.imports.model import Guard, ancestors
+from swarmgate.gates.imports import script_builtins, script_source
+from swarmgate.gates.imports.model import Guard, Import, ancestors
 from swarmgate.gates.imports.script_project import ScriptProject
 from swarmgate.gates.imports.surroundings import Builds, Kind, kind_of
 from swarmgate.workspace import grammars
@@ -20,7 +20,7 @@ from swarmgate.workspace import grammars
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.imports.model import Import, View
+    from swarmgate.gates.imports.model import View
 
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _NAME = re.compile(r"^(?:@[a-z0-9~_.-][\w.~-]*/)?[a-z0-9_~.-][\w.~-]*$", re.IGNORECASE)
@@ -48,7 +48,9 @@ class ScriptChecker:
             one for each in found if each.module.startswith(".") for one in self.project.relative(each.module, path)
         ]
         self.view.fetch(targets)
-        return [finding for each in found for finding in self._look(path, each)]
+        return [finding for each in found for finding in self._look(path, each)] + list(
+            self._of_node(path, content, found)
+        )
 
     def _look(self, path: str, each: Import) -> Iterator[Finding]:
         specifier = each.module
@@ -60,6 +62,31 @@ class ScriptChecker:
             return
         else:
             yield from self._bare(path, each)
+
+    def _of_node(self, path: str, content: bytes, found: list[Import]) -> Iterator[Finding]:
+        """What is taken from Node's own modules and is not there."""
+        node = [each for each in found if self._is_node(path, each.module)]
+        for each in node:
+            for name in each.names:
+                if script_builtins.is_absent(each.module, name):
+                    yield self._no_name(path, each, "unresolved-name", name)
+        for one in script_builtins.absent(path, content, lambda module: self._is_node(path, module)) if node else ():
+            place = Import(one.module, line=one.line, column=one.column)
+            yield self._no_name(path, place, "unresolved-attribute", one.name)
+
+    def _is_node(self, path: str, module: str) -> bool:
+        """Whether a specifier means Node's own module, and no package of that name that goes before it."""
+        if script_builtins.names(module) is None:
+            return False
+        packages = self.project.config.packages_above(path)
+        own = any(_package_of(module) in each.depends for each in packages) or self.project.by_paths(module, path)
+        return module.startswith("node:") or not own
+
+    @staticmethod
+    def _no_name(path: str, each: Import, rule: str, name: str) -> Finding:
+        near = script_builtins.nearest(each.module, name)
+        hint = f"did you mean `{near}`?" if near else "use a name that the module has"
+        return _finding(path, each, rule, Severity.HIGH, f"Node's `{each.module}` has no `{name}`", hint)
 
     def _scheme(self, path: str, each: Import) -> Iterator[Finding]:
         """Node's own modules are a closed list; of other schemes only a slip of `node:` is certain."""
