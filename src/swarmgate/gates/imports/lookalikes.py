@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from swarmgate.gates.imports.model import View
     from swarmgate.gates.sbom.model import Declared, Reading
 
-_SHORTEST, _TWO_SLIPS, _ANY_LETTER = 5, 8, 6
-"""Letters of a name in which one slip tells, two do, and one letter for another does."""
+_SWAPPED, _SHORTEST, _ANY_LETTER = 4, 5, 6
+"""Letters of a name in which swapped ones tell, one too much or too few does, and one for another does."""
 
 _ELSEWHERE = re.compile(r"^(?:workspace|file|link|portal|patch|npm|git|github|https?)\b.*[:@]|^[./]|://")
 """Specifications of what no index brings, or what an alias names."""
@@ -146,20 +146,30 @@ def _slips(name: str, known: str) -> int:
         return 1
     shared = _shared(a, b)
     a, b = a[shared:], b[shared:]
-    shortest = min(len(a), len(b))
-    if shortest < _SHORTEST:
-        return 0
-    distance = _distance(a, b)
-    swapped = sorted(a) == sorted(b)
-    if distance == 1:
-        replaced = len(a) == len(b) and not swapped
-        return int(not replaced or (shortest >= _ANY_LETTER and a[0] == b[0]))
-    return 2 if distance == 2 and shortest >= _TWO_SLIPS and a[0] == b[0] else 0  # noqa: PLR2004 - two slips
+    if sorted(a) == sorted(b) and min(len(a), len(b)) >= _SWAPPED:
+        return _distance(a, b) if _distance(a, b) <= 2 else 0  # noqa: PLR2004 - two swaps
+    return int(min(len(a), len(b)) >= _SHORTEST and _distance(a, b) == 1 and _slipped(a, b))
+
+
+def _slipped(a: str, b: str) -> bool:
+    """Whether the one letter in which two words differ is a slip, and not what makes another word of it.
+
+    Words are made of others at their ends: `grequests`, `sqlglotc` and `prices` for `pricer` are names of their own.
+    """
+    place = next((n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b)))
+    if len(a) == len(b):
+        return len(a) >= _ANY_LETTER and 0 < place < len(a) - 1
+    if len(a) < len(b):
+        return True  # a letter is missing
+    doubled = a[place] in a[max(place - 1, 0) : place] + a[place + 1 : place + 2]
+    return doubled or 0 < place < len(b)
 
 
 def _shared(a: str, b: str) -> int:
-    """The length of the parts that both begin with."""
-    length = 0
+    """The length of the parts that both begin with; that a name is one of Python says nothing."""
+    length = 2 if a.startswith("py") and b.startswith("py") else 0
+    if length:
+        return length
     for one, other in zip(a.split("-")[:-1], b.split("-")[:-1], strict=False):
         if one != other:
             break
