@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swarmgate.domain.finding import GateStatus, Severity
-from swarmgate.gates.imports.model import View
 from swarmgate.gates.imports.python_check import PythonChecker
 from swarmgate.gates.imports.script_check import ScriptChecker
+from swarmgate.gates.project.view import View
 from swarmgate.workspace.repository import Repository
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from swarmgate.gates.adapters import placeholders
-from swarmgate.gates.files import Source, language_of, traits_of
+from swarmgate.gates.project.files import language_of, traits_of
+from swarmgate.gates.source.file import SourceFile
 
 TUNED = {
     "py": [
@@ -156,7 +157,7 @@ def _each(samples: dict[str, list[str]]) -> list[Any]:
 
 def rules(suffix: str, text: str) -> list[str]:
     path = f"shop/a.{suffix}"
-    said = placeholders.look(Source(path, language_of(path), traits_of(path), textwrap.dedent(text).encode()))
+    said = placeholders.look(SourceFile.of(path, language_of(path), traits_of(path), textwrap.dedent(text).encode()))
     assert not isinstance(said, str)
     return [finding.rule for finding in said]
 

@@ -16,6 +16,7 @@ from swarmgate.gates.contracts.python_uses import Use, caught, misfit, uses
 from swarmgate.gates.imports import python_source, python_stdlib
 from swarmgate.gates.imports.python_objects import Class, Function, Objects
 from swarmgate.gates.imports.surroundings import Kind, kind_of
+from swarmgate.gates.source import python_tree
 from swarmgate.workspace.driver import call, failure
 from swarmgate.workspace.paths import encode
 
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from swarmgate.gates.contracts.python_scopes import Ref
-    from swarmgate.gates.imports.model import View
     from swarmgate.gates.imports.python_modules import PythonNames
     from swarmgate.gates.imports.python_project import Place, PythonProject
+    from swarmgate.gates.project.view import View
 
 _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError"}
 _BROAD = {"Exception", "BaseException"}
@@ -54,7 +55,7 @@ class PythonMembers:
 
     def check(self, path: str, content: bytes) -> list[Finding]:
         """The findings of one file that parses."""
-        found_uses = uses(python_source.tree(content), path, forgives=_forgives)
+        found_uses = uses(python_tree.parse(content), path, forgives=_forgives)
         spans = python_source.guarded_lines(content)
         found: dict[tuple[int, str], tuple[str, Finding]] = {}
         for use in found_uses:

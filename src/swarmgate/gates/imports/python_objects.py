@@ -9,20 +9,20 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source as source
 from swarmgate.gates.contracts.model import Parameter, ParameterKind
 from swarmgate.gates.contracts.python_facts import OPEN_CLASS
 from swarmgate.gates.imports import python_source, python_stdlib
+from swarmgate.gates.source import python_tree as source
+from swarmgate.gates.source.readings import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from swarmgate.gates.contracts.model import Signature
-    from swarmgate.gates.imports.model import View
     from swarmgate.gates.imports.python_project import Place, PythonProject
+    from swarmgate.gates.project.view import View
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -159,7 +159,7 @@ def _standard(module: str, name: str) -> Class | None:
     return None if members is None else Class(frozenset(members), {}, None)
 
 
-@lru_cache(maxsize=python_source.KEPT)
+@once(python_source.KEPT_BYTES)
 def _bindings(content: bytes) -> dict[str, tuple[ast.AST, ...]]:
     """The statements that bind each name of a module."""
     found: dict[str, tuple[ast.AST, ...]] = {}

@@ -6,8 +6,8 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
-from swarmgate.gates import python_source
 from swarmgate.gates.placeholders.pretending import Shape
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ def shape_of(
     value = _returned(body)
     if value is None:
         return None
-    copied = {each.id for each in python_source.walk(value) if isinstance(each, ast.Name)} & set(given)
+    copied = {each.id for each in python_tree.walk(value) if isinstance(each, ast.Name)} & set(given)
     return Shape(
         node.name,
         owner.name if owner else "",
@@ -65,7 +65,7 @@ def copies(statement: ast.stmt, function: Definition) -> bool:
     arguments = function.args
     given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     if _drawn(statement.value):
-        return not any(isinstance(each, ast.Name) and each.id in given for each in python_source.walk(statement.value))
+        return not any(isinstance(each, ast.Name) and each.id in given for each in python_tree.walk(statement.value))
     return isinstance(statement.value, ast.Dict | ast.List | ast.JoinedStr) and all(
         isinstance(
             each,
@@ -73,7 +73,7 @@ def copies(statement: ast.stmt, function: Definition) -> bool:
             | ast.UnaryOp | ast.USub | ast.Tuple,
         )
         or (isinstance(each, ast.Name) and each.id in given)
-        for each in python_source.walk(statement.value)
+        for each in python_tree.walk(statement.value)
     ) and _invented(statement.value)  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def _invented(value: ast.expr) -> bool:
 
 
 def _drawn(value: ast.expr) -> bool:
-    for each in python_source.walk(value):
+    for each in python_tree.walk(value):
         if isinstance(each, ast.Call):
             root: ast.expr = each.func
             while isinstance(root, ast.Attribute):
@@ -117,16 +117,16 @@ def _derives(owner: ast.ClassDef) -> bool:
 @functools.lru_cache(maxsize=4)
 def _bases(tree: ast.Module) -> frozenset[str]:
     """The names of classes from which others of the module derive."""
-    classes = (each for each in python_source.walk(tree) if isinstance(each, ast.ClassDef))
+    classes = (each for each in python_tree.walk(tree) if isinstance(each, ast.ClassDef))
     return frozenset(base.id for each in classes for base in each.bases if isinstance(base, ast.Name))
 
 
 @functools.lru_cache(maxsize=4)
 def _handed_on(tree: ast.Module) -> frozenset[str]:
     """The names that are handed on without being called, and those that are defined more than once."""
-    called = {id(each.func) for each in python_source.walk(tree) if isinstance(each, ast.Call)}
+    called = {id(each.func) for each in python_tree.walk(tree) if isinstance(each, ast.Call)}
     found, defined = set[str](), set[str]()
-    for each in python_source.walk(tree):
+    for each in python_tree.walk(tree):
         if isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Load) and id(each) not in called:
             found.add(each.id if isinstance(each, ast.Name) else each.attr)
         elif isinstance(each, Definition) and each in tree.body:
