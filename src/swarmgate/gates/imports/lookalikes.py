@@ -33,28 +33,6 @@ _ELSEWHERE = re.compile(r"^(?:workspace|file|link|portal|patch|npm|git|github|ht
 """Specifications of what no index brings, or what an alias names."""
 
 
-_PLUGIN_NAMES = """
-pytest-asyncio pytest-benchmark pytest-cov pytest-django pytest-env pytest-flask pytest-freezer pytest-html
-pytest-httpserver pytest-httpx pytest-mock pytest-randomly pytest-rerunfailures pytest-subtests pytest-sugar
-pytest-timeout pytest-xdist sphinx-autobuild sphinx-autodoc-typehints sphinx-copybutton sphinx-design
-sphinx-rtd-theme mkdocs-material mkdocs-gen-files mkdocs-literate-nav mkdocstrings-python mkdocs-autorefs
-flake8-bugbear flake8-docstrings pylint-django mypy-extensions pip-tools pip-audit tox-uv tox-gh-actions
-hatch-vcs hatch-fancy-pypi-readme poetry-core poetry-dynamic-versioning setuptools-scm setuptools-rust uvicorn
-uvloop psycopg psycopg-binary psycopg-pool psycopg2 psycopg2-binary pywin32 pyobjc-core jupyter jupyterlab
-jupyter-core ipython django-stubs djangorestframework djangorestframework-simplejwt django-environ
-django-storages django-allauth django-cors-headers django-debug-toolbar django-filter django-extensions
-django-redis flask-cors flask-login flask-migrate flask-sqlalchemy flask-wtf celery-types opentelemetry-api
-opentelemetry-sdk opentelemetry-exporter-otlp opentelemetry-instrumentation sqlalchemy-utils pydantic-core
-pydantic-settings typing-inspect typing-inspection python-slugify pandas-stubs boto3-stubs botocore-stubs
-pre-commit python-json-logger structlog tzlocal types-aiofiles dataset watchgod
-"""
-_PLUGINS = frozenset(_PLUGIN_NAMES.split())
-"""Distributions that are run or loaded by name, so that no table of imports has them; twins of others."""
-
-_TWINS = frozenset({"ansicolor", "eclint", "graphiql", "react-day-picker"})
-"""Packages of npm that are honestly near to another one."""
-
-
 def lookalikes(head: View, base: View, change: ChangeSet, environment: Environment) -> list[Finding]:
     """One finding per name that no manifest of the base declares and that is none of the project's own."""
     touched = [file.path for file in change.present if _lists(file.path)]
@@ -115,13 +93,15 @@ def _judge(path: str, each: Declared, head: View, environment: Environment) -> l
 def is_known(type_: str, name: str) -> bool:
     """Whether a (normalised) name is that of a well-known package, or of a scope whose owner is."""
     if name.startswith("@"):
-        return name.partition("/")[0] in known_npm.SCOPES
-    return name in _well_known(type_) or (type_ == "npm" and name in known_npm.BUILTIN)
+        return name.partition("/")[0] in known_npm.known("scopes")
+    return name in _well_known(type_) or (type_ == "npm" and name in known_npm.known("builtin"))
 
 
 @cache
 def _well_known(type_: str) -> frozenset[str]:
-    return known_python.distributions() | _PLUGINS if type_ == "pypi" else known_npm.PACKAGES | _TWINS
+    if type_ == "pypi":
+        return known_python.distributions() | known_python.plugins()
+    return known_npm.known("packages") | known_npm.known("twins")
 
 
 def near(type_: str, name: str) -> str:

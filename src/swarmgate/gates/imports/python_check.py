@@ -132,7 +132,7 @@ class _File:
 
     def _absolute(self, each: Import) -> Iterator[Finding]:
         checker, top = self._checker, each.module.split(".")[0]
-        if top in known.HOSTS:
+        if top in known.hosts():
             return
         if python_names.standard(top, None) is Origin.STANDARD and top != "test":  # a name that projects use as well
             yield from self._gone(each, top)
@@ -197,11 +197,11 @@ class _File:
             )  # fmt: skip
 
     def _gone(self, each: Import, top: str) -> Iterator[Finding]:
-        if top not in known.REMOVED:
+        if top not in known.removed():
             return
         python = self._checker.python
         if python_names.standard(top, python) is Origin.REMOVED and self._from_outside(each, top) is not None:
-            version = ".".join(map(str, known.REMOVED[top]))
+            version = ".".join(map(str, known.removed()[top]))
             yield self._finding(
                 "removed-module", each, Severity.MEDIUM, f"Python has no `{top}` from {version} on",
                 "use its replacement, or support older versions only",
@@ -235,7 +235,7 @@ class _File:
 
     def _other_version(self, each: Import, name: python_stdlib.Name, said: str) -> Iterator[Finding]:
         lacking = name.lacking(self._checker.python)
-        if lacking and name.name not in known.REMOVED:
+        if lacking and name.name not in known.removed():
             severity = Severity.LOW if each.deferred or Trait.TEST in traits_of(self._path) else Severity.MEDIUM
             hint = "ask for the version first, or use what every supported version has"
             yield self._finding("unresolved-name", each, severity, f"{said} {lacking}", hint)
@@ -250,7 +250,7 @@ class _File:
         own = {manifest.own for manifest in declared.all() if manifest.own}
         if python_names.declared(top, rest | own) or python_names.declared(top, declared.locked()):
             return None
-        if top in known.PYTHON_2 and each is not None:
+        if top in known.python_2() and each is not None:
             return Origin.OLD
         return Origin.KNOWN if python_names.is_known(top) else Origin.UNKNOWN
 
@@ -260,7 +260,7 @@ class _File:
         loose = not self._checker.declared.any and not self._checker.environment.sites
         if origin is Origin.OLD:
             message = f"`{top}` is a module of Python 2"
-            yield self._finding("removed-module", each, Severity.MEDIUM, message, f"use `{known.PYTHON_2[top]}`")
+            yield self._finding("removed-module", each, Severity.MEDIUM, message, f"use `{known.python_2()[top]}`")
         elif origin is Origin.KNOWN:
             if not loose:
                 informs = each.deferred or Trait.TEST in traits_of(self._path)

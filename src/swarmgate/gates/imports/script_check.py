@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
-from swarmgate.gates.imports import known_npm as known
 from swarmgate.gates.imports import script_builtins, script_source
+from swarmgate.gates.imports.known_npm import brought_by, known
 from swarmgate.gates.imports.model import Guard, Import
 from swarmgate.gates.imports.script_project import ScriptProject
 from swarmgate.gates.imports.surroundings import Builds, Kind, kind_of
@@ -92,11 +92,9 @@ class ScriptChecker:
     def _scheme(self, path: str, each: Import) -> Iterator[Finding]:
         """Node's own modules are a closed list; of other schemes only a slip of `node:` is certain."""
         scheme, _, module = each.module.partition(":")
-        wrong = (
-            scheme == "node" and module not in known.BUILTIN and module.split("/", maxsplit=1)[0] not in known.BUILTIN
-        )
+        wrong = scheme == "node" and not {module, module.split("/", maxsplit=1)[0]} & known("builtin")
         if wrong or (scheme != "node" and sorted(scheme) == sorted("node")):
-            near = _nearest(module, known.BUILTIN) if wrong else module
+            near = _nearest(module, known("builtin")) if wrong else module
             hint = f"did you mean `node:{near}`?" if near else ""
             yield _finding(path, each, "unresolved-module", Severity.HIGH, f"Node has no module `{each.module}`", hint)
 
@@ -132,7 +130,7 @@ class ScriptChecker:
             yield from self._names(path, each, led)
             return
         name = _package_of(specifier)
-        if specifier.split("/", maxsplit=1)[0] in known.VIRTUAL:
+        if specifier.split("/", maxsplit=1)[0] in known("virtual"):
             return
         if specifier.startswith("#"):
             yield from self._subpath_import(path, each)
@@ -175,9 +173,9 @@ class ScriptChecker:
         """Whether Node, the host, a package.json above or a node_modules folder brings the package."""
         config = self.project.config
         if (
-            name in known.BUILTIN
-            or name.split("/", maxsplit=1)[0] in known.BUILTIN
-            or {name, name.split("/", maxsplit=1)[0]} & known.HOSTS
+            name in known("builtin")
+            or name.split("/", maxsplit=1)[0] in known("builtin")
+            or {name, name.split("/", maxsplit=1)[0]} & known("hosts")
         ):
             return True
         packages = config.packages_above(path)
@@ -187,7 +185,7 @@ class ScriptChecker:
         depends = {one for each in packages for one in (*each.depends, each.name)}
         if name in depends or types in depends:
             return True
-        brought = {one for each in depends for one in known.BRINGS.get(each, "").split()}
+        brought = {one for each in depends for one in brought_by(each)}
         if {name, name.split("/", maxsplit=1)[0]} & brought or (
             name.startswith("@") and name[1:].split("/", maxsplit=1)[0] in depends
         ):
@@ -228,14 +226,14 @@ class ScriptChecker:
         declared = {one for package in config.packages_above(path) for one in package.depends}
         scope = name.split("/", maxsplit=1)[0]
         kin = name.startswith("@") and any(one.startswith(f"{scope}/") for one in declared)
-        if kin or name in known.PACKAGES or scope in known.SCOPES:
+        if kin or name in known("packages") or scope in known("scopes"):
             # Packages of one scope often bring each other; a lock would say so.
             informs = (kin and not config.locked) or Trait.TEST in traits_of(path)
             message = f"`{name}` is imported, and no package.json above declares it"
             severity = Severity.LOW if informs else Severity.MEDIUM
             yield _finding(path, each, "undeclared-dependency", severity, message, f"declare it: {name}")
             return
-        near = _nearest(name, declared | known.PACKAGES)
+        near = _nearest(name, declared | known("packages"))
         message = (
             f"`{name}` is neither in the project, Node itself, the declared dependencies nor node_modules: "
             "an invented package?"
