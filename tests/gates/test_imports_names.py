@@ -150,6 +150,24 @@ def test_attributes_and_arguments_of_the_projects_own_code(project: Project) -> 
     ]
 
 
+def test_what_a_class_asks_of_itself_is_judged_where_no_other_derives_from_it(project: Project) -> None:
+    text = (
+        "import threading\nfrom shop.store import Base, Store\n\n\n"
+        "class Till:\n    def pay(self):\n        self.book()\n\n\n"
+        "class ReadMixin:\n    def read(self):\n        self.get_object()\n\n\n"
+        "class Worker(threading.Thread):\n    def run(self):\n        self._target(), self.name, self.stop_now()\n\n\n"
+        "def f(store: Store, base: Base):\n    store.fetch(), base.fetch()\n\n\n"
+        "class Old(dict):\n    def __missing__(self, key): ...\n\n\nOld([1]), Old(a=1)\n"
+    )
+    assert _said(_judge(project, "src/shop/use.py", text)) == [
+        (7, "unresolved-attribute", "the class `Till` has no `book`"),
+        (17, "unresolved-attribute", "the class `Worker` has no `stop_now`"),
+        (21, "unresolved-attribute", "the class `Store` has no `fetch`"),
+    ]
+    below = {"src/shop/below.py": "from shop.use import Till\n\n\nclass Other(Till): ...\n"}
+    assert [each.line for each in _judge(project, "src/shop/use.py", text, **below)] == [17, 21]
+
+
 @pytest.mark.parametrize(
     ("path", "content"),
     [

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError"}
 _BROAD = {"Exception", "BaseException"}
+_MADE_FOR_IT = re.compile(r"Mixin|Base|Abstract|Interface|Protocol")
 _OF_ALL = {"mro"}
 """What every class has."""
 
@@ -52,6 +53,7 @@ class PythonMembers:
         self._ours, self._python = ours, python
         self._objects = Objects(view, project)
         self._replaced: dict[str, bool] = {}
+        self._bases: dict[str, bool] = {}
 
     def check(self, path: str, content: bytes) -> list[Finding]:
         """The findings of one file that parses."""
@@ -69,11 +71,12 @@ class PythonMembers:
     def _look(self, path: str, use: Use) -> Iterator[tuple[str, Finding]]:
         """What is wrong with one use, with the name that would have to be there."""
         ref = use.ref
-        if ref.own or ref.declared or (use.bare and ref.instance):
-            return  # a subclass may have it; what a name stands for was judged where it was made
+        if use.bare and (ref.instance or use.how == "name"):
+            return  # what a name stands for was judged where it was imported or made
         top = ref.module.partition(".")[0]
         if not ref.module.startswith("/") and python_stdlib.knows(top) and not self._project.locate(top, path):
-            yield from self._standard(path, use)
+            if not ref.declared:  # it may be told to be of a subclass further down
+                yield from self._standard(path, use)
         elif ref.module.startswith("/") or self._ours(ref.module, path):
             yield from self._project_use(path, use)
 
@@ -94,7 +97,7 @@ class PythonMembers:
         else:
             title, known, kind = module, names, "module"
         name = rest[0]
-        if names is None or len(rest) > 1 or name.startswith("_") or name in _OF_ALL:
+        if names is None or len(rest) > 1 or name.startswith("_") or name in _OF_ALL or use.bare:
             return
         if name not in known:
             yield name, self._absent(path, use, title, kind, name, known)
@@ -113,7 +116,7 @@ class PythonMembers:
         if place is None or not rest or len(place.files) != 1 or not place.files[0].endswith(".py"):
             return  # a stub may be about an extension, and leave something out
         name, own = rest[0], place.files == (path,)
-        if len(rest) == 1 and not own and not use.ref.instance and not self._names.has(place, name):
+        if len(rest) == 1 and not (own or use.bare or use.ref.instance) and not self._names.has(place, name):
             title = self._project.module_of(place.files[0])
             yield name, self._absent(path, use, title, "module", name, self._names.known(place))
             return
@@ -126,12 +129,11 @@ class PythonMembers:
                 yield from self._arguments(path, use, name, name, maker.signature)
 
     def _member(self, path: str, use: Use, owner: Class, title: str, name: str) -> Iterator[tuple[str, Finding]]:
-        if name.startswith("__") or name in _OF_ALL:
-            return
-        method = owner.methods.get(name)
-        if name not in owner.members:
-            yield name, self._absent(path, use, title, "class", name, owner.members)
-        elif method is not None and use.how == "call":
+        method, below = owner.methods.get(name), use.ref.own or use.ref.declared
+        if owner.lacks(name) and name not in _OF_ALL:
+            if not (below and self._is_base(title)):
+                yield name, self._absent(path, use, title, "class", name, owner.members)
+        elif method is not None and use.how == "call" and not below:
             skip = int(method.bound and not use.ref.instance)
             yield from self._arguments(path, use, name, f"{title}.{name}", method.signature, skip=skip)
 
@@ -178,6 +180,21 @@ class PythonMembers:
             severity=severity, message=message, suggestion=suggestion,
         )  # fmt: skip
 
+    def _is_base(self, name: str) -> bool:
+        """Whether a class is made to be derived from, or some file does so: an object may be of another class then."""
+        if name not in self._bases:
+            pattern = rf"^[[:space:]]*class[[:space:]].*[(,.[:space:]]{name}[],)[:space:]]|^[[:space:]]+{name},?$"
+            self._bases[name] = _MADE_FOR_IT.search(name) is not None or bool(self._grep(pattern))
+        return self._bases[name]
+
+    def _grep(self, pattern: str) -> bytes:
+        """The lines of the tree's Python files that an extended regular expression matches."""
+        options = ("grep", "-h", "-I", "-E", "-e", pattern)
+        code, out, err = call(self._view.repository.root, *options, self._view.tree, "--", "*.py", "*.pyi")
+        if code > 1:
+            raise failure("grep", err)
+        return out
+
     def _replacements(self, names: set[str]) -> set[str]:
         """Those names that some file of the tree assigns as an attribute of something, or patches by name."""
         asked = sorted(names - self._replaced.keys())
@@ -185,9 +202,6 @@ class PythonMembers:
             words = "|".join(map(re.escape, asked))
             quoted = rf"(setattr|patch|__dict__|monkeypatch|mock)[^#]*[\"']([A-Za-z0-9_.]*\.)?({words})[\"']"
             pattern = rf"\.({words})[[:space:]]*(:[^=]*)?=([^=]|$)|{quoted}"
-            options = ("grep", "-h", "-I", "-E", "-e", pattern)
-            code, out, err = call(self._view.repository.root, *options, self._view.tree, "--", "*.py", "*.pyi")
-            if code > 1:
-                raise failure("grep", err)
+            out = self._grep(pattern)
             self._replaced |= {name: re.search(rb"\b%b\b" % re.escape(encode(name)), out) is not None for name in asked}
         return {name for name in names if self._replaced[name]}

@@ -49,12 +49,24 @@ class Function:
 
 @dataclass(frozen=True)
 class Class:
-    """A class: all of its public and private names, and those methods that are certain."""
+    """A class: its names, and those methods that are certain.
+
+    `maker`: how it is called; None where that is not certain. `hidden`: a base of the standard library may have private
+    names that are not in `members`.
+    """
 
     members: frozenset[str]
     methods: dict[str, Function] = field(default_factory=dict)
     maker: Function | None = None
-    """How it is called; None where that is not certain."""
+    hidden: bool = False
+
+    def lacks(self, name: str) -> bool:
+        """Whether it certainly has no such name."""
+        return name not in self.members and not name.startswith("__") and not (self.hidden and name.startswith("_"))
+
+
+_OF_OBJECT = Function(())
+"""How a class without an `__init__` is called."""
 
 
 class Objects:
@@ -112,14 +124,16 @@ class Objects:
             return None
         members = set(own)
         methods: dict[str, Function] = {}
-        maker: Function | None = Function(())
+        maker: Function | None = _OF_OBJECT
+        hidden = False
         for base in reversed(node.bases):
             above = self._base(path, base, content, depth)
             if above is None:
                 return None
             members |= above.members
+            hidden |= above.hidden
             methods |= above.methods
-            maker = above.maker if _last(base) not in _PLAIN_BASES else maker
+            maker = maker if above.maker is _OF_OBJECT else above.maker  # the first base that has one of its own
         methods = {name: each for name, each in methods.items() if name not in own}
         for name, bound in own.items():
             made = _function(bound[0], method=True) if len(bound) == 1 else None
@@ -129,7 +143,7 @@ class Objects:
             maker = methods.get("__init__")
         simple = not words - {"final", "total_ordering"} and (not node.bases or maker is not None)
         members |= set(_stored(node))
-        return Class(frozenset(members), methods, maker if simple else None)
+        return Class(frozenset(members), methods, maker if simple else None, hidden)
 
     def _base(self, path: str, base: ast.expr, content: bytes, depth: int) -> Class | None:
         """What a base brings; of the standard library only the names."""
@@ -152,11 +166,11 @@ class Objects:
 
 def _standard(module: str, name: str) -> Class | None:
     if name in _PLAIN_BASES:
-        return Class(frozenset(), {}, Function(()))
+        return Class(frozenset(), {}, _OF_OBJECT)
     names = python_stdlib.names(module) or {}
     home = names[name].home if name in names else ""
     members = python_stdlib.names(f"{home or module}:{name}")
-    return None if members is None else Class(frozenset(members), {}, None)
+    return None if members is None else Class(frozenset(members), hidden=True)
 
 
 @once(python_source.KEPT_BYTES)

@@ -31,7 +31,7 @@ _ASKS = re.compile(
 _SKIPS = re.compile(r"skip|require|xfail")
 _EXECUTES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _DYNAMIC = re.compile(
-    rb"\bglobals\(\)\s*(?:\[|\.update|\.setdefault|$|[,)])|sys\.modules\[__name__\]|"
+    rb"\bglobals\(\)\s*(?:\[|\.update|\.setdefault|$|[,)])|sys\.modules\[__name__\]|sys\.meta_path|"
     rb"lazy_loader|LazyModule|lazy_import|attach_stub|deprecated_import|moved_module|global_enum|_convert_\b",
     re.MULTILINE,
 )
@@ -110,6 +110,8 @@ def guarded_lines(content: bytes) -> list[tuple[int, int]]:
             asks = _ASKS.search(ast.unparse(node.test)) is not None
         elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             asks = any(map(_SKIPS.search, map(ast.unparse, node.decorator_list)))
+        elif isinstance(node, ast.ExceptHandler):
+            asks = _catches(node)  # what it does where something is missing
         else:
             continue
         if asks:
