@@ -136,7 +136,9 @@ class _File:
             return
         if python_names.standard(top, None) is Origin.STANDARD and top != "test":  # a name that projects use as well
             yield from self._gone(each, top)
-            if python_stdlib.knows(top) and not checker.project.locate(each.module.partition(".")[0], self._path):
+            if python_stdlib.knows(top, checker.python) and not checker.project.locate(
+                each.module.partition(".")[0], self._path
+            ):
                 yield from self._standard(each)
             return
         places = checker.project.locate(each.module, self._path)

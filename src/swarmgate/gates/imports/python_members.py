@@ -74,7 +74,11 @@ class PythonMembers:
         if use.bare and (ref.instance or use.how == "name"):
             return  # what a name stands for was judged where it was imported or made
         top = ref.module.partition(".")[0]
-        if not ref.module.startswith("/") and python_stdlib.knows(top) and not self._project.locate(top, path):
+        if (
+            not ref.module.startswith("/")
+            and python_stdlib.knows(top, self._python)
+            and not self._project.locate(top, path)
+        ):
             if not ref.declared:  # it may be told to be of a subclass further down
                 yield from self._standard(path, use)
         elif ref.module.startswith("/") or self._ours(ref.module, path):

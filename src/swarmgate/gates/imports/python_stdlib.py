@@ -36,10 +36,10 @@ class Name:
         return ""
 
 
-def knows(module: str) -> bool:
-    """Whether the names of this module, and the modules below it, are all known."""
+def knows(module: str, python: Version | None = None) -> bool:
+    """Whether the names of this module, and the modules below it, are all known; for Python 2 none are."""
     top = module.partition(".")[0]
-    return top not in _UNKNOWN and top in _index()
+    return (python is None or python >= (3, 0)) and top not in _UNKNOWN and top in _index()
 
 
 def is_module(module: str) -> bool:
