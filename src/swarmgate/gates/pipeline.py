@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.config import Quality, Size
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus
+from swarmgate.domain.finding import NOT_SELECTED, GateReport, GateResult, GateStatus, Unchecked
 from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
 from swarmgate.gates import confining, looking, masking, quoting, watched
@@ -26,8 +26,9 @@ from swarmgate.gates.merge import merge
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait
 from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.scanners import Dependence
 from swarmgate.gates.source import loading
-from swarmgate.gates.verdict import judge, left_out
+from swarmgate.gates.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,18 +44,8 @@ if TYPE_CHECKING:
 
     OnResult = Callable[[GateResult], None]
 
-_WHOLE_CHANGE = frozenset({"build", "diff", "imports", "sbom"})
-"""The adapters that judge the change as a whole: they run even where no file is left to look at (a deleted lock)."""
-
-_DIFFERENCES = frozenset({"diff", "quality"})
-"""The adapters that judge a difference: they have nothing to say of files that are judged whole."""
-
-_SLOWEST = ("build", "sast", "diff", "imports", "quality", "placeholders", "secrets", "syntax", "lint_check", "sbom")
-"""Adapters, slowest first by their medians for one changed Python file of this repository. Commands, of which nothing
-is known, start before them all."""
-
 _FILES_IN_TIME = 500
-"""Of files that are judged whole, so many are what a gate's time limit is for; more have more time."""
+"""So many files are what a gate's time limit is for; more have more time."""
 
 _PATCH_CHARACTERS = 40_000
 """Of what was fixed, so much is kept as a patch."""
@@ -139,7 +130,7 @@ async def run_pipeline(
     listed = [results[gate.id] for gate in definitions]
     ordered = merge(listed) if run.options.merged else tuple(listed)
     ordered = await asyncio.to_thread(quoting.quoted, ordered, run.sources, repository, change.tree)
-    notes = (*edits, *run.notes())
+    notes = (*edits, *run.notes(), *_unjudged(change, ordered))
     return GateReport(tree=change.tree, results=ordered, seconds=time.monotonic() - started, notes=notes)
 
 
@@ -216,7 +207,7 @@ class _Run:
     async def fix(self, gate: GateDefinition, change: ChangeSet, *, allowed: bool) -> tuple[GateResult, ChangeSet]:
         """Run a gate that changes files; what it changed is read from git, and must be part of the change."""
         if not allowed and gate.enabled:
-            skip = self._unwanted(gate) or self._elsewhere(gate) or "fixing is switched off"
+            skip = self._left_out(gate) or "fixing is switched off"
             return judge(gate, Outcome(skip=skip), seconds=0.0), change
         fixable = await asyncio.to_thread(self.scope.change_to_fix, self.repository, change)
         result = await self._run(gate, fixable, await self._sources(fixable))
@@ -286,17 +277,17 @@ class _Run:
 
     async def _run(self, gate: GateDefinition, change: ChangeSet, sources: tuple[SourceFile, ...]) -> GateResult:
         started = time.monotonic()
-        if elsewhere := self._elsewhere(gate):
-            return judge(gate, Outcome(skip=elsewhere), seconds=0.0)
-        if unwanted := self._unwanted(gate):
-            said = Outcome(skip=unwanted, unchecked=left_out(gate, unwanted))
+        left_out = self._left_out(gate)
+        if left_out:
+            said = Outcome(skip=left_out, unchecked=self._unwanted(gate))
             return judge(gate, said, seconds=0.0, required=self.options.require)
         selection = gate.files.select(sources)
-        if not selection.sources and gate.adapter not in _WHOLE_CHANGE:
+        whole = gate.record.scope is Dependence.CHANGE
+        if not selection.sources and not whole:
             unread = _unread(Outcome(), selection.unread) if selection.unread else ""
             skip = "" if unread else _nothing(change, selection.note)
             return judge(gate, Outcome(skip=skip, error=unread), seconds=0.0)
-        limit = gate.timeout_s * self._times(len(selection.sources))
+        limit = gate.timeout_s * _times(len(selection.sources))
         limit = min(limit, self.options.timeout_s or limit)
         options, quality = self.options, self.options.quality.over(gate.limits)
         job = Job(
@@ -307,7 +298,7 @@ class _Run:
         question = cache_key(job, self._memory.surroundings) if self._memory else ""
         known = self._memory.recall(question) if self._memory else None
         if known is None and gate.stage is Stage.FIX:
-            self._prepare(sources)
+            self._prepare()
         outcome = known or await looking.look(gate, job)
         if known is None:
             self._said[gate.id] = question, outcome
@@ -318,7 +309,7 @@ class _Run:
         outcome = replace(outcome, findings=tuple(found))
         if selection.unread:
             outcome = replace(outcome, skip="", failure="", error=_unread(outcome, selection.unread))
-        note = "" if gate.adapter in _WHOLE_CHANGE else selection.note
+        note = "" if whole else selection.note
         seconds = time.monotonic() - started
         result = judge(gate, outcome, note=note, seconds=seconds, required=self.options.require)
         return result.model_copy(update={"cached": True}) if known else result
@@ -328,40 +319,50 @@ class _Run:
             self._commands = self.by_hand()
         return self._commands
 
-    def _times(self, files: int) -> float:
-        """How many times its time limit a gate has: the limits are made for changes, and here a tree may be judged."""
-        return max(1.0, files / _FILES_IN_TIME) if self.scope.whole else 1.0
-
-    def _prepare(self, sources: tuple[SourceFile, ...]) -> None:
+    def _prepare(self) -> None:
         """Import what the checks need while a fix, which is a process of its own, is waited for."""
-        wanted = [gate for gate in self.checks if not (self._unwanted(gate) or self._elsewhere(gate))]
-        names = [gate.adapter for gate in sorted(wanted, key=_cost) if gate.adapter]
-        languages = frozenset(source.language for source in sources)
-        self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names, languages)
+        names = [gate.adapter for gate in sorted(self.checks, key=_cost) if gate.adapter and not self._left_out(gate)]
+        self._preparing = asyncio.get_running_loop().run_in_executor(None, prepare, names)
 
     def _keep(self, gate: GateDefinition, *, certain: bool = True) -> None:
         if self._memory and gate.id in self._said:
             question, outcome = self._said[gate.id]
             self._memory.keep(question if certain else "", outcome)
 
-    def _unwanted(self, gate: GateDefinition) -> str:
-        """Why the user's settings leave a gate out."""
+    def _left_out(self, gate: GateDefinition) -> str:
         if not gate.enabled:
             return f"disabled in {gate.source}"
-        return "skipped by configuration (gates.skip)" if gate.id in self.options.skip else ""
-
-    def _elsewhere(self, gate: GateDefinition) -> str:
-        """Why a gate has no business in this run."""
+        if gate.id in self.options.skip:
+            return "skipped by configuration (gates.skip)"
         if self.options.only and gate.id not in self.options.only:
             return NOT_SELECTED
-        if self.scope.whole and gate.adapter in _DIFFERENCES:
+        if self.scope.whole and gate.record.difference:
             return "it judges a difference, and files are judged whole here"
         return ""
+
+    def _unwanted(self, gate: GateDefinition) -> tuple[Unchecked, ...]:
+        """What is not checked where the settings leave a gate out, and not only this run."""
+        unwanted = not gate.enabled or gate.id in self.options.skip
+        asked = not self.options.only or gate.id in self.options.only
+        why = "left out by gates.skip or --skip" if gate.enabled else f"disabled in {gate.source}"
+        return tuple(Unchecked(what=what, why=why) for what in gate.subjects) if unwanted and asked else ()
+
+
+def _times(files: int) -> float:
+    """How many times its time limit a gate has: a tree, or all that a tool wrote anew, may be judged."""
+    return max(1.0, files / _FILES_IN_TIME)
 
 
 def not_followed(repository: Repository) -> tuple[str, ...]:
     """What was not looked at in the last snapshot, a sentence each."""
     return tuple(f"{path}/ is a repository without a commit: not looked at" for path in repository.not_followed)
+
+
+def _unjudged(change: ChangeSet, results: Sequence[GateResult]) -> tuple[str, ...]:
+    """The folders of installed packages, where the gate that tells of them was left out."""
+    told = any(rule == "not-ignored" for result in results for rule in {each.rule for each in result.findings})
+    names = () if told else change.installed
+    return tuple(f"{folder}/ holds packages or build output that git does not ignore: not judged" for folder in names)
 
 
 def _unread(outcome: Outcome, paths: Sequence[str]) -> str:
@@ -371,7 +372,7 @@ def _unread(outcome: Outcome, paths: Sequence[str]) -> str:
 
 
 def _nothing(change: ChangeSet, skipped: str) -> str:
-    if not change:
+    if not change.files:
         return "nothing was changed"
     if not change.present:
         return "the change only deletes files"
@@ -380,9 +381,7 @@ def _nothing(change: ChangeSet, skipped: str) -> str:
 
 def _cost(gate: GateDefinition) -> int:
     """Where a gate stands in the order of starting: the slowest begins first, so that it does not end last."""
-    if not gate.adapter:
-        return -1
-    return _SLOWEST.index(gate.adapter) if gate.adapter in _SLOWEST else len(_SLOWEST)
+    return -gate.record.cost
 
 
 def check_names(definitions: Sequence[GateDefinition], options: GatesOptions, *, skip: str = "gates.skip") -> None:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import ast
 import functools
-import logging
 import posixpath
-import threading
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from swarmgate.gates.contracts import griffe_visitor
 from swarmgate.gates.contracts.model import Call, Parameter, ParameterKind, Surface, Symbol
 from swarmgate.gates.contracts.python_facts import OPEN_CLASS, Facts, Unreadable, decode, parse
 from swarmgate.gates.source import python_tree
@@ -29,9 +28,6 @@ _SILENT = frozenset({
     "__weakref__", "__license__", "__copyright__", "__email__", "__date__", "__credits__", "__maintainer__",
     "__status__", "__path__", "__name__", "__file__", "__test__",
 })  # fmt: skip
-_VISITING = threading.Lock()
-"""griffe hangs each node below its parent while it visits: not two visits of one tree at once."""
-
 _MAKERS = {"__init__", "__new__"}
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _UNIMPORTANT = {"object", "Generic", "ABC", "Protocol"}
@@ -45,14 +41,12 @@ def read(path: str, content: bytes) -> Surface:
     Raises:
         Unreadable: the file does not parse, or is nested too deeply.
     """
-    logging.getLogger("griffe").setLevel(logging.CRITICAL + 1)  # what it cannot resolve is no user's business
-    import griffe  # noqa: PLC0415 - late: 70 ms that only a changed contract is worth
-
+    griffe = griffe_visitor.load()
     tree = parse(content)
     facts = Facts(tree, path)
-    visitor = griffe.Visitor("m", PurePosixPath(path), decode(content), griffe.load_extensions())  # type: ignore[arg-type]  # it only looks at the name
+    visitor = griffe.Visitor("m", PurePosixPath(path), decode(content), griffe.load_extensions())
     try:
-        with _VISITING:
+        with python_tree.quiet():  # it reads annotations in quotes, and hangs nodes below their parents for a while
             try:
                 visitor.visit(tree)
             finally:
@@ -258,7 +252,7 @@ def _decorators(each: griffe.Function | griffe.Class) -> set[str]:
 def _literal(value: object) -> str:
     text = "" if value is None else str(value)
     try:
-        return repr(ast.literal_eval(text)) if text else ""
+        return repr(ast.literal_eval(python_tree.expression(text))) if text else ""
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return ""
 
@@ -272,7 +266,7 @@ def _expression(value: object) -> str:
 @functools.lru_cache(maxsize=1024)
 def _spelled(text: str) -> str:
     try:
-        return ast.unparse(ast.parse(text, mode="eval")) if text else ""
+        return ast.unparse(python_tree.expression(text)) if text else ""
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
 

@@ -11,7 +11,8 @@ from swarmgate.domain.finding import Severity
 class Hit:
     """A finding of one scanner. Lines and columns count from 1; `tool` is `swarmgate`, `bandit` or `ruff`.
 
-    `code` is the scanner's own id (`B602`, `S602`, a rule id of ours), `cwe` is `CWE-78` or empty.
+    `code` is the scanner's own id (`B602`, `S602`, a rule id of ours), `cwe` is `CWE-78` or empty. `subject`: see
+    `Finding`.
     """
 
     path: str
@@ -24,17 +25,25 @@ class Hit:
     cwe: str
     severity: Severity
     message: str
+    subject: str = ""
 
 
 @dataclass(slots=True)
 class Scanned:
     """What a scanner says of a set of files.
 
-    Hits, what it could not read (path -> why), what else to tell, and which of our rules were asked.
+    Hits, what it could not read (path -> why) or only in part (path -> a note), and which of our rules were asked.
     """
 
     hits: list[Hit] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    partly: dict[str, str] = field(default_factory=dict)
     rules: frozenset[str] = frozenset()
     error: str = ""
+
+    def take(self, other: Scanned) -> None:
+        """Take in what another look at some of the files said: it has the last word on what is there to read."""
+        self.hits = list(dict.fromkeys([*self.hits, *other.hits]))
+        self.unread = {**self.unread, **other.unread}
+        self.partly = {**self.partly, **other.partly}
+        self.error = self.error or other.error
