@@ -170,3 +170,7 @@ def test_a_function_that_pretends_is_found(suffix: str, text: str) -> None:
 @pytest.mark.parametrize(("suffix", "text"), _each(RIGHT))
 def test_what_is_rightly_constant_is_left_alone(suffix: str, text: str) -> None:
     assert rules(suffix, text) == []
+
+
+def test_a_result_that_is_nested_too_deeply_to_be_shown_is_data() -> None:
+    assert rules("py", f"def calculate(x):\n    return {'+'.join(['1'] * 900)}\n") == []

@@ -87,7 +87,10 @@ class PythonChecker:
         self.view.fetch(file for each in found for place in self._places(each, path) for file in place.files)
         judge = _File(self, path, content)
         told = [finding for each in found if each.guard is not Guard.OPTIONAL for finding in judge.look(each)]
-        return told + self.members.check(path, content)
+        try:
+            return told + self.members.check(path, content)
+        except RecursionError:
+            return told  # nested deeper than its walk
 
     def _places(self, each: Import, path: str) -> list[Place]:
         if each.level:

@@ -45,13 +45,17 @@ def shape_of(
     value = _returned(body)
     if value is None:
         return None
+    try:
+        result = ast.unparse(value)
+    except RecursionError:  # data, nested deeper than it can be shown
+        return None
     copied = {each.id for each in python_tree.walk(value) if isinstance(each, ast.Name)} & set(given)
     return Shape(
         node.name,
         owner.name if owner else "",
         given,
         used=isinstance(value, ast.Name),
-        result=ast.unparse(value),
+        result=result,
         chance=_drawn(value),
         talks=talks or bool(copied),
         documented=ast.get_docstring(node) is not None,
