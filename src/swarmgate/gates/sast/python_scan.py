@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.finding import Severity
-from swarmgate.gates.sast import bandit_tests
+from swarmgate.gates.sast import bandit_tests, rewriting
 from swarmgate.gates.sast.hit import Hit, Scanned
 from swarmgate.gates.tool import Broken, excerpt, invoke
 from swarmgate.workspace import trusted
@@ -45,7 +45,8 @@ _WORTH_A_PROCESS = 150_000
 class Looked:
     """What the workers say: bandit's hits and the flows, why files do not parse, and what the trees tell of matches.
 
-    `asked` are the files that bandit looked at.
+    `asked` are the files that bandit looked at, `parsed` those that were read at all: the others hold no word of a
+    weakness.
     """
 
     bandit: Scanned = field(default_factory=Scanned)
@@ -54,14 +55,17 @@ class Looked:
     handlers: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     open_calls: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
+    parsed: set[str] = field(default_factory=set)
 
     def take(self, path: str, said: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
         """Take in what a worker says of a file (`worker.look`)."""
+        if said:
+            self.parsed.add(path)
         if "unparsed" in said:
             self.unparsed[path] = said["unparsed"]
             return
-        self.handlers[path] = [(first, last) for first, last in said["handlers"]]
-        self.open_calls[path] = [(test, first, last) for test, first, last in said["open"]]
+        self.handlers[path] = [(first, last) for first, last in said.get("handlers", ())]
+        self.open_calls[path] = [(test, first, last) for test, first, last in said.get("open", ())]
         self.flows.hits += [_flow(path, rules[rule], *rest) for rule, *rest in said.get("flows", ())]
         if not said.get("whole", True):
             self.flows.partly[path] = f"flows through {path} were followed only in part"
@@ -93,8 +97,17 @@ async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Con
             looked.bandit.error = looked.bandit.error or f"bandit and flows: {said.reason}"
             continue
         for each in said:
-            looked.take(python[each["place"]].path, each, flows)
+            looked.take(python[each.pop("place")].path, each, flows)
     return looked
+
+
+def why_unparsed(content: bytes) -> str:
+    """Why a Python file does not parse; empty where it does."""
+    try:
+        rewriting.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return rewriting.why(error)
+    return ""
 
 
 def _shares(python: Mapping[str, SourceFile]) -> list[list[str]]:

@@ -28,7 +28,7 @@ _REQUESTS = {"request", "req", "http_request", "flask_request"}
 
 
 def look(place: str, content: bytes, known: flows.Flows, *, bandit: bool, followed: bool) -> dict[str, Any]:
-    """What is said of one file.
+    """What is said of one file; nothing of one that holds no word of a weakness, and no request.
 
     Args:
         place: where it stands.
@@ -37,16 +37,18 @@ def look(place: str, content: bytes, known: flows.Flows, *, bandit: bool, follow
         bandit: whether its tests run.
         followed: whether flows are followed.
     """
+    words = content.decode(errors="replace")
+    concerned = known.concerning(words) if followed else flows.Flows(())
+    if not (bandit or concerned.all or sources.present("web", words)):
+        return {}
     try:
         tree, text = rewriting.parse(content)
-    except SyntaxError as error:
-        return {"unparsed": f"line {error.lineno or 1}: {error.msg}"}
-    except (ValueError, RecursionError, MemoryError) as error:
-        return {"unparsed": str(error) or "nested too deeply"}
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return {"unparsed": rewriting.why(error)}
     open_calls = list(commands.open_calls(tree)) if _RUNNING.search(text) else []
     said: dict[str, Any] = {"handlers": list(_handlers(tree)), "open": open_calls}
     if followed:
-        said["flows"], said["whole"] = _followed(tree, known.concerning(text.decode(errors="replace")))
+        said["flows"], said["whole"] = _followed(tree, concerned)
     if bandit:
         # After the flows: bandit hangs its own tree on what ast shares between trees.
         issues, said["why"] = bandit_engine.issues(place, text, tree)
