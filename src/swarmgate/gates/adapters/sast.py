@@ -26,7 +26,6 @@ from swarmgate.gates.source import baseline
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Container, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
     from swarmgate.domain.finding import Finding
     from swarmgate.gates.job import Job
