@@ -26,8 +26,8 @@ def own(root: Path, name: str, text: str) -> dict[str, GateDefinition]:
 def test_built_ins_in_order() -> None:
     gates = load()
     assert [gate.id for gate in gates] == [
-        "lint_fix", "diff", "syntax_check", "imports", "lint_check", "placeholder_scan", "secret_scan", "sast_scan",
-        "sbom_generate", "build_check", "quality_budget",
+        "lint_fix", "diff", "syntax_check", "imports", "lint_check", "placeholder_scan", "test_integrity",
+        "secret_scan", "sast_scan", "sbom_generate", "build_check", "quality_budget",
     ]  # fmt: skip
     assert all(gate.enabled for gate in gates)
     assert [gate.stage for gate in gates].count(Stage.FIX) == 1

@@ -114,8 +114,8 @@ def test_bodies_that_are_rightly_empty_or_constant(path: str, text: str) -> None
         ("tests/test_a.py", "def test_a():\n    assert True\n", "empty-test"),
         ("a.test.ts", "it('adds', () => {});\n", "empty-test"),
         ("a_test.go", "package a\n\nfunc TestA(t *testing.T) {\n}\n", "empty-test"),
-        ("a.test.js", "it.todo('adds');\n", "skipped-test"),
-        ("tests/test_a.py", "@pytest.mark.skip\ndef test_a():\n    assert f() == 1\n", "skipped-test"),
+        ("tests/ATest.kt", "class ATest {\n    @Ignore\n    fun adds() { check(f() == 1) }\n}\n", "skipped-test"),
+        ("spec/a_spec.rb", "xit 'adds' do\n  expect(f).to eq 1\nend\n", "skipped-test"),
     ],
 )
 def test_tests_that_test_nothing(path: str, text: str, rule: str) -> None:
@@ -123,8 +123,8 @@ def test_tests_that_test_nothing(path: str, text: str, rule: str) -> None:
 
 
 def test_a_reason_is_enough_for_a_skip() -> None:
-    assert rules("tests/test_a.py", "@pytest.mark.skip(reason='flaky on arm')\ndef test_a():\n    assert f()\n") == []
-    assert rules("a.test.js", "// needs a display\nit.skip('draws', () => { draw(); });\n") == []
+    assert rules("tests/ATest.kt", 'class ATest {\n    @Ignore("flaky on arm")\n    fun adds() { f() }\n}\n') == []
+    assert rules("spec/a_spec.rb", "# needs a display\nxit 'draws' do\n  draw\nend\n") == []
 
 
 @pytest.mark.parametrize(

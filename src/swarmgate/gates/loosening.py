@@ -139,7 +139,7 @@ def loosened(path: str, old: bytes, new: bytes, asked: str = "") -> list[str]:
         return _exempted(old.decode("utf-8", "replace"), new.decode("utf-8", "replace"))
     if name.endswith("ignore"):
         return sorted(_lines(new) - _lines(old))
-    was, now = _read(name, old), _read(name, new)
+    was, now = read(name, old), read(name, new)
     if was is None or now is None:
         return [name] if old != new else []
     keys = was.keys() | now.keys()
@@ -197,8 +197,8 @@ def _lines(content: bytes) -> set[str]:
     return {line for line in lines if line and not line.startswith(("#", "!")) and not _is_apart("", line)}
 
 
-def _read(name: str, content: bytes) -> Flat | None:
-    """The settings as sets of values by key; None where the form does not tell them."""
+def read(name: str, content: bytes) -> Flat | None:
+    """The settings of a file of that name as sets of values by key; None where the form does not tell them."""
     text = content.decode("utf-8-sig", "replace")
     try:
         if name.endswith(".toml"):

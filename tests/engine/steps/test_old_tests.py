@@ -22,7 +22,7 @@ TRIPLE = f"{RIGHT}\n\ndef triple(n: int) -> int:\n    return n * 3\n"
 NEW = f"{HEAD}def test_triple() -> None:\n    assert sums.triple(2) == 6\n"
 EMPTIED = f"{HEAD}def test_double() -> None:\n    assert True\n"
 ONE_TRY = {"max_rejections": 1}
-SKIPPED = {"skip": ["sast_scan", "lint_check", "lint_fix", "quality_budget"]}
+SKIPPED = {"skip": ["sast_scan", "lint_check", "lint_fix", "quality_budget", "test_integrity"]}
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ _COSTS = {
     "lint_check": "what linters find passes",
     "lint_fix": "nothing is formatted; reviewers read noise",
     "placeholder_scan": "stubs and elided code pass as done",
+    "test_integrity": "tests may be skipped, emptied or deleted unseen until a run misses them",
     "quality_budget": "complexity, copies and suppressions grow unseen",
     "sast_scan": "weaknesses that an attacker can use pass",
     "secret_scan": "keys and passwords are committed",

@@ -16,11 +16,12 @@ _FEEDBACK = 20
 
 
 def announced(state: State) -> str | None:
-    """What the running attempt's task says that it is for; None where no task is open."""
+    """What the running attempt's task says that it is for, its kind as plan.md has it; None where no task is open."""
     if not state.open or state.plan is None:
         return None
     task, attempt = state.plan.tasks[state.open], state.task(state.open).running
     said = [state.goal, task.title, task.description, *task.acceptance, attempt.instructions if attempt else ""]
+    said.append(f"Kind: {task.kind}")
     return "\n".join(said)
 
 

@@ -41,6 +41,7 @@ RECORDS: dict[str, Record] = {
     "build": Record(Dependence.CHANGE, cost=400, reads_worktree=True),
     "diff": Record(Dependence.CHANGE, cost=120, difference=True),
     "imports": Record(Dependence.CHANGE, cost=100),
+    "integrity": Record(Dependence.CHANGE, cost=45, difference=True),
     "lint_check": Record(Dependence.FILES, cost=20, reads_worktree=True),
     "lint_fix": Record(Dependence.FILES, cost=25, reads_worktree=True),
     "placeholders": Record(Dependence.FILE, cost=50),

@@ -90,6 +90,7 @@ def hit(path: str, test: str, line: int, column: int, end_line: int, end_column:
     cwe = cwe_of(test)
     if not cwe and not test.startswith(_IMPORTS) and number:
         cwe = f"CWE-{number}"
+    message, subject = masking.quoted(text) if cwe in masking.SECRET_CWES else (text, "")
     return Hit(
         path=path,
         line=line,
@@ -100,5 +101,6 @@ def hit(path: str, test: str, line: int, column: int, end_line: int, end_column:
         code=test,
         cwe=cwe,
         severity=severity_of(test),
-        message=masking.quoted(text) if cwe in masking.SECRET_CWES else text,
+        message=message,
+        subject=subject,
     )

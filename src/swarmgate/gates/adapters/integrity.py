@@ -1,0 +1,30 @@
+"""Tests that a change makes weaker: removed, switched off, emptied, loosened; and what makes a runner say it passed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from swarmgate import __version__
+from swarmgate.gates.outcome import Outcome
+from swarmgate.workspace.revisions import EMPTY_TREES
+
+if TYPE_CHECKING:
+    from swarmgate.gates.job import Job
+
+
+async def run(job: Job) -> Outcome:
+    """Compare the tests of both sides of the change."""
+    return await asyncio.to_thread(_look, job)
+
+
+def _look(job: Job) -> Outcome:
+    from swarmgate.gates.test_integrity import analysis  # noqa: PLC0415 - late: a change without code needs none of it
+
+    tool = f"swarmgate {__version__}"
+    if job.change.base in EMPTY_TREES:
+        return Outcome(tool=tool, skip="there is no base to compare with")
+    if not job.change:
+        return Outcome(tool=tool, skip="nothing was changed")
+    found, notes = analysis.analyse(job.project.until(job.stop.is_set), job.change, job.announced)
+    return Outcome(findings=tuple(found), files=len(job.change.files), tool=tool, notes=tuple(notes))

@@ -1,0 +1,115 @@
+"""The whole change judged: what weakens its tests blocks, unless the task asks for it or what was tested is gone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from swarmgate.domain.finding import Finding, Severity
+from swarmgate.gates.project.index import Project
+from swarmgate.gates.source import baseline
+from swarmgate.gates.source.file import SourceFile
+from swarmgate.gates.test_integrity import asked, runners, special
+from swarmgate.gates.test_integrity.change import Change, files_of
+from swarmgate.gates.test_integrity.judge import judge
+from swarmgate.gates.test_integrity.matching import match
+from swarmgate.gates.test_integrity.model import Way, Weakening
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from swarmgate.domain.change import ChangeSet
+
+_SEVERITIES = {
+    Severity.HIGH: (Way.REMOVED, Way.OFF, Way.FOCUSED, Way.ASSERTION, Way.IDLE, Way.HOOK, Way.SETTINGS),
+    Severity.MEDIUM: (Way.WEAKER, Way.EXPECTED, Way.ROWS, Way.MOCKED, Way.SPECIAL, Way.COMMAND, Way.SNAPSHOT),
+    Severity.LOW: (Way.GUARDED, Way.NEW_OFF, Way.REWRITTEN),
+}
+_BY_WAY = {way: severity for severity, ways in _SEVERITIES.items() for way in ways}
+_WITH_CODE = frozenset({Way.REMOVED, Way.ASSERTION, Way.ROWS, Way.WEAKER, Way.REWRITTEN})
+"""What goes when the code goes that it was about."""
+
+_BY_BEHAVIOUR = frozenset({Way.EXPECTED, Way.SNAPSHOT})
+"""What the product may have changed on purpose: nobody can know, so it informs where the product changed as well."""
+
+_MANY = 3
+
+
+def analyse(project: Project, change: ChangeSet, announced: str | None = None) -> tuple[list[Finding], list[str]]:
+    """The findings of a change, and what could not be looked at.
+
+    Args:
+        project: holds both sides, and says when the time is up.
+        change: what is judged.
+        announced: the words of the task; None where there is none.
+    """
+    seen = Change(project, files_of(project, change))
+    found = [*_of_tests(seen), *runners.found(seen), *special.found(seen)]
+    told = [_finding(each, _severity(each, seen, announced), seen) for each in _together(found)]
+    notes = [f"tests not compared, their grammar did not end in time: {', '.join(sorted(set(seen.unread)))}"]
+    return _marked(project, told), notes if seen.unread else []
+
+
+def _of_tests(seen: Change) -> Iterator[Weakening]:
+    if not (seen.old or seen.new):
+        return
+    yield from judge(match(seen.old, seen.new, seen.moved))
+    before = {suite.path: len(suite.only) for suite in seen.old}
+    places = {now: was for was, now in seen.moved.items()}
+    for suite in seen.new:
+        if len(suite.only) > before.get(places.get(suite.path, suite.path), 0):
+            yield Weakening(Way.FOCUSED, suite.path, suite.only[-1], "", "all other tests are switched off by `only`")
+
+
+def _together(found: Iterable[Weakening]) -> Iterator[Weakening]:
+    """Many tests of one file that went the same way are one fact."""
+    groups: defaultdict[tuple[Way, str], list[Weakening]] = defaultdict(list)
+    for one in dict.fromkeys(found):
+        groups[one.way, one.path].append(one)
+    for (way, path), many in groups.items():
+        if len(many) <= _MANY or way not in {Way.REMOVED, Way.OFF, Way.GUARDED}:
+            yield from many
+        else:
+            told = f"{len(many)} tests of this file: {many[0].told}"
+            about = frozenset.intersection(*(each.about for each in many)) or many[0].about
+            yield Weakening(way, path, many[0].line, " ".join(each.test for each in many), told, about)
+
+
+def _severity(each: Weakening, seen: Change, announced: str | None) -> Severity:
+    severity = _BY_WAY[each.way]
+    if severity.rank < Severity.MEDIUM.rank:
+        return severity
+    if asked.allows(announced, each):
+        return Severity.INFO
+    refactoring = announced is not None and asked.kind_of(announced) == "refactoring"
+    if each.way in _BY_BEHAVIOUR and seen.behaves and not refactoring:
+        return Severity.LOW
+    return Severity.INFO if each.way in _WITH_CODE and seen.lost(each.about) else severity
+
+
+def _finding(each: Weakening, severity: Severity, seen: Change) -> Finding:
+    told, rule = each.told, each.way
+    lost = seen.lost(each.about) if each.way in _WITH_CODE and severity is Severity.INFO else []
+    if lost:
+        told = f"{told}, with `{lost[0]}`, which it was about"
+        rule = Way.REMOVED_WITH_CODE if each.way is Way.REMOVED else rule
+    there = any(file.path == each.path for file in seen.files)
+    return Finding(
+        rule=rule.value, path=each.path, line=each.line if there else 0, severity=severity, message=told,
+        suggestion=_MEND if severity.rank >= Severity.MEDIUM.rank else "",
+    )  # fmt: skip
+
+
+_MEND = "keep the test as strong as it was and mend the code; a task that says so may change tests"
+
+
+def _marked(project: Project, findings: Sequence[Finding]) -> list[Finding]:
+    by_path: defaultdict[str, list[Finding]] = defaultdict(list)
+    for finding in dict.fromkeys(findings):
+        by_path[finding.path].append(finding)
+    contents = project.head.contents(by_path)
+    return [
+        each
+        for path, listed in by_path.items()
+        for each in baseline.fingerprint(SourceFile.of(path, content=contents.get(path, b"")), listed)
+    ]

@@ -1,0 +1,20 @@
+"""Whether a runner collects tests from a file of this name, where nothing else is set."""
+
+from __future__ import annotations
+
+import re
+
+_NAMES = {
+    ".py": r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$",
+    ".go": r"_test\.go$",
+    ".java": r"(?:^|/)(?:Test[^/]*|[^/]*(?:Tests?|TestCase|IT))\.java$",
+    ".js": r"\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?|specs?)/",
+}
+_COMPILED = {suffix: re.compile(pattern) for suffix, pattern in _NAMES.items()}
+
+
+def is_collected(path: str) -> bool:
+    """Whether tests in this file run by themselves; of a language without such names, always."""
+    suffix = re.sub(r"^\.[cm]?[jt]sx?$", ".js", path[path.rfind(".") :])
+    pattern = _COMPILED.get(suffix)
+    return pattern is None or bool(pattern.search(path))

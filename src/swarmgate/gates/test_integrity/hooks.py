@@ -1,0 +1,183 @@
+"""Code that changes what a test runner runs or reports: hooks of pytest, `TestMain`, globals of a JavaScript runner."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from swarmgate.gates.contracts.nodes import child, line, name, named, text
+from swarmgate.gates.project.files import Trait, language_of, traits_of
+from swarmgate.gates.test_integrity.model import Way, Weakening
+from swarmgate.workspace import grammars
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+    from swarmgate.gates.test_integrity.change import File
+
+LANGUAGES = frozenset({"python", "javascript", "typescript", "go", "java", "rust"})
+
+_ENDS = re.compile(
+    r"\bexitstatus\s*=(?!=)|\bos\._exit\(\s*0|\bsys\.exit\(\s*0?\s*\)|\bpytest\.exit\(|\breturncode\s*=\s*0"
+)
+_REPORTS = re.compile(
+    r"\.outcome\s*=(?!=)|\.wasxfail\s*=|\bforce_result\(|\.excinfo\s*=\s*None|\bcall\.excinfo\b.*=\s*None|\.longrepr\s*=\s*None|\.passed\s*=\s*True"
+)
+_DESELECTS = re.compile(
+    r"\.add_marker\(|\bitems\[:\]\s*=|\bitems\.(?:clear|remove|pop)\(|\bdel\s+items\b|\bdeselected\(|\breturn\s+True\b|\bpytest\.(?:skip|xfail)\("
+)
+_MARKS_OFF = re.compile(r"skip|xfail")
+_CONDITION = re.compile(
+    r"getoption|getvalue|getini|\bsys\.|platform|os\.name|environ|getenv|version|which|find_spec|keywords|get_closest_marker|iter_markers"
+    r"|\b_?(?:HAS|HAVE|IS|WITH|RUN|NO|ON|CI)_\w+|\b_?(?:has|have|is)_\w+|importlib|not_available|available|enabled|supported",
+)
+_IGNORES = re.compile(r"^collect_ignore(?:_glob)?$")
+_EMPTY = re.compile(r"[\[(]\s*[\])]|None")
+_ALWAYS_EQUAL = re.compile(r"^\s*return (?:True|NotImplemented and True)\s*$")
+_SCRIPTS = re.compile(
+    r"\bprocess\.exit\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0|\b(?:global|globalThis|window)\.(?:it|test|describe|expect)\s*="
+    r"|\b(?:it|test|describe)\s*=\s*(?:it|test|describe|\w+)\.skip\b"
+)
+_JAVA = re.compile(
+    r"\bSystem\.exit\(\s*0\s*\)|\bimplements\b[^{]*\b(?:TestExecutionExceptionHandler|InvocationInterceptor|IHookable)\b"
+)
+_RUST = re.compile(r"\bprocess::exit\(\s*0\s*\)")
+
+
+def found(file: File) -> Iterator[Weakening]:
+    """What a changed file newly does to the runner."""
+    language, tests = language_of(file.path), Trait.TEST in traits_of(file.path)
+    if language == "python":
+        if tests or re.search(r"(?:^|/)(?:sitecustomize|usercustomize|\w*plugin\w*)\.py$", file.path):
+            yield from _python(file)
+    elif tests and language == "go":
+        yield from _go(file)
+    elif tests:
+        pattern = {"java": _JAVA, "rust": _RUST}.get(language, _SCRIPTS)
+        yield from _lines(file, pattern)
+
+
+def _lines(file: File, pattern: re.Pattern[str]) -> Iterator[Weakening]:
+    known = Counter(file.old.decode("utf-8", "replace").split("\n"))
+    for number, each in enumerate(file.new.decode("utf-8", "replace").split("\n"), 1):
+        if pattern.search(each) and not known[each] and not each.lstrip().startswith(("//", "*")):
+            yield _made(file, number, each.strip())
+
+
+def _made(file: File, number: int, said: str) -> Weakening:
+    return Weakening(Way.HOOK, file.path, number, "", f"the result of the tests is changed here: `{said[:80]}`")
+
+
+def _go(file: File) -> Iterator[Weakening]:
+    main = re.search(r"func TestMain\(\s*(\w+)[^{]*\{[\s\S]*?^\}", file.new.decode("utf-8", "replace"), re.MULTILINE)
+    if main is None or main[0].encode() in file.old:
+        return
+    given = re.search(rf"os\.Exit\(\s*(?:{main[1]}\.Run\(\)|[a-z]\w*)\s*\)", main[0])
+    ends = re.search(r"os\.Exit\(\s*0\s*\)", main[0])
+    runs = f"{main[1]}.Run()" in main[0]
+    ignored = re.search(rf"^\s*(?:_\s*=\s*)?{main[1]}\.Run\(\)", main[0], re.MULTILINE)
+    if (ends and not given) or not runs or (ignored and ends):
+        number = file.new.decode("utf-8", "replace").count("\n", 0, main.start()) + 1
+        yield _made(file, number, (ends or main)[0].split("\n")[0])
+
+
+def _python(file: File) -> Iterator[Weakening]:
+    if not re.search(rb"pytest_|collect_ignore|exitstatus|_exit|autouse|__eq__|__test__|sys\.exit", file.new):
+        return
+    old = {text(each) for each in _statements(file.old)} if file.old else set()
+    for node in _statements(file.new):
+        if text(node) not in old:
+            yield from _statement(file, node, old)
+
+
+def _statements(content: bytes) -> Iterator[Node]:
+    """The functions, classes and assignments of a module, wherever they stand."""
+    for node in grammars.walk(grammars.parse("python", content).root_node):
+        if node.type in {"function_definition", "assignment", "augmented_assignment", "call"}:
+            yield node
+
+
+def _statement(file: File, node: Node, old: set[str]) -> Iterator[Weakening]:
+    if node.type == "assignment":
+        if (
+            _IGNORES.match(text(child(node, "left")))
+            and not _EMPTY.fullmatch(text(child(node, "right")))
+            and not _guard(node)
+        ):
+            yield _made(file, line(node), text(node))
+    elif node.type == "function_definition":
+        if name(node) == "__eq__" and _ALWAYS_EQUAL.match(text(child(node, "body"))):
+            yield _made(file, line(node), "def __eq__(...): return True")
+        if name(node).startswith("pytest_") or _everywhere(node):
+            yield from _hook(file, node, old)
+    elif (_ENDS.search(text(node)) and not _inside(node)) or (
+        re.match(r"collect_ignore(?:_glob)?\s*(?:\+=|\.(?:append|extend|insert)\()", text(node)) and not _guard(node)
+    ):
+        yield _made(file, line(node), text(node))
+
+
+def _hook(file: File, function: Node, old: set[str]) -> Iterator[Weakening]:
+    """The statements of a hook that end a run, rewrite a report, or take tests out of it."""
+    for node in grammars.walk(child(function, "body") or function):
+        if node.type not in {"expression_statement", "return_statement", "delete_statement", "assignment", "call"}:
+            continue
+        said = text(node)
+        if said in old and any(said in each for each in old if each != said and name(function) in each):
+            continue
+        takes = _DESELECTS.search(said) and (
+            "return True" not in said or name(function) == "pytest_ignore_collect"
+        ) and (".add_marker(" not in said or _MARKS_OFF.search(text(function)))  # fmt: skip
+        if _ENDS.search(said) or _REPORTS.search(said) or (takes and not _guard(node)):
+            yield _made(file, line(node), said.split("\n")[0])
+            return
+
+
+def _everywhere(function: Node) -> bool:
+    """Whether a function is a fixture that every test gets."""
+    above = function.parent
+    return above is not None and any(re.search(r"autouse\s*=\s*True", text(each)) for each in named(above, "decorator"))
+
+
+def _inside(node: Node) -> bool:
+    """Whether a statement stands in a hook, or below `if __name__ ...`."""
+    above = node.parent
+    while above is not None:
+        if above.type == "function_definition" and not name(above).startswith("test"):
+            return True
+        if above.type == "if_statement" and "__main__" in text(child(above, "condition")):
+            return True
+        above = above.parent
+    return False
+
+
+def _guard(node: Node) -> bool:
+    """Whether a statement depends on the machine, the version, or an option of the command line."""
+    above = node.parent
+    while above is not None:
+        if above.type in {"if_statement", "elif_clause", "conditional_expression"} and _CONDITION.search(
+            text(child(above, "condition"))
+        ):
+            return True
+        if (
+            above.type == "if_statement"
+            and above.parent is not None
+            and any(re.search(r"\b(?:except|else)\b", each.type) for each in (node, above))
+        ):
+            return True
+        if above.type in {"except_clause", "try_statement"} and above.type == "except_clause":
+            return True
+        above = above.parent
+    before = node.parent
+    while before is not None and before.type != "function_definition":
+        before = before.parent
+    early = child(before, "body") if before is not None else None
+    return early is not None and any(
+        each.type == "if_statement"
+        and "return" in text(child(each, "consequence"))
+        and _CONDITION.search(text(child(each, "condition")))
+        for each in early.named_children
+        if each.end_byte <= node.start_byte
+    )

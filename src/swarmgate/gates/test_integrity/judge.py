@@ -1,0 +1,309 @@
+"""What became of each test of before: as strong as it was, or weaker, and in what."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from swarmgate.gates.test_integrity.collected import is_collected
+from swarmgate.gates.test_integrity.matching import alike
+from swarmgate.gates.test_integrity.model import Way, Weakening
+from swarmgate.gates.test_integrity.tokens import calls, is_literal, is_text, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from swarmgate.gates.test_integrity.matching import Matching
+    from swarmgate.gates.test_integrity.model import Assertion, Case
+    from swarmgate.gates.test_integrity.tokens import Tokens
+
+
+def judge(matching: Matching) -> Iterator[Weakening]:
+    """Every weakening of the tests of before; what else the change did with what they tested is not looked at here."""
+    pool = _Pool(matching)
+    for old, new in matching.pairs:
+        if not old.off and not old.helper:
+            yield from _switched(old, new)
+        if not old.off and not new.off and (old.text, old.shell) != (new.text, new.shell):
+            yield from _compared(old, new, pool)
+    for case in matching.fresh:
+        if case.off and not case.helper:
+            told = f"a new test is switched off from the beginning: {case.off}"
+            yield Weakening(Way.NEW_OFF, case.path, case.line, case.name, told)
+    for case in matching.gone:
+        if not case.off and not pool.covers(case):
+            told = f"{_called(case)} is gone" if not case.helper else f"{case.short}, which tests assert with, is gone"
+            yield Weakening(Way.REMOVED, case.path, case.line, case.name, told, words((*case.text, *case.shell)))
+
+
+class _Pool:
+    """The assertions that the change brought somewhere in its tests: what one test lost may stand in another now."""
+
+    def __init__(self, matching: Matching) -> None:
+        self.lines: Counter[Tokens] = Counter()
+        self.fresh = list(matching.fresh)
+        for old, new in matching.pairs:
+            if old.text != new.text:
+                had = Counter(each.text for each in old.assertions if not each.idle)
+                self.lines += Counter(each.text for each in new.assertions if not each.idle and not new.off) - had
+        for case in matching.fresh:
+            if not case.off:
+                self.lines += Counter(each.text for each in case.assertions if not each.idle)
+        stay = (new for _, new in matching.pairs)
+        self.helpers = {case.short for case in (*matching.fresh, *stay) if case.helper and case.assertions}
+
+    def take(self, each: Assertion) -> bool:
+        """Whether the same assertion came in elsewhere; each counts once."""
+        if self.lines[each.text] > 0:
+            self.lines[each.text] -= 1
+            return True
+        return False
+
+    def covers(self, case: Case) -> bool:
+        """Whether what a test that is gone asserted stands in other tests: merged, split, parametrised."""
+        asked = [each for each in case.assertions if not each.idle]
+        if not asked:  # that it runs through is asked by a test without assertions, too
+            return case.helper or bool(case.assertions)
+        if case.helper:
+            return any(self.take(each) for each in asked)
+        if sum(self.take(each) for each in asked) >= len(asked) * _MOST:
+            return True
+        return any(self._takes_over(case, fresh) for fresh in self.fresh)
+
+    def _takes_over(self, case: Case, fresh: Case) -> bool:
+        """Whether a new test with a table, or one much alike, does what the old one did."""
+        if (
+            fresh.off
+            or fresh.helper
+            or sum(a.effect for a in fresh.assertions) < max(a.effect for a in case.assertions)
+        ):
+            return False
+        values = {
+            each for a in case.assertions for each in a.expected + a.subject if each[0] in "\"'`" or each[0].isdigit()
+        }
+        known = set(fresh.text) | set(fresh.shell) | {token for row in fresh.rows for token in row}
+        called = {each for a in case.assertions for each in a.subject if each[0].isalpha()}
+        return (
+            bool(fresh.rows) and len(values & known) >= len(values) * _MOST and len(called & known) * 2 >= len(called)
+        )
+
+
+_MOST = 0.75
+"""The share of a test's assertions that have to stand elsewhere, for the test to be there."""
+
+
+def _called(case: Case) -> str:
+    return f"the test `{case.short[:80]}`"
+
+
+def _switched(old: Case, new: Case) -> Iterator[Weakening]:
+    about = words((*new.text, *new.shell))
+    if new.off:
+        yield Weakening(Way.OFF, new.path, new.line, new.name, f"{_called(new)} is switched off: {new.off}", about)
+    elif new.guarded and not old.guarded:
+        yield Weakening(
+            Way.GUARDED, new.path, new.line, new.name, f"{_called(new)} runs on a condition now: {new.guarded}", about
+        )
+    elif new.helper or (is_collected(old.path) and not is_collected(new.path)):
+        told = f"{_called(old)} is no test any more: nothing collects `{new.short[:80]}`"
+        yield Weakening(Way.OFF, new.path, new.line, old.name, told, about)
+
+
+_FAILS = frozenset({"should_panic", "expected"})
+"""What stands above a test that has to end in an error."""
+
+
+def _compared(old: Case, new: Case, pool: _Pool) -> Iterator[Weakening]:
+    yield from _rows(old, new)
+    yield from _mocked(old, new)
+    if any(each in new.shell and each not in old.shell for each in _FAILS) and old.assertions:
+        told = f"{_called(new)} has to end in an error now, whichever of its lines it comes from"
+        yield Weakening(Way.WEAKER, new.path, new.line, new.name, told, words(new.text))
+    elif "should_panic" in old.shell and "expected" in old.shell and not {"should_panic", "expected"} <= set(new.shell):
+        told = f"{_called(new)} passes with any panic, or with none"
+        yield Weakening(Way.WEAKER, new.path, new.line, new.name, told, words(new.text))
+    lost, came = _different(old.assertions, new.assertions)
+    for was, now in _paired(lost, came):
+        yield from _weaker(was, now, new, same=alike(_without(old), _without(new)) >= _REARRANGED)
+    asked = [each for each in lost if each.effect and not pool.take(each)]
+    if asked and not (new.helper and old.helper and not new.assertions and pool.helpers):
+        yield from _fewer(asked, came, old, new, pool)
+
+
+def _different(old: Sequence[Assertion], new: Sequence[Assertion]) -> tuple[list[Assertion], list[Assertion]]:
+    """What is on one side only; an assertion that cannot fail any more is another one."""
+    kept = Counter((each.text, bool(each.idle)) for each in old) & Counter((each.text, bool(each.idle)) for each in new)
+    sides = []
+    for side in (old, new):
+        left, rest = kept.copy(), []
+        for each in side:
+            if left[each.text, bool(each.idle)] > 0:
+                left[each.text, bool(each.idle)] -= 1
+            else:
+                rest.append(each)
+        sides.append(rest)
+    values = [{each.text: each for each in side} for side in (old, new)]
+    for text in values[0].keys() & values[1].keys():
+        if values[0][text].expected != values[1][text].expected and kept[text, False]:
+            sides[0].append(values[0][text])
+            sides[1].append(values[1][text])
+    return sides[0], sides[1]
+
+
+def _paired(lost: list[Assertion], came: list[Assertion]) -> Iterator[tuple[Assertion, Assertion]]:
+    """Assertions about the same thing, taken out of both lists; the most alike first."""
+    ranked = sorted(
+        (
+            (_alike(was, now), -abs(n - m), n, m)
+            for n, was in enumerate(lost)
+            for m, now in enumerate(came)
+        ),
+        reverse=True,
+    )  # fmt: skip
+    left, right = list(lost), list(came)
+    used_left, used_right = set[int](), set[int]()
+    for share, _, n, m in ranked:
+        if share < _SAME or n in used_left or m in used_right:
+            continue
+        used_left.add(n)
+        used_right.add(m)
+        yield left[n], right[m]
+    lost[:] = [each for n, each in enumerate(left) if n not in used_left]
+    came[:] = [each for m, each in enumerate(right) if m not in used_right]
+
+
+_SAME = 0.55
+"""From this share of common tokens on, two assertions look at the same thing."""
+
+
+def _alike(was: Assertion, now: Assertion) -> float:
+    if was.text == now.text:
+        return 1.0
+    return max(alike(was.subject, now.subject) if was.subject and now.subject else 0.0, alike(was.text, now.text))
+
+
+def _weaker(was: Assertion, now: Assertion, case: Case, *, same: bool) -> Iterator[Weakening]:
+    """How one assertion became weaker; `same`: the rest of its test is what it was."""
+    about = words((*was.text, *now.text))
+    place = (case.path, now.line, case.name)
+    if not was.effect:
+        return
+    if now.idle:
+        yield Weakening(Way.IDLE, *place, f"{_called(case)} cannot fail here any more: {now.idle}", about)
+    elif now.strength < was.strength:
+        told = f"{_called(case)} asks for less: `{_shown(was.text)}` became `{_shown(now.text)}`"
+        yield Weakening(Way.WEAKER, *place, told, about)
+    elif (now.tolerance or 0.0) > (was.tolerance or 0.0) and was.tolerance is not None:
+        told = f"{_called(case)} lets a larger difference pass: {was.tolerance:g} became {now.tolerance:g}"
+        yield Weakening(Way.WEAKER, *place, told, about)
+    elif (
+        was.expected != now.expected
+        and is_literal(was.expected)
+        and is_literal(now.expected)
+        and _same_subject(was, now)
+    ):
+        told = f"{_called(case)} expects another value: `{_shown(was.expected)}` became `{_shown(now.expected)}`"
+        yield Weakening(Way.EXPECTED if same else Way.REWRITTEN, *place, told, about)
+
+
+def _same_subject(was: Assertion, now: Assertion) -> bool:
+    return was.subject == now.subject
+
+
+def _fewer(asked: list[Assertion], came: Sequence[Assertion], old: Case, new: Case, pool: _Pool) -> Iterator[Weakening]:
+    """Assertions that are gone, unless others took their place: as many, one that holds all of it, a helper."""
+    strong = [each for each in came if each.effect]
+    if len(strong) >= len(asked) or _called_helper(new, old, pool):
+        return
+    union = Counter(token for each in strong for token in each.text) + Counter(
+        token for row in new.rows for token in row
+    )
+    missing = [each for each in asked if not _held(each, union)]
+    if not missing or len(missing) <= len(strong):
+        return
+    if strong and old.text and alike(_without(old), _without(new)) < _REARRANGED:
+        told = f"{_called(new)} was rewritten, and asserts other things: `{_shown(missing[0].text)}` is gone"
+        yield Weakening(Way.REWRITTEN, new.path, new.line, new.name, told, words(missing[0].text))
+        return
+    every = not any(each.effect for each in new.assertions)
+    rest = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    told = (
+        f"{_called(new)} asserts {'nothing any more' if every else 'less'}: `{_shown(missing[0].text)}`{rest} is gone"
+    )
+    about = frozenset().union(*(words(each.text) for each in missing))
+    yield Weakening(Way.ASSERTION, new.path, new.line, new.name, told, about)
+
+
+_REARRANGED = 0.97
+"""Below this share of common tokens beside its assertions, a test was rewritten, and its assertions with it."""
+
+
+def _without(case: Case) -> Tokens:
+    """A test without its assertions."""
+    rest = Counter(case.text)
+    rest.subtract(token for each in case.assertions for token in each.text)
+    return tuple((+rest).elements())
+
+
+def _held(each: Assertion, union: Counter[str]) -> bool:
+    asked = [token for token in each.expected or each.subject if re.match(r"[\w\"'`]", token)]
+    return bool(asked) and sum(union[token] > 0 for token in asked) >= len(asked) * _MOST
+
+
+def _called_helper(new: Case, old: Case, pool: _Pool) -> bool:
+    """Whether the test calls a function that asserts and that it did not call before."""
+    return bool({name for name, _ in calls(new.text)} & pool.helpers - set(old.text))
+
+
+def _rows(old: Case, new: Case) -> Iterator[Weakening]:
+    if not old.rows:
+        return
+    gone, came = Counter(old.rows) - Counter(new.rows), Counter(new.rows) - Counter(old.rows)
+    fewer = sum(gone.values()) - sum(came.values())
+    about = frozenset().union(*(words(each) for each in gone)) | words(old.text)
+    if fewer > 0 and new.rows:
+        shown = _shown(next(iter(gone)))
+        told = (
+            f"{_called(new)} has {fewer} cases less: `{shown}`"
+            if fewer > 1
+            else f"{_called(new)} lost a case: `{shown}`"
+        )
+        yield Weakening(Way.ROWS, new.path, new.line, new.name, told, about)
+    for was, now in zip(gone, came, strict=False):
+        if (
+            len(was) == len(now)
+            and is_literal(was)
+            and sum(a != b for a, b in zip(was, now, strict=True)) == 1
+            and was[-2:] != now[-2:]
+        ):
+            told = f"{_called(new)} expects another value: `{_shown(was)}` became `{_shown(now)}`"
+            yield Weakening(Way.EXPECTED, new.path, new.line, new.name, told, about)
+
+
+def _mocked(old: Case, new: Case) -> Iterator[Weakening]:
+    """What the test calls itself, and newly puts something else in the place of."""
+    called = {name for name, _ in calls(old.text)} & {name for name, _ in calls(new.text)}
+    before = set(_patched(old))
+    for name in _patched(new):
+        if name in called and name not in before:
+            told = f"{_called(new)} puts something else in the place of `{name}`, which it tests"
+            yield Weakening(Way.MOCKED, new.path, new.line, new.name, told, frozenset({name}))
+
+
+_PATCHES = frozenset({"patch", "object", "setattr", "spyOn", "stub", "replace", "doReturn", "when"})
+
+
+def _patched(case: Case) -> Iterator[str]:
+    for name, arguments in calls((*case.shell, *case.text)):
+        if name in _PATCHES:
+            found = [each for each in arguments[:8] if is_text(each)]
+            yield from (each.strip("\"'`").rpartition(".")[2] for each in found[:1])
+
+
+def _shown(found: Tokens) -> str:
+    text = re.sub(r" ?([(),.\[\]:]) ?", r"\1", " ".join(found)).replace(",", ", ")
+    return text if len(text) <= _WIDE else f"{text[:_WIDE]}…"
+
+
+_WIDE = 60

@@ -1,0 +1,221 @@
+"""What steers test runners, where a change lets it run less: settings, commands, hooks, and results on file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from swarmgate.gates import loosening
+from swarmgate.gates.project.files import language_of
+from swarmgate.gates.test_integrity import hooks
+from swarmgate.gates.test_integrity.model import Way, Weakening
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from swarmgate.gates.test_integrity.change import Change, File
+
+_SETTINGS = re.compile(
+    r"(?:^|/)(?:pyproject\.toml|pytest\.(?:ini|toml)|\.pytest\.(?:ini|toml)|setup\.cfg|tox\.ini|package\.json|cargo\.toml"
+    r"|\.mocharc(?:\.jsonc?)?|jest\.config\.json)$",
+    re.IGNORECASE,
+)
+_LEAVES_OUT = re.compile(
+    r"(?:pytest|ini_options).*(?:norecursedirs|collect_ignore)|jest.*(?:ignorepatterns|coverage(?!.*))|testpathignorepatterns"
+    r"|modulepathignorepatterns|(?:^|\.)(?:ignore|exclude)$",
+    re.IGNORECASE,
+)
+_CHOOSES = re.compile(
+    r"(?:pytest|ini_options).*(?:testpaths|python_(?:files|classes|functions))|testmatch|testregex|(?:^|\.)spec$",
+    re.IGNORECASE,
+)
+_OPTIONS = re.compile(r"(?:^|[.:])addopts$", re.IGNORECASE)
+_FEWER = re.compile(
+    r"^(?:--ignore(?:-glob)?(?:=|$)|--deselect|-k|-m$|-m=|--collect-only$|--co$|-p=?no:(?:python|unittest)|--testPathIgnorePatterns"
+    r"|--exclude|--skip|--grep|--invert|--passWithNoTests|--lf$|--noconftest|--suppress-no-test-exit-code)"
+)
+_OFF = re.compile(r"(?:^|\.)(?:autotests|test|doctest|tests)$", re.IGNORECASE)
+_RUNS = re.compile(
+    r"\b(?:pytest|py\.test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|karma|jasmine|tap|cypress|playwright test"
+    r"|(?:npm|yarn|pnpm|bun|deno)\s+(?:run\s+)?t(?:est)?\b|node\s+--test|go\s+test|cargo\s+(?:test|nextest)"
+    r"|(?:mvnw?|gradlew?)\b.*\b(?:test|verify|check|build|package)|make\s+(?:check|test))\b"
+)
+_MASKED = re.compile(
+    r"\|\|\s*(?:true\b|:(?=\s|$|[\"'])|exit 0|echo\b|/bin/true)|;\s*(?:true|exit 0)\b"
+    r"|(?<![\w-])(?:-DskipTests|-Dmaven\.test\.skip|-Dmaven\.test\.failure\.ignore|--passWithNoTests)"
+    r"|PYTHONOPTIMIZE=[12\"']|python3? -O"
+)
+_NARROWED = re.compile(
+    r"(?<![\w-])(?:--ignore(?:-glob)?[= ]|--deselect[= ]|-k[= ]?[\"']?not |--skip[= ]|-skip[= ]|--exclude[= ]"
+    r"|--testPathIgnorePatterns|--invert|-x test\b|--exclude-task test\b|--collect-only)"
+)
+_COMMANDS = re.compile(
+    r"(?:^|/)(?:makefile|justfile|package\.json|tox\.ini|setup\.cfg|noxfile\.py|jenkinsfile|\.travis\.yml|\.gitlab-ci\.yml|azure-pipelines\.yml"
+    r"|appveyor\.yml|\.circleci/config\.yml|\.github/workflows/[^/]+\.ya?ml|[\w.-]*test[\w.-]*\.(?:sh|bash))$|(?:^|/)(?:scripts|bin|ci|\.ci)/[^/]*$",
+    re.IGNORECASE,
+)
+_CI_OFF = re.compile(
+    r"^\s*-?\s*(?:if:\s*(?:false|\$\{\{\s*false\s*\}\}|['\"]false['\"])|continue-on-error:\s*true|allow_failure:\s*true|when:\s*(?:manual|never))\s*$"
+)
+_CODE_SETTINGS = re.compile(
+    r"(?:^|/)(?:jest|vitest|vite|karma|playwright|cypress|ava)\.config\.\w+$|(?:^|/)\.mocharc\.\w+$"
+)
+_CODE_OUT = re.compile(
+    r"\b(?:testPathIgnorePatterns|testIgnore|passWithNoTests|allowOnly|testNamePattern|exclude|ignore|grep|invert|dangerouslyIgnoreUnhandledErrors)\b\s*[:=]"
+)
+_BUILD = re.compile(r"(?:^|/)(?:pom\.xml|build\.gradle(?:\.kts)?|\.cargo/config(?:\.toml)?)$")
+_BUILD_OFF = re.compile(
+    r"<(?:skipTests|maven\.test\.skip|skip|skipITs|testFailureIgnore|maven\.test\.failure\.ignore)>\s*true|<exclude>[^<]*Tests?\b"
+    r"|ignoreFailures\s*=?\s*(?:set\()?true|\bexclude\b.*[Tt]est|tasks?\.(?:named\()?[\"']?test.*enabled\s*=\s*false|test\.enabled\s*=\s*false|^\s*runner\s*="
+)
+_SNAPSHOT = re.compile(r"\.(?:snap|ambr|golden|approved(?:\.\w+)?)$|(?:^|/)__snapshots__/|\.golden\.\w+$")
+
+
+def found(change: Change) -> Iterator[Weakening]:
+    """What makes runners run less, or their verdict worth less."""
+    for file in change.files:
+        if file.old == file.new:
+            continue
+        if _SETTINGS.search(file.path):
+            yield from _settings(file, change.project.head.files)
+        if _COMMANDS.search(file.path):
+            yield from _commands(file)
+        for place, pattern in ((_CODE_SETTINGS, _CODE_OUT), (_BUILD, _BUILD_OFF)):
+            if place.search(file.path):
+                yield from _lines(file, pattern)
+        if _SNAPSHOT.search(file.name) and file.old and _removed(file):
+            told = "an expected result on file was changed" if file.new else "an expected result on file is gone"
+            yield Weakening(Way.SNAPSHOT, file.name, 0, "", told)
+        if file.new and language_of(file.path) in hooks.LANGUAGES:
+            yield from hooks.found(file)
+
+
+def _settings(file: File, paths: Collection[str]) -> Iterator[Weakening]:
+    name = file.path.rpartition("/")[2].lower()
+    was, now = loosening.read(name, file.old), loosening.read(name, file.new)
+    if was is None or now is None:
+        return
+    for key in sorted(was.keys() | now.keys()):
+        old, new = was.get(key, frozenset()), now.get(key, frozenset())
+        said = _fewer(key, _there(old, paths) if "testpaths" in key else old, new, file)
+        if said:
+            line = _line_of(file, said)
+            yield Weakening(Way.SETTINGS, file.path, line, "", f"the test runner is told to run less: {key}: {said}")
+
+
+def _there(folders: frozenset[str], paths: Collection[str]) -> frozenset[str]:
+    """Those of the folders that the project still has."""
+    return frozenset(each for each in folders if any(path.startswith(each.strip("./")) for path in paths))
+
+
+def _fewer(key: str, old: frozenset[str], new: frozenset[str], file: File) -> str:
+    """What of a setting takes tests away; empty for nothing."""
+    if _OPTIONS.search(key):
+        fresh = _words(new) - _words(old)
+        return next((each for each in sorted(fresh) if _FEWER.match(each)), "")
+    runner = (
+        "pytest" in key or "jest" in key.lower() or "mocha" in file.path or "pytest" in file.path or "jest" in file.path
+    )
+    if runner and _LEAVES_OUT.search(key):
+        return next((each for each in sorted(new - old) if re.search(r"test|spec|\.py|\.[jt]s", each)), "")
+    if _CHOOSES.search(key) and old:
+        return ", ".join(sorted(old - new)) + " no more" if old - new and not _wider(old - new, new - old) else ""
+    if _OFF.search(key) and "cargo" in file.path.lower() and new == {"false"} != old:
+        return "false"
+    return ""
+
+
+def _wider(gone: frozenset[str], came: frozenset[str]) -> bool:
+    """Whether what came takes in what is gone: `tests` for `tests/unit`."""
+    return all(any(each.startswith(other.rstrip("*/")) for other in came if other.rstrip("*/")) for each in gone)
+
+
+def _words(values: frozenset[str]) -> set[str]:
+    return {word for value in values for word in re.split(r"\s+", value)}
+
+
+def _commands(file: File) -> Iterator[Weakening]:
+    lines = file.new.decode("utf-8", "replace").split("\n")
+    fresh = _fresh(file)
+    for number, line in enumerate(lines, 1):
+        if line not in fresh or line.lstrip().startswith(("#", "//")):
+            continue
+        if (
+            _RUNS.search(line)
+            and (match := _MASKED.search(line) or _NARROWED.search(line))
+            and not _had(file, match[0])
+        ):
+            told = f"the command that runs the tests says less than before: `{match[0].strip()}`"
+            yield Weakening(Way.COMMAND, file.path, number, "", told)
+        elif _CI_OFF.match(line) and _RUNS.search(_job(lines, number - 1)):
+            told = f"a job that runs the tests is switched off, or may fail: `{line.strip(' -')}`"
+            yield Weakening(Way.COMMAND, file.path, number, "", told)
+    if file.old and _RUNS.search(_commands_of(file.old)) and not _MAY_RUN.search(_commands_of(file.new)):
+        yield Weakening(Way.COMMAND, file.path, 0, "", "the command that ran the tests is gone from this file")
+
+
+_MAY_RUN = re.compile(
+    rf"{_RUNS.pattern}|\b(?:npm|yarn|pnpm|bun|npx|node|make|just|nx|turbo|lerna|grunt|gulp|uses)\b(?! -e)"
+    r"|\./|\.sh\b|test|check"
+)
+
+
+def _commands_of(content: bytes) -> str:
+    """What a file runs: all of it, of `package.json` the script of that name."""
+    plain = _plain(content)
+    if '"scripts"' not in plain:
+        return re.sub(r"(?m)^[\w.-]+:.*$", "", plain)
+    script = re.search(r'"test"\s*:\s*"((?:\\.|[^"\\])*)"', plain)
+    return script[1] if script else ""
+
+
+def _had(file: File, option: str) -> bool:
+    return file.old.count(option.encode()) >= file.new.count(option.encode())
+
+
+def _plain(content: bytes) -> str:
+    return "\n".join(
+        line for line in content.decode("utf-8", "replace").split("\n") if not line.lstrip().startswith("#")
+    )
+
+
+def _job(lines: list[str], index: int) -> str:
+    """The job of a line: what stands around it below the same key of the third level at most."""
+    margin = 2
+    first = index
+    while first > 0 and not re.match(rf" {{0,{margin}}}[\w\"'-]", lines[first]):
+        first -= 1
+    last = index + 1
+    while last < len(lines) and not re.match(rf" {{0,{margin}}}[\w\"'-]", lines[last]):
+        last += 1
+    return "\n".join(lines[first:last])
+
+
+def _lines(file: File, pattern: re.Pattern[str]) -> Iterator[Weakening]:
+    fresh = _fresh(file)
+    for number, line in enumerate(file.new.decode("utf-8", "replace").split("\n"), 1):
+        if (
+            line in fresh
+            and file.old
+            and (match := pattern.search(line))
+            and not line.lstrip().startswith(("//", "#", "*"))
+        ):
+            told = f"the test runner is told to run less: `{match[0].strip()}`"
+            yield Weakening(Way.SETTINGS, file.path, number, "", told)
+
+
+def _fresh(file: File) -> Counter[str]:
+    return Counter(file.new.decode("utf-8", "replace").split("\n")) - Counter(
+        file.old.decode("utf-8", "replace").split("\n")
+    )
+
+
+def _removed(file: File) -> bool:
+    old, new = Counter(file.old.split(b"\n")), Counter(file.new.split(b"\n"))
+    return bool(+Counter({line: count for line, count in (old - new).items() if line.strip()}))
+
+
+def _line_of(file: File, said: str) -> int:
+    place = file.new.find(said.encode())
+    return file.new.count(b"\n", 0, place) + 1 if place >= 0 else 0
