@@ -69,13 +69,15 @@ class Looked:
         self.flows.hits += [_flow(path, rules[rule], *rest) for rule, *rest in said.get("flows", ())]
         if not said.get("whole", True):
             self.flows.partly[path] = f"flows through {path} were followed only in part"
+        if "issues" in said:
+            self.asked.add(path)
         self.bandit.hits += [bandit_tests.hit(path, *issue) for issue in said.get("issues", ())]
         if said.get("why"):
             self.bandit.unread[path] = said["why"]
 
 
 async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Container[str]) -> Looked:
-    """Look at the Python files: those of them where bandit may add something, or flows are to be followed.
+    """Look at the Python files: where bandit may add something, or flows are to be followed.
 
     Args:
         job: its time limit.
@@ -85,12 +87,10 @@ async def scan(job: Job, files: Copies, flows: Mapping[str, Rule], followed: Con
     """
     looked = Looked(flows=Scanned(rules=frozenset(flows)))
     python = files.of("python")
-    looked.asked = {source.path for source in python.values() if bandit_tests.adds(source.content)}
-    needed = {place: each for place, each in python.items() if each.path in looked.asked or each.path in followed}
     rules = [(rule.id, rule.said) for rule in flows.values()]
     calls = []
-    for share in _shares(needed):
-        named = [(place, python[place].path in looked.asked, python[place].path in followed) for place in share]
+    for share in _shares(python):
+        named = [(place, python[place].path in followed) for place in share]
         calls.append(_called(job, python, json.dumps({"flows": rules, "files": named}).encode()))
     for said in await asyncio.gather(*calls):
         if isinstance(said, Broken):
