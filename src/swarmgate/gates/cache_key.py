@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from swarmgate.gates.adapters.records import Dependence
 from swarmgate.gates.cache import key_of
+from swarmgate.gates.scanners import Dependence
 from swarmgate.gates.source.file import Revision
 
 if TYPE_CHECKING:

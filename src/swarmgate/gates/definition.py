@@ -18,7 +18,7 @@ from swarmgate.config import Quality, toml_text
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.finding import Severity
 from swarmgate.errors import ConfigError
-from swarmgate.gates.adapters.records import COMMAND, RECORDS
+from swarmgate.gates.scanners import COMMAND, RECORDS
 from swarmgate.gates.source.selection import FileFilter
 from swarmgate.workspace import regular
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from swarmgate.gates.adapters.records import Record
+    from swarmgate.gates.scanners import Record
 
 FILES = "{files}"
 """The element of `command` that stands for the changed files."""

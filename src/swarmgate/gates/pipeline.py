@@ -19,7 +19,6 @@ from swarmgate.errors import ConfigError
 from swarmgate.gates import accepted as acceptances
 from swarmgate.gates import confining, looking, masking, quoting, watched
 from swarmgate.gates.adapters import prepare
-from swarmgate.gates.adapters.records import Dependence
 from swarmgate.gates.cache_key import cache_key
 from swarmgate.gates.definition import Stage
 from swarmgate.gates.job import Job
@@ -27,6 +26,7 @@ from swarmgate.gates.merge import merge
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait
 from swarmgate.gates.project.scope import Scope
+from swarmgate.gates.scanners import Dependence
 from swarmgate.gates.source import loading
 from swarmgate.gates.verdict import judge
 

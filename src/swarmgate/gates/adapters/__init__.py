@@ -1,4 +1,4 @@
-"""The built-in scanners, one module each; `records` says of each what it is."""
+"""The built-in scanners, one module each; `gates.scanners` says of each what it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from swarmgate.gates.adapters.records import RECORDS
+from swarmgate.gates.scanners import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -44,11 +44,11 @@ RECORDS: dict[str, Record] = {
     "integrity": Record(Dependence.CHANGE, cost=45, difference=True),
     "lint_check": Record(Dependence.FILES, cost=20, reads_worktree=True),
     "lint_fix": Record(Dependence.FILES, cost=25, reads_worktree=True),
-    "placeholders": Record(Dependence.FILE, cost=50),
+    "placeholders": Record(Dependence.FILES, cost=50),
     "quality": Record(Dependence.FILES, cost=60, difference=True),
     "sast": Record(Dependence.FILE, cost=350),
     "sbom": Record(Dependence.CHANGE, cost=10),
-    "secrets": Record(Dependence.FILE, cost=40),
+    "secrets": Record(Dependence.FILES, cost=40),
     "syntax": Record(Dependence.FILES, cost=30),
 }
 """The record of each, by the name that a definition's `adapter` key says, which is its module's."""
