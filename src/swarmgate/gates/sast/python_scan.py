@@ -56,6 +56,7 @@ class Looked:
     open_calls: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     parsed: set[str] = field(default_factory=set)
+    harmless: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
 
     def take(self, path: str, said: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
         """Take in what a worker says of a file (`worker.look`)."""
@@ -66,6 +67,7 @@ class Looked:
             return
         self.handlers[path] = [(first, last) for first, last in said.get("handlers", ())]
         self.open_calls[path] = [(test, first, last) for test, first, last in said.get("open", ())]
+        self.harmless[path] = [(test, first, last) for test, first, last in said.get("harmless", ())]
         self.flows.hits += [_flow(path, rules[rule], *rest) for rule, *rest in said.get("flows", ())]
         if not said.get("whole", True):
             self.flows.partly[path] = f"flows through {path} were followed only in part"
@@ -162,16 +164,22 @@ def _flow(
     )
 
 
-def plausible(hits: Sequence[Hit], handlers: Sequence[tuple[int, int]]) -> list[Hit]:
+def plausible(
+    hits: Sequence[Hit], handlers: Sequence[tuple[int, int]], harmless: Sequence[tuple[str, int, int]] = ()
+) -> list[Hit]:
     """The hits of one file that may be.
 
     Args:
         hits: of every scanner.
         handlers: the lines of the functions that answer a request.
+        harmless: tests, and the lines where they are wrong.
     """
     lines = {hit.line for hit in hits if _is_ours(hit)}
 
     def dropped(hit: Hit) -> bool:
+        test = "" if _is_ours(hit) else "B" + hit.code[1:]
+        if any(each == test and first <= hit.line <= last for each, first, last in harmless):
+            return True
         doubtful = not _is_ours(hit) and _needs_a_flow(hit) and hit.line not in lines
         return doubtful and any(first <= hit.line <= last for first, last in handlers)
 
