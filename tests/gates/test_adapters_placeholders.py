@@ -223,3 +223,25 @@ def test_a_marker_that_only_moved_or_was_reworded_is_old(project: Project) -> No
     (project.root / "src/b.py").write_text("z = 3\n")
     project.write("src/new/c.py", "# XXX: quite another thing is not done here at all\nx = 1\n")
     assert project.gate("placeholder_scan").status is GateStatus.FAIL
+
+
+@pytest.mark.parametrize(
+    ("method", "severity"),
+    [
+        ('def handle(self, error):\n        """Custom error handler function for the schema."""', Severity.LOW),
+        ('def bound(self, name):\n        """Called when the field is bound."""', Severity.LOW),
+        ('def ready_hook(self, name):\n        """Look at the name."""\n        pass', Severity.LOW),
+        ('def handle_error(self, error):\n        """Handle the error."""', Severity.HIGH),
+        ('def bound(self, name) -> int:\n        """Called when the field is bound."""', Severity.HIGH),
+        (
+            'def bound(self, name):\n        """Called when the field is bound."""\n        # TODO\n        pass',
+            Severity.HIGH,
+        ),
+        ("def ready_hook(self, name):\n        pass", Severity.HIGH),
+    ],
+)
+def test_a_documented_hook_informs(method: str, severity: Severity) -> None:
+    text = f"class Field(Other):\n    {method}\n"
+    found = placeholders.look(SourceFile.of("a.py", "python", frozenset(), text.encode()))
+    assert not isinstance(found, str)
+    assert [each.severity for each in found if each.rule == "stub-body"] == [severity]

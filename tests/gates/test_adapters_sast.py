@@ -11,7 +11,7 @@ from swarmgate.domain.finding import GateStatus, Severity
 from swarmgate.gates.sast import python_scan, semgrep, worker
 from swarmgate.gates.sast.flows import Flows
 from swarmgate.gates.sast.hit import Hit
-from swarmgate.gates.sast.merge import merge
+from swarmgate.gates.sast.merge import merge, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -193,6 +193,22 @@ def test_an_import_is_a_reason_to_look_and_no_weakness(project: Project) -> None
     project.write("a.py", "import pickle\nimport subprocess\n")
     result = project.gate("sast_scan")
     assert {(finding.severity, finding.cwe) for finding in result.findings} == {(Severity.INFO, "")}
+
+
+@pytest.mark.parametrize(
+    ("path", "cwe", "line", "severity"),
+    [
+        ("examples/a.js", "CWE-798", b"secret: 'keyboard cat'", Severity.LOW),
+        ("examples/a.js", "CWE-601", b"res.redirect(req.get('Referrer') || '/')", Severity.LOW),
+        ("examples/a.js", "CWE-601", b"res.redirect(req.query.to)", Severity.HIGH),
+        ("examples/a.js", "CWE-78", b"exec(req.query.to)", Severity.HIGH),
+        ("lib/a.js", "CWE-798", b"secret: 'keyboard cat'", Severity.HIGH),
+        ("lib/examples.js", "CWE-601", b"res.redirect(req.get('Referrer'))", Severity.HIGH),
+    ],
+)
+def test_what_an_example_is_there_to_show_informs(path: str, cwe: str, line: bytes, severity: Severity) -> None:
+    hit = Hit(path, 1, 1, 1, 9, "swarmgate", "x", cwe, Severity.HIGH, "m. n")
+    assert [each.severity for each in merge(shown([hit], path, [line]), quiet=False)] == [severity]
 
 
 def test_neighbouring_cwe_numbers_are_one_weakness() -> None:

@@ -71,7 +71,7 @@ def mark(
         source = SourceFile.of(path, content=now.get(path, b""), old=old, added_lines=added)
         here = [each for each in found if each.path == path]
         there = [each for each in before if each.path == base_path] if base_path or not path else []
-        compared = baseline.compare(source, here, there, edited=True)
+        compared = baseline.compare(source, here, there, edited=baseline.alike)
         foreign = _is_foreign(repository.root, change, path, in_tree=path in now)
         marked += [each.model_copy(update={"new": False}) for each in compared] if foreign else compared
     return marked

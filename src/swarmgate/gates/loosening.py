@@ -145,8 +145,61 @@ def loosened(path: str, old: bytes, new: bytes, asked: str = "") -> list[str]:
     keys = was.keys() | now.keys()
     if name in _SHARED:
         sections = [each for each in _SHARED[name] if not _meant(each, asked)]
-        keys = {key for key in keys if any(re.match(rf"(?:tool[.:])?{each}(?![a-z])", key) for each in sections)}
+        keys = {key for key in keys if any(_of_tool(each, key) for each in sections)}
     return [key for key in sorted(keys) if _looser(key, was.get(key, _NOTHING), now.get(key, _NOTHING))]
+
+
+def adopted(repository: Repository, change: ChangeSet) -> frozenset[str]:
+    """The tools whose settings the change adds or tightens: what their new rules complain of was there before."""
+    named = [(tool, file) for file in change.files if file.exists for tool in _settled(file.path)]
+    if not named:
+        return frozenset()
+    before = repository.read_many(change.base, [file.old_path or file.path for _, file in named if file.old_mode])
+    after = repository.read_many(change.tree, [file.path for _, file in named])
+    return frozenset(
+        tool
+        for tool, file in named
+        if _adopts(tool, file.path, before.get(file.old_path or file.path, b""), after.get(file.path, b""))
+    )
+
+
+def _settled(path: str) -> tuple[str, ...]:
+    """The tools whose settings a file of that name may hold."""
+    name = path.rsplit("/", 1)[-1].lower()
+    own = (tool for tool, globs in _TOOLS.items() if any(matches(name, glob) for glob in globs))
+    return _SHARED.get(name) or tuple(own)
+
+
+def _adopts(tool: str, path: str, old: bytes, new: bytes) -> bool:
+    """Whether a file asks more of a tool's judgement than it did, or for the first time, and nowhere less."""
+    name = path.rsplit("/", 1)[-1].lower()
+    was, now = read(name, old), read(name, new)
+    if was is None or now is None:
+        return not old and bool(new) and not name.endswith("ignore")
+    keys = {key for key in was.keys() | now.keys() if name not in _SHARED or _of_tool(tool, key)}
+    pairs = [(key, was.get(key, _NOTHING), now.get(key, _NOTHING)) for key in sorted(keys)]
+    strict = any(pair[0].endswith("strict") and _tighter(*pair) for pair in pairs)
+    looser = any(_looser(*pair) for pair in pairs) and not strict  # mypy's `strict` stands for many keys
+    return not looser and any(_tighter(*pair) for pair in pairs)
+
+
+def _of_tool(tool: str, key: str) -> bool:
+    """Whether a key of a file of several tools is one of that tool's."""
+    return bool(re.match(rf"(?:tool[.:])?{tool}(?![a-z])", key))
+
+
+def _tighter(key: str, old: frozenset[str], new: frozenset[str]) -> bool:
+    """Whether a key judges more with its new values than with the old ones."""
+    more, less = new - old, old - new
+    if _HARMLESS.search(key) or not (more or less):
+        return False
+    if _SILENCES.search(key):
+        return bool(less) and not more
+    if _SELECTS.search(key):
+        return bool(more) and not less
+    if _RULES.search(key) or _ENFORCES.search(key):
+        return not _is_off(new) and _is_off(old)
+    return False
 
 
 def _looser(key: str, old: frozenset[str], new: frozenset[str]) -> bool:

@@ -176,3 +176,47 @@ def test_a_file_that_is_silenced_whole_blocks(project: Project, path: str, text:
 def test_one_that_names_its_rule_informs(project: Project, path: str, text: str) -> None:
     project.write(f"src/{path}", text)
     assert project.gate("quality_budget").status is GateStatus.PASS
+
+
+_SILENCED = "".join(f"x{n} = f()  # type: ignore[e{n}]\n" for n in range(12)) + "".join(
+    f"y{n} = {n}\n" for n in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "now", "status"),
+    [
+        (
+            "pyproject.toml",
+            "[tool.mypy]\nfiles = 'src'\n",
+            "[tool.mypy]\nfiles = 'src'\nstrict = true\n",
+            GateStatus.PASS,
+        ),
+        (
+            "setup.cfg",
+            "[metadata]\nname = a\n",
+            "[metadata]\nname = a\n[mypy]\ncheck_untyped_defs = True\n",
+            GateStatus.PASS,
+        ),
+        ("mypy.ini", "[mypy]\ndisallow_any = True\n", "[mypy]\nstrict = True\n", GateStatus.PASS),
+        ("pyproject.toml", "[tool.ruff]\n", "[tool.ruff.lint]\nextend-select = ['S']\n", GateStatus.FAIL),
+        (
+            "pyproject.toml",
+            "[tool.mypy]\nstrict = true\n",
+            "[tool.mypy]\nstrict = true\npretty = true\n",
+            GateStatus.FAIL,
+        ),
+        ("mypy.ini", "[mypy]\nstrict = True\n", "[mypy]\ncheck_untyped_defs = True\n", GateStatus.FAIL),
+        ("mypy.ini", "[mypy]\n", "[mypy]\nwarn_no_return = True\nexclude = src/b\n", GateStatus.FAIL),
+    ],
+)
+def test_those_that_come_with_a_stricter_judge_inform(
+    project: Project, path: str, before: str, now: str, status: GateStatus
+) -> None:
+    project.commit_files({path: before})
+    project.write(path, now)
+    project.write("src/a.py", _SILENCED)
+    result = project.gate("quality_budget")
+    assert result.status is status
+    assert "suppressions" in {each.rule for each in result.findings}
+    assert project.gate("quality_budget", quality=Quality(max_new_suppressions=10)).status is GateStatus.FAIL

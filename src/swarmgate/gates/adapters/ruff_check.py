@@ -47,7 +47,7 @@ async def run(job: Job) -> Outcome:
             if isinstance(was, Broken):
                 return was
             before = was.findings
-        marked = baseline.compare(source, by_path[source.path], before, edited=True)
+        marked = baseline.compare(source, by_path[source.path], before, edited=baseline.alike)
         return _weighed(marked, lambda each: source.path not in configured and _is_lived_with(each, source, before))
 
     known = {source.path for source in affected}

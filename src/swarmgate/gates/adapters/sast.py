@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import SwarmError
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import Trait, traits_of
-from swarmgate.gates.sast import bandit_tests, python_scan, ruff_tests, rules, semgrep
+from swarmgate.gates.sast import bandit_tests, edits, python_scan, ruff_tests, rules, semgrep
 from swarmgate.gates.sast.copies import copies
 from swarmgate.gates.sast.hit import Scanned
-from swarmgate.gates.sast.merge import merge
+from swarmgate.gates.sast.merge import merge, shown
 from swarmgate.gates.source import baseline
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ async def _look(job: Job, sources: Sequence[SourceFile], looked: _Looked, only: 
             kept = python_scan.plausible(kept, trees.handlers.get(source.path, ()), trees.harmless.get(source.path, ()))
             kept = python_scan.raised(kept, trees.open_calls.get(source.path, ()))
         if kept:
+            kept = shown(kept, source.path, source.content.split(b"\n"))
             looked.findings[source.path] = merge(kept, quiet=Trait.TEST in source.traits)
 
 
@@ -255,13 +256,16 @@ async def _against_base(
 
     def doubtful(source: SourceFile) -> bool:
         others = [each for each in found[source.path] if not informs(source, each)]
-        return bool(source.old) and baseline.may_be_old(source, others)
+        return bool(source.old) and (baseline.may_be_old(source, others) or edits.may_be_old(source, others))
 
     affected = [source for source in sources if found.get(source.path)]
     before = [source.past for source in affected if doubtful(source)]
     only = {each.path: frozenset(one.rule for one in found[each.path] if one.rule in ours) for each in before}
     was = await _remembered(job, before, _Looked(), only) if before else {}
-    marked = ((each, baseline.compare(each, found[each.path], was.get(each.path, ()))) for each in affected)
+    marked = (
+        (each, baseline.compare(each, found[each.path], was.get(each.path, ()), edited=edits.same_call))
+        for each in affected
+    )
     return tuple(
         finding.model_copy(update={"new": False}) if finding.new and informs(source, finding) else finding
         for source, findings in marked

@@ -34,7 +34,8 @@ class Function:
     documentation.
     `promises`: it says that it gives something back. `excused`: it is rightly empty by what it is (abstract, an
     overload, a hook). `test`: it is a test case. `needs_word`: in its language an empty body is ordinary. `shape`: how
-    it treats its parameters, where nothing but its name asks for it (no base class, no decorator, no table).
+    it treats its parameters, where nothing but its name asks for it (no base class, no decorator, no table). `hook`: a
+    method that somebody else calls, and that may rightly be empty until a class derived from it has something to do.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Function:
     excused: bool = False
     test: bool = False
     needs_word: bool = False
+    hook: bool = False
     shape: Shape | None = None
 
 
@@ -81,7 +83,9 @@ def judge(function: Function, path: str) -> Finding | None:
         return finding("empty-test", path, function.line, Severity.LOW, f"the test `{function.name}` tests nothing")
     how = _how(function, kinds)
     if how:
-        return finding("stub-body", path, function.line, Severity.HIGH, f"`{function.name}` {how}")
+        empty = kinds <= {Step.NOTHING} and function.hook and not words.hinted(function.comments, function.doc)
+        severity = Severity.LOW if empty else Severity.HIGH
+        return finding("stub-body", path, function.line, severity, f"`{function.name}` {how}")
     if _made_up(function, kinds) and not _reasoned(function):
         message = f"`{function.name}` gives a made-up result, and says so"
         return finding("canned-result", path, function.line, Severity.HIGH, message)

@@ -35,6 +35,13 @@ _HOOK_NAME = re.compile(
     r"^_?(?:on_|on[A-Z]|visit_|depart_|leave_|pre_|post_|before_|after_)|^(?:__exit__|__aexit__|__enter__|__del__"
     r"|__init_subclass__|__post_init__|flush|close|setUp|tearDown|setup|teardown|setUpClass|tearDownClass)$"
 )
+_CALLED_NAME = re.compile(r"_(?:hook|callback|listener)$")
+_CALLED_DOC = re.compile(
+    r"\b(?:called|invoked|fired|triggered)\s+(?:\w+\s+){0,2}?(?:by|when(?:ever)?|before|after|once|on|if|each|every|at"
+    r"|during|as|just|right|immediately)\b|\bhooks?\b|\bcallback\b|\b(?:event|error) handler\b"
+    r"|\bhandler (?:function|method)\b|\boverrid|\bextension point\b",
+    re.IGNORECASE,
+)
 _TALKERS = re.compile(r"^(?:print|log|logger|logging|_log|_logger|LOG|LOGGER|warnings|click|console|sys|time|asyncio)$")
 _SAYING = {
     "print",
@@ -159,6 +166,7 @@ def functions(seen: Survey, remarks: Mapping[int, str], *, tests: bool) -> Itera
             promises=_promises(node),
             excused=not test and _excused(node, owner, steps, f"{doc}\n{inside}", seen.classes),
             test=test,
+            hook=owner is not None and bool(doc) and _may_be_empty(node, doc),
             shape=python_shapes.shape_of(node, owner, seen.tree, body, talks=Step.TALKS in steps),
         )
 
@@ -286,6 +294,12 @@ def _emptiness_excused(
     if _HOOK_NAME.match(function.name):
         return True
     return not function.name.startswith("__") and (_is_base(owner) or _overridden(function.name, owner.name, classes))
+
+
+def _may_be_empty(method: Definition, doc: str) -> bool:
+    """Whether a documented method is called by somebody else, by its name and what is said of it."""
+    said = _CALLED_NAME.search(method.name) or _CALLED_DOC.search(doc.partition("\n\n")[0])
+    return bool(said) and not method.name.startswith("__") and not method.decorator_list and not _promises(method)
 
 
 def _refusal_excused(

@@ -1,4 +1,4 @@
-"""Plain cases of a switch: arms of one statement. Many of them are a table, and read like one.
+"""Plain cases of a switch: arms of one statement, or all arms where none branches. They are a table, and read like one.
 
 McCabe exempted the case statement from his limit for that reason ("A Complexity Measure", IEEE TSE 1976, section VI).
 """
@@ -23,6 +23,12 @@ _ARM = re.compile(r"^(?:case|when)\b.*?(?:(?<!:):(?!:)|=>|->|\bthen\b|$)\s*(?P<r
 _WHEN = re.compile(r"^when\b.*?(?:\bthen\b|$)\s*(?P<rest>.*)$")
 _ARROW = re.compile(r"^[^{}]*?(?:=>|->)\s*(?P<rest>[^{]*),?$")
 _END = re.compile(r"^(?:case\b|when\b|default\b|else\b|_\s*(?:=>|->)|end\b|\})")
+_BRACED = _LANGUAGES - {"python", "ruby", "scala"}
+_SWITCH = re.compile(r"^(?:.*\W)?(?:match|switch|select|when)\b[^;]*\{$")
+_STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])'|`[^`]*`|//.*")
+_BRANCHES = re.compile(r"\b(?:if|for|while|loop|do|try|catch|match|switch|select|when|case)\b|&&|\|\||\?")
+_HEAD = re.compile(r"^(?:case|when)\b")
+_ARROWED = re.compile(r"^[^=]*?(?:=>|->)")
 _BREAK = re.compile(r"^break;?$")
 
 
@@ -31,7 +37,28 @@ def plain(language: str, lines: Sequence[str]) -> int:
     if language not in _LANGUAGES:
         return 0
     arm = _ARROW if language in {"rust", "kotlin"} else _WHEN if language == "ruby" else _ARM
-    return sum(_is_plain(lines, index, arm) for index in range(1, len(lines)))
+    plain = {index for index in range(1, len(lines)) if _is_plain(lines, index, arm)}
+    return len(plain | (_unbranched(lines, arm) if language in _BRACED else set()))
+
+
+def _unbranched(lines: Sequence[str], arm: re.Pattern[str]) -> set[int]:
+    """The arms of those switches of whose arms none branches, however many statements it has."""
+    bare = [_STRING.sub("_", line) for line in lines]
+    return {index for start, line in enumerate(bare) if _SWITCH.match(line) for index in _arms(bare, start, arm)}
+
+
+def _arms(bare: Sequence[str], start: int, arm: re.Pattern[str]) -> list[int]:
+    """The lines on which the arms of a switch begin; none where something in one of them branches."""
+    arms, depth = [], 1
+    for index in range(start + 1, len(bare)):
+        line, head = bare[index], depth == 1 and (_ARROWED if arm is _ARROW else arm).match(bare[index])
+        if _BRANCHES.search(_HEAD.sub("", line) if head else line):
+            return []
+        arms += [index] if head else []
+        depth += line.count("{") - line.count("}")
+        if depth <= 0:
+            return arms
+    return []
 
 
 def _is_plain(lines: Sequence[str], index: int, arm: re.Pattern[str]) -> bool:

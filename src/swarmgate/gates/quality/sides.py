@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from swarmgate.gates import loosening
 from swarmgate.gates.project.files import CODE, language_of, traits_of
 from swarmgate.gates.source.file import Revision, SourceFile
 
@@ -19,10 +20,11 @@ _FURTHER = (".m", ".mm", ".sol", ".f90", ".f95", ".f03", ".f08")
 
 @dataclass(frozen=True)
 class Change:
-    """The code files of a change; `gone` are those that it deleted."""
+    """The code files of a change; `gone` are those that it deleted, `adopted` the judges of which it asks more."""
 
     files: tuple[SourceFile, ...]
     gone: tuple[SourceFile, ...] = ()
+    adopted: frozenset[str] = frozenset()
 
     @cached_property
     def fresh(self) -> dict[str, frozenset[int]]:
@@ -67,7 +69,8 @@ def read(job: Job) -> Change:
     ]
     gone = list(filter(is_code, job.definition.files.select(deleted).sources))
     contents = job.repository.read_many(job.change.base, [file.path for file in gone]) if gone else {}
-    return Change(files, tuple(_holding(file, contents.get(file.path, b"")) for file in gone))
+    adopted = loosening.adopted(job.repository, job.change)
+    return Change(files, tuple(_holding(file, contents.get(file.path, b"")) for file in gone), adopted)
 
 
 def _holding(gone: SourceFile, content: bytes) -> SourceFile:

@@ -68,6 +68,13 @@ _FORMS: dict[str, str] = {
 OF_COVERAGE = frozenset({"no cover", "coverage ignore"})
 """The forms that silence no judge of the code: they only say what a measurement of coverage leaves out."""
 
+TOOLS = {
+    "noqa": ("ruff", "flake8"), "type: ignore": ("mypy", "pyright", "ty"), "mypy": ("mypy",), "pyright": ("pyright",),
+    "ty": ("ty",), "pylint": ("pylint",), "eslint": ("eslint",), "ts-ignore": ("tsconfig",), "biome": ("biome",),
+    "nolint": ("golangci",), "shellcheck": ("shellcheck",), "allow": ("clippy",), "expect": ("clippy",),
+}  # fmt: skip
+"""Whom a form silences, by the names of `gates.loosening`."""
+
 _ANY = "|".join(f"(?P<_{index}>{form})" for index, form in enumerate(_FORMS.values()))
 _IN_COMMENT = re.compile(rf"(?:^|[#;]\s*|//\s*|--\s+|\s(?=@ts-|NOSONAR|NOLINT|nosec\b|nosemgrep\b|nolint:))(?:{_ANY})")
 _KINDS = tuple(_FORMS)

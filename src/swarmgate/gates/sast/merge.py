@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.finding import Finding, Severity
@@ -32,6 +34,33 @@ _ASSERTS = frozenset({"B101", "S101"})
 """The numbers that bandit and ruff give an assert: `python -O` leaves it out, and runs no tests."""
 
 
+_FIXED_SECRETS = frozenset({"CWE-259", "CWE-321", "CWE-798"})
+_EXAMPLES = frozenset(
+    {"demo", "demos", "doc", "docs", "example", "examples", "sample", "samples", "tutorial", "tutorials"}
+)
+_REFERRER = re.compile(r"referr?er", re.IGNORECASE)
+
+
+def shown(hits: Iterable[Hit], path: str, lines: Sequence[bytes]) -> list[Hit]:
+    """The hits of one file; in an example, what is there to be read by itself only informs.
+
+    That is a fixed key of a session, and a redirect to where the browser says that it was. All else is copied from
+    examples, and blocks there as well.
+    """
+    if _EXAMPLES.isdisjoint(path.lower().split("/")[:-1]):
+        return list(hits)
+
+    def harmless(hit: Hit) -> bool:
+        line = lines[hit.line - 1].decode("utf-8", "replace") if 0 < hit.line <= len(lines) else ""
+        return hit.cwe in _FIXED_SECRETS or (hit.cwe == "CWE-601" and bool(_REFERRER.search(line)))
+
+    return [replace(hit, severity=_least(hit.severity)) if harmless(hit) else hit for hit in hits]
+
+
+def _least(severity: Severity) -> Severity:
+    return min(severity, Severity.LOW, key=lambda each: each.rank)
+
+
 def merge(hits: Iterable[Hit], *, quiet: bool) -> list[Finding]:
     """The findings of one file: our own rule speaks where it found the weakness, else bandit, else ruff.
 
@@ -55,7 +84,7 @@ def _finding(group: Sequence[Hit], *, quiet: bool) -> Finding:
     first = max(group, key=lambda hit: (hit.tool == _TOOLS[0], hit.severity.rank, -_TOOLS.index(hit.tool)))
     severity = max((hit.severity for hit in group), key=lambda each: each.rank)
     if quiet:
-        severity = min(severity, Severity.LOW, key=lambda each: each.rank)
+        severity = _least(severity)
     who = ", ".join(dict.fromkeys(_name(hit) for hit in group))
     what, fix = _split(first)
     return Finding(

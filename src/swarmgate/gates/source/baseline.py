@@ -41,7 +41,11 @@ def judged(pair: SourceFile, check: Callable[[SourceFile], Sequence[Finding] | s
 
 
 def compare(
-    source: SourceFile, findings: Sequence[Finding], base_findings: Iterable[Finding], *, edited: bool = False
+    source: SourceFile,
+    findings: Sequence[Finding],
+    base_findings: Iterable[Finding],
+    *,
+    edited: Callable[[SourceFile], Callable[[Finding, Finding], bool]] | None = None,
 ) -> list[Finding]:
     """Fingerprint the findings of one file and mark as old those that the base revision had as well.
 
@@ -51,8 +55,9 @@ def compare(
         source: the file as it is now, and as it was.
         findings: what was found in it.
         base_findings: what the same scanner found in the base.
-        edited: whether a finding is old, too, whose words are those of one on a line that the change edited: right for
-            style and types, which an edit beside them leaves; never for weaknesses, which it may make reachable.
+        edited: tells for the file which finding on an edited line is the same as one that is gone from the base, and
+            old as well. `alike` is right for style and types, which an edit beside them leaves; never for weaknesses,
+            which it may make reachable.
     """
     before, was = list(base_findings), _Plain(source.was.content)
     budget = Counter(_kind(finding, was) for finding in before)
@@ -69,7 +74,7 @@ def compare(
     _match_values(marked, before)
     if edited:
         gone = [each for each in before if budget[_kind(each, was)] > 0]
-        _match_edited(marked, gone, now, was)
+        _match_edited(marked, gone, edited(source))
     return marked
 
 
@@ -89,17 +94,25 @@ def _match_values(marked: list[Finding], before: Sequence[Finding]) -> None:
             marked[index] = finding.model_copy(update={"new": False})
 
 
-def _match_edited(marked: list[Finding], gone: list[Finding], now: _Plain, was: _Plain) -> None:
-    """Mark as old each new finding that says what one said that is gone, on a line that is like that one's."""
+def alike(source: SourceFile) -> Callable[[Finding, Finding], bool]:
+    """Tells of a finding in the file and one in its base whether they say the same, on lines that are alike."""
+    now, was = _Plain(source.content), _Plain(source.was.content)
+
+    def same(finding: Finding, other: Finding) -> bool:
+        if (other.rule, other.message) != (finding.rule, finding.message):
+            return False
+        words, before = _WORDS.findall(now.line(finding.line)), _WORDS.findall(was.line(other.line))
+        return SequenceMatcher(None, words, before, autojunk=False).ratio() >= ALIKE
+
+    return same
+
+
+def _match_edited(marked: list[Finding], gone: list[Finding], same: Callable[[Finding, Finding], bool]) -> None:
+    """Mark as old each new finding that is the same as one that is gone."""
     for index, finding in enumerate(marked):
-        words = _WORDS.findall(now.line(finding.line))
-        alike = (
-            place
-            for place, other in enumerate(gone)
-            if (other.rule, other.message) == (finding.rule, finding.message)
-            and SequenceMatcher(None, words, _WORDS.findall(was.line(other.line)), autojunk=False).ratio() >= ALIKE
-        )
-        place = next(alike, None) if finding.new and finding.line else None
+        if not (finding.new and finding.line):
+            continue
+        place = next((place for place, other in enumerate(gone) if same(finding, other)), None)
         if place is not None:
             del gone[place]
             marked[index] = finding.model_copy(update={"new": False})

@@ -1,0 +1,111 @@
+"""Whether a weakness on an edited line is the one that stood there before, by what the call is given.
+
+An edit may make a weakness reachable: a constant argument becomes a variable, a sanitizer is taken away. So the code of
+both must be equal word by word, but for comments, a name that the whole file now spells otherwise, and a number that
+became a named constant.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from swarmgate.gates.source import comments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from swarmgate.domain.finding import Finding
+    from swarmgate.gates.source.file import SourceFile
+
+_TOKENS = re.compile(
+    r"""[A-Za-z]{0,2}"(?:\\.|[^"\\\n])*+"|[A-Za-z]{0,2}'(?:\\.|[^'\\\n])*+'|`[^`\n]*`|[$@]?\w+(?:(?:\.|::)\w+)*|[^\w\s]"""
+)
+_NAME = re.compile(r"[^\W\d]\w*")
+_NUMBER = re.compile(r"\d\w*")
+_NAMED_CONSTANT = re.compile(r"(?:\w+(?:\.|::))+[A-Z]\w*|[A-Z][A-Z0-9_]*")
+_OPEN, _CLOSED = "([{", ")]}"
+_ENDS = {(1, "{"), (0, ";")}
+"""At this depth of brackets, such a mark ends a call that is part of a statement."""
+_LINES = 30
+"""Of a call over many lines, so many are read."""
+
+
+def same_call(source: SourceFile) -> Callable[[Finding, Finding], bool]:
+    """Tells of a finding in the file and one in its base whether they speak of one call, edited beside the point."""
+
+    @cache
+    def lines(*, old: bool) -> list[str]:
+        side = source.was if old else source.now
+        return comments.without(source.language, side.text).split("\n")
+
+    def same(now: Finding, was: Finding) -> bool:
+        if (now.rule, now.severity) != (was.rule, was.severity):
+            return False
+        new, old = _code(lines(old=False), now), _code(lines(old=True), was)
+        if not new or len(new) != len(old):
+            return False
+        renamed = dict[str, str]()
+        for before, after in zip(old, new, strict=True):
+            if before == after or (_NUMBER.fullmatch(before) and _NAMED_CONSTANT.fullmatch(after)):
+                continue
+            if not (_NAME.fullmatch(before) and _NAME.fullmatch(after)) or renamed.get(before, after) != after:
+                return False
+            renamed[before] = after
+        return all(
+            _renamed(lines(old=True), lines(old=False), before, after, (was.line, now.line))
+            for before, after in renamed.items()
+        )
+
+    return same
+
+
+def may_be_old(source: SourceFile, findings: Iterable[Finding]) -> bool:
+    """Whether a finding may be one of the base on a line that was edited: a cheap look, before the base is scanned."""
+    kept = {" ".join(line.split()) for line in source.now.text.split("\n")}
+    gone = [line for line in source.was.text.split("\n") if " ".join(line.split()) not in kept]
+    tokens = [_TOKENS.findall(line) for line in comments.without(source.language, "\n".join(gone)).split("\n")]
+    lines = source.now.text.split("\n")
+    wanted = [
+        _TOKENS.findall(comments.without(source.language, lines[each.line - 1]))
+        for each in findings
+        if 0 < each.line <= len(lines)
+    ]
+    return any(new and _near(old, new) for old in tokens for new in wanted)
+
+
+def _near(old: list[str], new: list[str]) -> bool:
+    """Whether two lines have the marks of one another: renaming leaves those."""
+    return [each for each in old if not each[0].isalnum()] == [each for each in new if not each[0].isalnum()]
+
+
+def _code(lines: list[str], finding: Finding) -> list[str]:
+    """The words and marks of what a finding points to, from its column to where its brackets are closed."""
+    if not 0 < finding.line <= len(lines):
+        return []
+    found: list[str] = []
+    depth = 0
+    first = lines[finding.line - 1][max(finding.column - 1, 0) :]
+    for line in (first, *lines[finding.line : finding.line + _LINES]):
+        for word in _TOKENS.findall(line):
+            depth += (word in _OPEN) - (word in _CLOSED)
+            if depth < 0 or (depth, word) in _ENDS:
+                return found
+            found.append(word)
+        if depth == 0:
+            return found
+    return []
+
+
+def _renamed(old: list[str], new: list[str], before: str, after: str, apart: tuple[int, int]) -> bool:
+    """Whether a name has only another spelling: what the file says of it is the same, but for the lines of the call."""
+    word, other = re.compile(rf"\b{re.escape(before)}\b"), re.compile(rf"\b{re.escape(after)}\b")
+    if any(map(other.search, old)) or any(map(word.search, new)):
+        return False
+    said = [
+        word.sub(after, line).split() for number, line in enumerate(old, 1) if number != apart[0] and word.search(line)
+    ]
+    # What no other line speaks of is a function or a value from elsewhere: another name is another thing.
+    again = [line.split() for number, line in enumerate(new, 1) if number != apart[1] and other.search(line)]
+    return bool(said) and said == again
