@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 from swarmgate.errors import MissingRequirement, WorkspaceError
 from swarmgate.workspace.process import run
+from swarmgate.workspace.supervision import processes
 
 
 def gone(pid_file: Path) -> bool:
@@ -230,3 +233,23 @@ async def test_a_program_that_does_nothing_is_ended_at_its_limit(tmp_path: Path)
     started = time.monotonic()
     assert (await run("sleep 60", cwd=tmp_path, timeout_s=0.1, while_at_work=True)).timed_out
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system tells what a program waits for")
+@pytest.mark.parametrize(
+    ("doing", "starves"), [("sum(0 for _ in iter(int, 1))", True), ("import time; time.sleep(60)", False)]
+)
+def test_what_would_go_on_if_it_had_a_processor(doing: str, *, starves: bool) -> None:
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1, flush=True); {doing}'])"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as outer:
+        assert outer.stdout is not None
+        outer.stdout.readline()
+        try:
+            below = processes.descendants(outer.pid)
+            until = time.monotonic() + 30
+            while processes.starves(outer.pid) is not starves and time.monotonic() < until:
+                time.sleep(0.01)
+            assert below
+            assert processes.starves(outer.pid) is starves
+        finally:
+            os.killpg(outer.pid, signal.SIGKILL)

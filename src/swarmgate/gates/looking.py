@@ -11,6 +11,7 @@ from swarmgate.gates import command, masking
 from swarmgate.gates.adapters import ADAPTERS
 from swarmgate.gates.outcome import Outcome
 from swarmgate.workspace.process import IDLE
+from swarmgate.workspace.supervision import processes
 
 if TYPE_CHECKING:
     from swarmgate.gates.definition import GateDefinition
@@ -59,7 +60,7 @@ async def _watch(job: Job, limit: asyncio.Timeout) -> None:
     while True:
         await asyncio.sleep(left)
         now = time.process_time()
-        idle = now - used < IDLE * left
+        idle = now - used < IDLE * left and not processes.starves_itself()
         if not job.progress.programs and (idle or now >= most):
             break
         used, left = now, min(max(most - now, _SHORTEST_S), job.timeout_s)

@@ -30,7 +30,7 @@ PATIENCE = 20
 """How many times its limit a program may take that others keep from the processors."""
 
 IDLE = 0.01
-"""Of the time that passed, what uses less of one processor waits for something that will not come."""
+"""Of the time that passed, what uses less of one processor, and asks for none, waits for what will not come."""
 
 _SHORTEST_S = 0.05
 
@@ -140,7 +140,7 @@ async def _ended(call: Call, limit: float, *, while_at_work: bool) -> bool:
         now = processes.processor_s(call.supervisor) if while_at_work else None
         if now is None or now >= limit or time.monotonic() - started > PATIENCE * limit:
             return False
-        if 0 <= now - used < IDLE * left:
+        if 0 <= now - used < IDLE * left and not processes.starves(call.supervisor):
             return False
         used, left = now, min(max(limit - now, _SHORTEST_S), limit)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class Copies:
     def of_paths(self, paths: Container[str]) -> Copies:
         """Those of some files alone, in a folder that no scanner of the others reads."""
         kept = [source for source in self.names.values() if source.path in paths]
-        root = self.folder / "some"
+        root = Path(tempfile.mkdtemp(prefix="some-", dir=self.folder))
         return Copies(self.folder, root, _written(root, kept))
 
     def of(self, language: str) -> dict[str, SourceFile]:
@@ -63,7 +64,7 @@ def copies(sources: Sequence[SourceFile]) -> Iterator[Copies]:
 
 def _written(root: Path, sources: Sequence[SourceFile]) -> dict[str, SourceFile]:
     names = {}
-    root.mkdir()
+    root.mkdir(exist_ok=True)
     (root / ".semgrepignore").write_text("")  # the engine's default leaves tests out
     for number, source in enumerate(sources):
         name = f"{number}/{_UNSAFE.sub('_', source.path.encode(errors='replace').decode())}"

@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 
 _FLAGS = (
     "scan", "--experimental", "--metrics=off", "--disable-version-check", "--json", "--novcs", "--oss-only",
-    "--no-rewrite-rule-ids", "--max-target-bytes=0", "--timeout=5", "--quiet", "--disable-nosem",
+    "--no-rewrite-rule-ids", "--max-target-bytes=0", "--quiet", "--disable-nosem",
 )  # fmt: skip
+_RULE_S, _AGAIN_S = 5, 40
+"""Seconds that a rule may take over a file, by the clock, which is all that the engine knows. In a file in which one
+takes longer though it is small, it is asked again with more: the clock runs on while others have the processors."""
 _FEW = 40
 """Up to so many files, one worker of the engine takes half the processor time that two take, and no longer."""
 _FOUND_NOTHING_OR_SOMETHING = (0, 1)
@@ -81,7 +84,12 @@ def loaded(sources: Iterable[SourceFile]) -> tuple[pack.Rule, ...]:
 
 
 async def scan(
-    job: Job, files: Copies, followed: Container[str] = (), only: Mapping[str, Container[str]] | None = None
+    job: Job,
+    files: Copies,
+    followed: Container[str] = (),
+    only: Mapping[str, Container[str]] | None = None,
+    *,
+    rule_s: int = _RULE_S,
 ) -> Scanned:
     """Run the rules for the languages of these files over them.
 
@@ -90,6 +98,7 @@ async def scan(
         files: the copies.
         followed: the paths whose flows our own interpreter follows: the rules for those are left out there.
         only: the rules that are asked of each path; by default all.
+        rule_s: seconds that a rule may take over a file.
     """
     ours = await asyncio.to_thread(loaded, files.names.values())
     places = await asyncio.to_thread(_places, ours, files, followed, only)
@@ -99,11 +108,19 @@ async def scan(
     confined = (_confined(rule, places[rule.id]) for rule in wanted.values())
     config = await asyncio.to_thread(pack.pack, confined, files.folder)
     jobs = ["--jobs=1"] if len(files.names) <= _FEW else []
-    argv = [str(program()), *_FLAGS, *jobs, f"--config={config}", f"--project-root={files.root}", str(files.root)]
+    where = [f"--config={config}", f"--project-root={files.root}", str(files.root)]
+    argv = [str(program()), *_FLAGS, f"--timeout={rule_s}", *jobs, *where]
     done = await invoke(job, [argv], exit_codes=_FOUND_NOTHING_OR_SOMETHING, env=_environment(files.folder), own=True)
     if isinstance(done, Broken):
         return Scanned(error=done.reason)
-    return _read(done[0].stdout, done[0].stderr, wanted, files)
+    scanned = _read(done[0].stdout, done[0].stderr, wanted, files)
+    late = {path for path, why in scanned.unread.items() if why.startswith("Timeout")}
+    if late and rule_s < _AGAIN_S:
+        again = await scan(job, files.of_paths(late), followed, only, rule_s=_AGAIN_S)
+        if not again.error:
+            scanned.unread = {path: why for path, why in scanned.unread.items() if path not in late}
+            scanned.take(again)
+    return scanned
 
 
 def _places(

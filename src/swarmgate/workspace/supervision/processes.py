@@ -10,6 +10,7 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -86,6 +87,28 @@ def processor_s(top: int) -> float | None:
         # Its own user and system time, and those of its children that were waited for (proc(5)).
         ticks += sum(map(int, fields[13:15] if pid == top else fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def starves(top: int) -> bool:
+    """Whether something below a process would go on, had it a processor, or waits for the disk that memory is on."""
+    pids = [pid for pid, _ in descendants(top)] if is_visible() else []
+    return any(state in {b"R", b"D"} for pid in pids for state in _states(pid).values())
+
+
+def starves_itself() -> bool:
+    """Whether a thread of this process would go on, had it a processor; the asking one does not count."""
+    states = _states(os.getpid()) if is_visible() else {}
+    return any(state == b"R" for thread, state in states.items() if thread != threading.get_native_id())
+
+
+def _states(pid: int) -> dict[int, bytes]:
+    """Each thread of a process with the letter that proc(5) has for what it does."""
+    try:
+        threads = [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208 - quick
+    except OSError:
+        return {}
+    said = ((thread, told(pid, f"task/{thread}/stat").rpartition(b")")[2].split()) for thread in threads)
+    return {thread: fields[0] for thread, fields in said if fields}
 
 
 def children() -> list[int]:
