@@ -148,7 +148,7 @@ class _Reader:
                 yield from self.walk(each, idle)
             elif each.type in _CALLS or each.type in _MEMBERS:
                 call = self._read(each) if each.type in _CALLS else None
-                if call and self._asserts(call) and call.name not in {"expect", "assertThat"}:
+                if call and self._asserts(call):
                     yield from self.walk(each, idle)
                 else:
                     yield from self._passed(each, idle)

@@ -214,10 +214,10 @@ def _same_subject(was: Assertion, now: Assertion) -> bool:
 def _fewer(asked: list[Assertion], came: Sequence[Assertion], old: Case, new: Case, pool: _Pool) -> Iterator[Weakening]:
     """Assertions that are gone, unless others took their place: as many, one that holds all of it, a helper."""
     strong = [each for each in came if each.effect]
-    if len(strong) >= len(asked) or _called_helper(new, old, pool):
+    if _worth(strong) + 1 >= _worth(asked) or _called_helper(new, old, pool):
         return
     union = Counter(token for each in strong for token in each.text) + Counter(
-        token for row in new.rows for token in row
+        token for row in (Counter(new.rows) - Counter(old.rows)) for token in row
     )
     missing = [each for each in asked if not _held(each, union)]
     if not missing or len(missing) <= len(strong):
@@ -249,6 +249,10 @@ def _without(case: Case) -> Tokens:
 def _held(each: Assertion, union: Counter[str]) -> bool:
     asked = [token for token in each.expected or each.subject if re.match(r"[\w\"'`]", token)]
     return bool(asked) and sum(union[token] > 0 for token in asked) >= len(asked) * _MOST
+
+
+def _worth(found: Sequence[Assertion]) -> int:
+    return sum(each.effect for each in found)
 
 
 def _called_helper(new: Case, old: Case, pool: _Pool) -> bool:
