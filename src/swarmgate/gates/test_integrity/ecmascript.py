@@ -22,6 +22,9 @@ _GUARDED = re.compile(r"\.(?:skipIf|runIf)\b")
 _ONLY = re.compile(
     r"^(?:fit|ftest|fdescribe|fcontext|ddescribe|iit)\b|^(?:it|test|describe|context|suite|specify)\.(?:\w+\.)*only\b"
 )
+MAY_FOCUS = re.compile(rb"\bonly\b|\b(?:fit|ftest|fdescribe|fcontext|ddescribe|iit)\b")
+"""What a file holds in which something may be focused."""
+
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function"})
 
 
